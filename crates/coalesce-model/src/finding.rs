@@ -1,0 +1,90 @@
+//! What a command has to say about a place.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{ByteSpan, TreePath};
+
+/// The name of a kind of finding: kebab-case, named after the bad thing, stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Code(pub &'static str);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// The codes that exist. `explain` and the schema read this list.
+pub mod codes {
+    use super::Code;
+
+    /// An import names a package of the tree, but nothing that is there.
+    pub const UNRESOLVED_IMPORT: Code = Code("unresolved-internal-import");
+    /// An import, string or configuration value names a forbidden or deprecated path.
+    pub const FORBIDDEN_PATH: Code = Code("forbidden-path");
+    /// Modules that execute each other's import, where the baseline had no such cycle.
+    pub const NEW_EAGER_CYCLE: Code = Code("new-eager-cycle");
+    /// A file that does not parse.
+    pub const SYNTAX_ERROR: Code = Code("syntax-error");
+    /// A source file that no module tree reaches.
+    pub const ORPHAN_FILE: Code = Code("orphan-file");
+    /// Modules that import each other.
+    pub const IMPORT_CYCLE: Code = Code("import-cycle");
+    /// A guarded import that can no longer succeed: it silently turns a feature off.
+    pub const STALE_GUARD: Code = Code("stale-guarded-import");
+    /// A module without definitions.
+    pub const EMPTY_STUB: Code = Code("empty-stub");
+    /// A manifest that cannot be followed.
+    pub const MANIFEST: Code = Code("manifest");
+    /// A change that would break something.
+    pub const UNSAFE_CHANGE: Code = Code("unsafe-change");
+
+    /// All of them, in the order of `explain`.
+    pub const ALL: [Code; 10] = [
+        UNRESOLVED_IMPORT,
+        FORBIDDEN_PATH,
+        NEW_EAGER_CYCLE,
+        SYNTAX_ERROR,
+        ORPHAN_FILE,
+        IMPORT_CYCLE,
+        STALE_GUARD,
+        EMPTY_STUB,
+        MANIFEST,
+        UNSAFE_CHANGE,
+    ];
+}
+
+/// How bad it is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It breaks, or stops the command.
+    Error,
+    /// It will bite.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// One thing to say, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// What kind.
+    pub code: Code,
+    /// How bad.
+    pub severity: Severity,
+    /// The file, relative to the root.
+    pub path: TreePath,
+    /// The place, when it is narrower than the file.
+    pub span: Option<ByteSpan>,
+    /// What is wrong: lower-case, no final period.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}

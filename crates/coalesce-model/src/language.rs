@@ -1,0 +1,90 @@
+//! What a language has to provide. Everything here is a pure function over text: no disk, no
+//! program started, nothing of the tree executed.
+
+use std::sync::Arc;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference, Rewrite, Root, Texts, TreePath};
+
+/// What `coalesce.toml` says, as far as languages need it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Python import roots, instead of those that would be found.
+    pub python_roots: Option<Vec<TreePath>>,
+}
+
+/// One language: facts of a file, and the way from all facts to a graph.
+pub trait Language: Sync {
+    /// What one file contributes: owned, compact, without syntax tree. Cached on disk.
+    type Facts: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// All facts, resolved.
+    type Graph: LanguageGraph;
+
+    /// Raise it when `Facts` or what fills it changes: cached facts of another version are dropped.
+    const FACTS_VERSION: u32;
+
+    /// Which language.
+    fn kind(&self) -> LanguageKind;
+
+    /// Whether the file holds facts: a source file, or a project file such as `Cargo.toml`.
+    fn claims(&self, path: &TreePath) -> bool;
+
+    /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
+    /// marked so.
+    fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// Resolves the facts of all claimed files, sorted by path, into one graph. `paths` is every
+    /// file of the tree. Deterministic.
+    fn resolve(&self, files: &[(TreePath, Arc<Self::Facts>)], paths: &[TreePath], settings: &Settings) -> Self::Graph;
+}
+
+/// How far text that is not code is rewritten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RewriteOptions {
+    /// Full names in prose (comments, docstrings, documents) change too.
+    pub prose: bool,
+}
+
+/// The resolved modules, imports and names of one language.
+pub trait LanguageGraph: Send + Sync {
+    /// Which language.
+    fn language(&self) -> LanguageKind;
+
+    /// Roots and how they were found, sorted.
+    fn roots(&self) -> &[Root];
+
+    /// All modules, sorted by name.
+    fn modules(&self) -> &[Module];
+
+    /// All imports, sorted by file and place.
+    fn imports(&self) -> &[Import];
+
+    /// String literals that are full names of modules or items of the tree, or look like names
+    /// below its packages.
+    fn mentions(&self) -> &[Mention];
+
+    /// Unresolved internal imports, files that do not parse, source files that no module reaches.
+    fn findings(&self) -> Vec<Finding>;
+
+    /// Names of items and re-exports, `module<sep>item`, for suggestions and ambiguity: whether
+    /// `name` is a module or an item of the tree.
+    fn knows(&self, name: &str) -> bool;
+
+    /// Every reference of the module or item `name`, its own definition left out, sorted.
+    fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
+
+    /// Works the changes out. They are already checked: each `from` is a module of this graph, a
+    /// move's `to` is not and a replacement's `to` is, none names another one's target.
+    fn rewrite(&self, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan;
+
+    /// The references of a piece of code that belongs to no module — a fenced block of a document,
+    /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
+    fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;
+
+    /// What would break at import time in `after`, this graph being before: names read before they
+    /// are bound that were bound before. `changes` maps module names. Empty where order is no issue.
+    fn order_regressions(&self, after: &Self, changes: &[Change], before_texts: &dyn Texts, after_texts: &dyn Texts) -> Vec<Finding>
+    where
+        Self: Sized;
+}

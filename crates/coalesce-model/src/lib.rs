@@ -1,0 +1,34 @@
+//! The data that every part of Coalesce speaks: byte spans, edits stamped with
+//! the text they belong to, names, manifests, findings, plans and the JSON
+//! envelope, and the two traits that a language fulfils.
+//!
+//! Data only: nothing here reads a disk, starts a program or knows a language's
+//! grammar. Every position is a byte offset into the original text of a file;
+//! lines and columns are made from it at the edge, by [`LineIndex`].
+
+pub mod change;
+pub mod edit;
+pub mod envelope;
+pub mod finding;
+pub mod hash;
+pub mod language;
+pub mod manifest;
+pub mod module;
+pub mod path;
+pub mod pattern;
+pub mod plan;
+pub mod reference;
+pub mod span;
+pub mod texts;
+
+pub use change::{Change, ChangeKind, ShimRequest};
+pub use edit::{Edit, EditError, EditSet};
+pub use finding::{Code, Finding, Severity};
+pub use hash::ContentHash;
+pub use language::{Language, LanguageGraph, Settings};
+pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
+pub use path::{PathError, TreePath};
+pub use plan::{FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety};
+pub use reference::{Certainty, Evidence, Form, Reference};
+pub use span::{ByteSpan, LineIndex, Position};
+pub use texts::{MemoryTexts, Texts};

@@ -1,0 +1,1 @@
+//! Migration manifests: TOML in, checked data with positions out.

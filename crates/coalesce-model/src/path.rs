@@ -1,0 +1,165 @@
+//! Paths inside a tree: relative, UTF-8, `/`-separated, never leading out.
+
+use std::{borrow::Borrow, fmt, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A path relative to the root of the tree. It has no empty, `.` or `..` component, so it cannot
+/// name anything outside; the root itself is the empty path. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
+pub struct TreePath(Arc<str>);
+
+/// Why a text is no path of the tree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// An absolute path, a drive letter, or a `..` that leads out.
+    #[error("`{0}` leads outside the root")]
+    Outside(String),
+}
+
+impl TreePath {
+    /// The root of the tree.
+    #[must_use]
+    pub fn root() -> Self {
+        Self(Arc::from(""))
+    }
+
+    /// Reads a path; `.` and inner `..` are resolved, `\` counts as a separator.
+    ///
+    /// # Errors
+    /// [`PathError::Outside`] when the path is absolute or climbs above the root.
+    pub fn new(text: &str) -> Result<Self, PathError> {
+        Self::root().join(text)
+    }
+
+    /// `self` followed by a relative path, which may contain `..` as long as it stays inside.
+    ///
+    /// # Errors
+    /// [`PathError::Outside`] when the result is not inside the root.
+    pub fn join(&self, relative: &str) -> Result<Self, PathError> {
+        let outside = || PathError::Outside(relative.to_owned());
+        if relative.starts_with(['/', '\\']) || relative.as_bytes().get(1) == Some(&b':') {
+            return Err(outside());
+        }
+        let mut parts: Vec<&str> = self.components().collect();
+        for part in relative.split(['/', '\\']) {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop().ok_or_else(outside)?),
+                part => parts.push(part),
+            }
+        }
+        Ok(Self(Arc::from(parts.join("/"))))
+    }
+
+    /// The text of the path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is the root itself.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The directory that holds it; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() {
+            return None;
+        }
+        Some(Self(Arc::from(self.0.rsplit_once('/').map_or("", |(parent, _)| parent))))
+    }
+
+    /// The last component; empty for the root.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+    }
+
+    /// The file name up to its last dot.
+    #[must_use]
+    pub fn file_stem(&self) -> &str {
+        let name = self.file_name();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+    }
+
+    /// What follows the last dot of the file name.
+    #[must_use]
+    pub fn extension(&self) -> Option<&str> {
+        self.file_name().rsplit_once('.').map(|(_, extension)| extension)
+    }
+
+    /// The components, outermost first.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|part| !part.is_empty())
+    }
+
+    /// The rest of the path below `directory`; `Some("")` for the directory itself.
+    #[must_use]
+    pub fn strip_prefix(&self, directory: &Self) -> Option<&str> {
+        if directory.is_root() {
+            return Some(&self.0);
+        }
+        let rest = self.0.strip_prefix(&*directory.0)?;
+        if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+    }
+}
+
+impl fmt::Display for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_root() { "." } else { &self.0 })
+    }
+}
+
+impl fmt::Debug for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.0, f)
+    }
+}
+
+impl Borrow<str> for TreePath {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for TreePath {
+    type Error = PathError;
+
+    fn try_from(text: String) -> Result<Self, PathError> {
+        Self::new(&text)
+    }
+}
+
+impl From<TreePath> for String {
+    fn from(path: TreePath) -> Self {
+        path.0.as_ref().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_names_the_outside() {
+        for text in ["/etc", "../x", "a/../../x", "C:\\x", "\\x"] {
+            assert!(TreePath::new(text).is_err(), "{text}");
+        }
+        assert_eq!(TreePath::new("./a//b/../c").map(|path| path.to_string()), Ok("a/c".to_owned()));
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_separator() {
+        let path = TreePath::new("ab/c").unwrap();
+        assert_eq!(path.strip_prefix(&TreePath::new("a").unwrap()), None);
+        assert_eq!(path.strip_prefix(&TreePath::new("ab").unwrap()), Some("c"));
+    }
+}

@@ -1,0 +1,78 @@
+//! How pure code gets at the text of a file: through a trait that it does not implement.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::TreePath;
+
+/// The decoded texts of a tree. A text is the file's bytes as UTF-8, byte-order mark included, so
+/// that offsets in it are offsets in the file.
+pub trait Texts: Sync {
+    /// The text of a file, or `None` when there is no such file or it was skipped (not UTF-8, too
+    /// large, unreadable).
+    fn text(&self, path: &TreePath) -> Option<Arc<str>>;
+
+    /// Every path of the tree, sorted, skipped files included.
+    fn paths(&self) -> &[TreePath];
+
+    /// Whether there is such a file.
+    fn exists(&self, path: &TreePath) -> bool {
+        self.paths().binary_search(path).is_ok()
+    }
+
+    /// Whether there is a file below this directory.
+    fn is_directory(&self, path: &TreePath) -> bool {
+        if path.is_root() {
+            return true;
+        }
+        let below = format!("{}/", path.as_str());
+        let at = self.paths().partition_point(|other| other.as_str() < below.as_str());
+        self.paths().get(at).is_some_and(|other| other.as_str().starts_with(&below))
+    }
+}
+
+/// Texts held in memory: fixtures, and the tree as a plan would leave it.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryTexts {
+    paths: Vec<TreePath>,
+    texts: BTreeMap<TreePath, Arc<str>>,
+}
+
+impl MemoryTexts {
+    /// A tree of these files.
+    #[must_use]
+    pub fn new(files: impl IntoIterator<Item = (TreePath, Arc<str>)>) -> Self {
+        let texts: BTreeMap<_, _> = files.into_iter().collect();
+        Self { paths: texts.keys().cloned().collect(), texts }
+    }
+
+    /// Reads a fixture: each file starts with a line `//- path/in/tree` and runs to the next one.
+    ///
+    /// # Panics
+    /// When a path leads outside, or text stands before the first header: a fixture is a program's
+    /// own text.
+    #[must_use]
+    pub fn fixture(text: &str) -> Self {
+        let mut files: Vec<(TreePath, String)> = Vec::new();
+        for line in text.split_inclusive('\n') {
+            if let Some(path) = line.trim_start().strip_prefix("//- ") {
+                let path = TreePath::new(path.trim()).expect("a fixture stays inside its tree");
+                files.push((path, String::new()));
+            } else if let Some((_, file)) = files.last_mut() {
+                file.push_str(line);
+            } else {
+                assert!(line.trim().is_empty(), "text before the first `//- path` of a fixture");
+            }
+        }
+        Self::new(files.into_iter().map(|(path, text)| (path, Arc::from(text))))
+    }
+}
+
+impl Texts for MemoryTexts {
+    fn text(&self, path: &TreePath) -> Option<Arc<str>> {
+        self.texts.get(path).cloned()
+    }
+
+    fn paths(&self) -> &[TreePath] {
+        &self.paths
+    }
+}
