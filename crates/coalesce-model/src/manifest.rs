@@ -1,1 +1,134 @@
-//! Migration manifests: TOML in, checked data with positions out.
+//! Migration manifests: TOML in, data with positions out.
+//!
+//! Reading checks what a manifest can be checked for by itself: keys, verbs, names, entries that
+//! contradict each other. Whether the names exist is the plan's business.
+
+mod read;
+
+use crate::{ByteSpan, LanguageKind, pattern::NamePattern};
+
+/// One migration manifest.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// `0001-name`: the file name without its extension.
+    pub id: String,
+    /// The path as the user knows it, for messages.
+    pub path: String,
+    /// Its text, for snippets.
+    pub text: String,
+    /// What the migration is for, in a sentence.
+    pub description: String,
+    /// First release with the new names.
+    pub since: Option<String>,
+    /// Release that removes the shims.
+    pub remove_in: Option<String>,
+    /// Moves and replacements, in the order of the file; the order means nothing.
+    pub entries: Vec<Entry>,
+    /// What `check` forbids from now on.
+    pub forbids: Vec<Forbid>,
+}
+
+/// A name with the place it was written at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// `a.b.c` or `a::b::c`.
+    pub text: String,
+    /// The directory that the name is looked up under, from `dir//name`.
+    pub within: Option<String>,
+    /// Place of the value in the manifest, quotes included.
+    pub span: ByteSpan,
+}
+
+impl Name {
+    /// The language its separator tells; `None` for a single segment.
+    #[must_use]
+    pub fn language(&self) -> Option<LanguageKind> {
+        LanguageKind::of_name(&self.text)
+    }
+}
+
+/// What an entry does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// `[[move]]`: `to` must not exist yet.
+    Move,
+    /// `[[replace]]`: `to` must exist.
+    Replace,
+}
+
+impl Verb {
+    /// As it stands in the manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Move => "move",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// One `[[move]]` or `[[replace]]`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it does.
+    pub verb: Verb,
+    /// The name before.
+    pub from: Name,
+    /// The name after.
+    pub to: Name,
+    /// Whether a shim stays at the old name.
+    pub shim: bool,
+    /// `(old item, new item)` of a replaced module, with the place of the pair.
+    pub rename: Vec<(String, String)>,
+}
+
+/// One `[[forbid]]`.
+#[derive(Clone, Debug)]
+pub struct Forbid {
+    /// What must not be imported or named.
+    pub import: NamePattern,
+    /// Importers that may.
+    pub except: Vec<NamePattern>,
+    /// What to say.
+    pub message: Option<String>,
+    /// Place in the manifest.
+    pub span: ByteSpan,
+}
+
+/// Why a manifest cannot be followed: what, where, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path}:{line}:{column}: {message}")]
+pub struct ManifestError {
+    /// The manifest's path as the user knows it.
+    pub path: String,
+    /// Line number, 1-based.
+    pub line: u32,
+    /// Column in characters, 1-based.
+    pub column: u32,
+    /// The offending bytes.
+    pub span: ByteSpan,
+    /// What is wrong: lower-case, no final period.
+    pub message: String,
+    /// What would be right, often the nearest existing name.
+    pub help: Option<String>,
+}
+
+impl Manifest {
+    /// An error of this manifest at `span`.
+    #[must_use]
+    pub fn error(&self, span: ByteSpan, message: impl Into<String>, help: Option<String>) -> ManifestError {
+        read::error_at(&self.path, &self.text, span, message.into(), help)
+    }
+}
+
+/// The candidate nearest to `name`, close enough to be a slip of the pen: at most a third of its
+/// length away by Damerau–Levenshtein distance.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(2))
+        .min()
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,305 @@
+//! From the TOML text to a [`Manifest`], every error with its place.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Entry, Forbid, Manifest, ManifestError, Name, Verb, nearest};
+use crate::{ByteSpan, LineIndex, pattern::NamePattern};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Document {
+    schema: Spanned<u32>,
+    description: Option<String>,
+    #[serde(default)]
+    shims: ShimDates,
+    #[serde(default, rename = "move")]
+    moves: Vec<Spanned<MoveTable>>,
+    #[serde(default, rename = "replace")]
+    replaces: Vec<Spanned<ReplaceTable>>,
+    #[serde(default, rename = "forbid")]
+    forbids: Vec<Spanned<ForbidTable>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ShimDates {
+    since: Option<String>,
+    remove_in: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct MoveTable {
+    from: Spanned<String>,
+    to: Spanned<String>,
+    #[serde(default)]
+    shim: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ReplaceTable {
+    from: Spanned<String>,
+    to: Spanned<String>,
+    #[serde(default)]
+    shim: bool,
+    #[serde(default)]
+    rename: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ForbidTable {
+    import: Spanned<String>,
+    #[serde(default)]
+    except: Vec<String>,
+    message: Option<String>,
+}
+
+/// Verbs of the format that this version does not carry out.
+const UNSUPPORTED: [&str; 2] = ["merge", "remove"];
+const KEYS: [&str; 16] = [
+    "schema", "description", "shims", "move", "replace", "forbid", "from", "to", "shim", "rename", "import",
+    "except", "message", "since", "remove-in", "kind",
+];
+
+pub(super) fn error_at(path: &str, text: &str, span: ByteSpan, message: String, help: Option<String>) -> ManifestError {
+    let position = LineIndex::new(text).position(text, span.start);
+    ManifestError { path: path.to_owned(), line: position.line, column: position.column, span, message, help }
+}
+
+impl Manifest {
+    /// Reads a manifest. `path` is what messages call it; its file name without extension becomes
+    /// the id.
+    ///
+    /// # Errors
+    /// Every mistake that the text alone shows: TOML syntax, unknown keys (with the nearest known
+    /// one), verbs that this version does not carry out, malformed names, one name in two entries.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Vec<ManifestError>> {
+        let document: Document = toml::from_str(text).map_err(|error| vec![syntax_error(path, text, &error)])?;
+        let mut reader = Reader { path, text, errors: Vec::new() };
+        let schema = ByteSpan::from_range(document.schema.span());
+        if *document.schema.get_ref() != 1 {
+            reader.fail(schema, "unknown schema version", Some("this version reads `schema = 1`"));
+        }
+        let mut entries = reader.moves(document.moves);
+        entries.extend(reader.replaces(document.replaces));
+        let forbids = reader.forbids(document.forbids);
+        entries.sort_by_key(|entry| entry.from.span);
+        reader.contradictions(&entries);
+        if !reader.errors.is_empty() {
+            return Err(reader.errors);
+        }
+        let file_name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        Ok(Self {
+            id: file_name.strip_suffix(".toml").unwrap_or(file_name).to_owned(),
+            path: path.to_owned(),
+            text: text.to_owned(),
+            description: document.description.unwrap_or_default(),
+            since: document.shims.since,
+            remove_in: document.shims.remove_in,
+            entries,
+            forbids,
+        })
+    }
+}
+
+fn syntax_error(path: &str, text: &str, error: &toml::de::Error) -> ManifestError {
+    let span = error.span().map_or(ByteSpan::empty(0), ByteSpan::from_range);
+    let message = error.message();
+    let (first, _) = message.split_once('\n').unwrap_or((message, ""));
+    let unknown = first.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let (message, help) = match unknown {
+        Some(key) if UNSUPPORTED.contains(&key) => {
+            (format!("`[[{key}]]` is not supported by this version"), Some("use `[[move]]` or `[[replace]]`".to_owned()))
+        }
+        Some(key) => (
+            format!("unknown key `{key}`"),
+            nearest(key, KEYS).map(|known| format!("did you mean `{known}`?")),
+        ),
+        None => (first.to_owned(), None),
+    };
+    error_at(path, text, span, message, help)
+}
+
+struct Reader<'a> {
+    path: &'a str,
+    text: &'a str,
+    errors: Vec<ManifestError>,
+}
+
+impl Reader<'_> {
+    fn fail(&mut self, span: ByteSpan, message: impl Into<String>, help: Option<&str>) {
+        self.errors.push(error_at(self.path, self.text, span, message.into(), help.map(str::to_owned)));
+    }
+
+    fn moves(&mut self, tables: Vec<Spanned<MoveTable>>) -> Vec<Entry> {
+        let tables = tables.into_iter().map(Spanned::into_inner);
+        tables
+            .map(|table| Entry {
+                verb: Verb::Move,
+                from: self.name(&table.from),
+                to: self.name(&table.to),
+                shim: table.shim,
+                rename: Vec::new(),
+            })
+            .collect()
+    }
+
+    fn replaces(&mut self, tables: Vec<Spanned<ReplaceTable>>) -> Vec<Entry> {
+        let tables = tables.into_iter().map(Spanned::into_inner);
+        tables
+            .map(|table| Entry {
+                verb: Verb::Replace,
+                from: self.name(&table.from),
+                to: self.name(&table.to),
+                shim: table.shim,
+                rename: table.rename.into_iter().collect(),
+            })
+            .collect()
+    }
+
+    fn forbids(&mut self, tables: Vec<Spanned<ForbidTable>>) -> Vec<Forbid> {
+        let tables = tables.into_iter().map(Spanned::into_inner);
+        tables
+            .map(|table| Forbid {
+                span: ByteSpan::from_range(table.import.span()),
+                import: NamePattern::new(table.import.get_ref()),
+                except: table.except.iter().map(|pattern| NamePattern::new(pattern)).collect(),
+                message: table.message,
+            })
+            .collect()
+    }
+
+    fn name(&mut self, value: &Spanned<String>) -> Name {
+        let span = ByteSpan::from_range(value.span());
+        let (within, text) = match value.get_ref().split_once("//") {
+            Some((within, text)) => (Some(within.to_owned()), text),
+            None => (None, value.get_ref().as_str()),
+        };
+        if let Some(within) = &within
+            && let Err(error) = crate::TreePath::new(within)
+        {
+            self.fail(span, error.to_string(), None);
+        }
+        let separator = if text.contains("::") { "::" } else { "." };
+        if !text.split(separator).all(is_segment) {
+            let path_like = text.contains('/') || text.contains('\\');
+            let help = path_like.then_some("write a module name such as `pkg.module` or `krate::module`, not a path");
+            self.fail(span, format!("`{text}` is not a module name"), help);
+        }
+        Name { text: text.to_owned(), within, span }
+    }
+
+    fn contradictions(&mut self, entries: &[Entry]) {
+        for (at, entry) in entries.iter().enumerate() {
+            let earlier = entries.get(..at).unwrap_or_default();
+            if earlier.iter().any(|other| other.from.text == entry.from.text && other.from.within == entry.from.within) {
+                self.fail(entry.from.span, format!("`{}` stands in two entries", entry.from.text), None);
+            }
+            let same_target = |other: &&Entry| other.to.text == entry.to.text && other.verb == Verb::Move && entry.verb == Verb::Move;
+            if let Some(other) = earlier.iter().find(same_target) {
+                let message = format!("`{}` and `{}` both move to `{}`", other.from.text, entry.from.text, entry.to.text);
+                self.fail(entry.to.span, message, None);
+            }
+            if entry.from.text == entry.to.text {
+                self.fail(entry.to.span, format!("`{}` moves to itself", entry.from.text), None);
+            }
+            self.languages(entry);
+        }
+        self.cycles(entries);
+    }
+
+    fn languages(&mut self, entry: &Entry) {
+        if let (Some(from), Some(to)) = (entry.from.language(), entry.to.language())
+            && from != to
+        {
+            let message = format!("`{}` and `{}` are names of different languages", entry.from.text, entry.to.text);
+            self.fail(entry.to.span, message, Some("`::` is Rust, `.` is Python"));
+        }
+        let separator = entry.from.language().map_or(".", crate::LanguageKind::separator);
+        let inside = entry.to.text.strip_prefix(&entry.from.text).is_some_and(|rest| rest.starts_with(separator));
+        if inside && entry.verb == Verb::Move {
+            let message = format!("`{}` cannot move inside itself", entry.from.text);
+            self.fail(entry.to.span, message, None);
+        }
+    }
+
+    /// Moves that chase each other: `a` to `b` while `b` moves to `a`.
+    fn cycles(&mut self, entries: &[Entry]) {
+        let next: BTreeMap<&str, &Entry> = entries.iter().map(|entry| (entry.from.text.as_str(), entry)).collect();
+        for entry in entries {
+            let mut chain = vec![entry.from.text.as_str()];
+            let mut at = entry;
+            while let Some(following) = next.get(at.to.text.as_str()) {
+                if following.from.text == entry.from.text {
+                    chain.push(&entry.from.text);
+                    let least = chain.iter().min() == chain.first();
+                    if least && chain.len() > 2 {
+                        self.fail(entry.from.span, format!("a cycle of moves: {}", chain.join(" → ")), None);
+                    }
+                    break;
+                }
+                if chain.contains(&following.from.text.as_str()) {
+                    break;
+                }
+                chain.push(&following.from.text);
+                at = following;
+            }
+        }
+    }
+}
+
+/// Whether a text can be one segment of a name. File-derived Python names may start with a digit
+/// or contain a dash; a name with a blank or a slash is none.
+fn is_segment(segment: &str) -> bool {
+    !segment.is_empty() && segment.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-' || c == '#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "schema = 1\n";
+
+    fn errors(body: &str) -> Vec<String> {
+        let text = format!("{HEAD}{body}");
+        match Manifest::parse("migrations/0001-x.toml", &text) {
+            Ok(_) => Vec::new(),
+            Err(errors) => errors
+                .into_iter()
+                .map(|error| format!("{error}{}", error.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn every_mistake_has_a_place_and_often_a_remedy() {
+        let at = "migrations/0001-x.toml";
+        for (body, expected) in [
+            ("[[move]]\nfrm = 'a.b'\nto = 'a.c'", vec![format!("{at}:3:1: unknown key `frm` (did you mean `from`?)")]),
+            ("[[merge]]\nfrom = 'a.b'", vec![format!("{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)")]),
+            ("[[move]]\nfrom = 'a.b'\nto = 'a::c'", vec![format!("{at}:4:6: `a.b` and `a::c` are names of different languages (`::` is Rust, `.` is Python)")]),
+            ("[[move]]\nfrom = 'a.b'\nto = 'a.b.c'", vec![format!("{at}:4:6: `a.b` cannot move inside itself")]),
+            ("[[move]]\nfrom = 'a/b.py'\nto = 'a.c'", vec![format!("{at}:3:8: `a/b.py` is not a module name (write a module name such as `pkg.module` or `krate::module`, not a path)")]),
+            ("[[move]]\nfrom = '../x//a.b'\nto = 'a.c'", vec![format!("{at}:3:8: `../x` leads outside the root")]),
+            ("[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.b'\nto = 'a.d'", vec![format!("{at}:6:8: `a.b` stands in two entries")]),
+            ("[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.c'\nto = 'a.b'", vec![format!("{at}:3:8: a cycle of moves: a.b → a.c → a.b")]),
+            ("[[move]]\nfrom = 'a.b'\nto = 'a.x'\n[[move]]\nfrom = 'a.c'\nto = 'a.x'", vec![format!("{at}:7:6: `a.b` and `a.c` both move to `a.x`")]),
+        ] {
+            assert_eq!(errors(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_keeps_what_it_says() {
+        let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n";
+        let manifest = Manifest::parse("m/0002-y.toml", text).unwrap();
+        assert_eq!(manifest.id, "0002-y");
+        assert_eq!(manifest.entries[0].rename, [("x".to_owned(), "y".to_owned())]);
+        assert!(manifest.entries[0].shim && manifest.forbids.len() == 1);
+    }
+}
