@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference, Rewrite, Root, Texts, TreePath};
+use crate::{ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference, Rewrite, Root, Texts, TreePath};
 
 /// What `coalesce.toml` says, as far as languages need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub trait Language: Sync {
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// Where and why a text of this language does not parse, by the full parser. Asked of every
+    /// edited text before anything is written; `None` for project files.
+    fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)>;
 
     /// Resolves the facts of all claimed files, sorted by path, into one graph. `paths` is every
     /// file of the tree. Deterministic.
