@@ -1,1 +1,19 @@
-//! placeholder
+//! From manifests and an index to a plan: what goes where, proven on the planned tree.
+//!
+//! Pure: nothing here reads a disk or changes one. The steps are [`check`] (do the entries fit the
+//! tree), the languages' own `rewrite` (how a reference is spelled), [`assemble`] (file operations
+//! and the texts they leave) and [`prove`] (resolve the planned tree and compare).
+
+mod assemble;
+mod check;
+mod guard_tests;
+mod overlay;
+mod prove;
+mod saved;
+
+pub use assemble::{Assembled, Operation, assemble};
+pub use check::{Checked, EntryReport, EntryState, check};
+pub use guard_tests::guard_tests;
+pub use overlay::Overlay;
+pub use prove::{Proof, prove};
+pub use saved::{SavedPlan, SavedPlanError};

@@ -1,0 +1,184 @@
+//! Puts what the languages propose together into file operations with the texts they leave.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Edit, EditSet, Finding, LanguagePlan, NotRewritten, Rewrite, Severity, Texts, TreePath, finding::codes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One change of one file. Texts are whole, so that a saved plan needs nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "operation", rename_all = "lowercase")]
+pub enum Operation {
+    /// A file goes to another path; `text` is its new text when it is edited on the way.
+    Move {
+        /// Path before.
+        from: TreePath,
+        /// Path after.
+        to: TreePath,
+        /// New text; absent when the bytes stay.
+        text: Option<String>,
+    },
+    /// A file comes into being, possibly where another one moved away.
+    Create {
+        /// Path.
+        path: TreePath,
+        /// Text.
+        text: String,
+        /// Why it is needed.
+        reason: String,
+    },
+    /// A file's text changes.
+    Edit {
+        /// Path.
+        path: TreePath,
+        /// New text.
+        text: String,
+    },
+    /// A file goes away.
+    Delete {
+        /// Path.
+        path: TreePath,
+    },
+}
+
+impl Operation {
+    /// The path that the operation reads or removes; for a creation the path it makes.
+    #[must_use]
+    pub fn path(&self) -> &TreePath {
+        match self {
+            Self::Move { from: path, .. } | Self::Create { path, .. } | Self::Edit { path, .. } | Self::Delete { path } => path,
+        }
+    }
+}
+
+/// File operations and their reasons, not yet proven.
+#[derive(Clone, Debug, Default)]
+pub struct Assembled {
+    /// In order of path; independent of each other.
+    pub operations: Vec<Operation>,
+    /// Every reference that changes, sorted.
+    pub rewrites: Vec<Rewrite>,
+    /// Every reference that should and does not, sorted.
+    pub not_rewritten: Vec<NotRewritten>,
+    /// Why this must not be applied; empty when it may.
+    pub refusals: Vec<Finding>,
+    /// What else the reader should know.
+    pub notes: Vec<Finding>,
+}
+
+/// Joins the proposals. Two that do not fit each other are a refusal, never a merge.
+#[must_use]
+pub fn assemble(proposals: Vec<LanguagePlan>, texts: &dyn Texts) -> Assembled {
+    let mut joined = Joined::default();
+    for proposal in proposals {
+        joined.add(proposal);
+    }
+    joined.finish(texts)
+}
+
+#[derive(Default)]
+struct Joined {
+    moves: BTreeMap<TreePath, TreePath>,
+    creates: BTreeMap<TreePath, (String, String)>,
+    deletes: BTreeSet<TreePath>,
+    edits: BTreeMap<TreePath, Vec<Edit>>,
+    result: Assembled,
+}
+
+impl Joined {
+    fn add(&mut self, proposal: LanguagePlan) {
+        for file in proposal.moves {
+            let other = self.moves.insert(file.from.clone(), file.to.clone());
+            if let Some(other) = other.filter(|other| *other != file.to) {
+                self.refuse(&file.from, format!("it would move to both {other} and {}", file.to));
+            }
+        }
+        for file in proposal.creates {
+            let other = self.creates.insert(file.path.clone(), (file.text.clone(), file.reason));
+            if other.is_some_and(|(text, _)| text != file.text) {
+                self.refuse(&file.path, "two different files would be made there".to_owned());
+            }
+        }
+        self.deletes.extend(proposal.deletes);
+        for (path, edits) in proposal.edits {
+            self.edits.entry(path).or_default().extend(edits);
+        }
+        self.result.rewrites.extend(proposal.rewrites);
+        self.result.not_rewritten.extend(proposal.not_rewritten);
+        self.result.refusals.extend(proposal.refusals);
+        self.result.notes.extend(proposal.notes);
+    }
+
+    fn refuse(&mut self, path: &TreePath, message: String) {
+        self.result.refusals.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Error,
+            path: path.clone(),
+            span: None,
+            message,
+            help: None,
+        });
+    }
+
+    fn finish(mut self, texts: &dyn Texts) -> Assembled {
+        self.collisions(texts);
+        let edits = std::mem::take(&mut self.edits);
+        let mut edited: BTreeMap<TreePath, String> = BTreeMap::new();
+        for (path, edits) in edits {
+            if edits.is_empty() || self.deletes.contains(&path) {
+                continue;
+            }
+            match edited_text(&path, edits, texts) {
+                Ok(text) => drop(edited.insert(path, text)),
+                Err(message) => self.refuse(&path, message),
+            }
+        }
+        let mut operations = Vec::new();
+        for (from, to) in std::mem::take(&mut self.moves) {
+            let text = edited.remove(&from);
+            operations.push(Operation::Move { from, to, text });
+        }
+        operations.extend(edited.into_iter().map(|(path, text)| Operation::Edit { path, text }));
+        operations.extend(std::mem::take(&mut self.deletes).into_iter().map(|path| Operation::Delete { path }));
+        let creates = std::mem::take(&mut self.creates);
+        operations.extend(creates.into_iter().map(|(path, (text, reason))| Operation::Create { path, text, reason }));
+        operations.sort_by(|a, b| a.path().cmp(b.path()));
+        let mut result = self.result;
+        result.operations = operations;
+        result.rewrites.sort();
+        result.rewrites.dedup();
+        result.not_rewritten.sort();
+        result.not_rewritten.dedup();
+        result.refusals.sort();
+        result.refusals.dedup();
+        result.notes.sort();
+        result.notes.dedup();
+        result
+    }
+
+    /// A file must not land where another one is and stays, nor two at the same place.
+    fn collisions(&mut self, texts: &dyn Texts) {
+        let mut taken: BTreeMap<String, TreePath> = BTreeMap::new();
+        let mut clashes = Vec::new();
+        for to in self.moves.values().chain(self.creates.keys()) {
+            let stays = texts.exists(to) && !self.moves.contains_key(to) && !self.deletes.contains(to);
+            if stays {
+                clashes.push((to.clone(), "a file is there already".to_owned()));
+            }
+            // File systems that ignore case must be able to hold the result, too.
+            if let Some(other) = taken.insert(to.as_str().to_lowercase(), to.clone()) {
+                clashes.push((to.clone(), format!("{other} would land there as well")));
+            }
+        }
+        for (path, message) in clashes {
+            self.refuse(&path, message);
+        }
+    }
+}
+
+fn edited_text(path: &TreePath, edits: Vec<Edit>, texts: &dyn Texts) -> Result<String, String> {
+    let text = texts.text(path).ok_or("it would have to be edited and cannot be read")?;
+    let set = EditSet::from_edits(&text, edits).map_err(|error| error.to_string())?;
+    set.apply(&text).map_err(|error| error.to_string())
+}

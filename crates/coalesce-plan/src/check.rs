@@ -1,0 +1,252 @@
+//! Holds manifest entries against the tree: which are done, which are open, which cannot be.
+
+use std::collections::BTreeMap;
+
+use coalesce_index::Index;
+use coalesce_model::{
+    Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Texts, TreePath,
+    manifest::{Entry, Manifest, ManifestError, Name, Verb, nearest},
+};
+
+/// How far an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryState {
+    /// `to` exists, and `from` is gone or is this manifest's shim.
+    Done,
+    /// Still to do.
+    Open,
+}
+
+/// One entry, as `status` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryReport {
+    /// Id of the manifest.
+    pub manifest: String,
+    /// Verb.
+    pub verb: Verb,
+    /// Name before.
+    pub from: String,
+    /// Name after.
+    pub to: String,
+    /// How far it is.
+    pub state: EntryState,
+}
+
+/// What the manifests ask for, once they fit the tree.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Every entry and its state, in the order of the manifests.
+    pub entries: Vec<EntryReport>,
+    /// The open entries, by language.
+    pub changes: BTreeMap<LanguageKind, Vec<Change>>,
+}
+
+impl Checked {
+    /// Whether there is nothing left to do.
+    #[must_use]
+    pub fn all_done(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// Checks all entries of all manifests against the tree.
+///
+/// # Errors
+/// Everything that is wrong, each with its place in its manifest and the nearest existing name.
+pub fn check(manifests: &[Manifest], index: &Index<'_>, texts: &dyn Texts) -> Result<Checked, Vec<ManifestError>> {
+    let mut checker = Checker { manifests, index, texts, errors: Vec::new() };
+    let mut checked = Checked::default();
+    for manifest in manifests {
+        for entry in &manifest.entries {
+            checker.entry(manifest, entry, &mut checked);
+        }
+    }
+    checker.across_manifests();
+    if checker.errors.is_empty() { Ok(checked) } else { Err(checker.errors) }
+}
+
+struct Checker<'a> {
+    manifests: &'a [Manifest],
+    index: &'a Index<'a>,
+    texts: &'a dyn Texts,
+    errors: Vec<ManifestError>,
+}
+
+impl<'a> Checker<'a> {
+    fn entry(&mut self, manifest: &Manifest, entry: &Entry, checked: &mut Checked) {
+        let from = self.candidates(&entry.from);
+        let done = self.done(manifest, entry, &from);
+        checked.entries.push(EntryReport {
+            manifest: manifest.id.clone(),
+            verb: entry.verb,
+            from: entry.from.text.clone(),
+            to: entry.to.text.clone(),
+            state: if done { EntryState::Done } else { EntryState::Open },
+        });
+        if done {
+            return;
+        }
+        let Some(module) = self.single_source(manifest, entry, &from) else { return };
+        let fits = match entry.verb {
+            Verb::Move => self.move_target(manifest, entry, module),
+            Verb::Replace => self.replace_target(manifest, entry, module),
+        };
+        if fits {
+            checked.changes.entry(module.language).or_default().push(change(manifest, entry));
+        }
+    }
+
+    fn candidates(&self, name: &Name) -> Vec<&'a Module> {
+        let below = name.within.as_deref().and_then(|within| TreePath::new(within).ok());
+        let fits = |module: &&Module| below.as_ref().is_none_or(|below| module.path.strip_prefix(below).is_some());
+        self.index.modules_named(&name.text).filter(fits).collect()
+    }
+
+    /// The manifest, the entry whose `from` is exactly this name.
+    fn entry_from(&self, name: &str) -> Option<&'a Entry> {
+        self.manifests.iter().flat_map(|manifest| &manifest.entries).find(|entry| entry.from.text == name)
+    }
+
+    fn done(&self, manifest: &Manifest, entry: &Entry, from: &[&Module]) -> bool {
+        let gone = from.iter().all(|module| {
+            module.kind == ModuleKind::Shim
+                && self.texts.text(&module.path).is_some_and(|text| carries_marker(&text, &manifest.id))
+        });
+        let item = from.is_empty() && self.index.graphs().iter().any(|graph| graph.knows(&entry.from.text));
+        gone && !item && !self.candidates(&entry.to).is_empty()
+    }
+
+    fn single_source(&mut self, manifest: &Manifest, entry: &Entry, from: &[&'a Module]) -> Option<&'a Module> {
+        let name = &entry.from;
+        let Some(first) = from.first() else {
+            self.missing(manifest, name);
+            return None;
+        };
+        let one_file = from.iter().all(|module| module.path == first.path);
+        // A Rust name may stand for several files, one for each cfg; they move together.
+        if !one_file && first.language == LanguageKind::Python {
+            let places: Vec<_> = from.iter().map(|module| format!("`{}`", qualified(module, &name.text))).collect();
+            let help = Some(format!("name one of them: {}", places.join(", ")));
+            self.errors.push(manifest.error(name.span, format!("`{}` is the name of several modules", name.text), help));
+            return None;
+        }
+        Some(first)
+    }
+
+    fn missing(&mut self, manifest: &Manifest, name: &Name) {
+        let graphs = self.index.graphs();
+        if graphs.iter().any(|graph| graph.knows(&name.text)) {
+            let message = format!("`{}` is an item; this version moves and replaces modules", name.text);
+            self.errors.push(manifest.error(name.span, message, Some("move the module that defines it".to_owned())));
+            return;
+        }
+        let names = graphs.iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
+        let help = nearest(&name.text, names).map(|near| format!("did you mean `{near}`?"));
+        self.errors.push(manifest.error(name.span, format!("there is no module `{}`", name.text), help));
+    }
+
+    fn move_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
+        let name = &entry.to;
+        let leaves = self.entry_from(&name.text).is_some();
+        let item = self.index.graphs().iter().any(|graph| graph.knows(&name.text));
+        if !leaves && (item || !self.candidates(name).is_empty()) {
+            let help = "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";
+            self.errors.push(manifest.error(name.span, format!("`{}` exists already", name.text), Some(help.to_owned())));
+            return false;
+        }
+        self.top_level_exists(manifest, name, module)
+    }
+
+    fn top_level_exists(&mut self, manifest: &Manifest, name: &Name, module: &Module) -> bool {
+        let separator = module.language.separator();
+        let top = |text: &str| text.split(separator).next().unwrap_or(text).to_owned();
+        let wanted = top(&name.text);
+        let alone = !name.text.contains(separator);
+        let modules = || self.index.graph(module.language).into_iter().flat_map(|graph| graph.modules());
+        if wanted == top(&module.name) || modules().any(|other| top(&other.name) == wanted) || (alone && module.language == LanguageKind::Python) {
+            return true;
+        }
+        let tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
+        let help = nearest(&wanted, tops.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
+        let what = if module.language == LanguageKind::Rust { "crate" } else { "package" };
+        self.errors.push(manifest.error(name.span, format!("there is no {what} `{wanted}` to move it to"), help));
+        false
+    }
+
+    fn replace_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
+        let name = &entry.to;
+        let arrives = self.manifests.iter().flat_map(|manifest| &manifest.entries);
+        let arrives = arrives.filter(|other| other.verb == Verb::Move).any(|other| other.to.text == name.text);
+        let leaves = self.entry_from(&name.text).is_some();
+        let targets = self.candidates(name);
+        if (targets.is_empty() || leaves) && !arrives {
+            let names = self.index.graphs().iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
+            let help = nearest(&name.text, names).filter(|near| *near != name.text).map(|near| format!("did you mean `{near}`?"));
+            let why = if leaves { "goes away in this migration itself" } else { "does not exist" };
+            self.errors.push(manifest.error(name.span, format!("`{}` {why}", name.text), help));
+            return false;
+        }
+        self.renames(manifest, entry, module, targets.first().copied())
+    }
+
+    fn renames(&mut self, manifest: &Manifest, entry: &Entry, module: &Module, target: Option<&Module>) -> bool {
+        let known = |module: &Module, item: &str| module.defines.iter().chain(&module.exports).any(|name| name == item);
+        let before = self.errors.len();
+        for (old, new) in &entry.rename {
+            for (module, item) in [(Some(module), old), (target, new)] {
+                let Some(module) = module.filter(|module| !known(module, item)) else { continue };
+                let names = module.defines.iter().chain(&module.exports).map(String::as_str);
+                let help = nearest(item, names).map(|near| format!("did you mean `{near}`?"));
+                let message = format!("`{}` has no item `{item}`", module.name);
+                self.errors.push(manifest.error(entry.from.span, message, help));
+            }
+        }
+        self.errors.len() == before
+    }
+
+    /// One name in entries of two manifests.
+    fn across_manifests(&mut self) {
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        for manifest in self.manifests {
+            for entry in &manifest.entries {
+                let earlier = seen.insert(&entry.from.text, &manifest.id);
+                if let Some(other) = earlier.filter(|other| *other != manifest.id) {
+                    let message = format!("`{}` stands in `{other}` too", entry.from.text);
+                    self.errors.push(manifest.error(entry.from.span, message, None));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text carries the marker of the shims of this manifest.
+#[must_use]
+pub fn carries_marker(text: &str, manifest: &str) -> bool {
+    let marker = format!("coalesce: shim {manifest}");
+    text.match_indices(&marker).any(|(at, _)| {
+        let next = text.get(at + marker.len()..).and_then(|rest| rest.chars().next());
+        next.is_none_or(|c| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'))
+    })
+}
+
+fn qualified(module: &Module, name: &str) -> String {
+    let directory = module.path.parent().map(|parent| parent.to_string()).unwrap_or_default();
+    format!("{directory}//{name}")
+}
+
+fn change(manifest: &Manifest, entry: &Entry) -> Change {
+    let shim = ShimRequest {
+        manifest: manifest.id.clone(),
+        since: manifest.since.clone(),
+        remove_in: manifest.remove_in.clone(),
+    };
+    Change {
+        from: entry.from.text.clone(),
+        to: entry.to.text.clone(),
+        kind: match entry.verb {
+            Verb::Move => ChangeKind::Move,
+            Verb::Replace => ChangeKind::Replace { rename: entry.rename.clone() },
+        },
+        shim: entry.shim.then_some(shim),
+    }
+}

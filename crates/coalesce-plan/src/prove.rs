@@ -1,0 +1,196 @@
+//! Resolves the planned tree and compares it with the tree as it is.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use coalesce_index::{Cycle, cycles};
+use coalesce_model::{
+    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Settings, Severity, Texts, TreePath,
+    change::renamed, finding::codes,
+};
+
+use crate::{Operation, Overlay};
+
+/// What the comparison showed.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    /// What would break; empty when the plan may be applied.
+    pub refusals: Vec<Finding>,
+    /// What is new and harmless.
+    pub notes: Vec<Finding>,
+    /// Import cycles before.
+    pub cycles_before: Vec<Cycle>,
+    /// Import cycles after.
+    pub cycles_after: Vec<Cycle>,
+    /// Imports of the tree's own modules that resolve after.
+    pub resolved_imports: usize,
+}
+
+/// Proves the part of a plan that concerns one language: every edited file parses, every internal
+/// import that resolved still does, guarded imports keep their outcome, and no name is read before
+/// it is bound that was bound before.
+pub fn prove<L: Language>(
+    language: &L,
+    files: &[(TreePath, Arc<L::Facts>)],
+    before: &L::Graph,
+    changes: &[Change],
+    operations: &[Operation],
+    settings: &Settings,
+    base: &dyn Texts,
+) -> Proof {
+    let overlay = Overlay::new(base, operations);
+    let mut proof = Proof::default();
+    let files_after = facts_after(language, files, &overlay, operations, base, &mut proof);
+    let after = language.resolve(&files_after, overlay.paths(), settings);
+    let comparison = Comparison::new(before, &after, changes, operations);
+    comparison.imports(&mut proof);
+    comparison.guards(&mut proof);
+    proof.refusals.extend(before.order_regressions(&after, changes, base, &overlay));
+    proof.cycles_before = cycles(before);
+    proof.cycles_after = cycles(&after);
+    comparison.cycles(&mut proof);
+    proof
+}
+
+/// The facts of the planned tree: those of unchanged files are shared.
+fn facts_after<L: Language>(
+    language: &L,
+    files: &[(TreePath, Arc<L::Facts>)],
+    overlay: &Overlay<'_>,
+    operations: &[Operation],
+    base: &dyn Texts,
+    proof: &mut Proof,
+) -> Vec<(TreePath, Arc<L::Facts>)> {
+    let origin: BTreeMap<&TreePath, &TreePath> = operations
+        .iter()
+        .filter_map(|operation| match operation {
+            Operation::Move { from, to, .. } => Some((to, from)),
+            _ => None,
+        })
+        .collect();
+    let changed: BTreeSet<&TreePath> = overlay.changed_paths().collect();
+    let kept = files.iter().filter(|(path, _)| overlay.exists(path) && !changed.contains(path));
+    let mut result: Vec<_> = kept.cloned().collect();
+    for path in changed.into_iter().filter(|path| language.claims(path)) {
+        let Some(text) = overlay.text(path) else { continue };
+        result.push((path.clone(), Arc::new(language.facts(path, &text))));
+        let Some((span, message)) = language.syntax_problem(path, &text) else { continue };
+        let old = origin.get(path).copied().unwrap_or(path);
+        let parsed_before = base.text(old).is_none_or(|text| language.syntax_problem(old, &text).is_none());
+        let message = format!("the edited file would not parse: {message}");
+        if parsed_before {
+            // The span is one of the planned text; the file as a whole is what can be pointed at.
+            proof.refusals.push(finding(Severity::Error, old, None, message));
+        } else {
+            let message = "does not parse; only its import statements were rewritten".to_owned();
+            proof.notes.push(finding(Severity::Warning, old, (old == path).then_some(span), message));
+        }
+    }
+    result.sort_by(|a, b| a.0.cmp(&b.0));
+    result
+}
+
+fn finding(severity: Severity, path: &TreePath, span: Option<coalesce_model::ByteSpan>, message: String) -> Finding {
+    Finding { code: codes::UNSAFE_CHANGE, severity, path: path.clone(), span, message, help: None }
+}
+
+struct Comparison<'a, G> {
+    before: &'a G,
+    after: &'a G,
+    changes: &'a [Change],
+    /// Path after → path before, of moved files.
+    origin: BTreeMap<TreePath, TreePath>,
+    created: BTreeSet<TreePath>,
+}
+
+impl<'a, G: LanguageGraph> Comparison<'a, G> {
+    fn new(before: &'a G, after: &'a G, changes: &'a [Change], operations: &[Operation]) -> Self {
+        let mut origin = BTreeMap::new();
+        let mut created = BTreeSet::new();
+        for operation in operations {
+            match operation {
+                Operation::Move { from, to, .. } => drop(origin.insert(to.clone(), from.clone())),
+                Operation::Create { path, .. } => drop(created.insert(path.clone())),
+                Operation::Edit { .. } | Operation::Delete { .. } => {}
+            }
+        }
+        Self { before, after, changes, origin, created }
+    }
+
+    fn path_before<'p>(&'p self, path: &'p TreePath) -> &'p TreePath {
+        self.origin.get(path).unwrap_or(path)
+    }
+
+    /// Every import that is unresolved after must have been so before, by the same name.
+    fn imports(&self, proof: &mut Proof) {
+        let unresolved = |import: &&Import| import.target == ImportTarget::Unresolved;
+        let known: BTreeSet<(&TreePath, &str)> =
+            self.before.imports().iter().filter(unresolved).map(|import| (&import.path, import.name.as_str())).collect();
+        let separator = self.before.language().separator();
+        let known_after = |import: &Import| {
+            let old = self.path_before(&import.path);
+            known.iter().any(|(path, name)| {
+                *path == old && (*name == import.name || renamed(self.changes, separator, name).as_deref() == Some(&import.name))
+            })
+        };
+        for import in self.after.imports() {
+            proof.resolved_imports += usize::from(matches!(import.target, ImportTarget::Module(_)));
+            if unresolved(&import) && !known_after(import) {
+                let message = format!("after the migration, `{}` would not resolve any more", import.name);
+                let old = self.path_before(&import.path);
+                proof.refusals.push(finding(Severity::Error, old, None, message));
+            }
+        }
+    }
+
+    /// For each file, the outcomes of its guarded imports, in any order.
+    fn outcomes(&self, graph: &G, moved: bool) -> BTreeMap<TreePath, Vec<u8>> {
+        let mut outcomes: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
+        for import in graph.imports().iter().filter(|import| import.guard.hides_failure()) {
+            if moved && self.created.contains(&import.path) {
+                continue;
+            }
+            let path = if moved { self.path_before(&import.path).clone() } else { import.path.clone() };
+            let class = match import.target {
+                ImportTarget::Module(_) => 0,
+                ImportTarget::External => 1,
+                ImportTarget::Unresolved => 2,
+                ImportTarget::Opaque => 3,
+            };
+            outcomes.entry(path).or_default().push(class);
+        }
+        for list in outcomes.values_mut() {
+            list.sort_unstable();
+        }
+        outcomes
+    }
+
+    fn guards(&self, proof: &mut Proof) {
+        let before = self.outcomes(self.before, false);
+        let after = self.outcomes(self.after, true);
+        let failing = |list: Option<&Vec<u8>>| list.map_or(0, |list| list.iter().filter(|class| **class == 2).count());
+        for (path, list) in &before {
+            if failing(after.get(path)) > failing(Some(list)) {
+                let message = "a guarded import would fail silently after the migration".to_owned();
+                proof.refusals.push(finding(Severity::Error, path, None, message));
+            }
+        }
+    }
+
+    fn cycles(&self, proof: &mut Proof) {
+        let separator = self.before.language().separator();
+        let name_after = |name: &String| renamed(self.changes, separator, name).unwrap_or_else(|| name.clone());
+        let eager = |list: &[Cycle]| list.iter().filter(|cycle| cycle.eager).cloned().collect::<Vec<_>>();
+        let known: Vec<BTreeSet<String>> =
+            eager(&proof.cycles_before).iter().map(|cycle| cycle.modules.iter().map(name_after).collect()).collect();
+        for cycle in eager(&proof.cycles_after) {
+            let old = known.iter().any(|modules| cycle.modules.iter().all(|module| modules.contains(module)));
+            if let Some(edge) = cycle.shortest.first().filter(|_| !old) {
+                let message = format!("a new cycle of eager imports: {}", cycle.modules.join(", "));
+                proof.notes.push(finding(Severity::Warning, self.path_before(&edge.path), None, message));
+            }
+        }
+    }
+}
