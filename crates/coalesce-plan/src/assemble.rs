@@ -182,3 +182,59 @@ fn edited_text(path: &TreePath, edits: Vec<Edit>, texts: &dyn Texts) -> Result<S
     let set = EditSet::from_edits(&text, edits).map_err(|error| error.to_string())?;
     set.apply(&text).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::{ByteSpan, FileMove, MemoryTexts, NewFile};
+
+    use super::*;
+
+    fn path(text: &str) -> TreePath {
+        TreePath::new(text).unwrap()
+    }
+
+    fn edit(file: &str, span: (u32, u32), text: &str) -> LanguagePlan {
+        let edits = vec![Edit::replace(ByteSpan::new(span.0, span.1), text)];
+        LanguagePlan { edits: BTreeMap::from([(path(file), edits)]), ..LanguagePlan::default() }
+    }
+
+    fn moving(from: &str, to: &str) -> LanguagePlan {
+        LanguagePlan { moves: vec![FileMove { from: path(from), to: path(to) }], ..LanguagePlan::default() }
+    }
+
+    fn creating(file: &str, text: &str) -> LanguagePlan {
+        let file = NewFile { path: path(file), text: text.into(), reason: "shim".into() };
+        LanguagePlan { creates: vec![file], ..LanguagePlan::default() }
+    }
+
+    #[test]
+    fn proposals_for_one_file_join_and_a_moved_file_takes_its_edits_along() {
+        let texts = MemoryTexts::fixture("//- a.py\nold = 1\n//- b.py\nx\n");
+        let shim = creating("a.py", "shim\n");
+        let joined = assemble(vec![moving("a.py", "c/a.py"), edit("a.py", (0, 3), "new"), edit("b.py", (0, 1), "y"), shim], &texts);
+        assert_eq!(joined.refusals, []);
+        assert_eq!(
+            joined.operations,
+            [
+                Operation::Move { from: path("a.py"), to: path("c/a.py"), text: Some("new = 1\n".into()) },
+                Operation::Create { path: path("a.py"), text: "shim\n".into(), reason: "shim".into() },
+                Operation::Edit { path: path("b.py"), text: "y\n".into() },
+            ]
+        );
+    }
+
+    #[test]
+    fn proposals_that_do_not_fit_are_refused() {
+        let texts = MemoryTexts::fixture("//- a.py\nabc\n//- b.py\nabc\n");
+        for (proposals, message) in [
+            (vec![edit("a.py", (0, 2), "x"), edit("a.py", (1, 3), "y")], "two edits overlap at byte 1"),
+            (vec![moving("a.py", "c.py"), moving("a.py", "d.py")], "it would move to both"),
+            (vec![moving("a.py", "b.py")], "a file is there already"),
+            (vec![moving("a.py", "C.py"), creating("c.py", "")], "would land there as well"),
+            (vec![edit("gone.py", (0, 0), "x")], "cannot be read"),
+        ] {
+            let refusals = assemble(proposals, &texts).refusals;
+            assert!(refusals.iter().any(|refusal| refusal.message.contains(message)), "{message}: {refusals:?}");
+        }
+    }
+}
