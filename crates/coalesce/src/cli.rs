@@ -1,0 +1,321 @@
+//! The command line: what can be asked for, as data.
+//!
+//! Only definitions and their help; `terminal` reads the arguments, calls the commands and prints.
+
+use std::path::PathBuf;
+
+use clap::{
+    ArgAction, Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
+use coalesce_model::{Code, envelope, finding::codes};
+
+use crate::exit::Exit;
+
+/// One call of `coalesce`.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "coalesce",
+    version,
+    about = "Finds duplicated modules, moves them onto one home, and keeps the tree clean",
+    after_help = after_help(),
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Invocation {
+    /// What goes for all commands.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What goes for all commands.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "All commands")]
+pub struct Global {
+    /// Directory of the tree; the names of the tree begin below it
+    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    pub root: PathBuf,
+    /// What is printed; only `json` is an interface
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t
+    )]
+    pub format: Format,
+    /// Whether pages are coloured; `auto` also heeds NO_COLOR and CLICOLOR
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+    /// Say nothing but findings and errors
+    #[arg(short, long, global = true, action = ArgAction::SetTrue)]
+    pub quiet: bool,
+    /// Read every file again instead of using facts cached from an earlier run
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub no_cache: bool,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A page for people.
+    #[default]
+    Human,
+    /// One JSON object, described by schema/coalesce.schema.json.
+    Json,
+}
+
+/// Whether pages are coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// When standard output is a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Show what is broken, cyclic, orphaned or empty, worst first
+    Audit(Audit),
+    /// Show every reference of a module or item
+    Refs(Refs),
+    /// Show what a migration would change, and why; writes nothing
+    Plan(Plan),
+    /// Plan, check, and apply
+    Migrate(Migrate),
+    /// Undo the last migration, byte for byte
+    Rollback(Rollback),
+    /// Finish or undo a migration that was cut off
+    Recover(Recover),
+    /// Show how far each manifest has come, and which shims are left
+    Status(Status),
+    /// Look for what a consolidated tree must not have; for CI
+    Check(Check),
+    /// Explain a finding
+    Explain(Explain),
+}
+
+impl Command {
+    /// The same command, as the envelope names it.
+    #[must_use]
+    pub const fn name(&self) -> envelope::Command {
+        match self {
+            Self::Audit(_) => envelope::Command::Audit,
+            Self::Refs(_) => envelope::Command::Refs,
+            Self::Plan(_) => envelope::Command::Plan,
+            Self::Migrate(_) => envelope::Command::Migrate,
+            Self::Rollback(_) => envelope::Command::Rollback,
+            Self::Recover(_) => envelope::Command::Recover,
+            Self::Status(_) => envelope::Command::Status,
+            Self::Check(_) => envelope::Command::Check,
+            Self::Explain(_) => envelope::Command::Explain,
+        }
+    }
+}
+
+/// Arguments of `audit`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
+pub struct Audit {
+    /// End with code 1 when there is a finding of one of these kinds
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
+    pub fail_on: Vec<Code>,
+}
+
+/// Arguments of `refs`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce refs lidar.core.gpu\n  coalesce refs lidar::gpu::Pool --format json"
+)]
+pub struct Refs {
+    /// Full name of a module or item: `a.b.c` in Python, `a::b::c` in Rust
+    pub name: String,
+}
+
+/// Which manifests.
+#[derive(Clone, Debug, Args)]
+pub struct Manifests {
+    /// Manifests to follow; all in `migrations/` of the root when none is named
+    #[arg(value_name = "MANIFEST")]
+    pub manifests: Vec<PathBuf>,
+    /// What becomes of full names in prose: comments, docstrings, documents
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub docs: Docs,
+}
+
+/// What becomes of full names in prose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Docs {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They change, except in changelogs and history.
+    Rewrite,
+}
+
+/// Arguments of `plan`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce plan\n  coalesce plan migrations/0001-one-gpu.toml --out plan.json"
+)]
+pub struct Plan {
+    /// Which manifests.
+    #[command(flatten)]
+    pub manifests: Manifests,
+    /// Save the plan, for `migrate --plan`
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `migrate`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce migrate\n  coalesce migrate migrations/0001-one-gpu.toml\n  \
+                  coalesce migrate --plan plan.json"
+)]
+pub struct Migrate {
+    /// Which manifests.
+    #[command(flatten)]
+    pub manifests: Manifests,
+    /// Apply exactly this saved plan; refused when the tree has changed since
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs"])]
+    pub plan: Option<PathBuf>,
+    /// Also touch files with uncommitted changes
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Write guard tests for the project's own suite: no old import, shims warn
+    #[arg(long, value_name = "DIR", conflicts_with = "plan")]
+    pub emit_tests: Option<PathBuf>,
+    /// Write a baseline of the migrated tree, for `check --baseline`
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+    /// Ask no question
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// Arguments of `rollback`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Refuses, naming them, where files have changed since the migration.")]
+pub struct Rollback {
+    /// Migration to undo, as `status` names it; the last one when left out
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Ask no question
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// Arguments of `recover`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "A migration that was killed leaves a journal; both ways work at any point, any number of times."
+)]
+pub struct Recover {
+    /// Carry the migration through
+    #[arg(long, required_unless_present = "undo", conflicts_with = "undo")]
+    pub finish: bool,
+    /// Put everything back
+    #[arg(long)]
+    pub undo: bool,
+}
+
+/// Arguments of `status`.
+#[derive(Clone, Debug, Args)]
+pub struct Status {}
+
+/// Arguments of `check`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce check\n  coalesce check --write-baseline .coalesce-baseline.json\n  \
+                  coalesce check src --baseline .coalesce-baseline.json"
+)]
+pub struct Check {
+    /// Report only findings below these paths; the whole tree is read either way
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Report only what is not in this baseline
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    pub baseline: Option<PathBuf>,
+    /// Write a baseline of the tree as it is
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+}
+
+/// Arguments of `explain`.
+#[derive(Clone, Debug, Args)]
+pub struct Explain {
+    /// The kind of finding, as it is printed
+    #[arg(value_name = "CODE", value_parser = code_parser())]
+    pub code: Code,
+}
+
+fn code_parser() -> impl clap::builder::TypedValueParser<Value = Code> {
+    PossibleValuesParser::new(codes::ALL.map(|code| code.0)).map(|name| {
+        let known = codes::ALL.into_iter().find(|code| code.0 == name);
+        known.expect("invariant: the parser lets only codes of the list through")
+    })
+}
+
+fn after_help() -> String {
+    let mut text = String::from(
+        "The loop:\n  coalesce audit                       what is wrong with the tree\n  \
+         coalesce plan                        what migrations/*.toml would change\n  \
+         coalesce migrate                     change it\n  \
+         coalesce check                       in CI, from now on\n  \
+         coalesce rollback                    undo\n\nExit codes:\n",
+    );
+    for exit in Exit::ALL {
+        text.push_str(&format!("  {}  {}\n", exit.code(), exit.meaning()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_hold_together_and_the_help_names_every_exit_code() {
+        Invocation::command().debug_assert();
+        let help = Invocation::command().render_long_help().to_string();
+        for exit in Exit::ALL {
+            assert!(
+                help.contains(&format!("{}  {}", exit.code(), exit.meaning())),
+                "{help}"
+            );
+        }
+    }
+
+    #[test]
+    fn arguments_that_cannot_go_together_are_refused() {
+        for (arguments, fits) in [
+            ("migrate --plan p.json", true),
+            ("migrate --plan p.json m.toml", false),
+            ("recover", false),
+            ("recover --finish --undo", false),
+            ("recover --undo", true),
+            ("audit --fail-on orphan-file,import-cycle --root x", true),
+            ("audit --fail-on orphan", false),
+            ("check --format json src", true),
+            ("explain empty-stub", true),
+        ] {
+            let words = std::iter::once("coalesce").chain(arguments.split(' '));
+            assert_eq!(
+                Invocation::try_parse_from(words).is_ok(),
+                fits,
+                "{arguments}"
+            );
+        }
+    }
+}
