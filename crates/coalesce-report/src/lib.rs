@@ -1,1 +1,64 @@
-//! placeholder
+//! From the envelope to what a person reads: terminal pages, unified diffs, explanations.
+//!
+//! Pure functions. A page says nothing that the JSON does not say, because it is made from the
+//! same [`Envelope`]; it is no interface, the JSON is. Whether there is a terminal, and whether it
+//! wants colour, is the caller's to know.
+
+mod audit;
+mod check;
+pub mod diff;
+mod error;
+pub mod explain;
+mod migration;
+mod page;
+mod plan;
+mod refs;
+mod status;
+
+use coalesce_model::envelope::{Body, Envelope, ErrorEntry};
+
+use page::Page;
+
+/// How a page is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to use ANSI colours; nothing is said by colour alone.
+    pub color: bool,
+    /// Only findings: no advice, no counts.
+    pub quiet: bool,
+}
+
+/// The page of a command. It ends with a newline, unless it is empty.
+#[must_use]
+pub fn page(envelope: &Envelope, options: Options) -> String {
+    let mut page = Page::new(options);
+    match &envelope.body {
+        Body::Audit(body) => audit::write(&mut page, envelope, body),
+        Body::Refs(body) => refs::write(&mut page, envelope, body),
+        Body::Plan(body) => plan::write(&mut page, envelope, body),
+        Body::Migrate(body) => migration::write_migrate(&mut page, envelope, body),
+        Body::Rollback(body) => migration::write_rollback(&mut page, envelope, body),
+        Body::Recover(body) => migration::write_recover(&mut page, envelope, body),
+        Body::Status(body) => status::write(&mut page, envelope, body),
+        Body::Check(body) => check::write(&mut page, envelope, body),
+        Body::Explain(body) => explain::write(&mut page, body),
+        Body::Failed(body) => error::write(&mut page, &body.error),
+    }
+    page.finish()
+}
+
+/// An error as the terminal shows it: what, where with the line, and what would help.
+#[must_use]
+pub fn error_page(error: &ErrorEntry, options: Options) -> String {
+    let mut page = Page::new(options);
+    error::write(&mut page, error);
+    page.finish()
+}
+
+/// The JSON of an envelope, indented, with a newline at the end.
+///
+/// # Errors
+/// None in practice: the envelope holds nothing but text, numbers and lists.
+pub fn json(envelope: &Envelope) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string_pretty(envelope)? + "\n")
+}

@@ -1,0 +1,292 @@
+//! The page of `audit`: what to act on, worst first.
+
+use coalesce_model::{
+    Guard, LanguageKind, ModuleKind, Root, Severity,
+    envelope::{
+        Audit, CycleEntry, Envelope, FindingEntry, GuardedImport, ImportOutcome, ModuleEntry,
+    },
+    finding::codes,
+};
+
+use crate::page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural, read_counts};
+
+/// Names of importers that are shown beside a stub or redirect.
+const IMPORTERS_SHOWN: usize = 4;
+/// Names of modules that are shown of a cycle's component.
+const MEMBERS_SHOWN: usize = 8;
+
+/// Writes the page.
+pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
+    let broken: Vec<&GuardedImport> = audit
+        .guarded_imports
+        .iter()
+        .filter(|import| import.outcome == ImportOutcome::Unresolved)
+        .collect();
+    let findings = sorted_findings(&envelope.findings, &broken);
+    let mut actions = broken_guards(page, &broken);
+    actions += findings_of(page, &findings, Kind::Unresolved);
+    actions += findings_of(page, &findings, Kind::Syntax);
+    actions += cycles(page, &audit.cycles, true);
+    actions += findings_of(page, &findings, Kind::Orphan);
+    actions += hollow_modules(page, &audit.modules);
+    actions += findings_of(page, &findings, Kind::Other);
+    cycles(page, &audit.cycles, false);
+    page.skipped(&audit.files);
+    if page.quiet() {
+        return;
+    }
+    roots(page, &envelope.roots);
+    last_line(page, audit, actions);
+}
+
+/// The sections that are made of findings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Unresolved,
+    Syntax,
+    Orphan,
+    Other,
+}
+
+impl Kind {
+    fn of(finding: &FindingEntry) -> Self {
+        match finding.code {
+            codes::UNRESOLVED_IMPORT => Self::Unresolved,
+            codes::SYNTAX_ERROR => Self::Syntax,
+            codes::ORPHAN_FILE => Self::Orphan,
+            _ => Self::Other,
+        }
+    }
+
+    const fn heading(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Unresolved => (
+                "Imports of names that do not exist",
+                "They fail when they run.",
+            ),
+            Self::Syntax => (
+                "Files that do not parse",
+                "Their import statements are still seen; the rest of them is not.",
+            ),
+            Self::Orphan => (
+                "Source files that no module reaches",
+                "Nothing compiles or imports them.",
+            ),
+            Self::Other => ("Other findings", ""),
+        }
+    }
+}
+
+/// Findings that no other section says already, worst first.
+fn sorted_findings<'f>(
+    findings: &'f [FindingEntry],
+    broken: &[&GuardedImport],
+) -> Vec<&'f FindingEntry> {
+    let said = |finding: &FindingEntry| match finding.code {
+        codes::IMPORT_CYCLE | codes::EMPTY_STUB => true,
+        codes::UNRESOLVED_IMPORT | codes::STALE_GUARD => broken
+            .iter()
+            .any(|import| import.path.as_str() == finding.path && import.range == finding.range),
+        _ => false,
+    };
+    let mut left: Vec<_> = findings.iter().filter(|finding| !said(finding)).collect();
+    left.sort_by_key(|finding| (finding.severity, &finding.path, finding.range));
+    left
+}
+
+fn broken_guards(page: &mut Page, broken: &[&GuardedImport]) -> usize {
+    if broken.is_empty() {
+        return 0;
+    }
+    let why =
+        "The name is gone and the failure is hidden: the fallback runs, always, without a word.";
+    page.section(
+        BAD,
+        "Guarded imports that can no longer succeed",
+        broken.len(),
+        why,
+    );
+    for import in broken {
+        page.put(PLAIN, "  ")
+            .place(&import.path, import.range)
+            .put(PLAIN, "  ");
+        page.put(BOLD, &import.name)
+            .put(DIM, format_args!("  ({})", guard(import.guard)))
+            .end();
+    }
+    broken.len()
+}
+
+const fn guard(guard: Guard) -> &'static str {
+    match guard {
+        Guard::ImportError => "in try/except ImportError",
+        Guard::Fallback => "in the fallback of a try",
+        Guard::Suppressed => "failure suppressed",
+        Guard::TypeChecking => "under TYPE_CHECKING",
+        Guard::Conditional => "under a condition",
+        Guard::None => "unguarded",
+    }
+}
+
+fn findings_of(page: &mut Page, findings: &[&FindingEntry], kind: Kind) -> usize {
+    let of_kind: Vec<_> = findings
+        .iter()
+        .filter(|finding| Kind::of(finding) == kind)
+        .collect();
+    let Some(first) = of_kind.first() else {
+        return 0;
+    };
+    let style = if first.severity == Severity::Error {
+        BAD
+    } else {
+        WARN
+    };
+    let (heading, why) = kind.heading();
+    page.section(style, heading, of_kind.len(), why);
+    for finding in &of_kind {
+        page.put(PLAIN, "  ");
+        if kind == Kind::Other {
+            page.finding(finding);
+            continue;
+        }
+        page.place(&finding.path, finding.range);
+        page.put(PLAIN, format_args!("  {}", finding.message)).end();
+        if let Some(help) = &finding.help {
+            page.put(PLAIN, "    ")
+                .put(BOLD, "help")
+                .put(PLAIN, format_args!(": {help}"))
+                .end();
+        }
+    }
+    of_kind
+        .iter()
+        .filter(|finding| finding.severity != Severity::Note)
+        .count()
+}
+
+fn cycles(page: &mut Page, cycles: &[CycleEntry], eager: bool) -> usize {
+    let of_kind: Vec<_> = cycles.iter().filter(|cycle| cycle.eager == eager).collect();
+    if of_kind.is_empty() {
+        return 0;
+    }
+    if eager {
+        let why = "Which module is imported first decides whether a name is there yet.";
+        page.section(
+            WARN,
+            "Import cycles that run at import time",
+            of_kind.len(),
+            why,
+        );
+    } else {
+        let why = "Harmless when running; they keep the modules from being moved apart.";
+        page.section(
+            BOLD,
+            "Import cycles through late imports",
+            of_kind.len(),
+            why,
+        );
+    }
+    page.some(&of_kind, |page, cycle| write_cycle(page, cycle));
+    of_kind.len()
+}
+
+fn write_cycle(page: &mut Page, cycle: &CycleEntry) {
+    let members = listed(&cycle.modules, MEMBERS_SHOWN);
+    page.put(PLAIN, "  ")
+        .put(BOLD, count(cycle.modules.len(), "module"));
+    page.put(PLAIN, format_args!(": {members}")).end();
+    for step in &cycle.shortest {
+        page.put(PLAIN, "    ")
+            .put(PLACE, format_args!("{}:{}", step.path, step.line));
+        let late = if step.eager { "" } else { ", late" };
+        page.put(
+            PLAIN,
+            format_args!("  {} imports {}{late}", step.from, step.to),
+        )
+        .end();
+    }
+}
+
+/// Stubs, redirects and shims: each with those that still import it.
+fn hollow_modules(page: &mut Page, modules: &[ModuleEntry]) -> usize {
+    let hollow: Vec<_> = modules.iter().filter(|module| is_hollow(module)).collect();
+    if hollow.is_empty() {
+        return 0;
+    }
+    let why = "Point their importers at the real home, then remove them.";
+    page.section(WARN, "Modules that define nothing", hollow.len(), why);
+    page.some(&hollow, |page, module| {
+        page.put(PLAIN, "  ")
+            .put(PLACE, &module.path)
+            .put(PLAIN, "  ");
+        let kind = match module.kind {
+            ModuleKind::Module => "module",
+            ModuleKind::Stub => "stub",
+            ModuleKind::Redirect => "redirect",
+            ModuleKind::Shim => "shim",
+        };
+        page.put(BOLD, &module.name)
+            .put(PLAIN, format_args!("  {kind}, {}", imported_by(module)));
+        page.end();
+    });
+    hollow.len()
+}
+
+/// A package's own `__init__` or a crate root may well be empty: it only holds others.
+fn is_hollow(module: &ModuleEntry) -> bool {
+    let holds_others = matches!(
+        module.path.file_name(),
+        "__init__.py" | "__init__.pyi" | "mod.rs" | "lib.rs"
+    );
+    match module.kind {
+        ModuleKind::Module => false,
+        ModuleKind::Shim => true,
+        ModuleKind::Stub | ModuleKind::Redirect => !holds_others,
+    }
+}
+
+fn imported_by(module: &ModuleEntry) -> String {
+    if module.importers.is_empty() {
+        return "imported by nobody".to_owned();
+    }
+    format!("imported by {}", listed(&module.importers, IMPORTERS_SHOWN))
+}
+
+fn roots(page: &mut Page, roots: &[Root]) {
+    page.section(BOLD, "Names begin at", roots.len(), "");
+    page.some(roots, |page, root| {
+        page.put(PLAIN, "  ")
+            .put(PLACE, &root.path)
+            .put(PLAIN, "  ");
+        if !root.name.is_empty() {
+            page.put(BOLD, &root.name).put(PLAIN, " ");
+        }
+        page.put(PLAIN, &root.kind)
+            .put(DIM, format_args!(", {}", root.reason))
+            .end();
+    });
+}
+
+fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
+    let of = |language| {
+        audit
+            .modules
+            .iter()
+            .filter(|module| module.language == language)
+            .count()
+    };
+    page.gap();
+    let verdict = if actions == 0 {
+        "nothing to act on".to_owned()
+    } else {
+        format!("{actions} {} to act on", plural(actions, "thing"))
+    };
+    page.line(format_args!(
+        "{}: {} ({} Python, {} Rust), {} hidden behind a guard, {verdict}",
+        read_counts(&audit.files),
+        count(audit.modules.len(), "module"),
+        of(LanguageKind::Python),
+        of(LanguageKind::Rust),
+        count(audit.guarded_imports.len(), "import"),
+    ));
+}

@@ -1,0 +1,161 @@
+//! What each kind of finding means: the text of `explain`, one entry a code.
+
+use coalesce_model::{Code, envelope::Explain, finding::codes};
+
+use crate::page::{BOLD, PLAIN, Page};
+
+/// What there is to know about one kind of finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Explanation {
+    /// The kind.
+    pub code: Code,
+    /// What it finds.
+    pub what: &'static str,
+    /// Why it is bad.
+    pub why: &'static str,
+    /// Code that has it.
+    pub example: &'static str,
+    /// What to write instead.
+    pub instead: &'static str,
+}
+
+/// The explanation of `code`; every code of [`codes::ALL`] has one.
+#[must_use]
+pub fn explanation(code: Code) -> Option<&'static Explanation> {
+    EXPLANATIONS
+        .iter()
+        .find(|explanation| explanation.code == code)
+}
+
+impl From<&Explanation> for Explain {
+    fn from(explanation: &Explanation) -> Self {
+        Self {
+            code: explanation.code,
+            what: explanation.what.to_owned(),
+            why: explanation.why.to_owned(),
+            example: explanation.example.to_owned(),
+            instead: explanation.instead.to_owned(),
+        }
+    }
+}
+
+/// Writes the page of `explain`.
+pub fn write(page: &mut Page, explain: &Explain) {
+    page.put(BOLD, explain.code).end();
+    let parts = [
+        ("What it finds", &explain.what),
+        ("Why it is bad", &explain.why),
+        ("Example", &explain.example),
+        ("Use instead", &explain.instead),
+    ];
+    for (heading, text) in parts {
+        page.gap();
+        page.put(BOLD, heading).end();
+        for line in text.lines() {
+            page.put(PLAIN, format_args!("  {line}")).end();
+        }
+    }
+}
+
+const EXPLANATIONS: &[Explanation] = &[
+    Explanation {
+        code: codes::UNRESOLVED_IMPORT,
+        what: "An import, or a `use`, that names a package of the tree but nothing that is in it.",
+        why: "It fails as soon as it runs. In a function that is rarely called, that is in production.\n\
+              A name that something invisible could supply (a star import of a third party, a\n\
+              compiled extension, an unexpanded macro) is not reported.",
+        example: "from lidar.core.gpu_pool import Pool   # lidar/core/gpu_pool.py was moved",
+        instead: "from lidar.core.gpu_memory import Pool\n\
+                  Move modules with `coalesce migrate`, which leaves no such import behind.",
+    },
+    Explanation {
+        code: codes::FORBIDDEN_PATH,
+        what: "An import, a string or a configuration value that names a path which a manifest's\n\
+               `[[forbid]]` rules out, or an import of a shim that Coalesce left.",
+        why: "The old path comes back, one import at a time, until it cannot be removed.",
+        example: "from lidar.optimization.gpu import get_manager\n\
+                  @mock.patch(\"lidar.optimization.gpu.get_manager\")",
+        instead: "Name the new home, as the help of the finding says. Where the old path must stay,\n\
+                  add the importer to `except` in the manifest.",
+    },
+    Explanation {
+        code: codes::NEW_EAGER_CYCLE,
+        what: "Modules that run each other's import while they are imported, where the baseline\n\
+               (`check --baseline`) had no such cycle.",
+        why: "Which of them is imported first decides whether a name is bound yet. It works until\n\
+              somebody sorts the imports.",
+        example: "# a.py\nfrom pkg.b import helper\n# b.py\nfrom pkg.a import Config",
+        instead: "Move what both need to a third module, or import inside the function that needs it.",
+    },
+    Explanation {
+        code: codes::SYNTAX_ERROR,
+        what: "A source file that the language's parser refuses.",
+        why: "Only its import statements can be seen and rewritten; references in the rest of it\n\
+              are missed.",
+        example: "print \"no parentheses\"",
+        instead: "Repair the file, or add it to `.gitignore` or `.ignore` if it is no source.",
+    },
+    Explanation {
+        code: codes::ORPHAN_FILE,
+        what: "A source file that no module tree reaches: in Rust over all targets, features and\n\
+               platforms, `#[path]`, `include!` and macro-declared modules included.",
+        why: "It looks alive and is not: it is edited, searched and reviewed, but never compiled.",
+        example: "src/gpu_old.rs, with no `mod gpu_old;` anywhere",
+        instead: "Declare the module, or delete the file.",
+    },
+    Explanation {
+        code: codes::IMPORT_CYCLE,
+        what: "Modules that import each other, directly or through others.",
+        why: "None of them can be used, tested or moved without the others.",
+        example: "# a.py\nimport pkg.b\n# b.py\nimport pkg.a",
+        instead: "Move what both need to a third module. `audit` shows the shortest cycle: the fewest\n\
+                  imports that have to change.",
+    },
+    Explanation {
+        code: codes::STALE_GUARD,
+        what: "An import whose failure is caught (`try`/`except ImportError`, `suppress`,\n\
+               `importorskip`) and that can no longer succeed, because its name is gone.",
+        why: "Nothing fails. The fallback runs, always: the GPU is off, and only the run time tells.",
+        example: "try:\n    from lidar.gpu_utils import fast_path   # moved two releases ago\n\
+                  except ImportError:\n    fast_path = None",
+        instead: "Name the module where it is now, or remove the guard and the fallback.",
+    },
+    Explanation {
+        code: codes::EMPTY_STUB,
+        what: "A module that defines nothing and re-exports nothing.",
+        why: "It promises something that is not there, and it is one more place to look.",
+        example: "\"\"\"GPU memory management (to be implemented).\"\"\"",
+        instead: "Remove it, or replace it by the module that does the work: `[[replace]]` in a manifest.",
+    },
+    Explanation {
+        code: codes::MANIFEST,
+        what: "A migration manifest that cannot be followed: an unknown key, a name that does not\n\
+               exist, entries that contradict each other.",
+        why: "A migration does all of a manifest or nothing; a guess would be worse than a stop.",
+        example: "[[move]]\nfrm = \"lidar.gpu\"",
+        instead: "[[move]]\nfrom = \"lidar.gpu\"\nto = \"lidar.core.gpu\"",
+    },
+    Explanation {
+        code: codes::UNSAFE_CHANGE,
+        what: "A migration that would break something: an import that no longer resolves, a name read\n\
+               before it is bound, a guarded import with another outcome, an edited file that does\n\
+               not parse.",
+        why: "The planned tree is checked before anything is written; this is what the check found.",
+        example: "a move that makes `pkg.a` import `pkg.b` while `pkg.b` is still importing `pkg.a`",
+        instead: "Change the manifest or the code at the place that the finding names, then plan again.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_explained_once_in_the_order_of_the_list() {
+        let explained: Vec<_> = EXPLANATIONS
+            .iter()
+            .map(|explanation| explanation.code)
+            .collect();
+        assert_eq!(explained, codes::ALL);
+    }
+}

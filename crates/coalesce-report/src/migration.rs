@@ -1,0 +1,83 @@
+//! The pages of `migrate`, `rollback` and `recover`: what was done, and how to take it back.
+
+use coalesce_model::{
+    TreePath,
+    envelope::{Envelope, Migrate, Recover, RecoverOutcome, Rollback},
+};
+
+use crate::{
+    page::{BAD, BOLD, GOOD, PLACE, PLAIN, Page, count},
+    plan,
+};
+
+/// Writes the page of `migrate`.
+pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
+    plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
+    plan::findings(page, envelope);
+    page.skipped(&migrate.plan.files);
+    for (what, path) in migrate
+        .baseline
+        .iter()
+        .map(|path| ("baseline", path))
+        .chain(migrate.tests.iter().map(|path| ("guard test", path)))
+    {
+        page.put(PLAIN, format_args!("wrote the {what} "))
+            .put(PLACE, path)
+            .end();
+    }
+    if migrate.plan.operations.is_empty() && migrate.plan.verdict.imports_still_work {
+        page.line(format_args!(
+            "nothing to do: {}",
+            migrate.plan.verdict.message
+        ));
+        return;
+    }
+    plan::summary(page, &migrate.plan);
+    if migrate.applied {
+        page.put(GOOD, "applied");
+        let id = migrate.migration.as_deref().unwrap_or_default();
+        page.put(PLAIN, ", undo with ")
+            .put(BOLD, format!("coalesce rollback {id}").trim_end())
+            .end();
+    } else {
+        page.put(BAD, "not applied")
+            .put(PLAIN, ": the tree is as it was")
+            .end();
+    }
+    plan::verdict(page, &migrate.plan);
+}
+
+/// Writes the page of `rollback`.
+pub fn write_rollback(page: &mut Page, envelope: &Envelope, rollback: &Rollback) {
+    plan::findings(page, envelope);
+    paths(page, &rollback.restored);
+    match &rollback.migration {
+        None => page.line("nothing to undo"),
+        Some(id) => page.line(format_args!(
+            "{id} is undone: {} as before",
+            count(rollback.restored.len(), "file")
+        )),
+    }
+}
+
+/// Writes the page of `recover`.
+pub fn write_recover(page: &mut Page, envelope: &Envelope, recover: &Recover) {
+    plan::findings(page, envelope);
+    paths(page, &recover.paths);
+    let id = recover.migration.as_deref().unwrap_or("the migration");
+    let files = count(recover.paths.len(), "file");
+    match recover.outcome {
+        RecoverOutcome::Finished => page.line(format_args!("{id} is finished: {files} written")),
+        RecoverOutcome::Undone => page.line(format_args!("{id} is undone: {files} as before")),
+        RecoverOutcome::Nothing => page.line("no migration is unfinished"),
+    }
+}
+
+fn paths(page: &mut Page, paths: &[TreePath]) {
+    if page.quiet() {
+        return;
+    }
+    page.some(paths, |page, path| {
+        page.put(PLAIN, "  ").put(PLACE, path).end()
+    });
+}

@@ -1,0 +1,240 @@
+//! A page in the making: styled pieces of text, every piece made harmless for a terminal.
+//!
+//! Text from the tree reaches a page only through [`Page::put`], which escapes control characters
+//! and marks that reorder text; so no file name can move the cursor or hide a line.
+
+use std::fmt::{self, Display, Write as _};
+
+use anstyle::{AnsiColor, Color, Style};
+use coalesce_model::{
+    Severity,
+    envelope::{Files, FindingEntry, Range},
+};
+
+use crate::Options;
+
+pub const PLAIN: Style = Style::new();
+pub const BOLD: Style = Style::new().bold();
+pub const DIM: Style = Style::new().dimmed();
+pub const BAD: Style = colored(AnsiColor::Red).bold();
+pub const WARN: Style = colored(AnsiColor::Yellow).bold();
+pub const GOOD: Style = colored(AnsiColor::Green).bold();
+pub const PLACE: Style = colored(AnsiColor::Cyan);
+pub const REMOVED: Style = colored(AnsiColor::Red);
+pub const ADDED: Style = colored(AnsiColor::Green);
+
+const fn colored(color: AnsiColor) -> Style {
+    Style::new().fg_color(Some(Color::Ansi(color)))
+}
+
+/// How many lines a section of lesser importance shows before it refers to the JSON.
+pub const SECTION_LIMIT: usize = 20;
+
+/// A page in the making.
+pub struct Page {
+    text: String,
+    options: Options,
+}
+
+impl Page {
+    /// An empty page.
+    pub fn new(options: Options) -> Self {
+        Self {
+            text: String::new(),
+            options,
+        }
+    }
+
+    /// Whether only findings are wanted.
+    pub fn quiet(&self) -> bool {
+        self.options.quiet
+    }
+
+    /// Adds a piece of text to the line.
+    pub fn put(&mut self, style: Style, text: impl Display) -> &mut Self {
+        let style = if self.options.color { style } else { PLAIN };
+        let infallible = "invariant: writing to a String does not fail";
+        write!(self.text, "{style}").expect(infallible);
+        write!(Harmless(&mut self.text), "{text}").expect(infallible);
+        write!(self.text, "{style:#}").expect(infallible);
+        self
+    }
+
+    /// Ends the line.
+    pub fn end(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// Adds a whole plain line.
+    pub fn line(&mut self, text: impl Display) {
+        self.put(PLAIN, text).end();
+    }
+
+    /// Parts two sections: an empty line, unless the page begins here.
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.end();
+        }
+    }
+
+    /// Begins a section: a heading with its count, and a sentence that says why it matters.
+    pub fn section(&mut self, style: Style, heading: &str, count: usize, why: &str) {
+        self.gap();
+        self.put(style, format_args!("{heading}: {count}")).end();
+        if !why.is_empty() && !self.quiet() {
+            self.put(PLAIN, "  ").put(DIM, why).end();
+        }
+    }
+
+    /// The lines of a section, the first [`SECTION_LIMIT`] of them.
+    pub fn some<T>(&mut self, entries: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        for entry in entries.iter().take(SECTION_LIMIT) {
+            write(self, entry);
+        }
+        if let Some(more) = entries
+            .len()
+            .checked_sub(SECTION_LIMIT)
+            .filter(|more| *more > 0)
+        {
+            self.put(
+                DIM,
+                format_args!("  and {more} more, all of them in --format json"),
+            )
+            .end();
+        }
+    }
+
+    /// Adds `path:line:column`, or the path alone.
+    pub fn place(&mut self, path: impl Display, range: Option<Range>) -> &mut Self {
+        match range {
+            Some(range) => self.put(
+                PLACE,
+                format_args!("{path}:{}:{}", range.line, range.column),
+            ),
+            None => self.put(PLACE, path),
+        }
+    }
+
+    /// Adds a finding: place, severity and code, message; its help on a line of its own.
+    pub fn finding(&mut self, finding: &FindingEntry) {
+        self.place(&finding.path, finding.range).put(PLAIN, ": ");
+        let (style, label) = match finding.severity {
+            Severity::Error => (BAD, "error"),
+            Severity::Warning => (WARN, "warning"),
+            Severity::Note => (BOLD, "note"),
+        };
+        self.put(style, label)
+            .put(DIM, format_args!("[{}]", finding.code));
+        self.put(PLAIN, format_args!(": {}", finding.message)).end();
+        if let Some(help) = &finding.help {
+            self.put(PLAIN, "    ")
+                .put(BOLD, "help")
+                .put(PLAIN, format_args!(": {help}"))
+                .end();
+        }
+    }
+
+    /// Says which files were not read: each with its reason, so that none is passed over.
+    pub fn skipped(&mut self, files: &Files) {
+        if files.skipped.is_empty() || self.quiet() {
+            return;
+        }
+        self.section(BOLD, "Not read", files.skipped.len(), "");
+        self.some(&files.skipped, |page, skipped| {
+            page.put(PLAIN, "  ").put(PLACE, &skipped.path);
+            page.put(PLAIN, format_args!(": {}", skipped.reason)).end();
+        });
+    }
+
+    /// The page.
+    pub fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// Escapes what a terminal would obey: control characters but tab, and marks that reorder text.
+struct Harmless<'p>(&'p mut String);
+
+impl fmt::Write for Harmless<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut done = 0;
+        for (at, character) in text
+            .char_indices()
+            .filter(|(_, character)| obeyed(*character))
+        {
+            self.0.push_str(text.get(done..at).unwrap_or_default());
+            self.0.extend(character.escape_default());
+            done = at + character.len_utf8();
+        }
+        self.0.push_str(text.get(done..).unwrap_or_default());
+        Ok(())
+    }
+}
+
+fn obeyed(character: char) -> bool {
+    (character.is_control() && character != '\t')
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {}", plural(number, noun))
+}
+
+/// The noun for so many.
+pub fn plural(number: usize, noun: &str) -> String {
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
+    }
+}
+
+/// Up to `limit` names, and how many more there are.
+pub fn listed<T: AsRef<str>>(names: &[T], limit: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(limit).map(AsRef::as_ref).collect();
+    let more = names.len().saturating_sub(limit);
+    if more == 0 {
+        shown.join(", ")
+    } else {
+        format!("{} and {more} more", shown.join(", "))
+    }
+}
+
+/// The last line of a page: what was read, and what was not.
+pub fn read_counts(files: &Files) -> String {
+    format!(
+        "checked {}, skipped {}",
+        count(files.read, "file"),
+        files.skipped.len()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_the_rest_stays() {
+        for (text, shown) in [
+            ("a\u{1b}[2Jb.py", "a\\u{1b}[2Jb.py"),
+            ("two\nlines\r", "two\\nlines\\r"),
+            ("tab\tédition 日本", "tab\tédition 日本"),
+            ("abc\u{202e}def", "abc\\u{202e}def"),
+        ] {
+            let mut page = Page::new(Options {
+                color: true,
+                quiet: false,
+            });
+            page.put(PLAIN, text);
+            assert_eq!(page.finish(), shown);
+        }
+    }
+
+    #[test]
+    fn numbers_have_their_nouns() {
+        assert_eq!(count(1, "entry"), "1 entry");
+        assert_eq!(count(0, "entry"), "0 entries");
+        assert_eq!(listed(&["a", "b", "c"], 2), "a, b and 1 more");
+    }
+}

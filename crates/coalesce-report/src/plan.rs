@@ -1,0 +1,177 @@
+//! The page of `plan`: the diff, the reason of every change, what stays and why, and the answer to
+//! the one question.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    Safety,
+    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan},
+};
+
+use crate::{
+    page::{ADDED, BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, REMOVED, SECTION_LIMIT, WARN, count},
+    refs::form,
+};
+
+/// Writes the page.
+pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
+    diff(page, &plan.diff);
+    if !page.quiet() {
+        references(page, plan);
+        operations(page, plan);
+    }
+    not_rewritten(page, &plan.not_rewritten, usize::MAX);
+    findings(page, envelope);
+    page.skipped(&plan.files);
+    summary(page, plan);
+    if let Some(saved) = &plan.saved {
+        page.line(format_args!(
+            "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
+        ));
+    }
+    verdict(page, plan);
+}
+
+fn diff(page: &mut Page, diff: &str) {
+    for line in diff.lines() {
+        let style = match line.as_bytes() {
+            [b'-', b'-', b'-', b' ', ..]
+            | [b'+', b'+', b'+', b' ', ..]
+            | [b'd', b'i', b'f', b'f', ..] => BOLD,
+            [b'-', ..] => REMOVED,
+            [b'+', ..] => ADDED,
+            [b'@', ..] => PLACE,
+            _ => PLAIN,
+        };
+        page.put(style, line).end();
+    }
+}
+
+fn references(page: &mut Page, plan: &Plan) {
+    if plan.rewrites.is_empty() {
+        return;
+    }
+    page.section(BOLD, "References that change", plan.rewrites.len(), "");
+    for rewrite in &plan.rewrites {
+        page.put(PLAIN, "  ").place(&rewrite.path, rewrite.range);
+        page.put(PLAIN, format_args!("  {} -> {}", rewrite.from, rewrite.to));
+        page.put(DIM, format_args!("  [{}] ", form(rewrite.form)))
+            .put(PLAIN, &rewrite.reason);
+        match rewrite.safety {
+            Safety::Safe => {}
+            Safety::NeedsReview => _ = page.put(WARN, "  worth a look"),
+            Safety::ReportOnly => _ = page.put(WARN, "  shown only, not applied"),
+        }
+        page.end();
+    }
+}
+
+fn operations(page: &mut Page, plan: &Plan) {
+    let structural = |kind| kind != OperationKind::Edit;
+    let files: Vec<_> = plan
+        .operations
+        .iter()
+        .filter(|entry| structural(entry.operation))
+        .collect();
+    if files.is_empty() {
+        return;
+    }
+    page.section(BOLD, "Files that move, come and go", files.len(), "");
+    for entry in files {
+        let verb = match entry.operation {
+            OperationKind::Move => "move  ",
+            OperationKind::Create => "create",
+            OperationKind::Edit => "edit  ",
+            OperationKind::Delete => "delete",
+        };
+        page.put(PLAIN, format_args!("  {verb}  "))
+            .put(PLACE, &entry.path);
+        if let Some(to) = &entry.to {
+            page.put(PLAIN, " -> ").put(PLACE, to);
+        }
+        if let Some(reason) = &entry.reason {
+            page.put(DIM, format_args!("  {reason}"));
+        }
+        page.end();
+    }
+}
+
+/// What stays as it is, and why; the first `limit` places.
+pub fn not_rewritten(page: &mut Page, entries: &[NotRewrittenEntry], limit: usize) {
+    if entries.is_empty() {
+        return;
+    }
+    let why = "These name what moves. Look at them yourself.";
+    page.section(WARN, "Not touched", entries.len(), why);
+    for entry in entries.iter().take(limit) {
+        page.put(PLAIN, "  ").place(&entry.path, entry.range);
+        page.put(PLAIN, format_args!("  {}", entry.name));
+        page.put(DIM, format_args!("  [{}] ", form(entry.form)))
+            .put(PLAIN, &entry.why)
+            .end();
+    }
+    if let Some(more) = entries.len().checked_sub(limit).filter(|more| *more > 0) {
+        page.put(
+            DIM,
+            format_args!("  and {more} more, which `coalesce plan` lists"),
+        )
+        .end();
+    }
+}
+
+/// As many of them as a page after the fact shows.
+pub const NOT_REWRITTEN_SHOWN: usize = SECTION_LIMIT;
+
+/// Refusals and notes.
+pub fn findings(page: &mut Page, envelope: &Envelope) {
+    if !envelope.findings.is_empty() {
+        page.gap();
+    }
+    for finding in &envelope.findings {
+        page.finding(finding);
+    }
+}
+
+/// What changes, in numbers, and the cycles on both sides.
+pub fn summary(page: &mut Page, plan: &Plan) {
+    if page.quiet() {
+        return;
+    }
+    page.gap();
+    let of = |kind| {
+        plan.operations
+            .iter()
+            .filter(|entry| entry.operation == kind)
+            .count()
+    };
+    let rewritten: BTreeSet<_> = plan.rewrites.iter().map(|rewrite| &rewrite.path).collect();
+    page.line(format_args!(
+        "{}: {} moved, {} created, {} edited, {} deleted; {} rewritten in {}, {} not touched",
+        plan.manifests.join(", "),
+        count(of(OperationKind::Move), "file"),
+        of(OperationKind::Create),
+        of(OperationKind::Edit),
+        of(OperationKind::Delete),
+        count(plan.rewrites.len(), "reference"),
+        count(rewritten.len(), "file"),
+        plan.not_rewritten.len(),
+    ));
+    let (before, after) = (plan.cycles_before, plan.cycles_after);
+    page.line(format_args!(
+        "import cycles: {} eager and {} late before, {} eager and {} late after",
+        before.eager, before.lazy, after.eager, after.lazy,
+    ));
+}
+
+/// The last line: will my imports still work?
+pub fn verdict(page: &mut Page, plan: &Plan) {
+    let (style, answer) = if plan.verdict.imports_still_work {
+        (GOOD, "yes")
+    } else {
+        (BAD, "no")
+    };
+    page.put(BOLD, "Will my imports still work? ")
+        .put(style, answer);
+    page.put(PLAIN, format_args!(": {}", plan.verdict.message))
+        .end();
+}

@@ -1,0 +1,117 @@
+//! The page of `status`: how far each manifest has come, what was cut off, which shims are left.
+
+use coalesce_model::envelope::{Envelope, ManifestEntry, ShimEntry, State, Status};
+
+use crate::page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, WARN, count, listed, read_counts};
+
+/// Importers that are shown beside a shim.
+const USERS_SHOWN: usize = 6;
+
+/// Writes the page.
+pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
+    if let Some(unfinished) = &status.unfinished {
+        page.put(BAD, "unfinished")
+            .put(PLAIN, format_args!(": {} was cut off", unfinished.id))
+            .end();
+        page.line("    run `coalesce recover --finish` or `coalesce recover --undo`");
+        page.gap();
+    }
+    for finding in &envelope.findings {
+        page.finding(finding);
+    }
+    for manifest in &status.manifests {
+        write_manifest(page, manifest);
+    }
+    if !status.shims.is_empty() {
+        page.section(BOLD, "Shims that are left", status.shims.len(), "");
+        page.some(&status.shims, write_shim);
+    }
+    if !status.migrations.is_empty() && !page.quiet() {
+        page.section(
+            BOLD,
+            "Migrations that can be undone",
+            status.migrations.len(),
+            "",
+        );
+        page.some(&status.migrations, |page, migration| {
+            page.line(format_args!(
+                "  {}  {}",
+                migration.id,
+                count(migration.files, "file")
+            ));
+        });
+    }
+    if page.quiet() {
+        return;
+    }
+    page.skipped(&status.files);
+    page.gap();
+    let of = |state| {
+        status
+            .manifests
+            .iter()
+            .filter(|entry| entry.state == state)
+            .count()
+    };
+    page.line(format_args!(
+        "{}: {} done, {} partly, {} open; {} left",
+        count(status.manifests.len(), "manifest"),
+        of(State::Done),
+        of(State::Partly),
+        of(State::Open),
+        count(status.shims.len(), "shim"),
+    ));
+    page.line(read_counts(&status.files));
+}
+
+fn state(page: &mut Page, state: State) {
+    let (style, label) = match state {
+        State::Done => (GOOD, "done  "),
+        State::Partly => (WARN, "partly"),
+        State::Open => (BOLD, "open  "),
+    };
+    page.put(style, label).put(PLAIN, "  ");
+}
+
+fn write_manifest(page: &mut Page, manifest: &ManifestEntry) {
+    state(page, manifest.state);
+    page.put(BOLD, &manifest.id);
+    if !manifest.description.is_empty() {
+        page.put(PLAIN, format_args!("  {}", manifest.description));
+    }
+    page.end();
+    // What is done needs no detail; what is not says which part is left.
+    if manifest.state == State::Done {
+        return;
+    }
+    for entry in &manifest.entries {
+        page.put(PLAIN, "    ");
+        state(page, entry.state);
+        page.line(format_args!(
+            "{} {} -> {}",
+            entry.verb, entry.from, entry.to
+        ));
+    }
+}
+
+fn write_shim(page: &mut Page, shim: &ShimEntry) {
+    page.put(PLAIN, "  ")
+        .put(PLACE, &shim.path)
+        .put(PLAIN, "  ")
+        .put(BOLD, &shim.name);
+    if let Some(release) = &shim.remove_in {
+        page.put(PLAIN, format_args!("  goes in {release}"));
+    }
+    if let Some(manifest) = &shim.manifest {
+        page.put(DIM, format_args!("  from {manifest}"));
+    }
+    if shim.users.is_empty() {
+        page.put(GOOD, "  unused");
+    } else {
+        page.put(
+            WARN,
+            format_args!("  used by {}", listed(&shim.users, USERS_SHOWN)),
+        );
+    }
+    page.end();
+}
