@@ -8,7 +8,7 @@ use coalesce_model::{
     finding::codes,
 };
 
-use crate::page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural, read_counts};
+use crate::page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural};
 
 /// Names of importers that are shown beside a stub or redirect.
 const IMPORTERS_SHOWN: usize = 4;
@@ -282,8 +282,9 @@ fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
         format!("{actions} {} to act on", plural(actions, "thing"))
     };
     page.line(format_args!(
-        "{}: {} ({} Python, {} Rust), {} hidden behind a guard, {verdict}",
-        read_counts(&audit.files),
+        "checked {}, skipped {}: {} ({} Python, {} Rust), {} hidden behind a guard, {verdict}",
+        count(audit.files.read, "file"),
+        audit.files.skipped.len(),
         count(audit.modules.len(), "module"),
         of(LanguageKind::Python),
         of(LanguageKind::Rust),

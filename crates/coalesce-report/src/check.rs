@@ -19,7 +19,6 @@ pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
     if page.quiet() {
         return;
     }
-    page.skipped(&check.files);
     page.gap();
     page.put(PLAIN, format_args!("{}: ", read_counts(&check.files)));
     if envelope.findings.is_empty() {

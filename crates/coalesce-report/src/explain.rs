@@ -1,6 +1,10 @@
 //! What each kind of finding means: the text of `explain`, one entry a code.
 
-use coalesce_model::{Code, envelope::Explain, finding::codes};
+use coalesce_model::{
+    Code,
+    envelope::{Body, Command, Envelope, Explain},
+    finding::codes,
+};
 
 use crate::page::{BOLD, PLAIN, Page};
 
@@ -25,6 +29,16 @@ pub fn explanation(code: Code) -> Option<&'static Explanation> {
     EXPLANATIONS
         .iter()
         .find(|explanation| explanation.code == code)
+}
+
+/// What `explain` prints about `code`.
+///
+/// # Panics
+/// For a code that is not in [`codes::ALL`], which only this workspace could make.
+#[must_use]
+pub fn envelope(code: Code) -> Envelope {
+    let explanation = explanation(code).expect("invariant: every code is explained");
+    Envelope::new(".", Command::Explain, Body::Explain(explanation.into()))
 }
 
 impl From<&Explanation> for Explain {

@@ -12,9 +12,9 @@ use crate::{
 
 /// Writes the page of `migrate`.
 pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
+    plan::needs_review(page, &migrate.plan);
     plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
     plan::findings(page, envelope);
-    page.skipped(&migrate.plan.files);
     for (what, path) in migrate
         .baseline
         .iter()

@@ -201,12 +201,17 @@ pub fn listed<T: AsRef<str>>(names: &[T], limit: usize) -> String {
     }
 }
 
-/// The last line of a page: what was read, and what was not.
+/// What was read, and what was not; `audit` lists that.
 pub fn read_counts(files: &Files) -> String {
+    let skipped = files.skipped.len();
+    let listed_by = if skipped == 0 {
+        ""
+    } else {
+        " (listed by audit)"
+    };
     format!(
-        "checked {}, skipped {}",
-        count(files.read, "file"),
-        files.skipped.len()
+        "checked {}, skipped {skipped}{listed_by}",
+        count(files.read, "file")
     )
 }
 

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     Safety,
-    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan},
+    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan, RewriteEntry},
 };
 
 use crate::{
-    page::{ADDED, BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, REMOVED, SECTION_LIMIT, WARN, count},
+    page::{
+        ADDED, BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, REMOVED, SECTION_LIMIT, WARN, count,
+        read_counts,
+    },
     refs::form,
 };
 
@@ -22,7 +25,6 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     }
     not_rewritten(page, &plan.not_rewritten, usize::MAX);
     findings(page, envelope);
-    page.skipped(&plan.files);
     summary(page, plan);
     if let Some(saved) = &plan.saved {
         page.line(format_args!(
@@ -52,18 +54,32 @@ fn references(page: &mut Page, plan: &Plan) {
         return;
     }
     page.section(BOLD, "References that change", plan.rewrites.len(), "");
-    for rewrite in &plan.rewrites {
-        page.put(PLAIN, "  ").place(&rewrite.path, rewrite.range);
-        page.put(PLAIN, format_args!("  {} -> {}", rewrite.from, rewrite.to));
-        page.put(DIM, format_args!("  [{}] ", form(rewrite.form)))
-            .put(PLAIN, &rewrite.reason);
-        match rewrite.safety {
-            Safety::Safe => {}
-            Safety::NeedsReview => _ = page.put(WARN, "  worth a look"),
-            Safety::ReportOnly => _ = page.put(WARN, "  shown only, not applied"),
-        }
-        page.end();
+    for entry in &plan.rewrites {
+        rewrite(page, entry);
     }
+}
+
+/// Those that were applied and deserve a look.
+pub fn needs_review(page: &mut Page, plan: &Plan) {
+    let wanted = |entry: &&RewriteEntry| entry.safety == Safety::NeedsReview;
+    let entries: Vec<_> = plan.rewrites.iter().filter(wanted).collect();
+    if !entries.is_empty() {
+        page.section(WARN, "Changed, and worth a look", entries.len(), "");
+        page.some(&entries, |page, entry| rewrite(page, entry));
+    }
+}
+
+fn rewrite(page: &mut Page, entry: &RewriteEntry) {
+    page.put(PLAIN, "  ").place(&entry.path, entry.range);
+    page.put(PLAIN, format_args!("  {} -> {}", entry.from, entry.to));
+    page.put(DIM, format_args!("  [{}] ", form(entry.form)));
+    page.put(PLAIN, &entry.reason);
+    match entry.safety {
+        Safety::Safe => {}
+        Safety::NeedsReview => _ = page.put(WARN, ", worth a look"),
+        Safety::ReportOnly => _ = page.put(WARN, ", shown only, not applied"),
+    }
+    page.end();
 }
 
 fn operations(page: &mut Page, plan: &Plan) {
@@ -158,8 +174,12 @@ pub fn summary(page: &mut Page, plan: &Plan) {
     ));
     let (before, after) = (plan.cycles_before, plan.cycles_after);
     page.line(format_args!(
-        "import cycles: {} eager and {} late before, {} eager and {} late after",
-        before.eager, before.lazy, after.eager, after.lazy,
+        "import cycles: {} eager and {} late before, {} eager and {} late after; {}",
+        before.eager,
+        before.lazy,
+        after.eager,
+        after.lazy,
+        read_counts(&plan.files),
     ));
 }
 

@@ -26,7 +26,6 @@ pub fn write(page: &mut Page, envelope: &Envelope, refs: &Refs) {
     if page.quiet() {
         return;
     }
-    page.skipped(&refs.files);
     page.gap();
     let files: BTreeSet<_> = refs
         .references

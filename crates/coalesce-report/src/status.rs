@@ -44,7 +44,6 @@ pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
     if page.quiet() {
         return;
     }
-    page.skipped(&status.files);
     page.gap();
     let of = |state| {
         status

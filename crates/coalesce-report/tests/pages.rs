@@ -1,0 +1,394 @@
+//! Pages made from envelopes that are written by hand, held against snapshots.
+
+use coalesce_model::{
+    ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
+    TreePath,
+    envelope::{
+        Audit, Body, Check, Command, CycleCounts, CycleEntry, CycleStep, Envelope, ErrorEntry,
+        ErrorKind, ErrorPlace, Files, FindingEntry, GuardedImport, ImportOutcome, ManifestEntry,
+        ManifestLine, Migrate, MigrationEntry, ModuleEntry, NotRewrittenEntry, OperationEntry,
+        OperationKind, Plan, Range, Recover, RecoverOutcome, ReferenceEntry, Refs, RewriteEntry,
+        Rollback, ShimEntry, SkippedFile, State, Status, Verdict,
+    },
+    finding::codes,
+};
+use coalesce_report::{
+    Options,
+    diff::{Side, file_diff},
+    error_page, json, page,
+};
+
+fn path(text: &str) -> TreePath {
+    TreePath::new(text).expect("a path of a tree")
+}
+
+fn range(line: u32, column: u32) -> Range {
+    let span = ByteSpan::new(10, 14);
+    Range {
+        start: span.start,
+        end: span.end,
+        line,
+        column,
+    }
+}
+
+fn files() -> Files {
+    let skipped = SkippedFile {
+        path: "data/raw.py".into(),
+        reason: "not UTF-8".into(),
+    };
+    Files {
+        read: 12,
+        skipped: vec![skipped],
+    }
+}
+
+fn finding(code: coalesce_model::Code, severity: Severity, path: &str) -> FindingEntry {
+    FindingEntry {
+        code,
+        severity,
+        path: path.into(),
+        range: Some(range(3, 1)),
+        message: "`lidar.core.gpuu` is not there".into(),
+        help: Some("did you mean `lidar.core.gpu`?".into()),
+    }
+}
+
+fn module(name: &str, kind: ModuleKind, importers: &[&str]) -> ModuleEntry {
+    ModuleEntry {
+        name: name.into(),
+        path: path(&format!("{}.py", name.replace('.', "/"))),
+        language: LanguageKind::Python,
+        kind,
+        lines: 3,
+        defines: Vec::new(),
+        exports: Vec::new(),
+        importers: importers
+            .iter()
+            .map(|&importer| importer.to_owned())
+            .collect(),
+    }
+}
+
+fn step(from: &str, to: &str, line: u32, eager: bool) -> CycleStep {
+    let file = path(&format!("{}.py", from.replace('.', "/")));
+    CycleStep {
+        from: from.into(),
+        to: to.into(),
+        path: file,
+        line,
+        eager,
+    }
+}
+
+fn audit() -> Envelope {
+    let guarded = |outcome, name: &str| GuardedImport {
+        path: path("lidar/features.py"),
+        range: Some(range(12, 10)),
+        importer: "lidar.features".into(),
+        name: name.into(),
+        outcome,
+        guard: Guard::ImportError,
+    };
+    let cycle = |eager| CycleEntry {
+        modules: vec!["lidar.a".into(), "lidar.b".into()],
+        eager,
+        shortest: vec![
+            step("lidar.a", "lidar.b", 2, true),
+            step("lidar.b", "lidar.a", 7, eager),
+        ],
+    };
+    let body = Audit {
+        files: files(),
+        modules: vec![
+            module("lidar.a", ModuleKind::Module, &["lidar.b"]),
+            module("lidar.gpu_memory", ModuleKind::Stub, &[]),
+            module(
+                "lidar.gpu",
+                ModuleKind::Redirect,
+                &["a", "b", "c", "d", "e"],
+            ),
+        ],
+        cycles: vec![cycle(true), cycle(false)],
+        guarded_imports: vec![
+            guarded(ImportOutcome::Unresolved, "lidar.gpu_old.AVAILABLE"),
+            guarded(ImportOutcome::External, "cupy"),
+        ],
+    };
+    let mut envelope = Envelope::new("sample", Command::Audit, Body::Audit(body));
+    envelope.findings = vec![
+        finding(codes::ORPHAN_FILE, Severity::Warning, "src/old.rs"),
+        finding(codes::UNRESOLVED_IMPORT, Severity::Error, "lidar/a.py"),
+        finding(codes::EMPTY_STUB, Severity::Warning, "lidar/gpu_memory.py"),
+    ];
+    envelope.roots = vec![Root {
+        language: LanguageKind::Python,
+        path: TreePath::root(),
+        name: String::new(),
+        kind: "import-root".into(),
+        reason: "declared by [tool.setuptools] in pyproject.toml".into(),
+    }];
+    envelope
+}
+
+fn plan() -> Plan {
+    let (old, new) = (path("lidar/gpu.py"), path("lidar/core/gpu.py"));
+    let (user, text) = (path("lidar/a.py"), "from lidar.gpu import x\n");
+    let side = |path, text| Some(Side { path, text });
+    let edited = "from lidar.core.gpu import x\n";
+    Plan {
+        files: files(),
+        manifests: vec!["0001-gpu".into()],
+        operations: vec![
+            OperationEntry {
+                operation: OperationKind::Edit,
+                path: user.clone(),
+                to: None,
+                reason: None,
+            },
+            OperationEntry {
+                operation: OperationKind::Move,
+                path: old.clone(),
+                to: Some(new.clone()),
+                reason: None,
+            },
+        ],
+        rewrites: vec![RewriteEntry {
+            path: user.clone(),
+            range: Some(range(1, 6)),
+            form: Form::ImportFrom,
+            evidence: Evidence::Resolved,
+            from: "lidar.gpu".into(),
+            to: "lidar.core.gpu".into(),
+            reason: "the module moves".into(),
+            safety: Safety::NeedsReview,
+        }],
+        not_rewritten: vec![NotRewrittenEntry {
+            path: path("ci/run.sh"),
+            range: Some(range(4, 2)),
+            form: Form::FilePath,
+            name: "lidar/gpu.py".into(),
+            why: "a path in a shell script".into(),
+        }],
+        cycles_before: CycleCounts { eager: 2, lazy: 1 },
+        cycles_after: CycleCounts { eager: 2, lazy: 0 },
+        verdict: Verdict {
+            imports_still_work: true,
+            message: "each of 40 internal imports resolves as before".into(),
+        },
+        diff: file_diff(side(&old, "x = 1\n"), side(&new, "x = 1\n"))
+            + &file_diff(side(&user, text), side(&user, edited)),
+        saved: Some("plan.json".into()),
+    }
+}
+
+fn status() -> Status {
+    let line = |state, from: &str| ManifestLine {
+        verb: "move".into(),
+        from: from.into(),
+        to: "lidar.core.gpu".into(),
+        state,
+    };
+    Status {
+        files: files(),
+        manifests: vec![
+            ManifestEntry {
+                id: "0001-gpu".into(),
+                description: "one GPU manager".into(),
+                state: State::Partly,
+                entries: vec![
+                    line(State::Done, "lidar.gpu"),
+                    line(State::Open, "lidar.pool"),
+                ],
+            },
+            ManifestEntry {
+                id: "0002-io".into(),
+                description: String::new(),
+                state: State::Done,
+                entries: Vec::new(),
+            },
+        ],
+        unfinished: Some(MigrationEntry {
+            id: "0003-x".into(),
+            files: 4,
+        }),
+        migrations: vec![MigrationEntry {
+            id: "0002-io".into(),
+            files: 1,
+        }],
+        shims: vec![ShimEntry {
+            name: "lidar.gpu".into(),
+            path: path("lidar/gpu.py"),
+            manifest: Some("0001-gpu".into()),
+            remove_in: Some("4.0.0".into()),
+            users: vec!["tests.test_gpu".into()],
+        }],
+    }
+}
+
+fn checked(findings: Vec<FindingEntry>) -> Envelope {
+    let body = Check {
+        files: files(),
+        rules: vec![codes::FORBIDDEN_PATH],
+        ..Check::default()
+    };
+    Envelope {
+        findings,
+        ..Envelope::new(".", Command::Check, Body::Check(body))
+    }
+}
+
+fn pages() -> Vec<(&'static str, Envelope)> {
+    let reference = ReferenceEntry {
+        path: path("lidar/a.py"),
+        range: range(3, 6),
+        form: Form::ImportFrom,
+        certainty: Certainty::Ambiguous,
+        line_text: "from lidar.core import gpu".into(),
+    };
+    let refs = Refs {
+        files: files(),
+        name: "lidar.core.gpu".into(),
+        references: vec![reference],
+    };
+    let migrate = Migrate {
+        plan: plan(),
+        applied: true,
+        migration: Some("0001-gpu".into()),
+        baseline: Some("base.json".into()),
+        tests: vec!["tests/test_migration_guard.py".into()],
+    };
+    let refused = Migrate {
+        plan: Plan {
+            verdict: Verdict {
+                imports_still_work: false,
+                message: "1 import would break".into(),
+            },
+            ..plan()
+        },
+        ..Migrate::default()
+    };
+    let rollback = Rollback {
+        migration: Some("0001-gpu".into()),
+        restored: vec![path("lidar/a.py")],
+    };
+    let recover = Recover {
+        migration: Some("0001-gpu".into()),
+        outcome: RecoverOutcome::Undone,
+        paths: vec![],
+    };
+    let found = vec![finding(
+        codes::FORBIDDEN_PATH,
+        Severity::Error,
+        "lidar/\u{1b}[2Jx.py",
+    )];
+    let envelope = |command, body| Envelope::new(".", command, body);
+    let mut not_applied = envelope(Command::Migrate, Body::Migrate(refused));
+    not_applied.findings = vec![finding(codes::UNSAFE_CHANGE, Severity::Error, "lidar/a.py")];
+    vec![
+        ("audit", audit()),
+        ("refs", envelope(Command::Refs, Body::Refs(refs))),
+        ("plan", envelope(Command::Plan, Body::Plan(plan()))),
+        (
+            "migrate",
+            envelope(Command::Migrate, Body::Migrate(migrate)),
+        ),
+        ("migrate-refused", not_applied),
+        (
+            "migrate-nothing",
+            envelope(Command::Migrate, Body::Migrate(nothing_to_do())),
+        ),
+        (
+            "rollback",
+            envelope(Command::Rollback, Body::Rollback(rollback)),
+        ),
+        (
+            "recover",
+            envelope(Command::Recover, Body::Recover(recover)),
+        ),
+        ("status", envelope(Command::Status, Body::Status(status()))),
+        ("check", checked(found)),
+        ("check-clean", checked(Vec::new())),
+        (
+            "explain",
+            coalesce_report::explain::envelope(codes::STALE_GUARD),
+        ),
+    ]
+}
+
+fn nothing_to_do() -> Migrate {
+    let message = "every entry is done".into();
+    let verdict = Verdict {
+        imports_still_work: true,
+        message,
+    };
+    Migrate {
+        plan: Plan {
+            verdict,
+            ..Plan::default()
+        },
+        ..Migrate::default()
+    }
+}
+
+#[test]
+fn each_page_reads_as_it_should() {
+    for (name, envelope) in pages() {
+        insta::assert_snapshot!(name, page(&envelope, Options::default()));
+    }
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let mut styled = 0;
+    for (name, envelope) in pages() {
+        let colored = page(
+            &envelope,
+            Options {
+                color: true,
+                quiet: false,
+            },
+        );
+        let plain = page(&envelope, Options::default());
+        styled += usize::from(colored != plain);
+        assert_eq!(without_colors(&colored), plain, "{name}");
+    }
+    assert!(styled > pages().len() / 2);
+}
+
+fn without_colors(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |out, piece| out + piece.split_once('m').expect("a colour ends with m").1)
+}
+
+#[test]
+fn a_quiet_check_prints_findings_and_nothing_else() {
+    let quiet = Options {
+        color: false,
+        quiet: true,
+    };
+    assert_eq!(page(&checked(Vec::new()), quiet), "");
+}
+
+#[test]
+fn the_json_says_which_command_and_has_its_fields_beside_the_common_ones() {
+    insta::assert_snapshot!("json", json(&audit()).unwrap());
+}
+
+#[test]
+fn an_error_points_at_its_place() {
+    let error = ErrorEntry {
+        kind: ErrorKind::Config,
+        message: "unknown key `frm`".into(),
+        place: Some(ErrorPlace {
+            path: "migrations/0001.toml".into(),
+            line: 12,
+            column: 2,
+            line_text: "\tfrm = \"a.b\"".into(),
+            length: 3,
+        }),
+        hints: vec!["did you mean `from`?".into()],
+    };
+    insta::assert_snapshot!("error", error_page(&error, Options::default()));
+}

@@ -1,0 +1,115 @@
+//! From the arguments of the process to its output and exit code.
+//!
+//! Data goes to standard output, talk to standard error. Nothing is decided here but how things
+//! are printed; the work is done by `commands`.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
+    process::ExitCode,
+};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::Parser as _;
+use coalesce_model::envelope::{Body, Envelope, ErrorEntry, Failed};
+use coalesce_report::Options;
+
+use crate::{
+    cli::{Color, Format, Global, Invocation},
+    commands,
+    exit::{Exit, Failure, Outcome},
+};
+
+/// Runs the command that `arguments` ask for, the program's name first, and prints what it says.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let invocation = match Invocation::try_parse_from(arguments) {
+        Ok(invocation) => invocation,
+        Err(error) => {
+            // The reader may have gone away; there is nobody left to tell.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Failed } else { Exit::Success }.into();
+        }
+    };
+    // Code 2 is what the help promises for a command that could not, a mistake of ours included;
+    // the panic itself was already printed.
+    let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(&invocation)));
+    match outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("a step panicked, as printed above"))) {
+        Ok(outcome) => print(&invocation.global, &outcome),
+        Err(error) => print_error(&invocation, Failure::describe(&error)),
+    }
+    .into()
+}
+
+fn print(global: &Global, outcome: &Outcome) -> Exit {
+    let mut out = io::stdout().lock();
+    let text = match global.format {
+        Format::Human => {
+            let options = Options { color: colored(global.color, &out), quiet: global.quiet };
+            Ok(coalesce_report::page(&outcome.envelope, options))
+        }
+        Format::Json => coalesce_report::json(&outcome.envelope).map_err(io::Error::from),
+    };
+    let written = text.and_then(|text| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    match written {
+        Ok(()) => outcome.exit,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome.exit,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: failed to write to standard output: {error}");
+            Exit::Failed
+        }
+    }
+}
+
+fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
+    let global = &invocation.global;
+    let mut talk = io::stderr().lock();
+    let options = Options { color: colored(global.color, &talk), quiet: global.quiet };
+    let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
+    if global.format == Format::Json {
+        let root = global.root.display().to_string();
+        let body = Body::Failed(Failed { error });
+        let envelope = Envelope::new(root, invocation.command.name(), body);
+        return print(global, &Outcome { envelope, exit: Exit::Failed });
+    }
+    Exit::Failed
+}
+
+/// Whether to colour what goes to `stream`, which says itself whether it is a terminal;
+/// `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE` are heeded.
+fn colored(color: Color, stream: &impl anstream::stream::RawStream) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => AutoStream::choice(stream) != ColorChoice::Never,
+    }
+}
+
+/// What came of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes.
+    Yes,
+    /// No, or anything else than yes.
+    No,
+    /// Nobody is there to ask: standard input is no terminal.
+    NobodyThere,
+}
+
+/// Asks a question that is answered by yes or no.
+///
+/// # Errors
+/// When the terminal cannot be written to or read from.
+pub fn ask(question: &str) -> io::Result<Answer> {
+    let input = io::stdin();
+    if !input.is_terminal() {
+        return Ok(Answer::NobodyThere);
+    }
+    let mut talk = io::stderr().lock();
+    write!(talk, "{question} [y/N] ")?;
+    talk.flush()?;
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    let yes = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+    Ok(if yes { Answer::Yes } else { Answer::No })
+}
