@@ -1,1 +1,16 @@
-//! placeholder
+//! Rust: crates and targets, facts, resolution, references, and how a moved module is rewritten.
+//!
+//! Pure functions over text: nothing here reads a disk, starts a program, or runs anything of the
+//! tree; `Cargo.toml` files are parsed, never given to cargo.
+
+pub mod discover;
+pub mod facts;
+mod graph;
+mod lexer;
+mod references;
+pub mod resolve;
+mod rewrite;
+mod shim;
+
+pub use facts::Facts;
+pub use graph::{Rust, RustGraph};
