@@ -239,18 +239,12 @@ fn checked(findings: Vec<FindingEntry>) -> Envelope {
 }
 
 fn pages() -> Vec<(&'static str, Envelope)> {
-    let reference = ReferenceEntry {
-        path: path("lidar/a.py"),
-        range: range(3, 6),
-        form: Form::ImportFrom,
-        certainty: Certainty::Ambiguous,
-        line_text: "from lidar.core import gpu".into(),
-    };
-    let refs = Refs {
-        files: files(),
-        name: "lidar.core.gpu".into(),
-        references: vec![reference],
-    };
+    let mut pages = other_pages();
+    pages.extend(migrate_pages());
+    pages
+}
+
+fn migrate_pages() -> Vec<(&'static str, Envelope)> {
     let migrate = Migrate {
         plan: plan(),
         applied: true,
@@ -268,6 +262,29 @@ fn pages() -> Vec<(&'static str, Envelope)> {
         },
         ..Migrate::default()
     };
+    let envelope = |body| Envelope::new(".", Command::Migrate, Body::Migrate(body));
+    let mut not_applied = envelope(refused);
+    not_applied.findings = vec![finding(codes::UNSAFE_CHANGE, Severity::Error, "lidar/a.py")];
+    vec![
+        ("migrate", envelope(migrate)),
+        ("migrate-refused", not_applied),
+        ("migrate-nothing", envelope(nothing_to_do())),
+    ]
+}
+
+fn other_pages() -> Vec<(&'static str, Envelope)> {
+    let reference = ReferenceEntry {
+        path: path("lidar/a.py"),
+        range: range(3, 6),
+        form: Form::ImportFrom,
+        certainty: Certainty::Ambiguous,
+        line_text: "from lidar.core import gpu".into(),
+    };
+    let refs = Refs {
+        files: files(),
+        name: "lidar.core.gpu".into(),
+        references: vec![reference],
+    };
     let rollback = Rollback {
         migration: Some("0001-gpu".into()),
         restored: vec![path("lidar/a.py")],
@@ -283,21 +300,10 @@ fn pages() -> Vec<(&'static str, Envelope)> {
         "lidar/\u{1b}[2Jx.py",
     )];
     let envelope = |command, body| Envelope::new(".", command, body);
-    let mut not_applied = envelope(Command::Migrate, Body::Migrate(refused));
-    not_applied.findings = vec![finding(codes::UNSAFE_CHANGE, Severity::Error, "lidar/a.py")];
     vec![
         ("audit", audit()),
         ("refs", envelope(Command::Refs, Body::Refs(refs))),
         ("plan", envelope(Command::Plan, Body::Plan(plan()))),
-        (
-            "migrate",
-            envelope(Command::Migrate, Body::Migrate(migrate)),
-        ),
-        ("migrate-refused", not_applied),
-        (
-            "migrate-nothing",
-            envelope(Command::Migrate, Body::Migrate(nothing_to_do())),
-        ),
         (
             "rollback",
             envelope(Command::Rollback, Body::Rollback(rollback)),
@@ -359,7 +365,9 @@ fn colour_adds_nothing_but_colour() {
 fn without_colors(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |out, piece| out + piece.split_once('m').expect("a colour ends with m").1)
+    pieces.fold(first, |out, piece| {
+        out + piece.split_once('m').expect("a colour ends with m").1
+    })
 }
 
 #[test]

@@ -1,0 +1,164 @@
+//! From byte spans to the places that an envelope prints: line and column worked out from the text.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{FindingEntry, NotRewrittenEntry, Range, ReferenceEntry, RewriteEntry};
+use crate::{ByteSpan, Finding, LineIndex, NotRewritten, Reference, Rewrite, Texts, TreePath};
+
+/// One text with its lines, to turn byte spans into [`Range`]s.
+#[derive(Clone, Debug)]
+pub struct Located {
+    text: Arc<str>,
+    lines: LineIndex,
+}
+
+impl Located {
+    /// Indexes the lines of `text`.
+    #[must_use]
+    pub fn new(text: Arc<str>) -> Self {
+        Self {
+            lines: LineIndex::new(&text),
+            text,
+        }
+    }
+
+    /// The span with its line and column.
+    #[must_use]
+    pub fn range(&self, span: ByteSpan) -> Range {
+        let position = self.lines.position(&self.text, span.start);
+        Range {
+            start: span.start,
+            end: span.end,
+            line: position.line,
+            column: position.column,
+        }
+    }
+
+    /// The line that holds the span's first byte, without the spaces around it.
+    #[must_use]
+    pub fn line_text(&self, span: ByteSpan) -> &str {
+        let start = self
+            .lines
+            .line_start(self.lines.line_number(span.start))
+            .unwrap_or(0);
+        let rest = self.text.get(start as usize..).unwrap_or_default();
+        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+        line.trim_start_matches('\u{feff}').trim()
+    }
+}
+
+/// Makes entries with lines and columns; each file's lines are indexed once.
+pub struct Locator<'t> {
+    texts: &'t dyn Texts,
+    seen: BTreeMap<TreePath, Option<Located>>,
+}
+
+impl<'t> Locator<'t> {
+    /// A locator for files of `texts`.
+    #[must_use]
+    pub fn new(texts: &'t dyn Texts) -> Self {
+        Self {
+            texts,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// The file's lines; `None` when the file has no text.
+    pub fn located(&mut self, path: &TreePath) -> Option<&Located> {
+        if !self.seen.contains_key(path) {
+            self.seen
+                .insert(path.clone(), self.texts.text(path).map(Located::new));
+        }
+        self.seen.get(path).and_then(Option::as_ref)
+    }
+
+    /// The span with its line and column; `None` when the file has no text.
+    pub fn range(&mut self, path: &TreePath, span: ByteSpan) -> Option<Range> {
+        self.located(path).map(|located| located.range(span))
+    }
+
+    /// A finding of the tree.
+    pub fn finding(&mut self, finding: &Finding) -> FindingEntry {
+        FindingEntry {
+            code: finding.code,
+            severity: finding.severity,
+            path: finding.path.to_string(),
+            range: finding
+                .span
+                .and_then(|span| self.range(&finding.path, span)),
+            message: finding.message.clone(),
+            help: finding.help.clone(),
+        }
+    }
+
+    /// A reference; `None` when its file has no text, which a reference's file always has.
+    pub fn reference(&mut self, reference: &Reference) -> Option<ReferenceEntry> {
+        let located = self.located(&reference.path)?;
+        Some(ReferenceEntry {
+            path: reference.path.clone(),
+            range: located.range(reference.span),
+            form: reference.form,
+            certainty: reference.certainty,
+            line_text: located.line_text(reference.span).to_owned(),
+        })
+    }
+
+    /// A reference that changes.
+    pub fn rewrite(&mut self, rewrite: &Rewrite) -> RewriteEntry {
+        RewriteEntry {
+            path: rewrite.path.clone(),
+            range: self.range(&rewrite.path, rewrite.span),
+            form: rewrite.form,
+            evidence: rewrite.evidence,
+            from: rewrite.from.clone(),
+            to: rewrite.to.clone(),
+            reason: rewrite.reason.clone(),
+            safety: rewrite.safety,
+        }
+    }
+
+    /// A reference that stays.
+    pub fn not_rewritten(&mut self, reference: &NotRewritten) -> NotRewrittenEntry {
+        NotRewrittenEntry {
+            path: reference.path.clone(),
+            range: self.range(&reference.path, reference.span),
+            form: reference.form,
+            name: reference.name.clone(),
+            why: reference.why.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryTexts;
+
+    #[test]
+    fn places_are_worked_out_from_the_text() {
+        let texts = MemoryTexts::fixture("//- a.py\nx = 1\n  import é.b\n");
+        let path = TreePath::new("a.py").unwrap();
+        let mut locator = Locator::new(&texts);
+        let range = locator.range(&path, ByteSpan::new(17, 20)).unwrap();
+        assert_eq!(
+            range,
+            Range {
+                start: 17,
+                end: 20,
+                line: 2,
+                column: 11
+            }
+        );
+        assert_eq!(
+            locator
+                .located(&path)
+                .unwrap()
+                .line_text(ByteSpan::empty(17)),
+            "import é.b"
+        );
+        assert_eq!(
+            locator.range(&TreePath::new("none").unwrap(), ByteSpan::empty(0)),
+            None
+        );
+    }
+}
