@@ -1,0 +1,4 @@
+"""Fast paths."""
+from .gpu_kernels import normals
+
+__all__ = ["normals"]

@@ -1,0 +1,1 @@
+"""GPU memory pool (to be implemented)."""

@@ -1,0 +1,3 @@
+//! Fast paths.
+
+pub mod gpu;

@@ -1,0 +1,77 @@
+//! Files that are made from the code, kept in the repository so that others can read them.
+
+use anyhow::{Context as _, bail};
+
+use crate::repository::Repository;
+
+/// A generated file: its path and its text.
+pub struct Generated {
+    /// Path relative to the root of the repository.
+    pub path: &'static str,
+    /// What it has to hold.
+    pub text: String,
+}
+
+/// Every generated file.
+pub fn generated() -> anyhow::Result<Vec<Generated>> {
+    let schema = serde_json::to_string_pretty(&coalesce_model::envelope::schema())?;
+    Ok(vec![Generated {
+        path: "schema/coalesce.schema.json",
+        text: schema + "\n",
+    }])
+}
+
+/// Those that are not as the code would make them.
+pub fn stale(repository: &Repository) -> anyhow::Result<Vec<Generated>> {
+    let mut stale = generated()?;
+    stale.retain(|file| {
+        let there = std::fs::read_to_string(repository.root.join(file.path));
+        there.ok().as_ref() != Some(&file.text)
+    });
+    Ok(stale)
+}
+
+/// `cargo xtask codegen [--check]`.
+pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
+    let check = match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
+        [] => false,
+        ["--check"] => true,
+        other => bail!("codegen takes --check or nothing, not {other:?}"),
+    };
+    let stale = stale(repository)?;
+    if check && !stale.is_empty() {
+        let paths: Vec<_> = stale.iter().map(|file| file.path).collect();
+        bail!(
+            "out of date: {}; run `cargo xtask codegen`",
+            paths.join(", ")
+        );
+    }
+    for file in &stale {
+        let path = repository.root.join(file.path);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        std::fs::write(&path, &file.text)
+            .with_context(|| format!("failed to write {}", file.path))?;
+        println!("wrote {}", file.path);
+    }
+    println!("{} generated, {} changed", generated()?.len(), stale.len());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_current() {
+        let stale = stale(&Repository::find()).unwrap();
+        let paths: Vec<_> = stale.iter().map(|file| file.path).collect();
+        assert!(paths.is_empty(), "run `cargo xtask codegen`: {paths:?}");
+    }
+}

@@ -1,0 +1,242 @@
+//! Rules about our own Rust files: what they begin with, how long they and their functions are,
+//! and what they must not use.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::finding::codes;
+use syn::{
+    spanned::Spanned as _,
+    visit::{self, Visit},
+};
+
+use crate::repository::File;
+
+/// Lines that a file may have.
+const FILE_LINES: usize = 800;
+/// Lines that a function may have, from `fn` to its closing brace.
+const FUNCTION_LINES: usize = 70;
+/// Functions that are longer, as `path: name`. This list only shrinks.
+const LONG_FUNCTIONS: &[&str] = &[];
+/// Packages whose code may reach outside the process, by folder. All others are pure.
+const REACHES_OUT: &[&str] = &[
+    "coalesce-tree",
+    "coalesce-apply",
+    "coalesce-verify",
+    "coalesce",
+];
+/// Files with `unsafe` code. None of the toolkit's.
+const UNSAFE_FILES: &[&str] = &[];
+/// Folders whose Rust files are data: fixtures and samples.
+const DATA: &[&str] = &["/cases/", "/fixtures/", "/snapshots/"];
+
+/// What is wrong with our Rust files.
+pub fn problems(files: &[File]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut long = BTreeSet::new();
+    for file in files.iter().filter(|file| is_ours(&file.path)) {
+        let Some(text) = &file.text else { continue };
+        problems.extend(shape(&file.path, text));
+        problems.extend(rule_name(&file.path));
+        match syn::parse_file(text) {
+            Ok(syntax) => {
+                let mut visitor = Visitor::new(&file.path);
+                visitor.visit_file(&syntax);
+                problems.extend(visitor.problems);
+                long.extend(visitor.long);
+            }
+            Err(error) => problems.push(format!("{}: does not parse: {error}", file.path)),
+        }
+    }
+    let known = |name: &String| LONG_FUNCTIONS.iter().any(|known| name.starts_with(known));
+    problems.extend(
+        long.iter()
+            .filter(|name| !known(name))
+            .map(|name| format!("{name} lines, more than {FUNCTION_LINES}")),
+    );
+    let gone = LONG_FUNCTIONS
+        .iter()
+        .filter(|known| !long.iter().any(|name| name.starts_with(**known)));
+    problems
+        .extend(gone.map(|known| format!("{known} is not long any more: take it off the list")));
+    problems
+}
+
+fn is_ours(path: &str) -> bool {
+    let member = path.starts_with("crates/") || path.starts_with("xtask/");
+    member && path.ends_with(".rs") && !DATA.iter().any(|folder| path.contains(folder))
+}
+
+fn shape(path: &str, text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !text.starts_with("//! ") {
+        problems.push(format!("{path}: does not begin with `//!`"));
+    }
+    let lines = text.lines().count();
+    if lines > FILE_LINES {
+        problems.push(format!("{path}: has {lines} lines, more than {FILE_LINES}"));
+    }
+    problems
+}
+
+/// A rule's file is named after its code.
+fn rule_name(path: &str) -> Option<String> {
+    let rule = path
+        .strip_prefix("crates/coalesce-lint/src/rules/")?
+        .strip_suffix(".rs")?;
+    let known = rule == "mod"
+        || codes::ALL
+            .iter()
+            .any(|code| code.0.replace('-', "_") == rule);
+    (!known).then(|| format!("{path}: no finding code has this name"))
+}
+
+/// Walks one file's syntax.
+struct Visitor<'f> {
+    path: &'f str,
+    pure: bool,
+    problems: Vec<String>,
+    long: Vec<String>,
+}
+
+impl<'f> Visitor<'f> {
+    fn new(path: &'f str) -> Self {
+        let package = path
+            .strip_prefix("crates/")
+            .and_then(|rest| rest.split_once('/'));
+        // Tests of a pure crate may read their own cases.
+        let pure = package
+            .is_some_and(|(name, file)| file.starts_with("src/") && !REACHES_OUT.contains(&name));
+        Self {
+            path,
+            pure,
+            problems: Vec::new(),
+            long: Vec::new(),
+        }
+    }
+
+    fn function(&mut self, name: &syn::Ident, span: proc_macro2::Span) {
+        let lines = span.end().line + 1 - span.start().line;
+        if lines > FUNCTION_LINES {
+            self.long
+                .push(format!("{}: `{name}` has {lines}", self.path));
+        }
+    }
+
+    fn problem(&mut self, span: proc_macro2::Span, what: &str) {
+        self.problems
+            .push(format!("{}:{}: {what}", self.path, span.start().line));
+    }
+
+    fn uses(&mut self, segments: &[String], span: proc_macro2::Span) {
+        let names: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let banned = match names.as_slice() {
+            ["std", "fs", ..] => "`std::fs`",
+            ["std", "env", ..] => "`std::env`",
+            ["std", "net", ..] => "`std::net`",
+            ["std", "process", "Command", ..] => "`std::process::Command`",
+            _ => return,
+        };
+        if self.pure {
+            self.problem(span, &format!("{banned} in a crate that does no I/O"));
+        }
+    }
+
+    fn use_tree(&mut self, prefix: &[String], tree: &syn::UseTree) {
+        let with = |name: &syn::Ident| [prefix, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.use_tree(&with(&path.ident), &path.tree),
+            syn::UseTree::Name(name) => self.uses(&with(&name.ident), name.span()),
+            syn::UseTree::Rename(rename) => self.uses(&with(&rename.ident), rename.span()),
+            syn::UseTree::Glob(glob) => self.uses(prefix, glob.span()),
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.use_tree(prefix, tree);
+                }
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Visitor<'_> {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        let before = self.pure;
+        let test = module.attrs.iter().any(|attribute| {
+            attribute.path().is_ident("cfg")
+                && attribute
+                    .parse_args::<syn::Path>()
+                    .is_ok_and(|path| path.is_ident("test"))
+        });
+        self.pure = before && !test;
+        visit::visit_item_mod(self, module);
+        self.pure = before;
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        let span = function.sig.fn_token.span.join(function.block.span());
+        self.function(
+            &function.sig.ident,
+            span.unwrap_or_else(|| function.block.span()),
+        );
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_impl_item_fn(&mut self, function: &'ast syn::ImplItemFn) {
+        let span = function.sig.fn_token.span.join(function.block.span());
+        self.function(
+            &function.sig.ident,
+            span.unwrap_or_else(|| function.block.span()),
+        );
+        visit::visit_impl_item_fn(self, function);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        if attribute.path().is_ident("ignore") || attribute.path().is_ident("should_panic") {
+            let name = attribute
+                .path()
+                .get_ident()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            self.problem(
+                attribute.span(),
+                &format!("`#[{name}]`: say what happens today, with a FIXME"),
+            );
+        }
+        visit::visit_attribute(self, attribute);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.use_tree(&[], &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let segments: Vec<_> = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string())
+            .collect();
+        self.uses(&segments, path.span());
+        visit::visit_path(self, path);
+    }
+
+    fn visit_expr_unsafe(&mut self, block: &'ast syn::ExprUnsafe) {
+        if !UNSAFE_FILES.contains(&self.path) {
+            self.problem(block.span(), "`unsafe` code");
+        }
+        visit::visit_expr_unsafe(self, block);
+    }
+
+    fn visit_signature(&mut self, signature: &'ast syn::Signature) {
+        if matches!(signature.safety, syn::Safety::Unsafe(_)) && !UNSAFE_FILES.contains(&self.path)
+        {
+            self.problem(signature.span(), "`unsafe` function");
+        }
+        visit::visit_signature(self, signature);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        if item.unsafety.is_some() && !UNSAFE_FILES.contains(&self.path) {
+            self.problem(item.span(), "`unsafe` impl");
+        }
+        visit::visit_item_impl(self, item);
+    }
+}

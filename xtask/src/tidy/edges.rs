@@ -1,0 +1,108 @@
+//! Which crate may use which: the table that keeps the arrows of `ARCHITECTURE.md`.
+
+use crate::repository::File;
+
+/// For each package the workspace members that it may depend on, tests included. A new edge is a
+/// commit of its own, with its reason.
+const EDGES: &[(&str, &[&str])] = &[
+    ("coalesce-model", &[]),
+    ("coalesce-tree", &["coalesce-model"]),
+    ("coalesce-rust", &["coalesce-model"]),
+    ("coalesce-python", &["coalesce-model"]),
+    ("coalesce-text", &["coalesce-model"]),
+    ("coalesce-index", &["coalesce-model"]),
+    ("coalesce-plan", &["coalesce-index", "coalesce-model"]),
+    ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
+    ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
+    ("coalesce-report", &["coalesce-model"]),
+    (
+        "coalesce",
+        &[
+            "coalesce-apply",
+            "coalesce-index",
+            "coalesce-lint",
+            "coalesce-model",
+            "coalesce-plan",
+            "coalesce-python",
+            "coalesce-report",
+            "coalesce-rust",
+            "coalesce-text",
+            "coalesce-tree",
+        ],
+    ),
+    ("xtask", &["coalesce", "coalesce-model"]),
+];
+
+/// Packages that may use `anyhow`: where errors are printed. Libraries have typed errors.
+const ANYHOW: &[&str] = &["coalesce", "xtask"];
+
+/// Edges that the table does not allow, and manifests that do not follow the house rules.
+pub fn problems(files: &[File]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for file in files {
+        let Some(package) = package_folder(&file.path) else {
+            continue;
+        };
+        let parsed = file
+            .text
+            .as_deref()
+            .unwrap_or_default()
+            .parse::<toml::Table>();
+        let Ok(manifest) = parsed else {
+            problems.push(format!("{}: not TOML", file.path));
+            continue;
+        };
+        let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == package) else {
+            problems.push(format!(
+                "{}: `{package}` is not in the table of allowed edges",
+                file.path
+            ));
+            continue;
+        };
+        for dependency in dependencies(&manifest) {
+            let member = EDGES.iter().any(|(name, _)| *name == dependency);
+            if member && !allowed.contains(&dependency.as_str()) {
+                problems.push(format!(
+                    "{}: `{package}` must not use `{dependency}`",
+                    file.path
+                ));
+            }
+            if dependency == "anyhow" && !ANYHOW.contains(&package) {
+                problems.push(format!("{}: `{package}` must not use `anyhow`", file.path));
+            }
+        }
+        problems.extend(house_rules(&file.path, package, &manifest));
+    }
+    problems
+}
+
+/// The folder name of a member's manifest.
+fn package_folder(path: &str) -> Option<&str> {
+    let folder = path.strip_suffix("/Cargo.toml")?;
+    if folder == "xtask" {
+        return Some(folder);
+    }
+    folder
+        .strip_prefix("crates/")
+        .filter(|name| !name.contains('/'))
+}
+
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    ["dependencies", "dev-dependencies", "build-dependencies"]
+        .iter()
+        .filter_map(|section| manifest.get(*section)?.as_table())
+        .flat_map(|table| table.keys().cloned())
+        .collect()
+}
+
+fn house_rules(path: &str, folder: &str, manifest: &toml::Table) -> Vec<String> {
+    let at = |section: &str, key: &str| manifest.get(section).and_then(|table| table.get(key));
+    let mut problems = Vec::new();
+    if at("package", "name").and_then(toml::Value::as_str) != Some(folder) {
+        problems.push(format!("{path}: the package is not named after its folder"));
+    }
+    if at("lints", "workspace").and_then(toml::Value::as_bool) != Some(true) {
+        problems.push(format!("{path}: the workspace's lints are not switched on"));
+    }
+    problems
+}
