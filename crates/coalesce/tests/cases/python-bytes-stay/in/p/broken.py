@@ -1,0 +1,4 @@
+import p.a
+
+def broken(:
+    from p.a import X

@@ -1,0 +1,1 @@
+from demo.legacy.kernels import run

@@ -1,0 +1,3 @@
+from demo.legacy import kernels
+
+VALUE = kernels.run()

@@ -1,0 +1,2 @@
+from .gpu import pool
+from .gpu.deep.leaf import leaf

@@ -1,0 +1,3 @@
+from .kernels import run
+
+__all__ = ["run"]

@@ -1,0 +1,2 @@
+from p.core import X
+import p.kernels
