@@ -20,6 +20,7 @@ use repository::Repository;
 const HELP: &str = "\
 The repository's own commands:
   test [ARGS…]        all tests; installs or names the programs that some of them need
+  bless               write what cases and pages print now; read it before you commit it
   tidy                the rules that a compiler does not know
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let rest: Vec<OsString> = arguments.collect();
     let own = match rest.first().and_then(|command| command.to_str()) {
         Some("test") => test::run(&Repository::find(), words(&rest)),
+        Some("bless") => test::bless(&Repository::find()),
         Some("tidy") => tidy::run(&Repository::find()),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),

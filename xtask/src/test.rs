@@ -45,6 +45,23 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     Ok(())
 }
 
+/// `cargo xtask bless`: writes what cases and pages print now. Read it before you commit it.
+pub fn bless(repository: &Repository) -> anyhow::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["test", "-p", "coalesce", "-p", "coalesce-report"])
+        .current_dir(&repository.root);
+    cargo
+        .env("COALESCE_BLESS", "1")
+        .env("INSTA_UPDATE", "always");
+    let status = cargo.status().context("failed to start cargo")?;
+    if !status.success() {
+        bail!("not everything could be blessed");
+    }
+    println!("now read `git diff`: what is blessed is what the tests demand from now on");
+    Ok(())
+}
+
 fn succeeds(words: &[&str]) -> bool {
     let Some((program, arguments)) = words.split_first() else {
         return false;

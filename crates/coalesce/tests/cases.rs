@@ -15,7 +15,7 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use anyhow::{Context as _, bail, ensure};
@@ -48,6 +48,51 @@ fn every_case_ends_as_its_folder_says() {
     }
     println!("{count} cases, {} failed", failed.len());
     assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+    command.args(["explain", "forbidden-path"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn colour_comes_when_it_is_asked_for() {
+    for (arguments, variables, colored) in [
+        ("explain manifest", &[][..], false),
+        (
+            "explain manifest --color always",
+            &[("NO_COLOR", "1")],
+            true,
+        ),
+        ("explain manifest", &[("CLICOLOR_FORCE", "1")], true),
+        (
+            "explain manifest --color never",
+            &[("CLICOLOR_FORCE", "1")],
+            false,
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command
+            .args(arguments.split(' '))
+            .envs(variables.iter().copied());
+        let output = command.output().unwrap();
+        assert_eq!(
+            output.stdout.contains(&0x1b),
+            colored,
+            "{arguments} {variables:?}"
+        );
+    }
 }
 
 fn folders(cases: &Path) -> anyhow::Result<Vec<PathBuf>> {
