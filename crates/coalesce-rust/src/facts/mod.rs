@@ -8,6 +8,7 @@
 mod attributes;
 mod docs;
 mod extract;
+mod macros;
 mod parse;
 mod patterns;
 mod source;

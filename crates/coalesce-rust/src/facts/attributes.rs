@@ -1,0 +1,267 @@
+//! Attributes: conditions, module paths, derives, paths and strings that name things.
+
+use coalesce_model::ByteSpan;
+use syn::{Token, punctuated::Punctuated, spanned::Spanned, visit::Visit};
+
+use super::{
+    Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, docs::DocLine, extract::Extractor,
+    source::private, tokens,
+};
+use crate::lexer::{self, TokenKind};
+
+/// Attributes of the compiler and its tools, which name nothing of the tree.
+const BUILT_IN: [&str; 54] = [
+    "allow", "automatically_derived", "bench", "cfg", "cfg_attr", "cold", "coverage", "default", "deny",
+    "deprecated", "derive", "derive_const", "diagnostic", "doc", "expect", "export_name", "ffi_const", "forbid",
+    "global_allocator", "ignore", "inline", "link", "link_name", "link_section", "macro_export", "macro_use",
+    "must_use", "naked", "no_implicit_prelude", "no_link", "no_main", "no_mangle", "no_std", "non_exhaustive",
+    "panic_handler", "path", "proc_macro", "proc_macro_attribute", "proc_macro_derive", "recursion_limit", "repr",
+    "rustc_args", "rustfmt", "clippy", "should_panic", "target_feature", "test", "track_caller", "type_length_limit",
+    "unsafe", "used", "warn", "windows_subsystem", "instruction_set",
+];
+
+/// Derives of the standard library, which add no named item.
+const STANDARD_DERIVES: [&str; 9] =
+    ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+
+/// Keys of attributes whose string is a path even when it has one segment.
+const PATH_KEYS: [&str; 8] =
+    ["with", "serialize_with", "deserialize_with", "skip_serializing_if", "default", "remote", "try_from", "getter"];
+
+/// What the outer attributes of an item say.
+pub(super) struct Outer {
+    /// First byte of the item, attributes included.
+    pub start: u32,
+    /// First byte after the attributes.
+    pub code: u32,
+    /// All of them.
+    pub attributes: Option<ByteSpan>,
+    /// The text of each `cfg`.
+    pub cfg: Vec<Box<str>>,
+    /// `#[path]`
+    pub paths: Vec<PathAttribute>,
+    /// `#[macro_use]`
+    pub macro_use: bool,
+    /// `#[macro_export]`, `#[proc_macro]`
+    pub exported: bool,
+}
+
+impl Extractor<'_, '_> {
+    /// Visits the outer attributes of an item whose code starts at `code`.
+    pub fn read_outer(&mut self, attributes: &[syn::Attribute], code: u32) -> Outer {
+        let mut outer = Outer {
+            start: code,
+            code,
+            attributes: None,
+            cfg: Vec::new(),
+            paths: Vec::new(),
+            macro_use: false,
+            exported: false,
+        };
+        for attribute in attributes.iter().filter(|attribute| matches!(attribute.style, syn::AttrStyle::Outer)) {
+            let span = self.attribute_span(attribute);
+            outer.start = outer.start.min(span.start);
+            outer.attributes = Some(outer.attributes.map_or(span, |before| before.cover(span)));
+            self.read_meta(&attribute.meta, None, &mut outer);
+            self.visit_attribute(attribute);
+        }
+        outer
+    }
+
+    pub fn attribute_span(&self, attribute: &syn::Attribute) -> ByteSpan {
+        let start = self.places.start(attribute.pound_token.span);
+        let end = self.places.past(attribute.bracket_token.span.close());
+        ByteSpan::new(start, end.max(start))
+    }
+
+    fn read_meta(&self, meta: &syn::Meta, cfg: Option<&str>, outer: &mut Outer) {
+        let Some(name) = meta.path().get_ident().map(ToString::to_string) else { return };
+        match (name.as_str(), meta) {
+            ("cfg", syn::Meta::List(list)) => outer.cfg.push(self.arguments_text(list).into()),
+            ("cfg_attr", syn::Meta::List(list)) => {
+                for (condition, inner) in self.conditional(list) {
+                    self.read_meta(&inner, Some(&condition), outer);
+                }
+            }
+            ("path", syn::Meta::NameValue(value)) => outer.paths.extend(self.path_attribute(value, cfg)),
+            ("macro_use", _) => outer.macro_use = true,
+            ("macro_export" | "proc_macro" | "proc_macro_attribute", _) => outer.exported = true,
+            _ => {}
+        }
+    }
+
+    fn path_attribute(&self, value: &syn::MetaNameValue, cfg: Option<&str>) -> Option<PathAttribute> {
+        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(literal), .. }) = &value.value else { return None };
+        Some(PathAttribute {
+            value: literal.value().into(),
+            span: self.content(literal),
+            cfg: cfg.map(Box::from),
+        })
+    }
+
+    fn arguments_text(&self, list: &syn::MetaList) -> &str {
+        self.builder.slice(self.places.between(list.delimiter.span())).trim()
+    }
+
+    /// The attributes of a `cfg_attr`, each with the condition.
+    fn conditional(&self, list: &syn::MetaList) -> Vec<(String, syn::Meta)> {
+        let parser = Punctuated::<syn::Meta, Token![,]>::parse_terminated;
+        let Ok(metas) = list.parse_args_with(parser) else { return Vec::new() };
+        let mut metas = metas.into_iter();
+        let Some(condition) = metas.next() else { return Vec::new() };
+        let start = self.places.start(condition.span());
+        let whole = self.places.between(list.delimiter.span());
+        let text = self.builder.slice(ByteSpan::new(start, whole.end.max(start)));
+        let condition = balanced_prefix(text).trim().to_owned();
+        metas.map(|meta| (condition.clone(), meta)).collect()
+    }
+
+    /// What stands between the quotes of a literal.
+    pub fn content(&self, literal: &syn::LitStr) -> ByteSpan {
+        let start = self.places.start(literal.span());
+        let end = ByteSpan::from_range(0..self.builder.text.len()).end;
+        let end = lexer::tokens_from(self.builder.text, ByteSpan::new(start, end.max(start)));
+        match end.map(|token| token.kind) {
+            Some(TokenKind::Text { content }) => content,
+            _ => ByteSpan::empty(start),
+        }
+    }
+
+    /// A string literal of code.
+    pub fn literal(&mut self, literal: &syn::LitStr) {
+        let content = self.content(literal);
+        self.builder.string(content);
+    }
+
+    /// One attribute: its name, its derives, the paths in its arguments; docs are collected.
+    pub fn attribute(&mut self, attribute: &syn::Attribute) {
+        let path = attribute.path();
+        if path.is_ident("doc") {
+            self.doc(attribute);
+            return;
+        }
+        let origin = std::mem::replace(&mut self.builder.origin, Origin::Attribute);
+        let end = self.places.start(attribute.bracket_token.span.close());
+        self.meta(&attribute.meta, end);
+        self.builder.origin = origin;
+    }
+
+    fn doc(&mut self, attribute: &syn::Attribute) {
+        let inner = matches!(attribute.style, syn::AttrStyle::Inner(_));
+        let span = self.attribute_span(attribute);
+        if let syn::Meta::NameValue(value) = &attribute.meta {
+            if let syn::Expr::Macro(call) = &value.value {
+                self.include(&call.mac, IncludeKind::Doc);
+                return;
+            }
+            self.docs.push(DocLine { span, inner, scope: self.builder.scope });
+        }
+    }
+
+    fn meta(&mut self, meta: &syn::Meta, end: u32) {
+        let name = meta.path().segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        match (name.as_str(), meta) {
+            ("derive", syn::Meta::List(list)) => self.derive(list),
+            ("cfg_attr", syn::Meta::List(list)) => {
+                for (_, inner) in self.conditional(list) {
+                    self.meta(&inner, end);
+                }
+            }
+            (name, _) if BUILT_IN.contains(&name) => {}
+            _ => {
+                self.builder.mark_opaque();
+                self.emit(meta.path(), usize::MAX, Namespaces::MACRO);
+                self.unknown_meta(meta, end);
+            }
+        }
+    }
+
+    fn derive(&mut self, list: &syn::MetaList) {
+        let parser = Punctuated::<syn::Path, Token![,]>::parse_terminated;
+        let Ok(paths) = list.parse_args_with(parser) else { return };
+        for path in &paths {
+            let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            if !STANDARD_DERIVES.contains(&last.as_str()) {
+                self.builder.mark_opaque();
+            }
+            self.emit(path, usize::MAX, Namespaces::MACRO);
+        }
+    }
+
+    /// Arguments of an attribute that some macro reads: paths after `=` or with two segments, and
+    /// strings that spell one.
+    fn unknown_meta(&mut self, meta: &syn::Meta, attribute_end: u32) {
+        let span = match meta {
+            syn::Meta::Path(_) => return,
+            syn::Meta::List(list) => self.places.between(list.delimiter.span()),
+            syn::Meta::NameValue(value) => {
+                let start = self.places.start(value.eq_token.span);
+                ByteSpan::new(start, attribute_end.max(start))
+            }
+        };
+        let tokens = lexer::tokens(self.builder.text, span);
+        tokens::attribute_arguments(self.builder, &tokens, &PATH_KEYS);
+    }
+
+    /// A function that is a procedural macro also defines the macro.
+    pub fn proc_macro(&mut self, attributes: &[syn::Attribute]) {
+        let Some(function) = self.builder.facts.items.last().cloned() else { return };
+        for attribute in attributes {
+            let name = if attribute.path().is_ident("proc_macro_derive") {
+                let syn::Meta::List(list) = &attribute.meta else { continue };
+                let span = self.places.between(list.delimiter.span());
+                let Some(first) = lexer::tokens_from(self.builder.text, span) else { continue };
+                self.builder.segment(first.span)
+            } else if attribute.path().is_ident("proc_macro") || attribute.path().is_ident("proc_macro_attribute") {
+                function.name
+            } else {
+                continue;
+            };
+            let visibility = private(function.span.start);
+            self.builder.facts.items.push(Item {
+                name,
+                kind: ItemKind::Macro,
+                namespaces: Namespaces::MACRO,
+                visibility: super::Visibility { kind: super::VisibilityKind::Public, ..visibility },
+                exported: true,
+                ..function.clone()
+            });
+        }
+    }
+
+    /// `include!("…")` and its like.
+    pub fn include(&mut self, mac: &syn::Macro, kind: IncludeKind) {
+        let span = self.places.between(mac.delimiter.span());
+        let tokens = lexer::tokens(self.builder.text, span);
+        let texts: Vec<ByteSpan> = tokens
+            .iter()
+            .filter_map(|token| match token.kind {
+                TokenKind::Text { content } => Some(content),
+                _ => None,
+            })
+            .collect();
+        let from_manifest = texts.first().is_some_and(|first| self.builder.slice(*first) == "CARGO_MANIFEST_DIR");
+        let span = match texts.as_slice() {
+            [only] if tokens.len() <= 2 => *only,
+            [_, path] if from_manifest => *path,
+            _ => return,
+        };
+        let value = Box::from(self.builder.slice(span));
+        let scope = self.builder.scope;
+        self.builder.facts.includes.push(Include { scope, kind, value, span, from_manifest });
+    }
+}
+
+/// The text up to the first comma outside brackets.
+fn balanced_prefix(text: &str) -> &str {
+    let mut depth = 0usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => return text.get(..at).unwrap_or(text),
+            _ => {}
+        }
+    }
+    text
+}

@@ -1,0 +1,257 @@
+//! Macro calls and definitions: arguments that read as code are read as code, the rest by tokens.
+//!
+//! Nothing is expanded.
+
+use coalesce_model::ByteSpan;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::{
+    Token,
+    parse::{ParseStream, Parser},
+    punctuated::Punctuated,
+    visit::Visit,
+};
+
+use super::{
+    IncludeKind, Item, ItemKind, MacroCall, MacroReading, Namespaces, Origin, ScopeKind, extract::Extractor,
+    source::index, tokens,
+};
+use crate::lexer;
+
+/// Macros of the standard library whose arguments are expressions.
+const STANDARD: [&str; 33] = [
+    "assert", "assert_eq", "assert_ne", "column", "compile_error", "concat", "dbg", "debug_assert",
+    "debug_assert_eq", "debug_assert_ne", "env", "eprint", "eprintln", "file", "format", "format_args", "line",
+    "matches", "module_path", "option_env", "panic", "print", "println", "stringify", "thread_local", "todo", "try",
+    "unimplemented", "unreachable", "vec", "write", "writeln", "is_x86_feature_detected",
+];
+
+/// Macros with a format string that may name what it prints.
+const FORMATS: [&str; 21] = [
+    "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "eprint", "eprintln",
+    "format", "format_args", "panic", "print", "println", "todo", "unimplemented", "unreachable", "write", "writeln",
+    "bail", "ensure", "anyhow",
+];
+
+impl Extractor<'_, '_> {
+    /// A macro call.
+    pub fn macro_call(&mut self, mac: &syn::Macro, item_position: bool) {
+        let Some(path) = self.emit(&mac.path, usize::MAX, Namespaces::MACRO) else { return };
+        let name = mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let body = self.places.between(mac.delimiter.span());
+        let outer = self.builder.origin;
+        let origin = if STANDARD.contains(&name.as_str()) { Origin::KnownMacro } else { Origin::MacroArguments };
+        self.builder.origin = worse(outer, origin);
+        let reading = self.arguments_of(mac, &name, body, item_position);
+        self.builder.origin = outer;
+        if FORMATS.contains(&name.as_str()) {
+            tokens::format_names(self.builder, body);
+        }
+        let scope = self.builder.scope;
+        self.builder.facts.macro_calls.push(MacroCall { scope, path, body, item_position, reading });
+    }
+
+    fn arguments_of(&mut self, mac: &syn::Macro, name: &str, body: ByteSpan, item_position: bool) -> MacroReading {
+        if mac.tokens.is_empty() {
+            if item_position {
+                self.builder.mark_opaque();
+            }
+            return MacroReading::Empty;
+        }
+        match name {
+            "include" => self.include(mac, IncludeKind::Code),
+            "include_str" => self.include(mac, IncludeKind::Text),
+            "include_bytes" => self.include(mac, IncludeKind::Bytes),
+            "cfg_if" => return self.cfg_if(&mac.tokens, item_position),
+            "matches" | "assert_matches" => {
+                if self.read_matches(&mac.tokens) {
+                    return MacroReading::Code;
+                }
+            }
+            _ => {}
+        }
+        let read = if item_position || name == "thread_local" {
+            self.read_items(&mac.tokens)
+        } else {
+            self.read_code(&mac.tokens)
+        };
+        read.unwrap_or_else(|| {
+            self.read_tokens(body, item_position);
+            MacroReading::Tokens
+        })
+    }
+
+    fn read_tokens(&mut self, body: ByteSpan, item_position: bool) {
+        let outer = self.builder.origin;
+        self.builder.origin = worse(outer, Origin::MacroTokens);
+        if item_position {
+            self.builder.mark_opaque();
+        }
+        let tokens = lexer::tokens(self.builder.text, body);
+        tokens::macro_arguments(self.builder, &tokens, item_position);
+        self.builder.origin = outer;
+    }
+
+    /// Items; a macro may still add others.
+    fn read_items(&mut self, tokens: &TokenStream) -> Option<MacroReading> {
+        let items = parse_items.parse2(tokens.clone()).ok()?;
+        let verbatim = items.iter().any(|item| matches!(item, syn::Item::Verbatim(_)));
+        if verbatim {
+            return None;
+        }
+        self.builder.mark_opaque();
+        for item in &items {
+            self.visit_item(item);
+        }
+        Some(MacroReading::Items)
+    }
+
+    fn read_code(&mut self, tokens: &TokenStream) -> Option<MacroReading> {
+        if let Ok(expressions) = parse_arguments.parse2(tokens.clone()) {
+            let mark = self.builder.mark();
+            for expression in &expressions {
+                self.visit_expr(expression);
+            }
+            self.builder.leave(mark);
+            return Some(MacroReading::Code);
+        }
+        let statements = syn::Block::parse_within.parse2(tokens.clone()).ok()?;
+        if statements.iter().any(|statement| matches!(statement, syn::Stmt::Item(syn::Item::Verbatim(_)))) {
+            return None;
+        }
+        let mark = self.builder.mark();
+        self.statements(&statements);
+        self.builder.leave(mark);
+        Some(MacroReading::Code)
+    }
+
+    fn read_matches(&mut self, tokens: &TokenStream) -> bool {
+        let Ok((value, pattern, guard)) = parse_matches.parse2(tokens.clone()) else { return false };
+        self.visit_expr(&value);
+        let mark = self.builder.mark();
+        self.visit_pat(&pattern);
+        if let Some(guard) = &guard {
+            self.visit_expr(guard);
+        }
+        self.builder.leave(mark);
+        true
+    }
+
+    /// `cfg_if! { if #[cfg(…)] { … } else { … } }`: what stands in the braces, all of it.
+    fn cfg_if(&mut self, tokens: &TokenStream, item_position: bool) -> MacroReading {
+        for tree in tokens.clone() {
+            let TokenTree::Group(group) = tree else { continue };
+            if group.delimiter() != Delimiter::Brace {
+                continue;
+            }
+            if item_position && let Ok(items) = parse_items.parse2(group.stream()) {
+                for item in &items {
+                    self.visit_item(item);
+                }
+            } else if let Ok(statements) = syn::Block::parse_within.parse2(group.stream()) {
+                self.statements(&statements);
+            } else if let Some(span) = self.places.tokens(&group.stream()) {
+                self.read_tokens(span, item_position);
+            }
+        }
+        if item_position { MacroReading::Items } else { MacroReading::Code }
+    }
+
+    /// `macro_rules! name { … }`
+    pub fn macro_definition(&mut self, item: &syn::ItemMacro, name: &syn::Ident) {
+        let start = item.mac.path.segments.first().map_or(0, |first| self.places.ident(&first.ident).start);
+        let outer = self.read_outer(&item.attrs, start);
+        let body = self.places.between(item.mac.delimiter.span());
+        let close = self.places.past(item.mac.delimiter.span().close());
+        let end = item.semi_token.map_or(close, |token| self.places.past(token.span));
+        let name = self.segment(name);
+        self.builder.facts.items.push(Item {
+            scope: self.builder.scope,
+            name,
+            kind: ItemKind::Macro,
+            namespaces: Namespaces::MACRO,
+            visibility: super::source::private(outer.code),
+            span: ByteSpan::new(outer.start, end),
+            signature: ByteSpan::new(outer.code, body.start),
+            conditional: !outer.cfg.is_empty(),
+            exported: outer.exported,
+            variants: Vec::new(),
+            origin: self.builder.origin,
+        });
+        let tokens = lexer::tokens(self.builder.text, body);
+        self.macro_body(&tokens, body);
+    }
+
+    fn macro_body(&mut self, tokens: &[lexer::Token], body: ByteSpan) {
+        let scope = self.builder.open_scope(ScopeKind::MacroBody, body, body.start);
+        let origin = std::mem::replace(&mut self.builder.origin, Origin::MacroBody);
+        let mark = self.builder.enter_item();
+        tokens::macro_body(self.builder, tokens);
+        self.builder.leave(mark);
+        self.builder.origin = origin;
+        self.builder.scope = scope;
+    }
+
+    /// What the parser passed on as it stands.
+    pub fn verbatim(&mut self, tokens: &TokenStream, item_position: bool) {
+        if let Some(span) = self.places.tokens(tokens) {
+            self.read_tokens(ByteSpan::new(span.start, span.end.min(index(self.builder.text.len()))), item_position);
+        }
+    }
+}
+
+/// The less certain of two origins: what is nested in a macro's tokens stays there.
+fn worse(outer: Origin, inner: Origin) -> Origin {
+    match (outer, inner) {
+        (Origin::Code | Origin::KnownMacro, inner) => inner,
+        (Origin::MacroArguments, Origin::MacroTokens) => inner,
+        (outer, _) => outer,
+    }
+}
+
+fn parse_items(input: ParseStream<'_>) -> syn::Result<Vec<syn::Item>> {
+    input.call(syn::Attribute::parse_inner)?;
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        items.push(input.parse()?);
+    }
+    Ok(items)
+}
+
+/// Expressions parted by commas, or `value; count`.
+fn parse_arguments(input: ParseStream<'_>) -> syn::Result<Vec<syn::Expr>> {
+    let mut expressions = Vec::new();
+    while !input.is_empty() {
+        expressions.push(input.parse()?);
+        if input.is_empty() {
+            break;
+        }
+        if expressions.len() == 1 && input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            if input.is_empty() {
+                return Err(input.error("a statement"));
+            }
+        } else {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(expressions)
+}
+
+type Matches = (syn::Expr, syn::Pat, Option<syn::Expr>);
+
+fn parse_matches(input: ParseStream<'_>) -> syn::Result<Matches> {
+    let value = input.parse()?;
+    input.parse::<Token![,]>()?;
+    let pattern = syn::Pat::parse_multi_with_leading_vert(input)?;
+    let guard = if input.peek(Token![if]) {
+        input.parse::<Token![if]>()?;
+        Some(input.parse()?)
+    } else {
+        None
+    };
+    if input.peek(Token![,]) {
+        input.parse::<Token![,]>()?;
+        Punctuated::<syn::Expr, Token![,]>::parse_terminated(input)?;
+    }
+    Ok((value, pattern, guard))
+}

@@ -1,0 +1,119 @@
+//! From a text to its facts: by the full parser, or by its tokens when that fails.
+
+use coalesce_model::ByteSpan;
+
+use super::{Problem, SourceFacts, docs, extract, source::Builder, source::index, tokens};
+use crate::lexer;
+
+/// Deeper texts are parsed on a thread with a large stack.
+const SHALLOW: lexer::Depth = lexer::Depth { nesting: 40, chain: 400 };
+/// Deeper texts are not parsed at all.
+const DEEP: lexer::Depth = lexer::Depth { nesting: 2_000, chain: 20_000 };
+/// Stack for texts that nest deeply.
+const LARGE_STACK: usize = 1 << 30;
+
+/// The facts of a source file.
+#[must_use]
+pub fn source_facts(text: &str) -> SourceFacts {
+    let depth = lexer::depth(text);
+    let mut facts = match guarded(depth, || parsed_facts(text)) {
+        Ok(facts) => facts,
+        Err(problem) => broken_facts(text, problem),
+    };
+    finish(&mut facts, text);
+    facts
+}
+
+/// Where and why a text does not parse.
+#[must_use]
+pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
+    let parse = || Source::new(text).parse().map(drop);
+    let problem = guarded(lexer::depth(text), parse).err()?;
+    Some((problem.span, problem.message.into()))
+}
+
+/// Runs `parse` where the stack is large enough for a text of this depth.
+fn guarded<T: Send>(depth: lexer::Depth, parse: impl Fn() -> Result<T, Problem> + Send + Sync) -> Result<T, Problem> {
+    let within = |limit: lexer::Depth| depth.nesting <= limit.nesting && depth.chain <= limit.chain;
+    if within(SHALLOW) {
+        return parse();
+    }
+    let refused = |message: &str| Problem { span: ByteSpan::empty(0), message: Box::from(message) };
+    if !within(DEEP) {
+        return Err(refused("nested too deeply to be parsed"));
+    }
+    std::thread::scope(|threads| {
+        let thread = std::thread::Builder::new().stack_size(LARGE_STACK).spawn_scoped(threads, &parse);
+        let joined = thread.map(std::thread::ScopedJoinHandle::join);
+        match joined {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(refused("the parser failed on this file")),
+            Err(error) => Err(refused(&format!("no thread to parse a deeply nested file: {error}"))),
+        }
+    })
+}
+
+/// A text as the parser takes it: without byte-order mark and `#!` line.
+pub(super) struct Source<'t> {
+    /// The whole text.
+    pub text: &'t str,
+    /// Where the parsed part starts.
+    pub base: u32,
+}
+
+impl<'t> Source<'t> {
+    pub fn new(text: &'t str) -> Self {
+        let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let rest = text.get(bom..).unwrap_or_default();
+        let shebang = if is_shebang(rest) { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
+        Self { text, base: index(bom + shebang) }
+    }
+
+    pub fn parse(&self) -> Result<syn::File, Problem> {
+        let code = self.text.get(self.base as usize..).unwrap_or_default();
+        let result = syn::parse_str::<syn::File>(code);
+        let result = result.map_err(|error| {
+            let at = extract::Places::new(self.text, self.base).start(error.span());
+            let end = self.text.get(at as usize..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+            Problem { span: ByteSpan::new(at, at + index(end)), message: error.to_string().into() }
+        });
+        if result.is_err() {
+            proc_macro2::extra::invalidate_current_thread_spans();
+        }
+        result
+    }
+}
+
+/// `#!` starts a shebang unless an inner attribute follows.
+fn is_shebang(text: &str) -> bool {
+    text.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['))
+}
+
+fn parsed_facts(text: &str) -> Result<SourceFacts, Problem> {
+    let source = Source::new(text);
+    let file = source.parse()?;
+    let facts = extract::file(&source, &file);
+    drop(file);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Ok(facts)
+}
+
+fn broken_facts(text: &str, problem: Problem) -> SourceFacts {
+    let mut builder = Builder::new(text);
+    builder.mark_opaque();
+    tokens::broken_file(&mut builder);
+    builder.facts.problem = Some(problem);
+    builder.facts
+}
+
+fn finish(facts: &mut SourceFacts, text: &str) {
+    let ends_open = !text.is_empty() && !text.ends_with('\n');
+    facts.lines = index(memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(ends_open));
+    facts.shim_marker = docs::shim_marker(text);
+    let head = text.get(..text.len().min(1024)).unwrap_or_default();
+    facts.generated = head.contains("@generated");
+    facts.names.shrink_to_fit();
+    facts.paths.shrink_to_fit();
+    facts.segments.shrink_to_fit();
+    facts.leaves.shrink_to_fit();
+}
