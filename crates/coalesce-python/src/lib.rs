@@ -1,1 +1,19 @@
-//! placeholder
+//! Python: project roots, facts, resolution, rewriting and shims, as pure functions over text.
+//!
+//! Nothing of the tree is imported or executed, and nothing is read from disk: texts come in
+//! through `coalesce_model::Texts`.
+
+pub mod analysis;
+mod extract;
+pub mod facts;
+pub mod graph;
+mod language;
+mod names;
+mod project;
+mod references;
+mod rewrite;
+mod roots;
+mod shim;
+
+pub use graph::PythonGraph;
+pub use language::Python;

@@ -1,0 +1,609 @@
+//! One walk over the syntax tree of a file: imports, scopes, bindings and uses of names.
+//!
+//! The parser recovers from errors, so that a broken file still gives its imports. Nothing here
+//! knows other files; what a name means across files is `graph`'s business.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Guard};
+use ruff_python_ast::{
+    self as ast, Expr, ExprContext, Stmt,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange};
+
+use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
+
+/// What the walk found.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// Import statements in source order, each with the scope it stands in.
+    pub imports: Vec<(ImportStatement, usize)>,
+    /// Scopes; the first one is the module's.
+    pub scopes: Vec<Scope>,
+    /// Uses of names, with the attributes that follow.
+    pub uses: Vec<Use>,
+    /// String literals: contents as they stand in the file, and whether they document something.
+    pub strings: Vec<StringLiteral>,
+    /// `__all__`, when it is literal.
+    pub all: Option<Vec<Spanned>>,
+    /// Names may appear that the text does not show.
+    pub dynamic: bool,
+    /// What the module consists of.
+    pub content: Content,
+    /// Where and why the file does not parse.
+    pub syntax_error: Option<(ByteSpan, String)>,
+    /// `importlib.import_module("…")` and its kin: the literal, and what stands around it.
+    pub dynamic_imports: Vec<(Spanned, Guard, bool)>,
+}
+
+/// One scope.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// The scope around it.
+    pub parent: Option<usize>,
+    /// A class body: its names are not seen from the functions in it.
+    pub class: bool,
+    /// Names bound here.
+    pub bindings: BTreeMap<String, Vec<Binding>>,
+    /// Names declared `global`.
+    pub globals: BTreeSet<String>,
+    /// Names declared `nonlocal`.
+    pub nonlocals: BTreeSet<String>,
+}
+
+/// One binding of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Place of the name.
+    pub span: ByteSpan,
+    /// The import statement and leaf that bind it, if that is what does.
+    pub import: Option<(usize, usize)>,
+}
+
+/// A name, and the attributes that follow it: `a.b.c`.
+#[derive(Debug)]
+pub struct Use {
+    /// Scope that it stands in.
+    pub scope: usize,
+    /// The name and the attributes, each with its place.
+    pub chain: Vec<Spanned>,
+    /// The name is assigned to or deleted, not read.
+    pub store: bool,
+    /// Evaluated with the module.
+    pub eager: bool,
+}
+
+/// A string literal.
+#[derive(Debug)]
+pub struct StringLiteral {
+    /// The bytes between the quotes.
+    pub span: ByteSpan,
+    /// It is a docstring.
+    pub documentation: bool,
+    /// It stands where a type is expected: its text is code.
+    pub annotation: bool,
+}
+
+impl Analysis {
+    /// Walks `text`. A byte-order mark at its start is passed over.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let source = text.get(start as usize..).unwrap_or_default();
+        let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+        let problem = parsed.errors().first().map(|error| (shift(error.location, start), error.error.to_string()));
+        let mut walker = Walker { text, start, found: Self::default(), scope: 0, depth: 0, guard: Guard::None, annotation: false };
+        walker.found.scopes.push(Scope::default());
+        walker.found.syntax_error = problem;
+        if let ast::Mod::Module(module) = parsed.syntax() {
+            walker.module(&module.body);
+        }
+        walker.found
+    }
+
+    /// The scope that binds `name` as seen from `scope`; `None` when no scope of the file does.
+    #[must_use]
+    pub fn binding_scope(&self, scope: usize, name: &str) -> Option<usize> {
+        let mut at = Some(scope);
+        let mut first = true;
+        while let Some(current) = at {
+            let found = self.scopes.get(current)?;
+            if found.globals.contains(name) {
+                return Some(0);
+            }
+            if (first || !found.class) && found.bindings.contains_key(name) && !found.nonlocals.contains(name) {
+                return Some(current);
+            }
+            first = false;
+            at = found.parent;
+        }
+        None
+    }
+
+    /// The bindings of `name` as seen from `scope`.
+    #[must_use]
+    pub fn bindings(&self, scope: usize, name: &str) -> &[Binding] {
+        let scope = self.binding_scope(scope, name).and_then(|scope| self.scopes.get(scope));
+        scope.and_then(|scope| scope.bindings.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Names bound at module level by something else than an import, in source order.
+    #[must_use]
+    pub fn defines(&self) -> Vec<String> {
+        let Some(module) = self.scopes.first() else { return Vec::new() };
+        let own = module.bindings.iter().filter_map(|(name, bindings)| {
+            let first = bindings.iter().find(|binding| binding.import.is_none())?;
+            Some((first.span, name.clone()))
+        });
+        let mut own: Vec<_> = own.collect();
+        own.sort();
+        own.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+fn shift(range: TextRange, start: u32) -> ByteSpan {
+    ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start)
+}
+
+struct Walker<'t> {
+    text: &'t str,
+    /// Bytes before what was parsed.
+    start: u32,
+    found: Analysis,
+    scope: usize,
+    /// Functions and lambdas around.
+    depth: usize,
+    guard: Guard,
+    annotation: bool,
+}
+
+impl<'t> Walker<'t> {
+    fn span(&self, node: impl Ranged) -> ByteSpan {
+        shift(node.range(), self.start)
+    }
+
+    fn module(&mut self, body: &'t [Stmt]) {
+        self.documentation(body);
+        for statement in body {
+            self.content(statement);
+            self.visit_stmt(statement);
+        }
+    }
+
+    /// Marks the docstring of a body.
+    fn documentation(&mut self, body: &[Stmt]) {
+        let Some(Stmt::Expr(statement)) = body.first() else { return };
+        if let Expr::StringLiteral(literal) = &*statement.value {
+            for part in &literal.value {
+                let span = shift(part.content_range(), self.start);
+                self.found.strings.push(StringLiteral { span, documentation: true, annotation: false });
+            }
+        }
+    }
+
+    fn content(&mut self, statement: &Stmt) {
+        let content = match statement {
+            Stmt::Expr(statement) if matches!(&*statement.value, Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)) => Content::Nothing,
+            Stmt::Pass(_) => Content::Nothing,
+            Stmt::Expr(statement) if is_warning(&statement.value) => Content::Imports,
+            Stmt::Import(_) | Stmt::ImportFrom(_) => Content::Imports,
+            Stmt::Assign(assign) if assigns_all(&assign.targets) => Content::Imports,
+            Stmt::AugAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
+            Stmt::Try(guarded) => {
+                for statement in guarded.body.iter().chain(&guarded.orelse).chain(&guarded.finalbody) {
+                    self.content(statement);
+                }
+                return;
+            }
+            _ => Content::Code,
+        };
+        self.found.content = self.found.content.max(content);
+    }
+
+    fn bind(&mut self, name: &str, span: ByteSpan, import: Option<(usize, usize)>) {
+        let Some(scope) = self.found.scopes.get(self.scope) else { return };
+        let scope = if scope.globals.contains(name) { 0 } else { self.scope };
+        if let Some(scope) = self.found.scopes.get_mut(scope) {
+            scope.bindings.entry(name.to_owned()).or_default().push(Binding { span, import });
+        }
+    }
+
+    fn bind_identifier(&mut self, name: &ast::Identifier) {
+        let span = self.span(name);
+        self.bind(name.as_str(), span, None);
+    }
+
+    fn within(&mut self, class: bool, function: bool, walk: impl FnOnce(&mut Self)) {
+        self.found.scopes.push(Scope { parent: Some(self.scope), class, ..Scope::default() });
+        let outer = std::mem::replace(&mut self.scope, self.found.scopes.len() - 1);
+        let guard = self.guard;
+        if function {
+            self.depth += 1;
+        }
+        walk(self);
+        self.depth -= usize::from(function);
+        self.guard = guard;
+        self.scope = outer;
+    }
+
+    fn guarded(&mut self, guard: Guard, body: &'t [Stmt]) {
+        let outer = self.guard;
+        self.guard = stronger(outer, guard);
+        self.visit_body(body);
+        self.guard = outer;
+    }
+
+    fn import(&mut self, from: Option<FromPart>, names: &[ast::Alias], range: TextRange) {
+        let statement = self.found.imports.len();
+        let mut leaves = Vec::with_capacity(names.len());
+        for alias in names {
+            let spanned = |name: &ast::Identifier| Spanned { text: name.as_str().to_owned(), span: shift(name.range, self.start) };
+            let leaf = Leaf { name: spanned(&alias.name), alias: alias.asname.as_ref().map(spanned), span: shift(alias.range, self.start), line: 0 };
+            leaves.push(leaf);
+        }
+        for (at, leaf) in leaves.iter().enumerate() {
+            if leaf.name.text != "*" {
+                let span = leaf.alias.as_ref().map_or(leaf.name.span, |alias| alias.span);
+                self.bind(leaf.bound(), span, Some((statement, at)));
+            }
+        }
+        let import = ImportStatement {
+            span: shift(range, self.start),
+            from,
+            leaves,
+            eager: self.depth == 0 && self.guard != Guard::TypeChecking,
+            top_level: self.scope == 0,
+            guard: self.guard,
+        };
+        self.found.imports.push((import, self.scope));
+    }
+
+    /// Dots and module of a `from` part: the parser does not give the place of the dots.
+    fn from_part(&self, statement: &ast::StmtImportFrom) -> FromPart {
+        let whole = self.span(statement);
+        let after = whole.start as usize + "from".len();
+        let rest = self.text.get(after..).unwrap_or_default();
+        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\\', '\r', '\n', '\x0c']).len();
+        let start = u32::try_from(after + blank).unwrap_or(whole.start);
+        let dots = rest.get(blank..).unwrap_or_default().chars().take_while(|c| matches!(c, '.' | ' ' | '\t')).collect::<String>();
+        let end = match &statement.module {
+            Some(module) => self.span(module).end,
+            None => start + u32::try_from(dots.trim_end().len()).unwrap_or(0),
+        };
+        let module = statement.module.as_ref().map(|module| module.as_str().to_owned()).unwrap_or_default();
+        FromPart { level: statement.level, module, span: ByteSpan::new(start.min(end), end) }
+    }
+
+    /// The chain `a.b.c` that ends at this attribute, when it starts at a name.
+    fn chain(&self, attribute: &ast::ExprAttribute) -> Option<Vec<Spanned>> {
+        let mut parts = vec![Spanned { text: attribute.attr.as_str().to_owned(), span: self.span(&attribute.attr) }];
+        let mut value = &*attribute.value;
+        loop {
+            match value {
+                Expr::Attribute(inner) => {
+                    parts.push(Spanned { text: inner.attr.as_str().to_owned(), span: self.span(&inner.attr) });
+                    value = &inner.value;
+                }
+                Expr::Name(name) => {
+                    parts.push(Spanned { text: name.id.as_str().to_owned(), span: self.span(name) });
+                    parts.reverse();
+                    return Some(parts);
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn use_name(&mut self, chain: Vec<Spanned>, store: bool) {
+        self.found.uses.push(Use { scope: self.scope, chain, store, eager: self.depth == 0 });
+    }
+
+    fn function(&mut self, function: &'t ast::StmtFunctionDef) {
+        for decorator in &function.decorator_list {
+            self.visit_decorator(decorator);
+        }
+        self.bind_identifier(&function.name);
+        if function.name.as_str() == "__getattr__" && self.scope == 0 {
+            self.found.dynamic = true;
+        }
+        self.parameters_outside(&function.parameters);
+        self.within(false, true, |walker| {
+            if let Some(parameters) = &function.type_params {
+                walker.visit_type_params(parameters);
+            }
+            walker.parameters_inside(&function.parameters);
+            if let Some(returns) = &function.returns {
+                walker.visit_annotation(returns);
+            }
+            walker.documentation(&function.body);
+            walker.visit_body(&function.body);
+        });
+    }
+
+    /// Defaults are evaluated where the function is defined; annotations too, or never.
+    fn parameters_outside(&mut self, parameters: &'t ast::Parameters) {
+        for parameter in parameters.iter_non_variadic_params() {
+            if let Some(default) = &parameter.default {
+                self.visit_expr(default);
+            }
+        }
+        for parameter in parameters.iter() {
+            if let Some(annotation) = parameter.annotation() {
+                self.visit_annotation(annotation);
+            }
+        }
+    }
+
+    fn parameters_inside(&mut self, parameters: &ast::Parameters) {
+        for parameter in parameters.iter() {
+            self.bind_identifier(parameter.name());
+        }
+    }
+
+    fn class(&mut self, class: &'t ast::StmtClassDef) {
+        for decorator in &class.decorator_list {
+            self.visit_decorator(decorator);
+        }
+        self.bind_identifier(&class.name);
+        if let Some(arguments) = &class.arguments {
+            self.visit_arguments(arguments);
+        }
+        self.within(true, false, |walker| {
+            walker.documentation(&class.body);
+            walker.visit_body(&class.body);
+        });
+    }
+
+    fn try_statement(&mut self, statement: &'t ast::StmtTry) {
+        let catches = statement.handlers.iter().any(|ast::ExceptHandler::ExceptHandler(handler)| {
+            handler.type_.as_deref().is_none_or(catches_import_error)
+        });
+        let (body, handlers) = if catches { (Guard::ImportError, Guard::Fallback) } else { (self.guard, self.guard) };
+        self.guarded(body, &statement.body);
+        for ast::ExceptHandler::ExceptHandler(handler) in &statement.handlers {
+            if let Some(kind) = &handler.type_ {
+                self.visit_expr(kind);
+            }
+            if let Some(name) = &handler.name {
+                self.bind_identifier(name);
+            }
+            self.guarded(handlers, &handler.body);
+        }
+        self.visit_body(&statement.orelse);
+        self.visit_body(&statement.finalbody);
+    }
+
+    fn if_statement(&mut self, statement: &'t ast::StmtIf) {
+        self.visit_expr(&statement.test);
+        let guard = if is_type_checking(&statement.test) { Guard::TypeChecking } else { self.guard };
+        self.guarded(guard, &statement.body);
+        for clause in &statement.elif_else_clauses {
+            if let Some(test) = &clause.test {
+                self.visit_expr(test);
+            }
+            self.visit_body(&clause.body);
+        }
+    }
+
+    fn assign_all(&mut self, value: &Expr, extend: bool) {
+        let Some(mut entries) = self.literal_strings(value) else {
+            self.found.dynamic = true;
+            return;
+        };
+        match &mut self.found.all {
+            Some(all) if extend => all.append(&mut entries),
+            all => *all = Some(entries),
+        }
+    }
+
+    fn literal_strings(&self, value: &Expr) -> Option<Vec<Spanned>> {
+        let elements = match value {
+            Expr::List(list) => &list.elts,
+            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::BinOp(sum) => {
+                let mut left = self.literal_strings(&sum.left)?;
+                left.extend(self.literal_strings(&sum.right)?);
+                return Some(left);
+            }
+            _ => return None,
+        };
+        elements
+            .iter()
+            .map(|element| match element {
+                Expr::StringLiteral(literal) => {
+                    let part = literal.value.iter().next()?;
+                    Some(Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) })
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        let callee = match &*call.func {
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            Expr::Name(name) => name.id.as_str(),
+            _ => return,
+        };
+        if matches!(callee, "exec" | "globals" | "setattr") && self.depth == 0 {
+            self.found.dynamic = true;
+        }
+        let guard = match callee {
+            "import_module" | "__import__" => self.guard,
+            "importorskip" => Guard::Suppressed,
+            "extend" | "append" => return self.extend_all(call, callee == "append"),
+            _ => return,
+        };
+        if let Some(Expr::StringLiteral(literal)) = call.arguments.args.first()
+            && let Some(part) = literal.value.iter().next()
+        {
+            let name = Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) };
+            self.found.dynamic_imports.push((name, guard, self.depth == 0));
+        }
+    }
+
+    fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
+        let Expr::Attribute(attribute) = &*call.func else { return };
+        if !is_name(&attribute.value, "__all__") {
+            return;
+        }
+        match call.arguments.args.first() {
+            Some(Expr::StringLiteral(literal)) if one => {
+                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all) {
+                    all.push(Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) });
+                }
+            }
+            Some(value) => self.assign_all(value, true),
+            None => {}
+        }
+    }
+}
+
+impl<'t> Visitor<'t> for Walker<'t> {
+    fn visit_stmt(&mut self, statement: &'t Stmt) {
+        match statement {
+            Stmt::Import(import) => self.import(None, &import.names, import.range),
+            Stmt::ImportFrom(import) => self.import(Some(self.from_part(import)), &import.names, import.range),
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => self.class(class),
+            Stmt::Try(guarded) => self.try_statement(guarded),
+            Stmt::If(conditional) => self.if_statement(conditional),
+            Stmt::With(with) if with.items.iter().any(|item| is_suppress(&item.context_expr)) => {
+                let outer = std::mem::replace(&mut self.guard, Guard::Suppressed);
+                visitor::walk_stmt(self, statement);
+                self.guard = outer;
+            }
+            Stmt::Global(global) => {
+                if let Some(scope) = self.found.scopes.get_mut(self.scope) {
+                    scope.globals.extend(global.names.iter().map(|name| name.as_str().to_owned()));
+                }
+            }
+            Stmt::Nonlocal(names) => {
+                if let Some(scope) = self.found.scopes.get_mut(self.scope) {
+                    scope.nonlocals.extend(names.names.iter().map(|name| name.as_str().to_owned()));
+                }
+            }
+            Stmt::Assign(assign) if self.scope == 0 && assigns_all(&assign.targets) => {
+                self.assign_all(&assign.value, false);
+                visitor::walk_stmt(self, statement);
+            }
+            Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
+                self.assign_all(&assign.value, true);
+                visitor::walk_stmt(self, statement);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_annotation(&mut self, annotation: &'t Expr) {
+        let outer = std::mem::replace(&mut self.annotation, true);
+        self.visit_expr(annotation);
+        self.annotation = outer;
+    }
+
+    fn visit_expr(&mut self, expression: &'t Expr) {
+        match expression {
+            Expr::Name(name) => {
+                let store = !matches!(name.ctx, ExprContext::Load);
+                let span = self.span(name);
+                if matches!(name.ctx, ExprContext::Store) {
+                    self.bind(name.id.as_str(), span, None);
+                }
+                self.use_name(vec![Spanned { text: name.id.as_str().to_owned(), span }], store);
+            }
+            Expr::Attribute(attribute) => match self.chain(attribute) {
+                Some(chain) => self.use_name(chain, false),
+                None => visitor::walk_expr(self, expression),
+            },
+            Expr::StringLiteral(literal) => {
+                for part in &literal.value {
+                    let span = shift(part.content_range(), self.start);
+                    if !self.found.strings.iter().rev().take(4).any(|string| string.span == span) {
+                        self.found.strings.push(StringLiteral { span, documentation: false, annotation: self.annotation });
+                    }
+                }
+            }
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    self.parameters_outside(parameters);
+                }
+                self.within(false, true, |walker| {
+                    if let Some(parameters) = &lambda.parameters {
+                        walker.parameters_inside(parameters);
+                    }
+                    walker.visit_expr(&lambda.body);
+                });
+            }
+            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
+                self.within(false, false, |walker| {
+                    // Targets first: they are in scope wherever they stand in the comprehension.
+                    visitor::walk_expr(walker, expression);
+                });
+            }
+            Expr::Call(call) => {
+                self.call(call);
+                visitor::walk_expr(self, expression);
+            }
+            _ => visitor::walk_expr(self, expression),
+        }
+    }
+
+    fn visit_type_param(&mut self, parameter: &'t ast::TypeParam) {
+        self.bind_identifier(parameter.name());
+        visitor::walk_type_param(self, parameter);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'t ast::Pattern) {
+        match pattern {
+            ast::Pattern::MatchAs(ast::PatternMatchAs { name: Some(name), .. })
+            | ast::Pattern::MatchStar(ast::PatternMatchStar { name: Some(name), .. })
+            | ast::Pattern::MatchMapping(ast::PatternMatchMapping { rest: Some(name), .. }) => self.bind_identifier(name),
+            _ => {}
+        }
+        visitor::walk_pattern(self, pattern);
+    }
+}
+
+/// The guard inside of another one: what hides a failure prevails.
+fn stronger(outer: Guard, inner: Guard) -> Guard {
+    if inner == Guard::None || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking) { outer } else { inner }
+}
+
+fn is_name(expression: &Expr, name: &str) -> bool {
+    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
+}
+
+fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
+
+fn assigns_all(targets: &[Expr]) -> bool {
+    targets.iter().any(|target| is_name(target, "__all__"))
+}
+
+fn is_type_checking(test: &Expr) -> bool {
+    last_name(test) == Some("TYPE_CHECKING")
+}
+
+fn catches_import_error(kind: &Expr) -> bool {
+    match kind {
+        Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
+        other => matches!(last_name(other), Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")),
+    }
+}
+
+fn is_suppress(context: &Expr) -> bool {
+    let Expr::Call(call) = context else { return false };
+    last_name(&call.func) == Some("suppress") && call.arguments.args.iter().any(catches_import_error)
+}
+
+fn is_warning(expression: &Expr) -> bool {
+    let Expr::Call(call) = expression else { return false };
+    matches!(last_name(&call.func), Some("warn" | "warn_explicit" | "simplefilter"))
+}

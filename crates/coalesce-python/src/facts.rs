@@ -1,0 +1,133 @@
+//! What one Python file contributes: owned, compact, in byte offsets of the file.
+
+use coalesce_model::{ByteSpan, Guard};
+use serde::{Deserialize, Serialize};
+
+/// A text with its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spanned {
+    /// The text; of a dotted name without blanks.
+    pub text: String,
+    /// Its place.
+    pub span: ByteSpan,
+}
+
+/// The facts of one file: a source file, or a project file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonFacts {
+    /// Number of lines.
+    pub lines: u32,
+    /// Id of the manifest that a shim names.
+    pub shim: Option<String>,
+    /// Where and why the file does not parse; the other facts are then what could be recovered.
+    pub syntax_error: Option<(ByteSpan, String)>,
+    /// Every import statement, in source order.
+    pub imports: Vec<ImportStatement>,
+    /// Names bound at module level by something else than an import, in source order, each once.
+    pub defines: Vec<String>,
+    /// `__all__`, when it is literal.
+    pub all: Option<Vec<Spanned>>,
+    /// Names may appear that the text does not show: `__getattr__`, `globals()`, `exec`, a dynamic `__all__`.
+    pub dynamic: bool,
+    /// What the module consists of besides imports.
+    pub content: Content,
+    /// String literals that are dotted names of two and more segments and nothing else, with their
+    /// lines (1-based).
+    pub names: Vec<(Spanned, u32)>,
+    /// Import roots that a project file declares, relative to its directory, with the reason.
+    pub declared_roots: Vec<(String, String)>,
+}
+
+/// What a module consists of, as far as its kind depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Content {
+    /// Nothing but documentation.
+    #[default]
+    Nothing,
+    /// Imports, `__all__` and warnings.
+    Imports,
+    /// Code of its own.
+    Code,
+}
+
+/// One import statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportStatement {
+    /// From the keyword to the end of the last name or the closing parenthesis.
+    pub span: ByteSpan,
+    /// The module part of `from … import`; `None` for `import …`.
+    pub from: Option<FromPart>,
+    /// The imported names, in order; a star is a leaf named `*`.
+    pub leaves: Vec<Leaf>,
+    /// Executed with the module.
+    pub eager: bool,
+    /// Stands at module level, where its names become the module's.
+    pub top_level: bool,
+    /// What it stands inside of.
+    pub guard: Guard,
+}
+
+/// The module part of a `from` import.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FromPart {
+    /// Number of leading dots.
+    pub level: u32,
+    /// What follows the dots; empty for `from . import`.
+    pub module: String,
+    /// Dots and module together.
+    pub span: ByteSpan,
+}
+
+/// One imported name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaf {
+    /// The name: dotted in `import a.b`.
+    pub name: Spanned,
+    /// The name after `as`.
+    pub alias: Option<Spanned>,
+    /// Name and alias together.
+    pub span: ByteSpan,
+    /// Line of the name, 1-based.
+    pub line: u32,
+}
+
+impl Leaf {
+    /// The name that the leaf binds: for `import a.b` without alias that is `a`.
+    #[must_use]
+    pub fn bound(&self) -> &str {
+        match &self.alias {
+            Some(alias) => &alias.text,
+            None => self.name.text.split('.').next().unwrap_or(&self.name.text),
+        }
+    }
+}
+
+impl ImportStatement {
+    /// The absolute name of the module that a `from` part means, in a module of package `package`.
+    /// `None` when the dots lead above the top.
+    #[must_use]
+    pub fn base(&self, package: &str) -> Option<String> {
+        let from = self.from.as_ref()?;
+        if from.level == 0 {
+            return Some(from.module.clone());
+        }
+        let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
+        for _ in 1..from.level {
+            parts.pop()?;
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        parts.extend(from.module.split('.').filter(|part| !part.is_empty()));
+        Some(parts.join("."))
+    }
+
+    /// The full name that a leaf means, before re-exports are followed.
+    #[must_use]
+    pub fn full_name(&self, leaf: &Leaf, package: &str) -> Option<String> {
+        match &self.from {
+            None => Some(leaf.name.text.clone()),
+            Some(_) => Some(format!("{}.{}", self.base(package)?, leaf.name.text)),
+        }
+    }
+}

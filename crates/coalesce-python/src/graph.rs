@@ -1,0 +1,490 @@
+//! The facts of all files, resolved: modules, imports, and what a name of a module means.
+//!
+//! Resolution has three values. A name that something invisible could supply (a star import from
+//! outside, `__getattr__`, a compiled extension) is opaque, never missing.
+
+use std::sync::Arc;
+
+use coalesce_model::{
+    ByteSpan, Finding, Import, ImportTarget, Mention, Module, ModuleKind, LanguageKind, Root, Settings, Severity, TreePath,
+    finding::codes,
+};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    facts::{Content, ImportStatement, Leaf, PythonFacts},
+    roots::{is_source, name_files},
+};
+
+/// How many re-exports are followed before a chain counts as opaque.
+const MAXIMUM_CHAIN: usize = 24;
+
+/// What a name means.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Entity {
+    /// A module of the tree.
+    Module(usize),
+    /// A name that a module of the tree defines.
+    Item(usize, String),
+    /// Something outside the tree.
+    External,
+    /// The tree should have it, and has not.
+    Missing,
+    /// It may or may not be there.
+    Opaque,
+}
+
+/// The resolved Python part of a tree.
+pub struct PythonGraph {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) facts: Vec<Arc<PythonFacts>>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) mentions: Vec<Mention>,
+    by_path: FxHashMap<TreePath, usize>,
+    by_name: FxHashMap<String, Vec<usize>>,
+    bound: Vec<FxHashMap<String, Bound>>,
+    stars: Vec<Vec<usize>>,
+    extensions: FxHashMap<TreePath, Vec<String>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bound {
+    /// Statement and leaf of an import that binds the name.
+    import: Option<(usize, usize)>,
+    defined: bool,
+}
+
+impl PythonGraph {
+    /// Resolves the facts of all files.
+    pub(crate) fn new(files: &[(TreePath, Arc<PythonFacts>)], paths: &[TreePath], settings: &Settings) -> Self {
+        let naming = name_files(files, settings);
+        let named = files.iter().zip(&naming.names).filter(|((path, _), _)| is_source(path));
+        let mut rows: Vec<_> = named.map(|((path, facts), names)| (names.clone(), path.clone(), Arc::clone(facts))).collect();
+        rows.sort_by(|a, b| (&a.0.canonical, &a.1).cmp(&(&b.0.canonical, &b.1)));
+        let mut graph = Self {
+            roots: naming.roots,
+            modules: Vec::with_capacity(rows.len()),
+            facts: Vec::with_capacity(rows.len()),
+            imports: Vec::new(),
+            mentions: Vec::new(),
+            by_path: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+            bound: Vec::with_capacity(rows.len()),
+            stars: Vec::with_capacity(rows.len()),
+            extensions: extensions(paths),
+        };
+        for (names, path, facts) in rows {
+            graph.add(names.canonical, names.also, path, facts);
+        }
+        graph.kinds();
+        graph.resolve_imports();
+        graph.collect_mentions();
+        graph
+    }
+
+    fn add(&mut self, name: String, also: Vec<String>, path: TreePath, facts: Arc<PythonFacts>) {
+        let index = self.modules.len();
+        for name in std::iter::once(&name).chain(&also) {
+            self.by_name.entry(name.clone()).or_default().push(index);
+        }
+        self.by_path.insert(path.clone(), index);
+        let (bound, stars) = bindings(&facts);
+        let exports = exports(&facts, &path);
+        self.modules.push(Module {
+            name,
+            package: path.file_stem() == "__init__",
+            language: LanguageKind::Python,
+            kind: ModuleKind::Module,
+            lines: facts.lines,
+            defines: facts.defines.clone(),
+            exports,
+            inline: None,
+            also,
+            path,
+        });
+        self.facts.push(facts);
+        self.bound.push(bound);
+        self.stars.push(stars);
+    }
+
+    /// The kind of each module; a package is a stub only when nothing is below it.
+    fn kinds(&mut self) {
+        let kinds: Vec<ModuleKind> = (0..self.modules.len()).map(|index| self.kind(index)).collect();
+        for (module, kind) in self.modules.iter_mut().zip(kinds) {
+            module.kind = kind;
+        }
+    }
+
+    fn kind(&self, index: usize) -> ModuleKind {
+        let (Some(facts), Some(module)) = (self.facts.get(index), self.modules.get(index)) else { return ModuleKind::Module };
+        if facts.shim.is_some() {
+            return ModuleKind::Shim;
+        }
+        let holds_others = module.package && {
+            let below = format!("{}.", module.name);
+            let next = self.modules.get(index + 1);
+            next.is_some_and(|next| next.name.starts_with(&below))
+        };
+        match facts.content {
+            Content::Nothing if !holds_others => ModuleKind::Stub,
+            Content::Imports if !holds_others && facts.imports.iter().any(|import| import.top_level) => {
+                let own = facts.imports.iter().any(|import| self.base_module(index, import).is_some());
+                if own { ModuleKind::Redirect } else { ModuleKind::Module }
+            }
+            _ => ModuleKind::Module,
+        }
+    }
+
+    /// The module index of a file.
+    #[must_use]
+    pub fn module_of(&self, path: &TreePath) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The package that relative imports of a module count from.
+    #[must_use]
+    pub fn package_of(&self, index: usize) -> &str {
+        let Some(module) = self.modules.get(index) else { return "" };
+        if module.package { &module.name } else { module.name.rsplit_once('.').map_or("", |(parent, _)| parent) }
+    }
+
+    /// The module of that name, as seen from a module: the nearest one when several have it, and
+    /// files beside a script before all others.
+    #[must_use]
+    pub fn find(&self, from: Option<usize>, name: &str) -> Option<usize> {
+        let here = from.and_then(|from| self.modules.get(from)).map(|module| &module.path);
+        if let Some(directory) = here.and_then(TreePath::parent) {
+            let script = !self.by_path.contains_key(&join(&directory, "__init__.py"));
+            if let Some(beside) = script.then(|| self.at(&directory, name)).flatten() {
+                return Some(beside);
+            }
+        }
+        let found = self.by_name.get(name)?;
+        let near = |index: &&usize| {
+            let path = self.modules.get(**index).map(|module| module.path.as_str()).unwrap_or_default();
+            let shared = here.map_or(0, |here| here.as_str().bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count());
+            let own = usize::from(!path.ends_with(".pyi"));
+            (shared, own)
+        };
+        found.iter().rev().max_by_key(near).copied()
+    }
+
+    /// Whether modules of the tree are named below this name, though it is no module itself.
+    #[must_use]
+    pub fn is_namespace(&self, name: &str) -> bool {
+        let below = format!("{name}.");
+        let at = self.modules.partition_point(|module| module.name.as_str() < below.as_str());
+        self.modules.get(at).is_some_and(|module| module.name.starts_with(&below))
+    }
+
+    /// The module at a dotted name below a directory.
+    fn at(&self, directory: &TreePath, name: &str) -> Option<usize> {
+        let base = join(directory, &name.replace('.', "/"));
+        let candidates = [format!("{base}.py"), format!("{base}/__init__.py"), format!("{base}.pyi"), format!("{base}/__init__.pyi")];
+        candidates.iter().find_map(|path| self.by_path.get(path.as_str()).copied())
+    }
+
+    /// The module that the `from` part of a statement names.
+    #[must_use]
+    pub fn base_module(&self, importer: usize, import: &ImportStatement) -> Option<usize> {
+        let from = import.from.as_ref()?;
+        if from.level == 0 {
+            return self.find(Some(importer), &from.module);
+        }
+        let mut directory = self.modules.get(importer)?.path.parent()?;
+        for _ in 1..from.level {
+            directory = directory.parent()?;
+        }
+        if from.module.is_empty() {
+            return ["__init__.py", "__init__.pyi"].iter().find_map(|file| self.by_path.get(&join(&directory, file)).copied());
+        }
+        self.at(&directory, &from.module)
+    }
+
+    /// What a leaf of an import statement means.
+    #[must_use]
+    pub fn leaf_entity(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> Entity {
+        self.leaf_entity_at(importer, import, leaf, 0)
+    }
+
+    fn leaf_entity_at(&self, importer: usize, import: &ImportStatement, leaf: &Leaf, depth: usize) -> Entity {
+        if depth > MAXIMUM_CHAIN {
+            return Entity::Opaque;
+        }
+        let Some(_) = &import.from else {
+            return match self.find(Some(importer), &leaf.name.text) {
+                Some(module) => Entity::Module(module),
+                None => self.absent(importer, &leaf.name.text),
+            };
+        };
+        let base = import.base(self.package_of(importer));
+        if let Some(module) = self.base_module(importer, import) {
+            return if leaf.name.text == "*" { Entity::Module(module) } else { self.member_at(module, &leaf.name.text, depth + 1) };
+        }
+        // A namespace package: the name may still be a module.
+        let Some(base) = base else { return Entity::Missing };
+        if let Some(module) = self.find(Some(importer), &format!("{base}.{}", leaf.name.text)) {
+            return Entity::Module(module);
+        }
+        self.absent(importer, &base)
+    }
+
+    /// What a name is that no module has: outside, missing, or opaque.
+    fn absent(&self, importer: usize, name: &str) -> Entity {
+        let mut known = name;
+        let found = loop {
+            if let Some(module) = self.find(Some(importer), known) {
+                break module;
+            }
+            let Some((parent, _)) = known.rsplit_once('.') else { return Entity::External };
+            known = parent;
+        };
+        let Some(module) = self.modules.get(found) else { return Entity::Opaque };
+        let next = name.get(known.len() + 1..).and_then(|rest| rest.split('.').next()).unwrap_or_default();
+        // The standard library has a package `test`, and any installed package may be called so.
+        let regular = module.package && self.facts.get(found).is_some_and(|facts| !facts.dynamic);
+        let top = known.split('.').next().unwrap_or(known);
+        let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
+        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) { Entity::Opaque } else { Entity::Missing }
+    }
+
+    /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
+    /// a file that the build writes.
+    fn may_be_generated(&self, package: usize, name: &str) -> bool {
+        let Some(directory) = self.modules.get(package).and_then(|module| module.path.parent()) else { return false };
+        let compiled = self.extensions.get(&directory).is_some_and(|stems| stems.iter().any(|stem| stem == name));
+        compiled || name.contains("version") || name.starts_with("_generated") || name.ends_with("_pb2") || name.ends_with("_pb2_grpc")
+    }
+
+    /// What `name` is in a module: bound there, a submodule, or supplied by a star import.
+    #[must_use]
+    pub fn member(&self, module: usize, name: &str) -> Entity {
+        self.member_at(module, name, 0)
+    }
+
+    fn member_at(&self, module: usize, name: &str, depth: usize) -> Entity {
+        let (Some(facts), Some(bound)) = (self.facts.get(module), self.bound.get(module)) else { return Entity::Opaque };
+        if depth > MAXIMUM_CHAIN {
+            return Entity::Opaque;
+        }
+        if let Some(found) = bound.get(name) {
+            let imported = found.import.and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, depth));
+            return match imported {
+                Some(entity) if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) => entity,
+                _ => Entity::Item(module, name.to_owned()),
+            };
+        }
+        if let Some(submodule) = self.submodule(module, name) {
+            return Entity::Module(submodule);
+        }
+        let mut opaque = facts.dynamic || facts.syntax_error.is_some() || (name.starts_with("__") && name.ends_with("__"));
+        for statement in self.stars.get(module).into_iter().flatten() {
+            let Some(import) = facts.imports.get(*statement) else { continue };
+            match self.base_module(module, import) {
+                Some(source) if source != module => match self.star_member(source, name, depth + 1) {
+                    Entity::Missing => {}
+                    Entity::Opaque => opaque = true,
+                    found => return found,
+                },
+                Some(_) => {}
+                None => opaque = true,
+            }
+        }
+        let generated = self.modules.get(module).is_some_and(|found| found.package) && self.may_be_generated(module, name);
+        if opaque || generated { Entity::Opaque } else { Entity::Missing }
+    }
+
+    fn bound_entity(&self, module: usize, statement: usize, leaf: usize, depth: usize) -> Option<Entity> {
+        let import = self.facts.get(module)?.imports.get(statement)?;
+        let leaf = import.leaves.get(leaf)?;
+        if import.from.is_none() && leaf.alias.is_none() {
+            // `import a.b` binds `a`.
+            return Some(match self.find(Some(module), leaf.bound()) {
+                Some(top) => Entity::Module(top),
+                None => Entity::External,
+            });
+        }
+        Some(self.leaf_entity_at(module, import, leaf, depth + 1))
+    }
+
+    /// The submodule of a package.
+    #[must_use]
+    pub fn submodule(&self, package: usize, name: &str) -> Option<usize> {
+        let module = self.modules.get(package).filter(|module| module.package)?;
+        self.at(&module.path.parent()?, name)
+    }
+
+    /// What a star import of `source` supplies under `name`.
+    fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
+        let Some(facts) = self.facts.get(source) else { return Entity::Opaque };
+        match &facts.all {
+            Some(all) if !all.iter().any(|entry| entry.text == name) => {
+                if facts.dynamic { Entity::Opaque } else { Entity::Missing }
+            }
+            None if name.starts_with('_') => Entity::Missing,
+            Some(_) => self.member_at(source, name, depth),
+            // Without `__all__` a submodule comes along only when something has imported it.
+            None => self.member_at(source, name, depth),
+        }
+    }
+
+    /// What a full dotted name means: a module, or an item of one.
+    #[must_use]
+    pub fn lookup(&self, name: &str) -> Entity {
+        if let Some(module) = self.find(None, name) {
+            return Entity::Module(module);
+        }
+        let Some((parent, last)) = name.rsplit_once('.') else { return Entity::Missing };
+        match self.lookup(parent) {
+            Entity::Module(module) => self.member(module, last),
+            Entity::Item(..) => Entity::Opaque,
+            other => other,
+        }
+    }
+
+    /// The full name of an entity of the tree.
+    #[must_use]
+    pub fn full_name(&self, entity: &Entity) -> Option<String> {
+        match entity {
+            Entity::Module(module) => self.modules.get(*module).map(|module| module.name.clone()),
+            Entity::Item(module, item) => self.modules.get(*module).map(|module| format!("{}.{item}", module.name)),
+            Entity::External | Entity::Missing | Entity::Opaque => None,
+        }
+    }
+
+    fn resolve_imports(&mut self) {
+        let mut imports = Vec::new();
+        for (importer, facts) in self.facts.iter().enumerate() {
+            let Some(module) = self.modules.get(importer) else { continue };
+            for import in &facts.imports {
+                for leaf in &import.leaves {
+                    let name = import.full_name(leaf, self.package_of(importer));
+                    let target = self.target(importer, import, leaf);
+                    imports.push(Import {
+                        importer,
+                        target,
+                        name: name.unwrap_or_else(|| leaf.name.text.clone()).trim_end_matches(".*").to_owned(),
+                        path: module.path.clone(),
+                        span: leaf.name.span,
+                        line: leaf.line,
+                        eager: import.eager,
+                        guard: import.guard,
+                    });
+                }
+            }
+        }
+        imports.sort_by(|a: &Import, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
+        self.imports = imports;
+    }
+
+    fn target(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> ImportTarget {
+        match self.leaf_entity(importer, import, leaf) {
+            Entity::Module(module) => ImportTarget::Module(module),
+            Entity::Item(module, _) => ImportTarget::Module(self.base_module(importer, import).unwrap_or(module)),
+            Entity::External => match self.base_module(importer, import) {
+                // A name that a module of the tree took from outside.
+                Some(module) => ImportTarget::Module(module),
+                None => ImportTarget::External,
+            },
+            Entity::Missing => ImportTarget::Unresolved,
+            Entity::Opaque => match self.base_module(importer, import) {
+                Some(module) => ImportTarget::Module(module),
+                None => ImportTarget::Opaque,
+            },
+        }
+    }
+
+    fn collect_mentions(&mut self) {
+        let mut mentions = Vec::new();
+        for (module, facts) in self.modules.iter().zip(&self.facts) {
+            for (name, line) in &facts.names {
+                let top = name.text.split('.').next().unwrap_or_default();
+                if self.by_name.contains_key(top) {
+                    mentions.push(Mention { path: module.path.clone(), span: name.span, line: *line, name: name.text.clone() });
+                }
+            }
+        }
+        mentions.sort_by(|a: &Mention, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
+        self.mentions = mentions;
+    }
+
+    /// Unresolved imports and files that do not parse.
+    pub(crate) fn problems(&self) -> Vec<Finding> {
+        let finding = |code, severity, path: &TreePath, span: ByteSpan, message: String, help: Option<String>| Finding {
+            code,
+            severity,
+            path: path.clone(),
+            span: Some(span),
+            message,
+            help,
+        };
+        let unresolved = self.imports.iter().filter(|import| import.target == ImportTarget::Unresolved);
+        let mut problems: Vec<Finding> = unresolved
+            .map(|import| {
+                let message = format!("`{}` does not exist", import.name);
+                finding(codes::UNRESOLVED_IMPORT, Severity::Error, &import.path, import.span, message, None)
+            })
+            .collect();
+        let broken = self.modules.iter().zip(&self.facts).filter_map(|(module, facts)| Some((module, facts.syntax_error.as_ref()?)));
+        problems.extend(broken.map(|(module, (span, message))| {
+            finding(codes::SYNTAX_ERROR, Severity::Warning, &module.path, *span, format!("does not parse: {message}"), None)
+        }));
+        problems
+    }
+}
+
+/// What module-level code binds, and which statements are star imports.
+fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
+    let mut bound: FxHashMap<String, Bound> = FxHashMap::default();
+    let mut stars = Vec::new();
+    for name in &facts.defines {
+        bound.entry(name.clone()).or_default().defined = true;
+    }
+    for (statement, import) in facts.imports.iter().enumerate().filter(|(_, import)| import.top_level) {
+        for (at, leaf) in import.leaves.iter().enumerate() {
+            if leaf.name.text == "*" {
+                stars.push(statement);
+            } else {
+                bound.entry(leaf.bound().to_owned()).or_default().import.get_or_insert((statement, at));
+            }
+        }
+    }
+    (bound, stars)
+}
+
+fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
+    if let Some(all) = &facts.all {
+        return all.iter().map(|entry| entry.text.clone()).collect();
+    }
+    let public = |name: &&str| !name.starts_with('_');
+    let mut exports: Vec<String> = facts.defines.iter().map(String::as_str).filter(public).map(str::to_owned).collect();
+    let package = path.file_stem() == "__init__";
+    for import in facts.imports.iter().filter(|import| import.top_level && import.from.is_some()) {
+        for leaf in &import.leaves {
+            let explicit = leaf.alias.as_ref().is_some_and(|alias| alias.text == leaf.name.text);
+            if (package || explicit) && leaf.name.text != "*" && public(&leaf.bound()) {
+                exports.push(leaf.bound().to_owned());
+            }
+        }
+    }
+    exports.sort();
+    exports.dedup();
+    exports
+}
+
+/// Stems of compiled modules and their sources, by directory.
+fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
+    let mut found: FxHashMap<TreePath, Vec<String>> = FxHashMap::default();
+    for path in paths {
+        if matches!(path.extension(), Some("so" | "pyd" | "pyx" | "pxd" | "c" | "cpp" | "cc" | "cu" | "f" | "f90" | "in" | "tp" | "rs" | "build")) {
+            let stem = path.file_name().split('.').next().unwrap_or_default().to_owned();
+            found.entry(path.parent().unwrap_or_else(TreePath::root)).or_default().push(stem);
+        }
+    }
+    found
+}
+
+fn join(directory: &TreePath, name: &str) -> TreePath {
+    directory.join(name).unwrap_or_else(|_| directory.clone())
+}

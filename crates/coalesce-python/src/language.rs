@@ -1,0 +1,94 @@
+//! Python, as the rest of Coalesce sees it.
+
+use std::sync::Arc;
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Reference,
+    Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+};
+
+use crate::{
+    analysis::Analysis,
+    extract,
+    facts::PythonFacts,
+    graph::{Entity, PythonGraph},
+    references, rewrite,
+};
+
+/// The Python language.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Python;
+
+impl Language for Python {
+    type Facts = PythonFacts;
+    type Graph = PythonGraph;
+
+    const FACTS_VERSION: u32 = 1;
+
+    fn kind(&self) -> LanguageKind {
+        LanguageKind::Python
+    }
+
+    fn claims(&self, path: &TreePath) -> bool {
+        matches!(path.extension(), Some("py" | "pyi")) || matches!(path.file_name(), "pyproject.toml" | "setup.cfg")
+    }
+
+    fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {
+        extract::facts(path, text)
+    }
+
+    fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {
+        let source = matches!(path.extension(), Some("py" | "pyi"));
+        source.then(|| Analysis::new(text).syntax_error).flatten()
+    }
+
+    fn resolve(&self, files: &[(TreePath, Arc<PythonFacts>)], paths: &[TreePath], settings: &Settings) -> PythonGraph {
+        PythonGraph::new(files, paths, settings)
+    }
+}
+
+impl LanguageGraph for PythonGraph {
+    fn language(&self) -> LanguageKind {
+        LanguageKind::Python
+    }
+
+    fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
+    fn imports(&self) -> &[Import] {
+        &self.imports
+    }
+
+    fn mentions(&self) -> &[Mention] {
+        &self.mentions
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        self.problems()
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        matches!(self.lookup(name), Entity::Module(_) | Entity::Item(..))
+    }
+
+    fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        references::references(self, name, texts)
+    }
+
+    fn rewrite(&self, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+        rewrite::rewrite(self, changes, options, texts)
+    }
+
+    fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
+        rewrite::fragment(self, changes, code)
+    }
+
+    fn order_regressions(&self, _after: &Self, _changes: &[Change], _before_texts: &dyn Texts, _after_texts: &dyn Texts) -> Vec<Finding> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,125 @@
+//! What the names in one file mean: uses, with their attributes, followed through imports.
+
+use coalesce_model::ByteSpan;
+
+use crate::{
+    analysis::{Analysis, Binding, Use},
+    facts::{ImportStatement, Leaf, Spanned},
+    graph::{Entity, PythonGraph},
+};
+
+/// One file under the eye of a graph.
+pub struct Names<'a> {
+    graph: &'a PythonGraph,
+    /// The module of the file; `None` for code that belongs to none.
+    module: Option<usize>,
+    /// The walk over the file.
+    pub analysis: &'a Analysis,
+}
+
+/// A name or attribute and what it means: for `a.b.c` one for each of `a`, `a.b`, `a.b.c`.
+#[derive(Clone, Debug)]
+pub struct Meaning<'a> {
+    /// The segment.
+    pub segment: &'a Spanned,
+    /// What the chain up to this segment means, when that is something of the tree.
+    pub entity: Option<Entity>,
+    /// The dotted name up to here, when it is a package, namespace packages included.
+    pub dotted: Option<String>,
+}
+
+impl<'a> Names<'a> {
+    /// Looks at a file of a module.
+    #[must_use]
+    pub fn new(graph: &'a PythonGraph, module: Option<usize>, analysis: &'a Analysis) -> Self {
+        Self { graph, module, analysis }
+    }
+
+    /// The import leaf behind a binding.
+    #[must_use]
+    pub fn import(&self, binding: &Binding) -> Option<(&'a ImportStatement, &'a Leaf)> {
+        let (statement, leaf) = binding.import?;
+        let (import, _) = self.analysis.imports.get(statement)?;
+        Some((import, import.leaves.get(leaf)?))
+    }
+
+    /// What each prefix of a use means; empty for names of the file's own local scopes.
+    #[must_use]
+    pub fn meanings(&self, found: &'a Use) -> Vec<Meaning<'a>> {
+        let Some((root, attributes)) = found.chain.split_first() else { return Vec::new() };
+        let Some((entity, dotted)) = self.root(found.scope, &root.text) else { return Vec::new() };
+        let mut meanings = vec![Meaning { segment: root, entity, dotted }];
+        for attribute in attributes {
+            let Some(last) = meanings.last() else { break };
+            let Some((entity, dotted)) = self.attribute(last, &attribute.text) else { break };
+            meanings.push(Meaning { segment: attribute, entity, dotted });
+        }
+        meanings
+    }
+
+    fn root(&self, scope: usize, name: &str) -> Option<(Option<Entity>, Option<String>)> {
+        let Some(bound_in) = self.analysis.binding_scope(scope, name) else {
+            // Nothing in the file binds it: a star import may.
+            let entity = self.graph.member(self.module?, name);
+            return matches!(entity, Entity::Module(_) | Entity::Item(..)).then_some((Some(entity), None));
+        };
+        let bindings = self.analysis.bindings(scope, name);
+        let imported = bindings.iter().find_map(|binding| self.import(binding)).map(|(import, leaf)| self.leaf(import, leaf));
+        let own = bindings.iter().any(|binding| binding.import.is_none());
+        match imported {
+            Some((entity, dotted)) => {
+                let internal = dotted.is_some() || matches!(entity, Some(Entity::Module(_) | Entity::Item(..)));
+                if internal || !own || bound_in != 0 { Some((entity, dotted)) } else { Some((self.item(name), None)) }
+            }
+            None => (bound_in == 0).then(|| (self.item(name), None)),
+        }
+    }
+
+    fn item(&self, name: &str) -> Option<Entity> {
+        self.module.map(|module| Entity::Item(module, name.to_owned()))
+    }
+
+    /// What the name that a leaf binds means.
+    fn leaf(&self, import: &ImportStatement, leaf: &Leaf) -> (Option<Entity>, Option<String>) {
+        let importer = self.module.unwrap_or(usize::MAX);
+        let (entity, dotted) = if import.from.is_none() && leaf.alias.is_none() {
+            let top = leaf.bound().to_owned();
+            (self.graph.find(self.module, &top).map(Entity::Module), Some(top))
+        } else {
+            let entity = self.graph.leaf_entity(importer, import, leaf);
+            (Some(entity), import.full_name(leaf, self.module.map_or("", |module| self.graph.package_of(module))))
+        };
+        let package = matches!(entity, None | Some(Entity::Module(_) | Entity::External | Entity::Opaque));
+        (entity, dotted.filter(|_| package))
+    }
+
+    fn attribute(&self, before: &Meaning<'_>, name: &str) -> Option<(Option<Entity>, Option<String>)> {
+        let dotted = before.dotted.as_ref().map(|dotted| format!("{dotted}.{name}"));
+        match &before.entity {
+            Some(Entity::Module(module)) => match self.graph.member(*module, name) {
+                entity @ Entity::Module(_) => Some((Some(entity), dotted)),
+                entity @ Entity::Item(..) => Some((Some(entity), None)),
+                _ => None,
+            },
+            None | Some(Entity::External | Entity::Opaque) => {
+                let dotted = dotted?;
+                let entity = self.graph.find(self.module, &dotted).map(Entity::Module);
+                // Beyond what has a name below it in the tree, nothing is ours.
+                (entity.is_some() || self.graph.is_namespace(&dotted)).then_some((entity, Some(dotted)))
+            }
+            Some(Entity::Item(..) | Entity::Missing) => None,
+        }
+    }
+}
+
+/// The dotted names inside a text that stand alone there: no identifier character or dot touches
+/// them.
+pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = ByteSpan> + 't {
+    let joins = |c: char| c.is_alphanumeric() || c == '_';
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter_map(move |at| {
+        let before = text.get(..at)?.chars().next_back();
+        let after = text.get(at + name.len()..)?.chars().next();
+        let alone = !before.is_some_and(|c| joins(c) || c == '.') && !after.is_some_and(joins);
+        alone.then(|| ByteSpan::from_range(at..at + name.len()))
+    })
+}

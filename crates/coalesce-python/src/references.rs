@@ -1,0 +1,155 @@
+//! Every place that names a module or an item.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts, TreePath};
+use rayon::prelude::*;
+
+use crate::{
+    analysis::Analysis,
+    extract::is_dotted,
+    facts::{ImportStatement, Leaf},
+    graph::{Entity, PythonGraph},
+    names::Names,
+};
+
+/// The references of `name`, its own definition left out, sorted.
+pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+    let target = graph.lookup(name);
+    if !matches!(target, Entity::Module(_) | Entity::Item(..)) {
+        return Vec::new();
+    }
+    let spellings = spellings(graph, name, &target);
+    let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
+        let Some(text) = texts.text(&found.path) else { return Vec::new() };
+        let mentioned = spellings.iter().any(|spelling| memchr::memmem::find(text.as_bytes(), spelling.as_bytes()).is_some());
+        if mentioned { in_file(graph, module, &found.path, &text, &target) } else { Vec::new() }
+    });
+    let mut references: Vec<Reference> = per_file.flatten().collect();
+    references.sort();
+    references.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+    references
+}
+
+/// The last segment of the name, and every alias that some import gives it.
+fn spellings(graph: &PythonGraph, name: &str, target: &Entity) -> BTreeSet<String> {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let mut spellings = BTreeSet::from([last(name)]);
+    spellings.extend(graph.full_name(target).map(|name| last(&name)));
+    loop {
+        let before = spellings.len();
+        for import in graph.facts.iter().flat_map(|facts| &facts.imports) {
+            for leaf in &import.leaves {
+                if let Some(alias) = leaf.alias.as_ref().filter(|alias| !alias.text.is_empty())
+                    && spellings.contains(last(&leaf.name.text).as_str())
+                {
+                    spellings.insert(alias.text.clone());
+                }
+            }
+        }
+        if spellings.len() == before {
+            return spellings;
+        }
+    }
+}
+
+fn in_file(graph: &PythonGraph, module: usize, path: &TreePath, text: &str, target: &Entity) -> Vec<Reference> {
+    let analysis = Analysis::new(text);
+    let names = Names::new(graph, Some(module), &analysis);
+    let mut finder = Finder { graph, module, path, target, found: Vec::new() };
+    for (import, _) in &analysis.imports {
+        finder.import(import);
+    }
+    let definition = own_definition(&analysis, module, target);
+    for found in &analysis.uses {
+        let meanings = names.meanings(found);
+        for (at, meaning) in meanings.iter().enumerate() {
+            if meaning.entity.as_ref() == Some(target) && Some(meaning.segment.span) != definition {
+                let segments: Vec<ByteSpan> = meanings.iter().take(at + 1).map(|meaning| meaning.segment.span).collect();
+                let form = if found.store && at == 0 { Form::Binding } else { Form::Path };
+                finder.push(meaning.segment.span, segments, form);
+            }
+        }
+    }
+    for entry in analysis.all.iter().flatten() {
+        if graph.member(module, &entry.text) == *target {
+            finder.push(entry.span, vec![entry.span], Form::ExportList);
+        }
+    }
+    finder.strings(&analysis, text);
+    finder.found
+}
+
+/// Where the file itself first binds the item.
+fn own_definition(analysis: &Analysis, module: usize, target: &Entity) -> Option<ByteSpan> {
+    let Entity::Item(owner, item) = target else { return None };
+    let bindings = (*owner == module).then(|| analysis.scopes.first()?.bindings.get(item)).flatten()?;
+    bindings.iter().map(|binding| binding.span).min()
+}
+
+struct Finder<'a> {
+    graph: &'a PythonGraph,
+    module: usize,
+    path: &'a TreePath,
+    target: &'a Entity,
+    found: Vec<Reference>,
+}
+
+impl Finder<'_> {
+    fn push(&mut self, span: ByteSpan, segments: Vec<ByteSpan>, form: Form) {
+        self.found.push(Reference { path: self.path.clone(), span, segments, form, certainty: Certainty::Exact });
+    }
+
+    fn import(&mut self, import: &ImportStatement) {
+        if let Some(from) = &import.from
+            && let Some(base) = self.graph.base_module(self.module, import)
+        {
+            if Entity::Module(base) == *self.target {
+                let form = if import.leaves.iter().any(|leaf| leaf.name.text == "*") { Form::Glob } else { Form::ImportFrom };
+                self.push(from.span, vec![from.span], form);
+            } else if from.level == 0 {
+                self.prefixes(&from.module, from.span, Form::ImportFrom);
+            }
+        }
+        for leaf in &import.leaves {
+            self.leaf(import, leaf);
+        }
+    }
+
+    fn leaf(&mut self, import: &ImportStatement, leaf: &Leaf) {
+        if leaf.name.text == "*" {
+            return;
+        }
+        if self.graph.leaf_entity(self.module, import, leaf) == *self.target {
+            let form = if import.from.is_some() { Form::ImportFrom } else { Form::Import };
+            self.push(leaf.name.span, vec![leaf.name.span], form);
+        } else if import.from.is_none() {
+            self.prefixes(&leaf.name.text, leaf.name.span, Form::Import);
+        }
+    }
+
+    /// The packages that a dotted name leads through.
+    fn prefixes(&mut self, name: &str, span: ByteSpan, form: Form) {
+        if name.len() != span.len() as usize {
+            return;
+        }
+        for (at, _) in name.match_indices('.') {
+            let prefix = name.get(..at).and_then(|prefix| self.graph.find(Some(self.module), prefix));
+            if prefix.map(Entity::Module).as_ref() == Some(self.target) {
+                let start = name.get(..at).and_then(|prefix| prefix.rfind('.')).map_or(0, |dot| dot + 1);
+                let segment = ByteSpan::from_range(span.start as usize + start..span.start as usize + at);
+                self.push(segment, vec![segment], form);
+            }
+        }
+    }
+
+    /// Strings that are a full name of the target and nothing else.
+    fn strings(&mut self, analysis: &Analysis, text: &str) {
+        for string in analysis.strings.iter().filter(|string| !string.documentation) {
+            let Some(content) = string.span.of(text).filter(|content| is_dotted(content)) else { continue };
+            if self.graph.lookup(content) == *self.target {
+                self.push(string.span, vec![string.span], Form::String);
+            }
+        }
+    }
+}

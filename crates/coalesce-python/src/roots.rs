@@ -1,0 +1,178 @@
+//! What each file is called: import roots, judged by the imports that they make resolve.
+//!
+//! A regular package is named from the directory above its topmost `__init__.py`, unless the tree's
+//! own imports spell it with the directories above (a namespace package, or a repository that
+//! imports `src.x`). A file outside packages is named from the nearest declared root, else from the
+//! root of the tree.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use coalesce_model::{LanguageKind, Root, Settings, TreePath};
+use rustc_hash::FxHashMap;
+
+use crate::facts::PythonFacts;
+
+/// The names of one file: the canonical one, and others under which the tree imports it.
+#[derive(Clone, Debug, Default)]
+pub struct FileNames {
+    pub canonical: String,
+    pub also: Vec<String>,
+}
+
+/// Names for every source file, in the order of `files`, and the roots that they are named from.
+pub struct Naming {
+    pub names: Vec<FileNames>,
+    pub roots: Vec<Root>,
+}
+
+type File = (TreePath, Arc<PythonFacts>);
+
+/// Works the names out.
+pub fn name_files(files: &[File], settings: &Settings) -> Naming {
+    let sources: Vec<&TreePath> = files.iter().map(|(path, _)| path).collect();
+    let mut namer = Namer {
+        packages: sources.iter().filter(|path| path.file_stem() == "__init__" && is_source(path)).filter_map(|path| path.parent()).collect(),
+        declared: declared(files, settings),
+        fixed: settings.python_roots.is_some(),
+        support: support(files),
+        used: BTreeMap::new(),
+    };
+    let names = sources.iter().map(|path| if is_source(path) { namer.names(path) } else { FileNames::default() }).collect();
+    let roots = namer.used.into_iter().map(|(path, reason)| Root {
+        language: LanguageKind::Python,
+        path,
+        name: String::new(),
+        kind: "import-root".to_owned(),
+        reason,
+    });
+    Naming { names, roots: roots.collect() }
+}
+
+/// Whether a file is Python source, and not a project file.
+pub fn is_source(path: &TreePath) -> bool {
+    matches!(path.extension(), Some("py" | "pyi"))
+}
+
+struct Namer {
+    /// Directories with an `__init__`.
+    packages: BTreeSet<TreePath>,
+    declared: BTreeMap<TreePath, String>,
+    /// The settings name the roots: no other one is tried.
+    fixed: bool,
+    /// How often the tree imports each dotted name or something below it.
+    support: FxHashMap<String, u32>,
+    used: BTreeMap<TreePath, String>,
+}
+
+fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
+    if let Some(roots) = &settings.python_roots {
+        return roots.iter().map(|root| (root.clone(), "named in coalesce.toml".to_owned())).collect();
+    }
+    let mut declared = BTreeMap::from([(TreePath::root(), "the root of the tree".to_owned())]);
+    for (path, facts) in files {
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        for (root, reason) in &facts.declared_roots {
+            if let Ok(root) = directory.join(root) {
+                declared.insert(root, reason.clone());
+            }
+        }
+    }
+    declared
+}
+
+fn support(files: &[File]) -> FxHashMap<String, u32> {
+    let mut support: FxHashMap<String, u32> = FxHashMap::default();
+    let mut count = |name: &str| {
+        for (at, _) in name.match_indices('.').chain([(name.len(), "")]) {
+            if let Some(prefix) = name.get(..at) {
+                match support.get_mut(prefix) {
+                    Some(count) => *count += 1,
+                    None => drop(support.insert(prefix.to_owned(), 1)),
+                }
+            }
+        }
+    };
+    for (_, facts) in files {
+        for import in &facts.imports {
+            match &import.from {
+                Some(from) if from.level == 0 => {
+                    // A name may be a module: `from google.cloud import storage`.
+                    count(&from.module);
+                    for leaf in &import.leaves {
+                        count(&format!("{}.{}", from.module, leaf.name.text));
+                    }
+                }
+                Some(_) => {}
+                None => import.leaves.iter().for_each(|leaf| count(&leaf.name.text)),
+            }
+        }
+    }
+    support
+}
+
+impl Namer {
+    fn names(&mut self, path: &TreePath) -> FileNames {
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        let top = self.top(&directory);
+        let mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)> = Vec::new();
+        let mut above = top.as_ref().and_then(TreePath::parent).or_else(|| top.is_none().then(|| directory.clone()));
+        let nearest = above.clone();
+        while let Some(root) = above {
+            let name = dotted(path, &root);
+            let subject = top.as_ref().map_or_else(|| name.clone(), |top| top.strip_prefix(&root).unwrap_or_default().replace('/', "."));
+            let is_declared = self.declared.contains_key(&root);
+            let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
+            let supported = self.support.get(&subject).copied().unwrap_or(0);
+            let segments = name.split('.').count();
+            // The bare name of a script says nothing: every directory has its `utils`.
+            let telling = segments > 1 || top.is_some();
+            if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
+                let supported = if telling || is_declared { supported } else { 0 };
+                candidates.push((is_declared, supported, is_nearest, segments, root.clone(), name));
+            }
+            above = root.parent();
+        }
+        self.choose(path, candidates)
+    }
+
+    /// The topmost package that holds the directory; `None` when it is no package.
+    fn top(&self, directory: &TreePath) -> Option<TreePath> {
+        let mut top = self.packages.contains(directory).then(|| directory.clone())?;
+        while let Some(parent) = top.parent().filter(|parent| !parent.is_root() && self.packages.contains(parent)) {
+            top = parent;
+        }
+        Some(top)
+    }
+
+    fn choose(&mut self, path: &TreePath, mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)>) -> FileNames {
+        // Most supported first; then the directory above the package; then declared, nearest first.
+        candidates.sort_by(|a, b| (b.1, b.2, b.0, a.3).cmp(&(a.1, a.2, a.0, b.3)));
+        let Some((is_declared, supported, _, _, root, canonical)) = candidates.first().cloned() else {
+            return FileNames { canonical: dotted(path, &TreePath::root()), also: Vec::new() };
+        };
+        let reason = if is_declared {
+            self.declared.get(&root).cloned().unwrap_or_default()
+        } else if supported > 0 {
+            "the tree's own imports resolve from it".to_owned()
+        } else {
+            "the directory above a package".to_owned()
+        };
+        self.used.entry(root).or_insert(reason);
+        let others = candidates.iter().skip(1).filter(|candidate| candidate.1 > 0);
+        FileNames { also: others.map(|candidate| candidate.5.clone()).filter(|name| *name != canonical).collect(), canonical }
+    }
+}
+
+/// The dotted name of a file as seen from `root`.
+pub fn dotted(path: &TreePath, root: &TreePath) -> String {
+    let relative = path.strip_prefix(root).unwrap_or(path.as_str());
+    let stem = relative.rsplit_once('.').map_or(relative, |(stem, _)| stem);
+    let name = stem.replace('/', ".");
+    match name.strip_suffix(".__init__") {
+        Some(package) => package.to_owned(),
+        None => name,
+    }
+}

@@ -1,0 +1,1 @@
+//! What stays at an old module path: a module that warns and forwards everything.
