@@ -1,0 +1,167 @@
+//! What the changes mean for every module: its name after, and where its file goes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Change, ChangeKind, Texts, TreePath, change::renamed};
+use rustc_hash::FxHashMap;
+
+use crate::graph::{Entity, PythonGraph};
+
+/// The changes, seen from the modules of a graph.
+pub struct Mapping<'g> {
+    pub graph: &'g PythonGraph,
+    pub changes: &'g [Change],
+    /// New names of the modules that change theirs.
+    names: FxHashMap<usize, String>,
+    /// Where files go, by path; those of replaced modules have no place.
+    pub files: BTreeMap<TreePath, TreePath>,
+    /// Files of replaced modules.
+    pub gone: BTreeSet<TreePath>,
+}
+
+impl<'g> Mapping<'g> {
+    pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &dyn Texts) -> Self {
+        let mut mapping = Self { graph, changes, names: FxHashMap::default(), files: BTreeMap::new(), gone: BTreeSet::new() };
+        for (index, module) in graph.modules.iter().enumerate() {
+            let own = std::iter::once(&module.name).chain(&module.also);
+            if let Some(name) = own.filter_map(|name| renamed(changes, ".", name)).next() {
+                mapping.names.insert(index, name);
+            }
+        }
+        for change in changes {
+            mapping.place(change, texts);
+        }
+        mapping
+    }
+
+    fn place(&mut self, change: &Change, texts: &dyn Texts) {
+        let Some(module) = self.graph.find(None, &change.from).and_then(|index| self.graph.modules.get(index)) else { return };
+        let Some(directory) = module.path.parent() else { return };
+        let base = self.target_base(&change.to, &module.name, &module.path, module.package);
+        let own: Vec<TreePath> = if module.package {
+            texts.paths().iter().filter(|path| path.strip_prefix(&directory).is_some()).cloned().collect()
+        } else {
+            let stub = [module.path.clone(), sibling(&module.path, "py"), sibling(&module.path, "pyi")];
+            stub.into_iter().filter(|path| texts.exists(path) || *path == module.path).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        for path in own {
+            let nearer = self.changes.iter().any(|other| other.from.len() > change.from.len() && self.holds(&other.from, &path));
+            if nearer {
+                continue;
+            }
+            match change.kind {
+                ChangeKind::Replace { .. } => drop(self.gone.insert(path)),
+                ChangeKind::Move => {
+                    let rest = if module.package { path.strip_prefix(&directory).map(|rest| format!("/{rest}")) } else { None };
+                    let extension = path.extension().map(|extension| format!(".{extension}")).unwrap_or_default();
+                    let target = format!("{base}{}", rest.unwrap_or(extension));
+                    if let Ok(target) = TreePath::new(&target) {
+                        self.files.insert(path, target);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a change of `from` speaks for this file.
+    fn holds(&self, from: &str, path: &TreePath) -> bool {
+        let Some(module) = self.graph.find(None, from).and_then(|index| self.graph.modules.get(index)) else { return false };
+        let inside = module.package && module.path.parent().is_some_and(|directory| path.strip_prefix(&directory).is_some());
+        inside || module.path == *path
+    }
+
+    /// The path, without extension, that a module called `to` has: below the nearest package that
+    /// exists, else below the root that the old name counts from.
+    fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
+        let mut parent = to;
+        while let Some((above, _)) = parent.rsplit_once('.') {
+            parent = above;
+            let found = self.graph.find(None, parent).and_then(|index| self.graph.modules.get(index));
+            if let Some(directory) = found.filter(|module| module.package).and_then(|module| module.path.parent()) {
+                let rest = to.get(parent.len() + 1..).unwrap_or_default().replace('.', "/");
+                return joined(directory.as_str(), &rest);
+            }
+        }
+        let own = from.replace('.', "/");
+        let whole = path.as_str();
+        let stem = if package { path.parent().map(|directory| directory.as_str().to_owned()) } else { whole.rsplit_once('.').map(|(stem, _)| stem.to_owned()) };
+        let root = stem.as_deref().and_then(|stem| stem.strip_suffix(&own)).unwrap_or_default().trim_end_matches('/').to_owned();
+        joined(&root, &to.replace('.', "/"))
+    }
+
+    /// The name of a module after the changes, if they give it another one.
+    pub fn new_name(&self, module: usize) -> Option<&str> {
+        self.names.get(&module).map(String::as_str)
+    }
+
+    /// The name that a module has after the changes.
+    pub fn name_after(&self, module: usize) -> String {
+        let now = || self.graph.modules.get(module).map(|module| module.name.clone()).unwrap_or_default();
+        self.new_name(module).map_or_else(now, str::to_owned)
+    }
+
+    /// The package that relative imports of a module count from after the changes.
+    pub fn package_after(&self, module: usize) -> String {
+        let name = self.name_after(module);
+        let package = self.graph.modules.get(module).is_some_and(|module| module.package);
+        if package { name } else { name.rsplit_once('.').map(|(parent, _)| parent.to_owned()).unwrap_or_default() }
+    }
+
+    /// Whether the file of a module moves.
+    pub fn moves(&self, module: usize) -> bool {
+        self.graph.modules.get(module).is_some_and(|module| self.files.contains_key(&module.path))
+    }
+
+    /// Whether the file of a module goes away.
+    pub fn goes_away(&self, module: usize) -> bool {
+        self.graph.modules.get(module).is_some_and(|module| self.gone.contains(&module.path))
+    }
+
+    /// What a dotted name becomes: the length of the part that changes, and the new part. The longest
+    /// changed name wins; renamed items count.
+    pub fn dotted(&self, name: &str) -> Option<(usize, String)> {
+        let change = self.changes.iter().filter(|change| {
+            name.strip_prefix(change.from.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let change = change.max_by_key(|change| change.from.len())?;
+        let rest = name.get(change.from.len()..).unwrap_or_default().trim_start_matches('.');
+        let first = rest.split('.').next().unwrap_or_default();
+        if let ChangeKind::Replace { rename } = &change.kind
+            && let Some((old, new)) = rename.iter().find(|(old, _)| old == first)
+        {
+            return Some((change.from.len() + 1 + old.len(), format!("{}.{new}", change.to)));
+        }
+        Some((change.from.len(), change.to.clone()))
+    }
+
+    /// The name that an item of a module has after the changes.
+    pub fn item_after(&self, module: usize, item: &str) -> String {
+        let name = self.graph.modules.get(module).map(|module| module.name.as_str()).unwrap_or_default();
+        let renames = self.changes.iter().filter(|change| change.from == name).find_map(|change| match &change.kind {
+            ChangeKind::Replace { rename } => rename.iter().find(|(old, _)| old == item).map(|(_, new)| new.clone()),
+            ChangeKind::Move => None,
+        });
+        renames.unwrap_or_else(|| item.to_owned())
+    }
+
+    /// For a replaced module: whether the module in its place has the item.
+    pub fn lacks(&self, module: usize, item: &str) -> Option<&str> {
+        let new = self.new_name(module).filter(|_| self.goes_away(module))?;
+        let target = self.graph.find(None, new)?;
+        (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing).then_some(new)
+    }
+
+    /// Texts that every file with a reference contains: the last segments of the changed names.
+    pub fn needles(&self) -> BTreeSet<&str> {
+        self.changes.iter().filter_map(|change| change.from.rsplit('.').next()).collect()
+    }
+}
+
+fn joined(directory: &str, rest: &str) -> String {
+    if directory.is_empty() { rest.to_owned() } else { format!("{directory}/{rest}") }
+}
+
+fn sibling(path: &TreePath, extension: &str) -> TreePath {
+    let stem = path.as_str().rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
+    TreePath::new(&format!("{stem}.{extension}")).unwrap_or_else(|_| path.clone())
+}
