@@ -8,7 +8,7 @@ pub mod facts;
 //mod graph;
 mod lexer;
 //mod references;
-//pub mod resolve;
+pub mod resolve;
 //mod rewrite;
 //mod shim;
 

@@ -1,7 +1,25 @@
 //! From the facts of all files to modules, items and what every path names.
 
+mod lookup;
+mod names;
+mod tree;
 mod uses;
 mod world;
 
+use std::sync::Arc;
+
+use coalesce_model::TreePath;
+
 pub use uses::{PathUse, ResolvedSegment, UseSite};
-pub use world::{Body, BodyId, Crate, CrateId, FileId, ItemId, ItemNode, ModuleId, ModuleNode, SourceFile, Target};
+pub use world::{Body, BodyId, Crate, CrateId, FileId, ItemId, ItemNode, ModuleId, ModuleNode, SourceFile, Target, World};
+
+pub(crate) use uses::{Site, form};
+pub(crate) use world::{Reach, Res};
+
+/// Resolves all facts, sorted by path, of a tree with these paths.
+#[must_use]
+pub fn resolve(files: &[(TreePath, Arc<crate::Facts>)], paths: &[TreePath]) -> World {
+    let mut world = tree::load(files, paths);
+    names::resolve(&mut world);
+    world
+}

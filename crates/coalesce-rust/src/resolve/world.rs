@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use coalesce_model::TreePath;
+use rustc_hash::FxHashMap;
 
 use crate::{
-    discover::{Edition, TargetKind},
-    facts::{ItemKind, Namespaces, ScopeId, SourceFacts},
+    discover::{Edition, Package, TargetKind, crate_name},
+    facts::{Facts, ItemKind, Namespaces, ScopeId, SourceFacts},
 };
 
 /// Declares an index type of one table.
@@ -48,7 +49,7 @@ pub struct SourceFile {
     /// Where it is.
     pub path: TreePath,
     /// What it holds.
-    pub facts: Arc<crate::Facts>,
+    pub facts: Arc<Facts>,
     /// The bodies that stand in it, by place; several for one scope when several crates load it.
     pub bodies: Vec<BodyId>,
 }
@@ -125,7 +126,7 @@ pub struct ItemNode {
     pub definitions: Vec<(FileId, u32)>,
 }
 
-/// What a name leads to.
+/// What a name leads to, for those who read results.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     /// A module of the tree; the root of a crate is one.
@@ -140,10 +141,279 @@ pub enum Target {
     External(Arc<str>),
 }
 
-/// The facts of a source file.
-pub(crate) fn source(facts: &crate::Facts) -> Option<&SourceFacts> {
-    match facts {
-        crate::Facts::Source(source) => Some(source),
-        crate::Facts::Manifest(_) => None,
+/// A name or a path of names, each text once in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Sym(pub u32);
+
+/// Texts, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Interner {
+    known: FxHashMap<Arc<str>, Sym>,
+    texts: Vec<Arc<str>>,
+}
+
+impl Interner {
+    pub fn intern(&mut self, text: &str) -> Sym {
+        if let Some(sym) = self.known.get(text) {
+            return *sym;
+        }
+        let sym = Sym(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        let text: Arc<str> = Arc::from(text);
+        self.texts.push(Arc::clone(&text));
+        self.known.insert(text, sym);
+        sym
+    }
+
+    pub fn get(&self, text: &str) -> Option<Sym> {
+        self.known.get(text).copied()
+    }
+
+    pub fn text(&self, sym: Sym) -> Arc<str> {
+        self.texts.get(sym.0 as usize).cloned().unwrap_or_else(|| Arc::from(""))
+    }
+}
+
+/// What a name leads to, in a form that is cheap to copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Res {
+    /// A module of the tree.
+    Module(ModuleId),
+    /// An item of the tree.
+    Item(ItemId),
+    /// A variant of an enum.
+    Variant(ItemId, Sym),
+    /// Something below an item.
+    Member(ItemId, Sym),
+    /// Something outside, by a crate's name and what follows it.
+    External(Sym),
+}
+
+/// Index into [`World::spaces`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SpaceId(pub u32);
+
+/// How far a binding may be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Everywhere.
+    Public,
+    /// In this module and below.
+    Within(ModuleId),
+}
+
+/// A name in a space and what it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binding {
+    pub res: Res,
+    pub namespaces: Namespaces,
+    pub reach: Reach,
+    /// The import that brought it.
+    pub import: Option<(FileId, u32)>,
+    /// Whether a glob brought it: explicit names win over it.
+    pub glob: bool,
+}
+
+/// What a space is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpaceKind {
+    /// A module, all its bodies together.
+    Module,
+    /// A block or macro body; names not found go on to the parent.
+    Block,
+    /// A doc test: a crate of its own.
+    DocCode,
+}
+
+/// A region with names of its own, of one crate.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub kind: SpaceKind,
+    pub module: ModuleId,
+    pub parent: Option<SpaceId>,
+    pub names: FxHashMap<Sym, Vec<Binding>>,
+    /// Names may come from what cannot be seen: macros, globs from outside, broken files.
+    pub opaque: bool,
+}
+
+/// One way a file is part of a crate. Inline modules share it.
+#[derive(Debug)]
+pub(crate) struct Load {
+    pub file: FileId,
+    /// The body of the file itself.
+    pub body: BodyId,
+    /// The space of each scope of the file.
+    pub spaces: Vec<SpaceId>,
+    /// The body of each scope of the file.
+    pub bodies: Vec<BodyId>,
+}
+
+/// A `mod name;` without a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MissingModule {
+    pub body: BodyId,
+    pub file: FileId,
+    pub declaration: u32,
+}
+
+/// The resolved tree.
+#[derive(Debug, Default)]
+pub struct World {
+    /// Packages, sorted by directory.
+    pub packages: Vec<Package>,
+    /// Source files, sorted by path.
+    pub files: Vec<SourceFile>,
+    /// Crates, by package and in the order of its targets.
+    pub crates: Vec<Crate>,
+    /// Modules, each after its parent.
+    pub modules: Vec<ModuleNode>,
+    /// Bodies of modules.
+    pub bodies: Vec<Body>,
+    /// Items.
+    pub items: Vec<ItemNode>,
+    pub(crate) names: Interner,
+    /// The world's name of each name of each file.
+    pub(crate) file_names: Vec<Vec<Sym>>,
+    pub(crate) spaces: Vec<Space>,
+    /// The space of each module.
+    pub(crate) module_spaces: Vec<SpaceId>,
+    pub(crate) loads: Vec<Load>,
+    /// Variants of each item that is an enum.
+    pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
+    pub(crate) missing: Vec<MissingModule>,
+    /// Modules by canonical name.
+    pub(crate) by_name: FxHashMap<String, ModuleId>,
+}
+
+impl World {
+    /// The facts of a file.
+    #[must_use]
+    pub fn facts(&self, file: FileId) -> Option<&SourceFacts> {
+        match &*self.files.get(file.index())?.facts {
+            Facts::Source(source) => Some(source),
+            Facts::Manifest(_) => None,
+        }
+    }
+
+    /// A module.
+    #[must_use]
+    pub fn module(&self, module: ModuleId) -> Option<&ModuleNode> {
+        self.modules.get(module.index())
+    }
+
+    /// The file at a path.
+    #[must_use]
+    pub fn file_at(&self, path: &TreePath) -> Option<FileId> {
+        let at = self.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+        Some(FileId(u32::try_from(at).ok()?))
+    }
+
+    /// The modules of that canonical name. A crate that shares its name with another one answers to
+    /// its plain name too, and to its package's.
+    #[must_use]
+    pub fn modules_named(&self, name: &str) -> Vec<ModuleId> {
+        if let Some(module) = self.by_name.get(name) {
+            return vec![*module];
+        }
+        let (head, rest) = name.split_once("::").map_or((name, ""), |(head, rest)| (head, rest));
+        let package = |krate: &Crate| self.packages.get(krate.package).map(|package| crate_name(&package.name));
+        let mut found = Vec::new();
+        for krate in &self.crates {
+            let answers = krate.name == head || package(krate).as_deref() == Some(head);
+            let full = if rest.is_empty() { krate.canonical.clone() } else { format!("{}::{rest}", krate.canonical) };
+            if answers && let Some(module) = self.by_name.get(&full) {
+                found.push(*module);
+            }
+        }
+        found.dedup();
+        found
+    }
+
+    pub(crate) fn space(&self, module: ModuleId) -> Option<&Space> {
+        self.spaces.get(self.module_spaces.get(module.index())?.0 as usize)
+    }
+
+    /// The canonical name of what a name leads to.
+    #[must_use]
+    pub fn name_of(&self, target: &Target) -> String {
+        match target {
+            Target::Module(module) => self.module(*module).map_or_else(String::new, |node| node.canonical.clone()),
+            Target::Item(item) => self.item_name(*item),
+            Target::Variant(item, name) | Target::Member(item, name) => format!("{}::{name}", self.item_name(*item)),
+            Target::External(name) => name.to_string(),
+        }
+    }
+
+    fn item_name(&self, item: ItemId) -> String {
+        let Some(item) = self.items.get(item.index()) else { return String::new() };
+        let module = self.module(item.module).map_or("", |module| module.canonical.as_str());
+        format!("{module}::{}", item.name)
+    }
+
+    /// The items of that name in a module, or exported macros of its crate.
+    #[must_use]
+    pub fn items_of(&self, module: ModuleId, name: &str) -> Vec<ItemId> {
+        let Some(sym) = self.names.get(name) else { return Vec::new() };
+        let bindings = self.space(module).and_then(|space| space.names.get(&sym));
+        let mut items: Vec<ItemId> = bindings
+            .into_iter()
+            .flatten()
+            .filter_map(|binding| match binding.res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            })
+            .filter(|item| self.items.get(item.index()).is_some_and(|item| item.module == module && !item.local))
+            .collect();
+        items.sort();
+        items.dedup();
+        items
+    }
+
+    pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {
+        let variants = self.variants.get(&item);
+        self.names.get(name).is_some_and(|sym| variants.is_some_and(|variants| variants.contains(&sym)))
+    }
+
+    pub(crate) fn symbol(&self, sym: Sym) -> Arc<str> {
+        self.names.text(sym)
+    }
+
+    pub(crate) fn load_count(&self) -> usize {
+        self.loads.len()
+    }
+
+    pub(crate) fn path_of_load(&self, load: usize) -> Option<&TreePath> {
+        let load = self.loads.get(load)?;
+        self.files.get(load.file.index()).map(|file| &file.path)
+    }
+
+    /// Every `mod` declaration of a module: file and index into the file's `modules`. All `cfg`
+    /// variants are there, also those that share a file.
+    #[must_use]
+    pub fn declarations(&self, module: ModuleId) -> Vec<(FileId, u32)> {
+        let Some(node) = self.module(module) else { return Vec::new() };
+        let Some(parent) = node.parent.and_then(|parent| self.module(parent)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for body in parent.bodies.iter().filter_map(|body| self.bodies.get(body.index())) {
+            let Some(facts) = self.facts(body.file) else { continue };
+            for (at, declaration) in facts.modules.iter().enumerate() {
+                let here = facts.module_scope(declaration.scope) == body.scope;
+                if here && facts.name(declaration.name.name) == node.name {
+                    found.push((body.file, u32::try_from(at).unwrap_or(u32::MAX)));
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    pub(crate) fn target(&self, res: Res) -> Target {
+        match res {
+            Res::Module(module) => Target::Module(module),
+            Res::Item(item) => Target::Item(item),
+            Res::Variant(item, name) => Target::Variant(item, self.names.text(name)),
+            Res::Member(item, name) => Target::Member(item, self.names.text(name)),
+            Res::External(name) => Target::External(self.names.text(name)),
+        }
     }
 }

@@ -1,0 +1,337 @@
+//! From a path in a space to what each of its prefixes names.
+
+use super::{
+    names::root_of,
+    world::{Binding, FileId, ModuleId, Res, Space, SpaceId, SpaceKind, Sym, World},
+};
+use crate::{
+    discover::Edition,
+    facts::{ExternCrate, LeafKind, Namespaces, Origin, PathFact, Segment, SourceFacts, UseLeaf},
+};
+
+/// How many candidates are kept: the three namespaces, and `cfg` variants of them.
+const MOST: usize = 6;
+
+/// What a name may lead to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    list: [(Res, Namespaces); MOST],
+    len: usize,
+    /// Something that cannot be seen may supply the name.
+    pub opaque: bool,
+    /// The import that supplied it.
+    pub import: Option<(FileId, u32)>,
+    /// Whether a glob supplied it.
+    pub glob: bool,
+    /// How many segments follow the name of something outside.
+    pub tail: u16,
+}
+
+impl Found {
+    pub const NONE: Self =
+        Self { list: [(Res::External(Sym(0)), Namespaces(0)); MOST], len: 0, opaque: false, import: None, glob: false, tail: 0 };
+
+    pub fn one(res: Res, namespaces: Namespaces) -> Self {
+        let mut found = Self::NONE;
+        found.push(res, namespaces);
+        found
+    }
+
+    pub fn push(&mut self, res: Res, namespaces: Namespaces) {
+        for (known, of) in self.list.iter_mut().take(self.len) {
+            if *known == res {
+                *of = of.or(namespaces);
+                return;
+            }
+        }
+        if let Some(slot) = self.list.get_mut(self.len) {
+            *slot = (res, namespaces);
+            self.len += 1;
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = (Res, Namespaces)> + '_ {
+        self.list.iter().take(self.len).copied()
+    }
+}
+
+/// What each prefix of a path names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    /// One for each segment.
+    pub steps: Vec<Found>,
+    /// The first segment that names nothing that is there, in a module whose names are all known.
+    pub unresolved: Option<usize>,
+}
+
+/// Looks names up for one load of a file.
+pub(crate) struct Lookup<'w> {
+    pub world: &'w World,
+    pub load: usize,
+}
+
+/// The words that start a path.
+enum Start {
+    Root(ModuleId),
+    Module(ModuleId),
+    Nowhere,
+    Name,
+}
+
+impl Lookup<'_> {
+    /// What a leaf leads to; for a glob, what stands before the `*`.
+    pub fn leaf(&self, facts: &SourceFacts, leaf: &UseLeaf, space: SpaceId) -> Found {
+        let trace = self.leaf_trace(facts, leaf, space);
+        trace.steps.last().copied().unwrap_or_else(|| self.whole_root(space))
+    }
+
+    /// `use *;` and `use {self};` start at the crate root of the 2015 edition.
+    fn whole_root(&self, space: SpaceId) -> Found {
+        let module = self.space(space).map_or(ModuleId(0), |space| space.module);
+        Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE)
+    }
+
+    /// What each segment of a leaf names.
+    pub fn leaf_trace(&self, facts: &SourceFacts, leaf: &UseLeaf, space: SpaceId) -> Trace {
+        let last = match leaf.kind {
+            LeafKind::Name => Namespaces::ALL,
+            LeafKind::SelfModule => Namespaces::TYPE,
+            LeafKind::Glob => Namespaces::TYPE,
+        };
+        let request = Request { segments: facts.segments(leaf.segments), colons: leaf.leading_colons, last, import: true };
+        self.trace(facts, &request, space)
+    }
+
+    /// What each segment of a path names.
+    pub fn path_trace(&self, facts: &SourceFacts, path: &PathFact, space: SpaceId) -> Trace {
+        let segments = facts.segments(path.segments);
+        let visibility = path.origin == Origin::Visibility;
+        let request = Request { segments, colons: path.leading_colons, last: path.namespaces, import: visibility };
+        self.trace(facts, &request, space)
+    }
+
+    /// What an `extern crate` names.
+    pub fn crate_trace(&self, facts: &SourceFacts, declaration: &ExternCrate, space: SpaceId) -> Trace {
+        let file = self.world.loads.get(self.load).map_or(FileId(0), |load| load.file);
+        let names = self.world.file_names.get(file.index());
+        let sym = names.and_then(|names| names.get(declaration.name.name.0 as usize)).copied();
+        let module = self.space(space).map_or(ModuleId(0), |space| space.module);
+        let step = match sym {
+            _ if facts.name(declaration.name.name) == "self" => {
+                Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE)
+            }
+            Some(sym) => self.extern_name(sym, module, space),
+            None => Found::NONE,
+        };
+        Trace { steps: vec![step], unresolved: None }
+    }
+
+    fn trace(&self, facts: &SourceFacts, request: &Request<'_>, space: SpaceId) -> Trace {
+        let mut trace = Trace { steps: Vec::with_capacity(request.segments.len()), unresolved: None };
+        let file = self.world.loads.get(self.load).map_or(FileId(0), |load| load.file);
+        let mut before: Option<Found> = None;
+        for (at, segment) in request.segments.iter().enumerate() {
+            let wanted = if at + 1 == request.segments.len() { request.last } else { Namespaces::TYPE };
+            let sym = self.world.file_names.get(file.index()).and_then(|names| names.get(segment.name.0 as usize));
+            let Some(sym) = sym.copied() else { break };
+            let name = facts.name(segment.name);
+            let found = match before {
+                None => self.first(name, sym, wanted, request, space),
+                Some(before) => self.after(&before, name, sym, wanted),
+            };
+            let known = before.is_some_and(|before| !before.is_empty() && !before.opaque);
+            if found.is_empty() && !found.opaque && known && trace.unresolved.is_none() {
+                trace.unresolved = Some(at);
+            }
+            trace.steps.push(found);
+            before = Some(found);
+        }
+        trace
+    }
+
+    fn space(&self, space: SpaceId) -> Option<&Space> {
+        self.world.spaces.get(space.0 as usize)
+    }
+
+    fn start(&self, name: &str, space: SpaceId) -> Start {
+        let Some(here) = self.space(space) else { return Start::Nowhere };
+        let outside = self.in_doc_code(space);
+        match name {
+            "crate" | "self" | "super" if outside => Start::Nowhere,
+            "crate" | "$crate" => Start::Root(root_of(self.world, here.module)),
+            "self" => Start::Module(here.module),
+            "super" => match self.world.module(here.module).and_then(|node| node.parent) {
+                Some(parent) => Start::Module(parent),
+                None => Start::Nowhere,
+            },
+            _ => Start::Name,
+        }
+    }
+
+    fn in_doc_code(&self, space: SpaceId) -> bool {
+        let mut at = self.space(space);
+        while let Some(space) = at {
+            match space.kind {
+                SpaceKind::DocCode => return true,
+                SpaceKind::Module => return false,
+                SpaceKind::Block => at = space.parent.and_then(|parent| self.space(parent)),
+            }
+        }
+        false
+    }
+
+    fn first(&self, name: &str, sym: Sym, wanted: Namespaces, request: &Request<'_>, space: SpaceId) -> Found {
+        match self.start(name, space) {
+            Start::Root(module) | Start::Module(module) => Found::one(Res::Module(module), Namespaces::TYPE),
+            Start::Nowhere => Found { opaque: true, ..Found::NONE },
+            Start::Name => self.first_name(sym, wanted, request, space),
+        }
+    }
+
+    fn first_name(&self, sym: Sym, wanted: Namespaces, request: &Request<'_>, space: SpaceId) -> Found {
+        let Some(here) = self.space(space) else { return Found::NONE };
+        let edition = self.world.module(here.module).and_then(|node| self.world.crates.get(node.krate.index()));
+        let old = edition.is_some_and(|krate| krate.edition == Edition::E2015) && !self.in_doc_code(space);
+        if request.colons && !old {
+            return self.extern_name(sym, here.module, space);
+        }
+        if old && (request.colons || request.import) {
+            let root = root_of(self.world, here.module);
+            let found = self.in_module(root, sym, wanted);
+            if !found.is_empty() {
+                return found;
+            }
+            let outside = self.extern_name(sym, here.module, space);
+            return Found { opaque: outside.opaque || (outside.is_empty() && found.opaque), ..outside };
+        }
+        self.lexical(sym, wanted, space)
+    }
+
+    /// A name without a path: blocks outwards, the module, macros of the modules around it, then
+    /// crates.
+    fn lexical(&self, sym: Sym, wanted: Namespaces, space: SpaceId) -> Found {
+        let mut at = space;
+        let mut opaque = false;
+        while let Some(here) = self.space(at) {
+            let found = pick(here.names.get(&sym).map_or(&[], Vec::as_slice), wanted);
+            if !found.is_empty() {
+                return Found { opaque, ..found };
+            }
+            opaque |= here.opaque;
+            match here.parent {
+                Some(parent) if here.kind == SpaceKind::Block => at = parent,
+                _ => return self.outermost(sym, wanted, at, opaque),
+            }
+        }
+        Found { opaque, ..Found::NONE }
+    }
+
+    fn outermost(&self, sym: Sym, wanted: Namespaces, space: SpaceId, opaque: bool) -> Found {
+        let Some(here) = self.space(space) else { return Found::NONE };
+        if wanted.meets(Namespaces::MACRO) && here.kind == SpaceKind::Module {
+            let mut at = self.world.module(here.module).and_then(|node| node.parent);
+            while let Some(module) = at {
+                let names = self.world.space(module).and_then(|space| space.names.get(&sym));
+                let found = pick(names.map_or(&[], Vec::as_slice), Namespaces::MACRO);
+                if !found.is_empty() {
+                    return found;
+                }
+                at = self.world.module(module).and_then(|node| node.parent);
+            }
+        }
+        if wanted.meets(Namespaces::TYPE) {
+            let found = self.extern_name(sym, here.module, space);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Found { opaque, ..Found::NONE }
+    }
+
+    /// A crate by its name. Doc tests name the library that they stand in, too.
+    fn extern_name(&self, sym: Sym, module: ModuleId, space: SpaceId) -> Found {
+        let Some(krate) = self.world.module(module).and_then(|node| self.world.crates.get(node.krate.index())) else {
+            return Found::NONE;
+        };
+        let name = self.world.names.text(sym);
+        if *name == *krate.name && self.in_doc_code(space) {
+            return Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE);
+        }
+        let mut found = Found::NONE;
+        for (_, target) in krate.externs.iter().filter(|(known, _)| **known == *name) {
+            match target.and_then(|target| self.world.crates.get(target.index())?.root) {
+                Some(root) => found.push(Res::Module(root), Namespaces::TYPE),
+                None => found.push(Res::External(sym), Namespaces::TYPE),
+            }
+        }
+        found
+    }
+
+    fn in_module(&self, module: ModuleId, sym: Sym, wanted: Namespaces) -> Found {
+        let Some(space) = self.world.space(module) else { return Found::NONE };
+        let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
+        let found = pick(bindings, wanted);
+        Found { opaque: found.is_empty() && space.opaque, ..found }
+    }
+
+    fn after(&self, before: &Found, name: &str, sym: Sym, wanted: Namespaces) -> Found {
+        let mut result = Found { opaque: before.opaque, tail: before.tail + 1, ..Found::NONE };
+        for (res, _) in before.all() {
+            let found = match (res, name) {
+                (Res::Module(module), "super") => {
+                    let parent = self.world.module(module).and_then(|node| node.parent);
+                    parent.map_or(Found::NONE, |parent| Found::one(Res::Module(parent), Namespaces::TYPE))
+                }
+                (Res::Module(module), "self") => Found::one(Res::Module(module), Namespaces::TYPE),
+                (Res::Module(module), _) => self.in_module(module, sym, wanted),
+                (Res::Item(item), _) => {
+                    let variant = self.world.variants.get(&item).is_some_and(|variants| variants.contains(&sym));
+                    let res = if variant { Res::Variant(item, sym) } else { Res::Member(item, sym) };
+                    Found::one(res, wanted)
+                }
+                (Res::External(_), _) => Found::one(res, wanted),
+                (Res::Variant(..) | Res::Member(..), _) => Found { opaque: true, ..Found::NONE },
+            };
+            result.opaque |= found.opaque;
+            for (res, namespaces) in found.all() {
+                result.push(res, namespaces);
+            }
+        }
+        result
+    }
+}
+
+struct Request<'s> {
+    segments: &'s [Segment],
+    colons: bool,
+    last: Namespaces,
+    import: bool,
+}
+
+/// The bindings of these namespaces; explicit ones hide those of globs, namespace by namespace.
+fn pick(bindings: &[Binding], wanted: Namespaces) -> Found {
+    let mut found = Found::NONE;
+    let mut explicit = Namespaces(0);
+    for binding in bindings.iter().filter(|binding| !binding.glob) {
+        explicit = explicit.or(binding.namespaces);
+    }
+    for binding in bindings {
+        let mut namespaces = binding.namespaces.and(wanted);
+        if binding.glob {
+            namespaces = Namespaces(namespaces.0 & !explicit.0);
+        }
+        if namespaces.0 == 0 {
+            continue;
+        }
+        if found.is_empty() {
+            found.import = binding.import;
+            found.glob = binding.glob;
+        }
+        found.push(binding.res, namespaces);
+    }
+    found
+}

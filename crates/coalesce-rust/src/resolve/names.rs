@@ -1,0 +1,380 @@
+//! Which name means what in which space: definitions, then imports until nothing changes.
+
+use std::sync::Arc;
+
+use super::{
+    lookup::{Found, Lookup},
+    tree::id,
+    world::{Binding, FileId, ItemId, ItemNode, ModuleId, Reach, Res, SpaceId, SpaceKind, Sym, World},
+};
+use crate::facts::{Facts, ItemKind, LeafKind, Namespaces, ScopeId, SourceFacts, UseLeaf, Visibility, VisibilityKind};
+
+/// Imports of imports settle in a few rounds; a chain longer than this is left open.
+const MOST_ROUNDS: usize = 64;
+
+/// An import as one crate sees it.
+struct Import {
+    load: usize,
+    space: SpaceId,
+    file: FileId,
+    leaf: u32,
+    reach: Reach,
+}
+
+/// Fills the spaces of `world`.
+pub(super) fn resolve(world: &mut World) {
+    for load in 0..world.loads.len() {
+        Definitions { world, load }.collect();
+    }
+    share_macros(world);
+    let imports = imports(world);
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for import in &imports {
+            changed |= step(world, import);
+        }
+        if !changed {
+            break;
+        }
+    }
+}
+
+struct Definitions<'w> {
+    world: &'w mut World,
+    load: usize,
+}
+
+impl Definitions<'_> {
+    fn collect(&mut self) {
+        let Some(load) = self.world.loads.get(self.load) else { return };
+        let file = load.file;
+        let Some(source) = self.world.files.get(file.index()) else { return };
+        let facts = Arc::clone(&source.facts);
+        let Facts::Source(facts) = &*facts else { return };
+        self.modules(facts, file);
+        self.items(facts, file);
+        self.extern_crates(facts, file);
+    }
+
+    fn space(&self, scope: ScopeId) -> SpaceId {
+        let load = self.world.loads.get(self.load);
+        load.and_then(|load| load.spaces.get(scope.0 as usize)).copied().unwrap_or(SpaceId(0))
+    }
+
+    fn modules(&mut self, facts: &SourceFacts, file: FileId) {
+        for declaration in &facts.modules {
+            let space = self.space(declaration.scope);
+            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let name = facts.name(declaration.name.name);
+            let Some(node) = self.world.module(owner) else { continue };
+            let child = node.children.iter().find(|child| self.world.module(**child).is_some_and(|child| child.name == name));
+            let Some(child) = child.copied() else { continue };
+            let reach = reach(self.world, owner, declaration.visibility);
+            let Some(sym) = sym(self.world, file, declaration.name.name.0) else { continue };
+            let binding = Binding { res: Res::Module(child), namespaces: Namespaces::TYPE, reach, import: None, glob: false };
+            bind(self.world, space, sym, binding);
+        }
+    }
+
+    fn items(&mut self, facts: &SourceFacts, file: FileId) {
+        for (at, item) in facts.items.iter().enumerate() {
+            let mut space = self.space(item.scope);
+            let Some(mut owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let mut visible = reach(self.world, owner, item.visibility);
+            if item.kind == ItemKind::Macro && item.exported {
+                let root = root_of(self.world, owner);
+                owner = root;
+                space = self.world.module_spaces.get(root.index()).copied().unwrap_or(space);
+                visible = Reach::Public;
+            }
+            let Some(sym) = sym(self.world, file, item.name.name.0) else { continue };
+            let local = self.world.spaces.get(space.0 as usize).is_some_and(|space| space.kind != SpaceKind::Module);
+            let new = ItemNode {
+                module: owner,
+                name: facts.name(item.name.name).to_owned(),
+                kind: item.kind,
+                namespaces: item.namespaces,
+                local,
+                definitions: vec![(file, id(at))],
+            };
+            let node = self.item(space, sym, new);
+            let variants = item.variants.iter().filter_map(|variant| self::sym(self.world, file, variant.name.0));
+            let variants: Vec<Sym> = variants.collect();
+            if !variants.is_empty() {
+                self.world.variants.entry(node).or_default().extend(variants);
+            }
+            let binding =
+                Binding { res: Res::Item(node), namespaces: item.namespaces, reach: visible, import: None, glob: false };
+            bind(self.world, space, sym, binding);
+        }
+    }
+
+    /// The item of that name in the space: a variant of one that is there, or a new one.
+    fn item(&mut self, space: SpaceId, sym: Sym, new: ItemNode) -> ItemId {
+        let bindings = self.world.spaces.get(space.0 as usize).and_then(|space| space.names.get(&sym));
+        let same = bindings.into_iter().flatten().find_map(|binding| match binding.res {
+            Res::Item(item) if binding.import.is_none() && binding.namespaces.meets(new.namespaces) => Some(item),
+            _ => None,
+        });
+        if let Some(same) = same
+            && let Some(node) = self.world.items.get_mut(same.index())
+        {
+            if !node.definitions.contains(new.definitions.first().unwrap_or(&(FileId(0), 0))) {
+                node.definitions.extend(new.definitions);
+            }
+            node.namespaces = node.namespaces.or(new.namespaces);
+            return same;
+        }
+        self.world.items.push(new);
+        ItemId(id(self.world.items.len() - 1))
+    }
+
+    fn extern_crates(&mut self, facts: &SourceFacts, file: FileId) {
+        for declaration in &facts.extern_crates {
+            let space = self.space(declaration.scope);
+            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let root = root_of(self.world, owner);
+            let name = facts.name(declaration.name.name).to_owned();
+            let res = if name == "self" { Some(Res::Module(root)) } else { extern_crate(self.world, owner, &name) };
+            let res = res.unwrap_or_else(|| Res::External(self.world.names.intern(&name)));
+            let bound = declaration.alias.unwrap_or(declaration.name);
+            let Some(sym) = sym(self.world, file, bound.name.0) else { continue };
+            let visible = reach(self.world, owner, declaration.visibility);
+            let binding = Binding { res, namespaces: Namespaces::TYPE, reach: visible, import: None, glob: false };
+            bind(self.world, space, sym, binding);
+            if owner == root {
+                self.add_extern(root, bound.name.0, facts, res);
+            }
+        }
+    }
+
+    /// A renamed `extern crate` of the root is visible everywhere.
+    fn add_extern(&mut self, root: ModuleId, name: u32, facts: &SourceFacts, res: Res) {
+        let krate = self.world.module(root).map(|root| root.krate);
+        let Some(krate) = krate.and_then(|krate| self.world.crates.get_mut(krate.index())) else { return };
+        let name = facts.name(crate::facts::NameId(name));
+        if name == "_" || krate.externs.iter().any(|(known, _)| known == name) {
+            return;
+        }
+        let target = match res {
+            Res::Module(module) => self.world.modules.get(module.index()).map(|module| module.krate),
+            _ => None,
+        };
+        krate.externs.push((name.to_owned(), target));
+        krate.externs.sort();
+    }
+}
+
+/// The crate that `name` names without a declaration, in the crate of `module`.
+pub(super) fn extern_crate(world: &mut World, module: ModuleId, name: &str) -> Option<Res> {
+    let krate = world.module(module)?.krate;
+    let krate = world.crates.get(krate.index())?;
+    let (_, target) = krate.externs.iter().filter(|(known, _)| known == name).max_by_key(|(_, target)| target.is_some())?;
+    match target.and_then(|target| world.crates.get(target.index())?.root) {
+        Some(root) => Some(Res::Module(root)),
+        None => Some(Res::External(world.names.intern(name))),
+    }
+}
+
+/// The world's name of a file's name.
+fn sym(world: &World, file: FileId, name: u32) -> Option<Sym> {
+    world.file_names.get(file.index())?.get(name as usize).copied()
+}
+
+/// The root of the crate of a module.
+pub(super) fn root_of(world: &World, module: ModuleId) -> ModuleId {
+    let mut at = module;
+    while let Some(parent) = world.module(at).and_then(|node| node.parent) {
+        at = parent;
+    }
+    at
+}
+
+fn reach(world: &World, module: ModuleId, visibility: Visibility) -> Reach {
+    match visibility.kind {
+        VisibilityKind::Public => Reach::Public,
+        VisibilityKind::Private | VisibilityKind::SelfModule => Reach::Within(module),
+        VisibilityKind::Super => Reach::Within(world.module(module).and_then(|node| node.parent).unwrap_or(module)),
+        VisibilityKind::Crate | VisibilityKind::In(_) => Reach::Within(root_of(world, module)),
+    }
+}
+
+/// Adds a binding; whether it is new.
+fn bind(world: &mut World, space: SpaceId, name: Sym, binding: Binding) -> bool {
+    let Some(space) = world.spaces.get_mut(space.0 as usize) else { return false };
+    let bindings = space.names.entry(name).or_default();
+    for known in bindings.iter_mut() {
+        if known.res == binding.res && known.glob == binding.glob && known.import == binding.import {
+            let both = known.namespaces.or(binding.namespaces);
+            let wider = binding.reach == Reach::Public && known.reach != Reach::Public;
+            let changed = both != known.namespaces || wider;
+            known.namespaces = both;
+            if wider {
+                known.reach = Reach::Public;
+            }
+            return changed;
+        }
+    }
+    bindings.push(binding);
+    true
+}
+
+/// Macros of `#[macro_use] mod m;` are seen in the module around it, too.
+fn share_macros(world: &mut World) {
+    let mut shared: Vec<(ModuleId, ModuleId)> = Vec::new();
+    for body in &world.bodies {
+        let Some((outer, at)) = body.declared else { continue };
+        let Some(outer) = world.bodies.get(outer.index()) else { continue };
+        let declared = world.facts(outer.file).and_then(|facts| facts.modules.get(at as usize));
+        if declared.is_some_and(|declaration| declaration.macro_use) {
+            shared.push((body.module, outer.module));
+        }
+    }
+    for (from, to) in shared.into_iter().rev() {
+        let Some(space) = world.space(from) else { continue };
+        let mut macros: Vec<(Sym, Binding)> = Vec::new();
+        let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
+            let of_macros = bindings.iter().filter(|binding| binding.namespaces.meets(Namespaces::MACRO));
+            macros.extend(of_macros.map(|binding| (*sym, Binding { reach: Reach::Within(to), ..*binding })));
+        }
+        let Some(space) = world.module_spaces.get(to.index()).copied() else { continue };
+        for (sym, binding) in macros {
+            bind(world, space, sym, binding);
+        }
+    }
+}
+
+fn imports(world: &World) -> Vec<Import> {
+    let mut imports = Vec::new();
+    for (at, load) in world.loads.iter().enumerate() {
+        let Some(facts) = world.facts(load.file) else { continue };
+        for (leaf_at, leaf) in facts.leaves.iter().enumerate() {
+            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else { continue };
+            let Some(space) = load.spaces.get(declaration.scope.0 as usize).copied() else { continue };
+            let Some(module) = world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let reach = reach(world, module, declaration.visibility);
+            imports.push(Import { load: at, space, file: load.file, leaf: id(leaf_at), reach });
+        }
+    }
+    imports
+}
+
+/// Resolves one import as far as it goes now; whether something new came of it.
+fn step(world: &mut World, import: &Import) -> bool {
+    let Some(source) = world.files.get(import.file.index()) else { return false };
+    let facts = Arc::clone(&source.facts);
+    let Facts::Source(facts) = &*facts else { return false };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else { return false };
+    let found = Lookup { world, load: import.load }.leaf(facts, leaf, import.space);
+    match leaf.kind {
+        LeafKind::Glob => glob(world, import, found),
+        LeafKind::Name | LeafKind::SelfModule => name(world, import, facts, leaf, found),
+    }
+}
+
+fn name(world: &mut World, import: &Import, facts: &SourceFacts, leaf: &UseLeaf, found: Found) -> bool {
+    let bound = leaf.alias.or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else { return false };
+    let mut changed = false;
+    for (res, namespaces) in found.all() {
+        let res = whole_name(world, res, found.tail, facts, leaf);
+        let own = Binding { res, namespaces, reach: import.reach, import: Some((import.file, import.leaf)), glob: false };
+        changed |= bind(world, import.space, sym, own);
+    }
+    changed
+}
+
+/// Something outside, by its whole name: what an import binds is not told apart otherwise.
+fn whole_name(world: &mut World, res: Res, tail: u16, facts: &SourceFacts, leaf: &UseLeaf) -> Res {
+    let Res::External(base) = res else { return res };
+    let segments = facts.segments(leaf.segments);
+    let mut name = world.names.text(base).to_string();
+    for segment in segments.iter().skip(segments.len().saturating_sub(tail as usize)) {
+        name.push_str("::");
+        name.push_str(facts.name(segment.name));
+    }
+    Res::External(world.names.intern(&name))
+}
+
+fn glob(world: &mut World, import: &Import, found: Found) -> bool {
+    let mut changed = false;
+    if found.is_empty() || found.opaque {
+        changed |= opaque(world, import.space);
+    }
+    for (res, _) in found.all() {
+        match res {
+            Res::Module(module) => changed |= glob_of_module(world, import, module),
+            Res::Item(item) => changed |= glob_of_enum(world, import, item),
+            Res::External(name) => {
+                let name = world.names.text(name);
+                let harmless = ["std", "core", "alloc"].iter().any(|known| name.split("::").next() == Some(known));
+                if !harmless {
+                    changed |= opaque(world, import.space);
+                }
+            }
+            Res::Variant(..) | Res::Member(..) => changed |= opaque(world, import.space),
+        }
+    }
+    changed
+}
+
+fn opaque(world: &mut World, space: SpaceId) -> bool {
+    let Some(space) = world.spaces.get_mut(space.0 as usize) else { return false };
+    !std::mem::replace(&mut space.opaque, true)
+}
+
+fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool {
+    let Some(from) = world.module_spaces.get(module.index()).copied() else { return false };
+    if from == import.space {
+        return false;
+    }
+    let importer = world.spaces.get(import.space.0 as usize).map(|space| space.module);
+    let Some(space) = world.spaces.get(from.0 as usize) else { return false };
+    let from_opaque = space.opaque;
+    let mut seen: Vec<(Sym, Binding)> = Vec::new();
+    let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
+    names.sort_by_key(|(sym, _)| **sym);
+    for (sym, bindings) in names {
+        let visible = bindings.iter().filter(|binding| match binding.reach {
+            Reach::Public => true,
+            Reach::Within(scope) => importer.is_some_and(|importer| is_within(world, importer, scope)),
+        });
+        seen.extend(visible.map(|binding| (*sym, *binding)));
+    }
+    let mut changed = from_opaque && opaque(world, import.space);
+    for (sym, binding) in seen {
+        let own = Some((import.file, import.leaf));
+        changed |= bind(world, import.space, sym, Binding { reach: import.reach, import: own, glob: true, ..binding });
+    }
+    changed
+}
+
+fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
+    let Some(variants) = world.variants.get(&item).cloned() else { return opaque(world, import.space) };
+    let mut changed = false;
+    for sym in variants {
+        let binding = Binding {
+            res: Res::Variant(item, sym),
+            namespaces: Namespaces::TYPE.or(Namespaces::VALUE),
+            reach: import.reach,
+            import: Some((import.file, import.leaf)),
+            glob: true,
+        };
+        changed |= bind(world, import.space, sym, binding);
+    }
+    changed
+}
+
+/// Whether `module` is `scope` or inside it.
+pub(super) fn is_within(world: &World, module: ModuleId, scope: ModuleId) -> bool {
+    let mut at = Some(module);
+    while let Some(module) = at {
+        if module == scope {
+            return true;
+        }
+        at = world.module(module).and_then(|node| node.parent);
+    }
+    false
+}

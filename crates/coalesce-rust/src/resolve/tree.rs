@@ -1,0 +1,406 @@
+//! Which files make up which modules of which crates, over the union of all `cfg`s.
+
+use std::sync::Arc;
+
+use coalesce_model::TreePath;
+use rustc_hash::FxHashMap;
+
+use super::world::{
+    Body, BodyId, Crate, CrateId, FileId, Load, MissingModule, ModuleId, ModuleNode, SourceFile, Space, SpaceId,
+    SpaceKind, World,
+};
+use crate::{
+    discover::{self, DependencyKind, ManifestFacts, Package, TargetKind},
+    facts::{Facts, IncludeKind, ModuleDeclaration, ScopeId, ScopeKind, SourceFacts},
+};
+
+/// Modules nest no deeper.
+const DEEPEST: usize = 128;
+
+/// Reads packages and files and loads the module tree of each target.
+pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> World {
+    let manifests: Vec<(TreePath, &ManifestFacts)> = files
+        .iter()
+        .filter_map(|(path, facts)| match &**facts {
+            Facts::Manifest(manifest) => Some((path.clone(), &**manifest)),
+            Facts::Source(_) => None,
+        })
+        .collect();
+    let mut world = World { packages: discover::packages(&manifests, paths), ..World::default() };
+    for (path, facts) in files {
+        if let Facts::Source(source) = &**facts {
+            let names = source.names.iter().map(|name| world.names.intern(name)).collect();
+            world.file_names.push(names);
+            world.files.push(SourceFile { path: path.clone(), facts: Arc::clone(facts), bodies: Vec::new() });
+        }
+    }
+    crates(&mut world);
+    externs(&mut world);
+    for at in 0..world.crates.len() {
+        Loader { world: &mut world, krate: CrateId(id(at)) }.root();
+    }
+    world
+}
+
+/// A table index.
+pub(super) fn id(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+fn crates(world: &mut World) {
+    let mut taken: FxHashMap<String, usize> = FxHashMap::default();
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    for (package, found) in world.packages.iter().enumerate() {
+        order.extend((0..found.targets.len()).map(|target| (package, target)));
+    }
+    let is_lib = |world: &World, (package, target): (usize, usize)| {
+        world.packages.get(package).and_then(|package| package.targets.get(target)).map(|target| target.kind)
+            != Some(TargetKind::Lib)
+    };
+    order.sort_by_key(|place| (is_lib(world, *place), *place));
+    for (package, target) in order {
+        let Some(target) = world.packages.get(package).and_then(|package| package.targets.get(target)) else { continue };
+        let uses = taken.entry(target.name.clone()).or_default();
+        *uses += 1;
+        let canonical = if *uses == 1 { target.name.clone() } else { format!("{}//{}", target.path, target.name) };
+        world.crates.push(Crate {
+            name: target.name.clone(),
+            canonical,
+            package,
+            kind: target.kind,
+            root_file: target.path.clone(),
+            edition: target.edition,
+            root: None,
+            externs: Vec::new(),
+        });
+    }
+}
+
+/// Works out which crates each crate may name.
+fn externs(world: &mut World) {
+    let library = |package: usize| {
+        let found = world.crates.iter().position(|krate| krate.package == package && krate.kind == TargetKind::Lib);
+        found.map(|at| CrateId(id(at)))
+    };
+    let mut all = Vec::with_capacity(world.crates.len());
+    for krate in &world.crates {
+        let Some(package) = world.packages.get(krate.package) else { continue };
+        let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
+        for dependency in &package.dependencies {
+            let seen = match dependency.kind {
+                DependencyKind::Build => krate.kind == TargetKind::BuildScript,
+                _ => krate.kind != TargetKind::BuildScript,
+            };
+            if seen {
+                externs.push(extern_name(world, dependency, library));
+            }
+        }
+        if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
+            && let Some(own) = library(krate.package)
+            && let Some(library) = world.crates.get(own.index())
+        {
+            externs.push((library.name.clone(), Some(own)));
+        }
+        for name in ["std", "core", "alloc", "proc_macro", "test"] {
+            externs.push((name.to_owned(), None));
+        }
+        externs.sort();
+        externs.dedup_by(|second, first| second.0 == first.0 && first.1.is_some() == second.1.is_some());
+        all.push(externs);
+    }
+    for (krate, externs) in world.crates.iter_mut().zip(all) {
+        krate.externs = externs;
+    }
+}
+
+fn extern_name(
+    world: &World, dependency: &discover::ResolvedDependency, library: impl Fn(usize) -> Option<CrateId>,
+) -> (String, Option<CrateId>) {
+    let package = dependency.directory.as_ref().and_then(|directory| package_at(&world.packages, directory));
+    let krate = package.and_then(library);
+    let renamed = dependency.name != discover::crate_name(&dependency.package);
+    let own = krate.and_then(|krate| world.crates.get(krate.index()));
+    let name = own.filter(|_| !renamed).map_or_else(|| dependency.name.clone(), |own| own.name.clone());
+    (name, krate)
+}
+
+fn package_at(packages: &[Package], directory: &TreePath) -> Option<usize> {
+    packages.binary_search_by(|package| package.directory.cmp(directory)).ok()
+}
+
+/// Where the files of a body's modules are.
+#[derive(Clone)]
+struct Place {
+    /// The directory of the file itself, for `#[path]`.
+    file_directory: TreePath,
+    /// The directory of files of modules declared here.
+    directory: TreePath,
+    /// Whether inline modules lie between the file and here.
+    inline: bool,
+    depth: usize,
+    conditional: bool,
+}
+
+struct Loader<'w> {
+    world: &'w mut World,
+    krate: CrateId,
+}
+
+impl Loader<'_> {
+    fn root(&mut self) {
+        let Some(krate) = self.world.crates.get(self.krate.index()) else { return };
+        let Some(file) = self.world.file_at(&krate.root_file) else { return };
+        let (name, canonical) = (krate.name.clone(), krate.canonical.clone());
+        let module = self.add_module(None, name, canonical);
+        if let Some(krate) = self.world.crates.get_mut(self.krate.index()) {
+            krate.root = Some(module);
+        }
+        self.load_file(module, file, None, &Entry { owns_directory: true, included: false, depth: 0, conditional: false });
+    }
+
+    fn add_module(&mut self, parent: Option<ModuleId>, name: String, canonical: String) -> ModuleId {
+        let module = ModuleId(id(self.world.modules.len()));
+        let space = SpaceId(id(self.world.spaces.len()));
+        self.world.spaces.push(Space {
+            kind: SpaceKind::Module,
+            module,
+            parent: None,
+            names: FxHashMap::default(),
+            opaque: false,
+        });
+        self.world.module_spaces.push(space);
+        self.world.by_name.entry(canonical.clone()).or_insert(module);
+        let node = ModuleNode { krate: self.krate, parent, name, canonical, bodies: Vec::new(), children: Vec::new() };
+        self.world.modules.push(node);
+        module
+    }
+
+    fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
+        let Some(node) = self.world.module(parent) else { return parent };
+        let same = |child: &&ModuleId| self.world.module(**child).is_some_and(|child| child.name == name);
+        if let Some(child) = node.children.iter().find(same) {
+            return *child;
+        }
+        let canonical = format!("{}::{name}", node.canonical);
+        let child = self.add_module(Some(parent), name.to_owned(), canonical);
+        if let Some(node) = self.world.modules.get_mut(parent.index()) {
+            node.children.push(child);
+        }
+        child
+    }
+
+    fn add_body(&mut self, body: Body) -> BodyId {
+        let at = BodyId(id(self.world.bodies.len()));
+        if let Some(node) = self.world.modules.get_mut(body.module.index()) {
+            node.bodies.push(at);
+        }
+        if let Some(file) = self.world.files.get_mut(body.file.index()) {
+            file.bodies.push(at);
+        }
+        self.world.bodies.push(body);
+        at
+    }
+
+    /// Loads a file as a body of `module`.
+    fn load_file(&mut self, module: ModuleId, file: FileId, declared: Option<(BodyId, u32)>, entry: &Entry) {
+        if entry.depth > DEEPEST || self.is_loading(module, file) {
+            return;
+        }
+        let Some(source) = self.world.files.get(file.index()) else { return };
+        let (path, facts) = (source.path.clone(), Arc::clone(&source.facts));
+        let Facts::Source(facts) = &*facts else { return };
+        let body = Body { module, file, scope: ScopeId(0), declared, included: entry.included };
+        let body = self.add_body(body);
+        let load = self.world.loads.len();
+        let space = self.world.module_spaces.get(module.index()).copied().unwrap_or(SpaceId(0));
+        let unset = vec![space; facts.scopes.len()];
+        self.world.loads.push(Load { file, body, spaces: unset, bodies: vec![body; facts.scopes.len()] });
+        let parent = path.parent().unwrap_or_else(TreePath::root);
+        let owns = entry.owns_directory || path.file_name() == "mod.rs";
+        let directory = if owns { parent.clone() } else { parent.join(path.file_stem()).unwrap_or(parent.clone()) };
+        let place = Place { file_directory: parent, directory, inline: false, depth: entry.depth, conditional: entry.conditional };
+        let mut walk = Walk { load, facts, places: vec![None; facts.scopes.len()] };
+        self.scopes(&mut walk, module, body, place);
+    }
+
+    fn is_loading(&self, module: ModuleId, file: FileId) -> bool {
+        let mut at = Some(module);
+        while let Some(node) = at.and_then(|module| self.world.module(module)) {
+            let holds = |body: &BodyId| self.world.bodies.get(body.index()).is_some_and(|body| body.file == file);
+            if node.bodies.iter().any(holds) {
+                return true;
+            }
+            at = node.parent;
+        }
+        false
+    }
+
+    /// Gives each scope its space, in order, and loads the modules that are declared in it.
+    fn scopes(&mut self, walk: &mut Walk<'_>, module: ModuleId, body: BodyId, place: Place) {
+        let facts = walk.facts;
+        let mut declarations = vec![Vec::new(); facts.scopes.len()];
+        for (at, declaration) in facts.modules.iter().enumerate() {
+            if let Some(list) = declarations.get_mut(declaration.scope.0 as usize) {
+                list.push((id(at), declaration));
+            }
+        }
+        for (at, scope) in facts.scopes.iter().enumerate() {
+            let parent = scope.parent.map(|parent| parent.0 as usize);
+            let here = match (scope.kind, parent) {
+                (ScopeKind::File, _) | (_, None) => Some(Here { module, body, place: place.clone() }),
+                (ScopeKind::Module(_), _) => walk.places.get_mut(at).and_then(Option::take),
+                (kind, Some(parent)) => self.nested(walk, parent, at, kind),
+            };
+            let Some(here) = here else { continue };
+            if scope.opaque {
+                self.mark_opaque(walk.load, at);
+            }
+            for (declared, declaration) in declarations.get(at).into_iter().flatten() {
+                self.declaration(walk, &here, *declared, declaration);
+            }
+            if let Some(slot) = walk.places.get_mut(at) {
+                *slot = Some(here);
+            }
+        }
+        self.includes(walk);
+    }
+
+    fn mark_opaque(&mut self, load: usize, scope: usize) {
+        let space = self.world.loads.get(load).and_then(|load| load.spaces.get(scope)).copied();
+        if let Some(space) = space.and_then(|space| self.world.spaces.get_mut(space.0 as usize)) {
+            space.opaque = true;
+        }
+    }
+
+    /// A block, doc test or macro body: a space below that of its parent.
+    fn nested(&mut self, walk: &Walk<'_>, parent: usize, at: usize, kind: ScopeKind) -> Option<Here> {
+        let here = walk.places.get(parent)?.clone()?;
+        let space = SpaceId(id(self.world.spaces.len()));
+        let load = self.world.loads.get_mut(walk.load)?;
+        let outer = *load.spaces.get(parent)?;
+        *load.spaces.get_mut(at)? = space;
+        *load.bodies.get_mut(at)? = here.body;
+        let kind = if kind == ScopeKind::DocCode { SpaceKind::DocCode } else { SpaceKind::Block };
+        self.world.spaces.push(Space {
+            kind,
+            module: here.module,
+            parent: Some(outer),
+            names: FxHashMap::default(),
+            opaque: false,
+        });
+        Some(here)
+    }
+
+    fn declaration(&mut self, walk: &mut Walk<'_>, here: &Here, at: u32, declaration: &ModuleDeclaration) {
+        let name = walk.facts.name(declaration.name.name);
+        let child = self.child(here.module, name);
+        let conditional = here.place.conditional || !declaration.cfg.is_empty();
+        if let Some(scope) = declaration.body {
+            let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
+            let body = Body { module: child, file, scope, declared: Some((here.body, at)), included: false };
+            let body = self.add_body(body);
+            let space = self.world.module_spaces.get(child.index()).copied().unwrap_or(SpaceId(0));
+            if let Some(load) = self.world.loads.get_mut(walk.load) {
+                if let Some(slot) = load.spaces.get_mut(scope.0 as usize) {
+                    *slot = space;
+                }
+                if let Some(slot) = load.bodies.get_mut(scope.0 as usize) {
+                    *slot = body;
+                }
+            }
+            let place = Place { conditional, ..inline_place(&here.place, declaration, name) };
+            if let Some(slot) = walk.places.get_mut(scope.0 as usize) {
+                *slot = Some(Here { module: child, body, place });
+            }
+            return;
+        }
+        self.module_files(walk, here, (at, child), declaration, conditional);
+    }
+
+    fn module_files(
+        &mut self, walk: &Walk<'_>, here: &Here, (at, child): (u32, ModuleId), declaration: &ModuleDeclaration,
+        conditional: bool,
+    ) {
+        let name = walk.facts.name(declaration.name.name);
+        let mut found: Vec<(FileId, bool)> = Vec::new();
+        let base = if here.place.inline { &here.place.directory } else { &here.place.file_directory };
+        for path in &declaration.path_attributes {
+            let file = base.join(&path.value).ok().and_then(|path| self.world.file_at(&path));
+            found.extend(file.map(|file| (file, true)));
+        }
+        let always = declaration.path_attributes.iter().any(|path| path.cfg.is_none());
+        if !always {
+            for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
+                let file = here.place.directory.join(&guess).ok().and_then(|path| self.world.file_at(&path));
+                found.extend(file.map(|file| (file, false)));
+            }
+        }
+        if found.is_empty() && !conditional {
+            let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
+            self.world.missing.push(MissingModule { body: here.body, file, declaration: at });
+        }
+        if found.is_empty()
+            && let Some(space) = self.world.module_spaces.get(child.index())
+            && let Some(space) = self.world.spaces.get_mut(space.0 as usize)
+        {
+            space.opaque = true;
+        }
+        for (file, owns_directory) in found {
+            let entry = Entry { owns_directory, included: false, depth: here.place.depth + 1, conditional };
+            self.load_file(child, file, Some((here.body, at)), &entry);
+        }
+    }
+
+    /// Files of `include!` become further bodies of the module around the call.
+    fn includes(&mut self, walk: &Walk<'_>) {
+        for include in walk.facts.includes.iter().filter(|include| include.kind == IncludeKind::Code) {
+            let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else { continue };
+            let base = if include.from_manifest { self.package_directory() } else { here.place.file_directory.clone() };
+            let value = if include.from_manifest { include.value.trim_start_matches('/') } else { &include.value };
+            let file = base.join(value).ok().and_then(|path| self.world.file_at(&path));
+            if let Some(file) = file {
+                let entry =
+                    Entry { owns_directory: true, included: true, depth: here.place.depth + 1, conditional: here.place.conditional };
+                self.load_file(here.module, file, None, &entry);
+            }
+        }
+    }
+
+    fn package_directory(&self) -> TreePath {
+        let package = self.world.crates.get(self.krate.index()).and_then(|krate| self.world.packages.get(krate.package));
+        package.map_or_else(TreePath::root, |package| package.directory.clone())
+    }
+}
+
+/// How a file comes into a module.
+struct Entry {
+    owns_directory: bool,
+    included: bool,
+    depth: usize,
+    conditional: bool,
+}
+
+/// Where a scope stands in the module tree.
+#[derive(Clone)]
+struct Here {
+    module: ModuleId,
+    body: BodyId,
+    place: Place,
+}
+
+struct Walk<'f> {
+    load: usize,
+    facts: &'f SourceFacts,
+    places: Vec<Option<Here>>,
+}
+
+fn inline_place(outer: &Place, declaration: &ModuleDeclaration, name: &str) -> Place {
+    let attribute = declaration.path_attributes.first();
+    let directory = match attribute {
+        Some(path) if outer.inline => outer.directory.join(&path.value),
+        Some(path) => outer.file_directory.join(&path.value),
+        None => outer.directory.join(name),
+    };
+    let directory = directory.unwrap_or_else(|_| outer.directory.clone());
+    Place { directory, inline: true, ..outer.clone() }
+}
