@@ -220,6 +220,12 @@ impl PythonGraph {
         };
         let base = import.base(self.package_of(importer));
         if let Some(module) = self.base_module(importer, import) {
+            // `from . import sub` in the package itself: the binding is its own submodule.
+            if module == importer && self.bound.get(module).is_some_and(|bound| bound.contains_key(&leaf.name.text))
+                && let Some(submodule) = self.submodule(module, &leaf.name.text)
+            {
+                return Entity::Module(submodule);
+            }
             return if leaf.name.text == "*" { Entity::Module(module) } else { self.member_at(module, &leaf.name.text, depth + 1) };
         }
         // A namespace package: the name may still be a module.
