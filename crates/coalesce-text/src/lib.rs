@@ -1,1 +1,198 @@
-//! placeholder
+//! References in files of no programming language: configuration, documents, notebooks.
+//!
+//! Full names and the paths of moved files, with the class of evidence for each. Code inside
+//! documents goes back to the language, as a fragment. Nothing is read from disk here.
+
+mod document;
+mod fragment;
+mod kind;
+mod names;
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{
+    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind, LanguagePlan, LineIndex, Mention,
+    NotRewritten, Reference, Rewrite, Safety, Texts, TreePath, language::RewriteOptions, pattern::NamePattern,
+};
+use rayon::prelude::*;
+
+use crate::{
+    kind::{FileKind, kind},
+    names::{dotted, occurrences},
+};
+
+/// Works out what the changes of one language mean for text files.
+#[must_use]
+pub fn rewrite(changes: &[Change], moves: &[FileMove], graph: &dyn LanguageGraph, options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+    let separator = graph.language().separator();
+    let subject = Subject { changes, moves, graph, separator, prose: options.prose };
+    let needles: Vec<&str> = changes.iter().filter_map(|change| change.from.rsplit(separator).next()).collect();
+    let files: Vec<Found> = text_files(texts)
+        .filter_map(|(path, kind)| {
+            let text = texts.text(path)?;
+            let mentioned = needles.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some());
+            mentioned.then(|| subject.file(path, kind, &text))
+        })
+        .collect();
+    let mut plan = LanguagePlan { edits: BTreeMap::new(), ..LanguagePlan::default() };
+    for found in files {
+        plan.rewrites.extend(found.rewrites);
+        plan.not_rewritten.extend(found.not_rewritten);
+        if !found.edits.is_empty() {
+            plan.edits.insert(found.path, found.edits);
+        }
+    }
+    plan
+}
+
+/// Full names in configuration files that a pattern fits, for the lint.
+#[must_use]
+pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
+    let mut found: Vec<Mention> = text_files(texts)
+        .filter(|(_, kind)| *kind == FileKind::Configuration)
+        .filter_map(|(path, _)| Some((path, texts.text(path)?)))
+        .flat_map_iter(|(path, text)| {
+            let lines = LineIndex::new(&text);
+            let fits = |name: &&(ByteSpan, &str)| patterns.iter().any(|pattern| pattern.matches_name_or_parent(name.1));
+            let names = dotted(&text);
+            let mentions: Vec<_> = names
+                .iter()
+                .filter(fits)
+                .map(|(span, name)| Mention { path: path.clone(), span: *span, line: lines.line_number(span.start), name: (*name).to_owned() })
+                .collect();
+            mentions
+        })
+        .collect();
+    // The manifests themselves say what is forbidden.
+    found.retain(|mention| !mention.path.as_str().starts_with("migrations/"));
+    found.sort_by(|a, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
+    found
+}
+
+/// Places in text files that name a module or item in full.
+#[must_use]
+pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<Reference> {
+    if !name.contains(language.separator()) {
+        return Vec::new();
+    }
+    let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
+    let found = files.flat_map_iter(|(path, kind, text)| {
+        let form = if kind == FileKind::Configuration { Form::Configuration } else { Form::Prose };
+        let spans: Vec<ByteSpan> = occurrences(&text, name).collect();
+        let path = path.clone();
+        spans.into_iter().map(move |span| Reference { path: path.clone(), span, segments: vec![span], form, certainty: Certainty::Exact })
+    });
+    let mut found: Vec<Reference> = found.collect();
+    found.sort();
+    found
+}
+
+fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, FileKind)> {
+    texts.paths().par_iter().filter_map(|path| Some((path, kind(path)?)))
+}
+
+pub(crate) struct Subject<'a> {
+    changes: &'a [Change],
+    moves: &'a [FileMove],
+    graph: &'a dyn LanguageGraph,
+    separator: &'static str,
+    prose: bool,
+}
+
+pub(crate) struct Found {
+    path: TreePath,
+    edits: Vec<Edit>,
+    rewrites: Vec<Rewrite>,
+    not_rewritten: Vec<NotRewritten>,
+}
+
+/// How a reference that changes is described.
+pub(crate) struct Reason {
+    form: Form,
+    evidence: Evidence,
+    safety: Safety,
+    text: &'static str,
+}
+
+impl Found {
+    fn covered(&self, span: ByteSpan) -> bool {
+        self.edits.iter().any(|edit| edit.span.start < span.end && span.start < edit.span.end)
+    }
+
+    fn change(&mut self, span: ByteSpan, from: &str, to: &str, reason: Reason) {
+        self.edits.push(Edit::replace(span, to));
+        self.rewrites.push(Rewrite {
+            path: self.path.clone(),
+            span,
+            form: reason.form,
+            evidence: reason.evidence,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            reason: reason.text.to_owned(),
+            safety: reason.safety,
+        });
+    }
+
+    fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
+        self.not_rewritten.push(NotRewritten { path: self.path.clone(), span, form, name: name.to_owned(), why: why.to_owned() });
+    }
+}
+
+impl Subject<'_> {
+    fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
+        let mut found = Found { path: path.clone(), edits: Vec::new(), rewrites: Vec::new(), not_rewritten: Vec::new() };
+        if path.as_str().starts_with("migrations/") {
+            return found;
+        }
+        match kind {
+            FileKind::History => self.history(text, &mut found),
+            FileKind::Configuration | FileKind::Operations => self.configuration(kind, text, &mut found),
+            FileKind::Document => document::rewrite(self, text, &mut found),
+            FileKind::Notebook => document::notebook(self, text, &mut found),
+        }
+        found.edits.sort();
+        found
+    }
+
+    /// Every changed name in a text: its place, the name, and the new one. Longest names first
+    /// where they share a start.
+    fn names(&self, text: &str) -> Vec<(ByteSpan, String, String)> {
+        let mut names = Vec::new();
+        for change in self.changes.iter().filter(|change| change.from.contains(self.separator)) {
+            for span in occurrences(text, &change.from) {
+                let nearer = self.changes.iter().any(|other| {
+                    let longer = other.from.len() > change.from.len() && other.from.starts_with(&change.from);
+                    longer && text.get(span.start as usize..).is_some_and(|rest| rest.starts_with(&other.from))
+                });
+                if !nearer {
+                    names.push((span, change.from.clone(), change.to.clone()));
+                }
+            }
+        }
+        names.sort_by_key(|(span, ..)| *span);
+        names
+    }
+
+    fn history(&self, text: &str, found: &mut Found) {
+        if let Some((span, from, _)) = self.names(text).into_iter().next() {
+            found.leave(span, Form::Prose, &from, "history stays as it was written");
+        }
+    }
+
+    fn configuration(&self, kind: FileKind, text: &str, found: &mut Found) {
+        for (span, from, to) in self.names(text) {
+            let reason = Reason { form: Form::Configuration, evidence: Evidence::ExactName, safety: Safety::Safe, text: "a full name in a configuration file" };
+            found.change(span, &from, &to, reason);
+        }
+        for file in self.moves.iter().filter(|file| file.from.as_str().contains('/')) {
+            for span in occurrences(text, file.from.as_str()) {
+                if kind == FileKind::Operations {
+                    found.leave(span, Form::FilePath, file.from.as_str(), "a path in a file that runs or guards the project: change it by hand");
+                } else if !found.covered(span) {
+                    let reason = Reason { form: Form::FilePath, evidence: Evidence::ExactPath, safety: Safety::Safe, text: "the path of a file that moves" };
+                    found.change(span, file.from.as_str(), file.to.as_str(), reason);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Documents and notebooks: code in them is code, the rest is prose.
+
+use coalesce_model::{ByteSpan, Evidence, Form, LanguageKind, Safety};
+
+use crate::{Found, Reason, Subject, fragment::Fragment};
+
+/// Rewrites a Markdown or similar document.
+pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
+    let fences = fences(text);
+    for fence in fences.iter().filter(|fence| fence.speaks(subject.graph.language())) {
+        fragment(subject, &Fragment::from_lines(text, &fence.lines), found);
+    }
+    for (span, from, to) in subject.names(text) {
+        if found.covered(span) {
+            continue;
+        }
+        let fenced = fences.iter().any(|fence| fence.span.contains(span));
+        if fenced || is_import_line(text, span) {
+            let reason = Reason { form: Form::DocCode, evidence: Evidence::ExactName, safety: Safety::Safe, text: "a full name in code of a document" };
+            found.change(span, &from, &to, reason);
+        } else if subject.prose {
+            let reason = Reason { form: Form::Prose, evidence: Evidence::Prose, safety: Safety::NeedsReview, text: "a full name in prose" };
+            found.change(span, &from, &to, reason);
+        } else {
+            found.leave(span, Form::Prose, &from, "prose; `--docs rewrite` changes it");
+        }
+    }
+}
+
+/// Rewrites the code cells of a notebook; every other byte of the JSON stays.
+pub fn notebook(subject: &Subject<'_>, text: &str, found: &mut Found) {
+    for strings in code_cells(text) {
+        fragment(subject, &Fragment::from_json_strings(text, &strings), found);
+    }
+    for (span, from, _) in subject.names(text) {
+        if !found.covered(span) {
+            found.leave(span, Form::Prose, &from, "outside the code of the notebook");
+        }
+    }
+}
+
+fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
+    for (mut rewrite, edit) in subject.graph.rewrite_fragment(subject.changes, &fragment.code) {
+        let (Some(edit), Some(span)) = (fragment.edit(&edit), fragment.span(rewrite.span)) else { continue };
+        if found.covered(edit.span) {
+            continue;
+        }
+        rewrite.path = found.path.clone();
+        rewrite.span = span;
+        rewrite.form = Form::DocCode;
+        found.edits.push(edit);
+        found.rewrites.push(rewrite);
+    }
+}
+
+struct Fence {
+    language: String,
+    span: ByteSpan,
+    /// Each line with its line break, and the bytes of indentation or prompt before the code.
+    lines: Vec<(ByteSpan, usize)>,
+}
+
+impl Fence {
+    fn speaks(&self, language: LanguageKind) -> bool {
+        match language {
+            LanguageKind::Python => matches!(self.language.as_str(), "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"),
+            LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
+        }
+    }
+}
+
+fn fences(text: &str) -> Vec<Fence> {
+    let mut fences = Vec::new();
+    let mut open: Option<(String, usize, Fence)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let span = ByteSpan::from_range(at..at + line.len());
+        at += line.len();
+        let trimmed = line.trim_start();
+        let indent = line.len() - trimmed.len();
+        let mark: String = trimmed.chars().take_while(|c| matches!(c, '`' | '~')).collect();
+        match &mut open {
+            Some((opening, _, _)) if mark.len() >= opening.len() && mark.starts_with(opening.as_str()) && trimmed.trim() == mark => {
+                fences.extend(open.take().map(|(_, _, fence)| fence));
+            }
+            Some((_, opening_indent, fence)) => {
+                let prompt = if trimmed.starts_with(">>> ") || trimmed.starts_with("... ") { indent + 4 } else { indent.min(*opening_indent) };
+                fence.span = fence.span.cover(span);
+                fence.lines.push((span, prompt));
+            }
+            None if mark.len() >= 3 => {
+                let info = trimmed.trim_start_matches(['`', '~']).trim();
+                let language = info.split([' ', ',', '{', '}']).find(|word| !word.is_empty()).unwrap_or_default().to_lowercase();
+                open = Some((mark, indent, Fence { language, span: ByteSpan::empty(span.end), lines: Vec::new() }));
+            }
+            None => {}
+        }
+    }
+    fences.extend(open.map(|(_, _, fence)| fence));
+    fences
+}
+
+/// Whether the line up to a name is an import, prompts aside.
+fn is_import_line(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let line = line.trim_start_matches(">>>").trim_start();
+    matches!(line, "from " | "import " | "use " | "pub use ")
+}
+
+/// The strings of the `source` of each code cell. Keys stand in alphabetical order in a notebook,
+/// so that `cell_type` comes before `source`.
+fn code_cells(text: &str) -> Vec<Vec<ByteSpan>> {
+    let mut cells = Vec::new();
+    for (at, key) in text.match_indices("\"source\"") {
+        let kind = text.get(..at).and_then(|before| before.rfind("\"cell_type\""));
+        let code = kind.and_then(|kind| text.get(kind + 11..kind + 30)).is_some_and(|value| value.trim_start_matches([':', ' ']).starts_with("\"code\""));
+        if code {
+            cells.push(strings(text, at + key.len()));
+        }
+    }
+    cells
+}
+
+/// The contents of the string, or of the strings of the list, that follow a key.
+fn strings(text: &str, start: usize) -> Vec<ByteSpan> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = start;
+    let mut list = false;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'[' => list = true,
+            b']' | b'}' => break,
+            b'"' => {
+                let end = string_end(bytes, at + 1);
+                found.push(ByteSpan::from_range(at + 1..end));
+                at = end;
+                if !list {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'"' => return at,
+            _ => {}
+        }
+        at += 1;
+    }
+    bytes.len()
+}

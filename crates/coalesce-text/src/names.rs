@@ -1,0 +1,76 @@
+//! Full names in plain text.
+
+use coalesce_model::ByteSpan;
+
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Where `name` stands as a whole: nothing that could belong to a longer name or path touches its
+/// start, and no identifier goes on at its end.
+pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = ByteSpan> + 't {
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter_map(move |at| {
+        let before = text.get(..at)?.chars().next_back();
+        let after = text.get(at + name.len()..)?.chars().next();
+        let starts = !before.is_some_and(|c| joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_path_start(text, at, c));
+        let ends = !after.is_some_and(|c| joins(c) || c == '-');
+        (starts && ends).then(|| ByteSpan::from_range(at..at + name.len()))
+    })
+}
+
+/// Whether what stands before a name is punctuation of the file, not a part of the name: `./path`,
+/// or the colon of `key:value`.
+fn is_path_start(text: &str, at: usize, before: char) -> bool {
+    let head = text.get(..at).unwrap_or_default();
+    match before {
+        '/' => head.ends_with("./") && !head.ends_with("../"),
+        ':' => !head.ends_with("::"),
+        _ => false,
+    }
+}
+
+/// Every dotted or `::` name of two and more segments in a text.
+pub fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte == b':' || byte >= 0x80;
+    while at < bytes.len() {
+        if !bytes.get(at).copied().is_some_and(part) {
+            at += 1;
+            continue;
+        }
+        let end = bytes.iter().skip(at).position(|byte| !part(*byte)).map_or(bytes.len(), |length| at + length);
+        let path = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(|byte| matches!(byte, b'/' | b'-'));
+        let whole = text.get(at..end).unwrap_or_default();
+        let name = whole.trim_end_matches(['.', ':']);
+        let name = if name.contains("::") { name } else { name.split(':').next().unwrap_or(name) };
+        if !path && (name.contains('.') || name.contains("::")) && !name.starts_with(['.', ':']) {
+            found.push((ByteSpan::from_range(at..at + name.len()), name));
+        }
+        at = end;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_alone_or_goes_on_with_a_dot() {
+        for (text, count) in [
+            ("_target_: p.old.Class", 1),
+            ("class: p.old", 1),
+            ("cli = \"p.old:main\"", 1),
+            ("x.p.old", 0),
+            ("p.old_memory", 0),
+            ("a/p.old", 0),
+            ("key:p.old", 1),
+        ] {
+            assert_eq!(occurrences(text, "p.old").count(), count, "{text}");
+        }
+        let names: Vec<_> = dotted("a: p.q.R, x::y; v1 p.q:main").into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["p.q.R", "x::y", "p.q"]);
+    }
+}
