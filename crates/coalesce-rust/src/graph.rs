@@ -1,5 +1,9 @@
 //! Rust as a [`Language`], and its resolved graph.
 
+mod findings;
+mod imports;
+mod modules;
+
 use std::sync::Arc;
 
 use coalesce_model::{
@@ -10,7 +14,7 @@ use coalesce_model::{
 use crate::{
     discover,
     facts::{self, Facts},
-    findings, imports, modules, references,
+    references,
     resolve::{self, World},
     rewrite,
 };

@@ -5,12 +5,12 @@
 
 pub mod discover;
 pub mod facts;
-//mod graph;
+mod graph;
 mod lexer;
-//mod references;
+mod references;
 pub mod resolve;
-//mod rewrite;
-//mod shim;
+mod rewrite;
+mod shim;
 
 pub use facts::Facts;
-//pub use graph::{Rust, RustGraph};
+pub use graph::{Rust, RustGraph};

@@ -1,0 +1,1 @@
+//! What a Rust shim looks like.

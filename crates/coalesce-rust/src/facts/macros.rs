@@ -87,6 +87,13 @@ impl Extractor<'_, '_> {
             self.builder.mark_opaque();
         }
         let tokens = lexer::tokens(self.builder.text, body);
+        if item_position {
+            for word in tokens.iter().filter(|token| token.is_ident()) {
+                let name = self.builder.slice(word.span);
+                let name = self.builder.intern(name);
+                self.builder.facts.module_words.push(name);
+            }
+        }
         tokens::macro_arguments(self.builder, &tokens, item_position);
         self.builder.origin = outer;
     }

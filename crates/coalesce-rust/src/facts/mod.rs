@@ -72,10 +72,16 @@ pub struct SourceFacts {
     pub includes: Vec<Include>,
     /// String literals of code that hold a name with `::`.
     pub strings: Vec<StringFact>,
+    /// Names in item macros that are not understood: a macro may declare modules of them.
+    pub module_words: Vec<NameId>,
     /// Code blocks in documentation.
     pub doc_code: Vec<DocCode>,
+    /// String literals of code that look like paths of files.
+    pub path_strings: Vec<StringFact>,
     /// Number of lines of the file.
     pub lines: u32,
+    /// First byte of each line.
+    pub line_starts: Vec<u32>,
     /// The marker `// coalesce: shim ID` that a shim carries.
     pub shim_marker: Option<Box<str>>,
     /// Whether the file starts with a macro that generated files carry (`@generated`).
@@ -507,6 +513,12 @@ pub struct DocCode {
 }
 
 impl SourceFacts {
+    /// The line number (1-based) of a byte.
+    #[must_use]
+    pub fn line_number(&self, offset: u32) -> u32 {
+        u32::try_from(self.line_starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+    }
+
     /// The text of a name.
     #[must_use]
     pub fn name(&self, name: NameId) -> &str {

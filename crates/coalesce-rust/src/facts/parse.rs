@@ -107,10 +107,11 @@ fn broken_facts(text: &str, problem: Problem) -> SourceFacts {
 }
 
 fn finish(facts: &mut SourceFacts, text: &str) {
-    let ends_open = !text.is_empty() && !text.ends_with('\n');
-    facts.lines = index(memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(ends_open));
+    let lines = coalesce_model::LineIndex::new(text);
+    facts.lines = lines.line_count(text);
+    facts.line_starts = (1..).map_while(|line| lines.line_start(line)).collect();
     facts.shim_marker = docs::shim_marker(text);
-    let head = text.get(..text.len().min(1024)).unwrap_or_default();
+    let head = text.get(..text.floor_char_boundary(1024)).unwrap_or_default();
     facts.generated = head.contains("@generated");
     facts.names.shrink_to_fit();
     facts.paths.shrink_to_fit();

@@ -148,9 +148,13 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Notes a string literal when it holds a name with `::`.
+    /// Notes a string literal when it holds a name with `::` or the path of a file.
     pub fn string(&mut self, content: ByteSpan) {
         let value = self.slice(content);
+        if is_file_path(value) {
+            self.facts.path_strings.push(StringFact { scope: self.scope, value: Box::from(value), span: content });
+            return;
+        }
         if is_path(value) && value.contains("::") {
             self.facts.strings.push(StringFact { scope: self.scope, value: Box::from(value), span: content });
         }
@@ -184,6 +188,12 @@ impl<'t> Builder<'t> {
 pub(super) fn is_path(text: &str) -> bool {
     let text = text.strip_prefix("::").unwrap_or(text);
     !text.is_empty() && text.split("::").all(is_identifier)
+}
+
+/// Whether `text` looks like the path of a file or a pattern of paths.
+fn is_file_path(text: &str) -> bool {
+    let path = text.contains('/') || text.ends_with(".rs");
+    path && text.len() <= 200 && !text.contains("//") && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 fn is_identifier(text: &str) -> bool {

@@ -14,7 +14,7 @@ pub use uses::{PathUse, ResolvedSegment, UseSite};
 pub use world::{Body, BodyId, Crate, CrateId, FileId, ItemId, ItemNode, ModuleId, ModuleNode, SourceFile, Target, World};
 
 pub(crate) use uses::{Site, form};
-pub(crate) use world::{Reach, Res};
+pub(crate) use world::{Reach, Res, SpaceKind};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

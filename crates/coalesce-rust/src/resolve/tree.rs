@@ -6,7 +6,7 @@ use coalesce_model::TreePath;
 use rustc_hash::FxHashMap;
 
 use super::world::{
-    Body, BodyId, Crate, CrateId, FileId, Load, MissingModule, ModuleId, ModuleNode, SourceFile, Space, SpaceId,
+    Body, BodyId, Crate, CrateId, FileId, Load, ModuleId, ModuleNode, SourceFile, Space, SpaceId,
     SpaceKind, World,
 };
 use crate::{
@@ -214,7 +214,7 @@ impl Loader<'_> {
         let load = self.world.loads.len();
         let space = self.world.module_spaces.get(module.index()).copied().unwrap_or(SpaceId(0));
         let unset = vec![space; facts.scopes.len()];
-        self.world.loads.push(Load { file, body, spaces: unset, bodies: vec![body; facts.scopes.len()] });
+        self.world.loads.push(Load { file, spaces: unset, bodies: vec![body; facts.scopes.len()] });
         let parent = path.parent().unwrap_or_else(TreePath::root);
         let owns = entry.owns_directory || path.file_name() == "mod.rs";
         let directory = if owns { parent.clone() } else { parent.join(path.file_stem()).unwrap_or(parent.clone()) };
@@ -337,7 +337,7 @@ impl Loader<'_> {
         }
         if found.is_empty() && !conditional {
             let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
-            self.world.missing.push(MissingModule { body: here.body, file, declaration: at });
+            self.world.missing.push((file, at));
         }
         if found.is_empty()
             && let Some(space) = self.world.module_spaces.get(child.index())

@@ -136,12 +136,10 @@ impl World {
             span: segment.span,
             targets: self.targets(facts, site, at),
         });
-        let loaded = self.loads.get(site.load);
-        let body = loaded.and_then(|load| load.bodies.get(site.scope.0 as usize)).copied().unwrap_or(BodyId(0));
         PathUse {
-            file: loaded.map_or(FileId(0), |load| load.file),
+            file: self.loads.get(site.load).map_or(FileId(0), |load| load.file),
             module: self.module_of(site.space),
-            body,
+            body: self.body_of(site),
             scope: site.scope,
             site: site.site,
             segments: segments.collect(),
@@ -170,6 +168,17 @@ impl World {
             other => self.target(other),
         };
         found.all().map(|(res, _)| spell(res)).collect()
+    }
+
+    /// The body that a site stands in.
+    pub(crate) fn body_of(&self, site: &Site<'_>) -> BodyId {
+        let load = self.loads.get(site.load);
+        load.and_then(|load| load.bodies.get(site.scope.0 as usize)).copied().unwrap_or(BodyId(0))
+    }
+
+    /// The full name of what the first `at + 1` segments name.
+    pub(crate) fn site_name(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> Option<String> {
+        self.targets(facts, site, at).first().map(|target| self.name_of(target))
     }
 
     /// The whole name of what the first `at + 1` segments name outside the tree.

@@ -239,20 +239,10 @@ pub(crate) struct Space {
 #[derive(Debug)]
 pub(crate) struct Load {
     pub file: FileId,
-    /// The body of the file itself.
-    pub body: BodyId,
     /// The space of each scope of the file.
     pub spaces: Vec<SpaceId>,
     /// The body of each scope of the file.
     pub bodies: Vec<BodyId>,
-}
-
-/// A `mod name;` without a file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MissingModule {
-    pub body: BodyId,
-    pub file: FileId,
-    pub declaration: u32,
 }
 
 /// The resolved tree.
@@ -279,7 +269,7 @@ pub struct World {
     pub(crate) loads: Vec<Load>,
     /// Variants of each item that is an enum.
     pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
-    pub(crate) missing: Vec<MissingModule>,
+    pub(crate) missing: Vec<(FileId, u32)>,
     /// Modules by canonical name.
     pub(crate) by_name: FxHashMap<String, ModuleId>,
 }
@@ -368,6 +358,20 @@ impl World {
         items
     }
 
+    /// The names of a module and how far each binding reaches, in no order.
+    pub(crate) fn bound_names(&self, module: ModuleId) -> impl Iterator<Item = (Arc<str>, Reach)> + '_ {
+        let names = self.space(module).into_iter().flat_map(|space| &space.names);
+        names.flat_map(|(sym, bindings)| bindings.iter().map(|binding| (self.names.text(*sym), binding.reach)))
+    }
+
+    /// Whether `name` is `module::name` for a name that the module defines or re-exports.
+    pub(crate) fn exports(&self, name: &str) -> bool {
+        let Some((module, last)) = name.rsplit_once("::") else { return false };
+        let Some(sym) = self.names.get(last) else { return false };
+        let bound = |module: &ModuleId| self.space(*module).is_some_and(|space| space.names.contains_key(&sym));
+        self.modules_named(module).iter().any(bound)
+    }
+
     pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {
         let variants = self.variants.get(&item);
         self.names.get(name).is_some_and(|sym| variants.is_some_and(|variants| variants.contains(&sym)))
@@ -379,6 +383,15 @@ impl World {
 
     pub(crate) fn load_count(&self) -> usize {
         self.loads.len()
+    }
+
+    pub(crate) fn space_kind(&self, space: SpaceId) -> Option<SpaceKind> {
+        self.spaces.get(space.0 as usize).map(|space| space.kind)
+    }
+
+    /// `mod name;` without a file and without a `cfg`: file and index into its `modules`.
+    pub(crate) fn missing_modules(&self) -> impl Iterator<Item = (FileId, u32)> + '_ {
+        self.missing.iter().copied()
     }
 
     pub(crate) fn path_of_load(&self, load: usize) -> Option<&TreePath> {
