@@ -1,1 +1,57 @@
-//! placeholder
+//! The only writer of a user's tree: journal, apply, recover, undo.
+//!
+//! The journal holds the old and the new bytes of every path and is on disk before the first
+//! change. Which way a path stands is decided by the hash of its bytes alone, so finishing and
+//! undoing can run any number of times. Nothing here knows why a file changes.
+
+mod dirty;
+mod disk;
+mod error;
+mod journal;
+mod preflight;
+mod store;
+
+pub use crate::{
+    dirty::uncommitted,
+    error::{Error, ErrorKind},
+    journal::Record,
+    store::{Applied, Recovery, Store},
+};
+
+use coalesce_model::{ContentHash, TreePath};
+
+/// The state of one path before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The path.
+    pub path: TreePath,
+    /// What is there now; `None`: nothing.
+    pub before: Option<Stamp>,
+    /// What shall be there; `None`: nothing.
+    pub after: Option<Content>,
+}
+
+/// What a file is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Hash of its bytes.
+    pub hash: ContentHash,
+    /// Its permission bits.
+    pub mode: u32,
+}
+
+/// What a file shall be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Its permission bits; `None`: as they are, or 0644 for a new file.
+    pub mode: Option<u32>,
+}
+
+/// What is remembered with a migration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Ids of its manifests.
+    pub manifests: Vec<String>,
+}
