@@ -15,8 +15,8 @@ const CONTEXT: usize = 3;
 pub struct Side<'a> {
     /// The file.
     pub path: &'a TreePath,
-    /// Its text.
-    pub text: &'a str,
+    /// Its text; `None` for a file that holds none, of which no line is shown.
+    pub text: Option<&'a str>,
 }
 
 /// The diff of one file: `None` on the left for a new one, on the right for one that goes away.
@@ -28,10 +28,8 @@ pub fn file_diff(before: Option<Side<'_>>, after: Option<Side<'_>>) -> String {
     };
     let old_path = before.unwrap_or(either).path;
     let new_path = after.unwrap_or(either).path;
-    let (old, new) = (
-        before.map_or("", |side| side.text),
-        after.map_or("", |side| side.text),
-    );
+    let old = before.map_or(Some(""), |side| side.text);
+    let new = after.map_or(Some(""), |side| side.text);
     if before.is_some() && after.is_some() && old_path == new_path && old == new {
         return String::new();
     }
@@ -48,9 +46,16 @@ pub fn file_diff(before: Option<Side<'_>>, after: Option<Side<'_>>) -> String {
     }
     let old_name = before.map_or_else(|| "/dev/null".to_owned(), |_| old_name);
     let new_name = after.map_or_else(|| "/dev/null".to_owned(), |_| new_name);
-    let hunks = hunks(old, new);
-    if !hunks.is_empty() {
-        out.push_str(&format!("--- {old_name}\n+++ {new_name}\n{hunks}"));
+    match (old, new) {
+        (Some(old), Some(new)) => {
+            let hunks = hunks(old, new);
+            if !hunks.is_empty() {
+                out.push_str(&format!("--- {old_name}\n+++ {new_name}\n{hunks}"));
+            }
+        }
+        // A moved file without text goes as it is.
+        (None, None) => {}
+        _ => out.push_str(&format!("Binary files {old_name} and {new_name} differ\n")),
     }
     out
 }
@@ -121,36 +126,40 @@ fn lines(out: &mut String, sign: char, lines: &[&str]) {
 mod tests {
     use super::*;
 
-    type File = Option<(&'static str, &'static str)>;
+    type File = Option<(&'static str, Option<&'static str>)>;
 
     fn check(before: File, after: File, expected: &str) {
         let own = |file: File| file.map(|(path, text)| (TreePath::new(path).unwrap(), text));
         let (before, after) = (own(before), own(after));
-        let before = before.as_ref().map(|(path, text)| Side { path, text });
-        let after = after.as_ref().map(|(path, text)| Side { path, text });
+        let before = before
+            .as_ref()
+            .map(|(path, text)| Side { path, text: *text });
+        let after = after
+            .as_ref()
+            .map(|(path, text)| Side { path, text: *text });
         assert_eq!(file_diff(before, after), expected);
     }
 
     #[test]
     fn each_kind_of_change_reads_as_git_writes_it() {
-        check(Some(("a.py", "x\n")), Some(("a.py", "x\n")), "");
+        check(Some(("a.py", Some("x\n"))), Some(("a.py", Some("x\n"))), "");
         check(
-            Some(("a.py", "1\n2\n3\n4\n5\n6\n")),
-            Some(("a.py", "1\n2\n3\n4\nfive\n6\n")),
+            Some(("a.py", Some("1\n2\n3\n4\n5\n6\n"))),
+            Some(("a.py", Some("1\n2\n3\n4\nfive\n6\n"))),
             "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -2,5 +2,5 @@\n 2\n 3\n 4\n-5\n+five\n 6\n",
         );
         check(
-            Some(("a.py", "x")),
-            Some(("b/a.py", "x")),
+            Some(("a.py", Some("x"))),
+            Some(("b/a.py", Some("x"))),
             "diff --git a/a.py b/b/a.py\nrename from a.py\nrename to b/a.py\n",
         );
         check(
             None,
-            Some(("a.py", "x")),
+            Some(("a.py", Some("x"))),
             "diff --git a/a.py b/a.py\nnew file mode 100644\n--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n",
         );
         check(
-            Some(("a\tb", "x\r\n")),
+            Some(("a\tb", Some("x\r\n"))),
             None,
             "diff --git \"a/a\\011b\" \"b/a\\011b\"\ndeleted file mode 100644\n--- \"a/a\\011b\"\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\r\n",
         );

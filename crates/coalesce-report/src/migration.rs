@@ -26,10 +26,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
             .end();
     }
     if migrate.plan.operations.is_empty() && migrate.plan.verdict.imports_still_work {
-        page.line(format_args!(
-            "nothing to do: {}",
-            migrate.plan.verdict.message
-        ));
+        page.line("nothing to do: every entry is done");
         return;
     }
     plan::summary(page, &migrate.plan);

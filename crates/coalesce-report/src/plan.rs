@@ -185,13 +185,11 @@ pub fn summary(page: &mut Page, plan: &Plan) {
 
 /// The last line: will my imports still work?
 pub fn verdict(page: &mut Page, plan: &Plan) {
-    let (style, answer) = if plan.verdict.imports_still_work {
-        (GOOD, "yes")
+    let style = if plan.verdict.imports_still_work {
+        GOOD
     } else {
-        (BAD, "no")
+        BAD
     };
-    page.put(BOLD, "Will my imports still work? ")
-        .put(style, answer);
-    page.put(PLAIN, format_args!(": {}", plan.verdict.message))
-        .end();
+    page.put(BOLD, "Will my imports still work? ");
+    page.put(style, &plan.verdict.message).end();
 }

@@ -134,7 +134,12 @@ fn audit() -> Envelope {
 fn plan() -> Plan {
     let (old, new) = (path("lidar/gpu.py"), path("lidar/core/gpu.py"));
     let (user, text) = (path("lidar/a.py"), "from lidar.gpu import x\n");
-    let side = |path, text| Some(Side { path, text });
+    let side = |path, text| {
+        Some(Side {
+            path,
+            text: Some(text),
+        })
+    };
     let edited = "from lidar.core.gpu import x\n";
     Plan {
         files: files(),
@@ -174,7 +179,7 @@ fn plan() -> Plan {
         cycles_after: CycleCounts { eager: 2, lazy: 0 },
         verdict: Verdict {
             imports_still_work: true,
-            message: "each of 40 internal imports resolves as before".into(),
+            message: "yes: each of 40 internal imports resolves as before".into(),
         },
         diff: file_diff(side(&old, "x = 1\n"), side(&new, "x = 1\n"))
             + &file_diff(side(&user, text), side(&user, edited)),
@@ -256,7 +261,7 @@ fn migrate_pages() -> Vec<(&'static str, Envelope)> {
         plan: Plan {
             verdict: Verdict {
                 imports_still_work: false,
-                message: "1 import would break".into(),
+                message: "no: 1 import would break".into(),
             },
             ..plan()
         },
@@ -323,7 +328,7 @@ fn other_pages() -> Vec<(&'static str, Envelope)> {
 }
 
 fn nothing_to_do() -> Migrate {
-    let message = "every entry is done".into();
+    let message = "yes: there is nothing to do".into();
     let verdict = Verdict {
         imports_still_work: true,
         message,
