@@ -18,22 +18,29 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Everything of that name: modules, items, variants; or something outside the tree.
+    /// Everything of that name: modules, items, variants; or something outside the tree. A name that
+    /// starts with a package's instead of a target's counts when there is no other.
     pub fn of(world: &World, name: &str) -> Self {
-        let mut wanted = Self { modules: world.modules_named(name), ..Self::default() };
-        if let Some((module, last)) = name.rsplit_once("::") {
-            for module in world.modules_named(module) {
-                wanted.items.extend(world.items_of(module, last));
-            }
-            if let Some((module, item)) = module.rsplit_once("::") {
-                for module in world.modules_named(module) {
-                    let enums = world.items_of(module, item).into_iter().filter(|item| world.has_variant(*item, last));
-                    wanted.variants.extend(enums.map(|item| (item, last.to_owned())));
-                }
-            }
+        let mut wanted = Self::below(world, name, World::modules_named);
+        if wanted.is_empty() {
+            wanted = Self::below(world, name, World::modules_of_package);
         }
         if wanted.is_empty() {
             wanted.external = Some(name.to_owned());
+        }
+        wanted
+    }
+
+    fn below(world: &World, name: &str, modules: impl Fn(&World, &str) -> Vec<ModuleId>) -> Self {
+        let mut wanted = Self { modules: modules(world, name), ..Self::default() };
+        let Some((outer, last)) = name.rsplit_once("::") else { return wanted };
+        for module in modules(world, outer) {
+            wanted.items.extend(world.items_of(module, last));
+        }
+        let Some((outer, item)) = outer.rsplit_once("::") else { return wanted };
+        for module in modules(world, outer) {
+            let enums = world.items_of(module, item).into_iter().filter(|item| world.has_variant(*item, last));
+            wanted.variants.extend(enums.map(|item| (item, last.to_owned())));
         }
         wanted
     }

@@ -14,6 +14,12 @@ use super::{
 };
 use crate::lexer;
 
+/// Types that a function of the same name does not hide.
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32", "u64", "u8",
+    "usize",
+];
+
 /// Turns the parser's positions into bytes of the file.
 pub(super) struct Places<'t> {
     text: &'t str,
@@ -176,16 +182,14 @@ impl<'b, 't> Extractor<'b, 't> {
         let start = self.places.start(restricted.pub_token.span);
         let end = self.places.past(restricted.paren_token.span.close());
         let simple = restricted.in_token.is_none().then(|| restricted.path.get_ident().map(ToString::to_string));
+        let origin = std::mem::replace(&mut self.builder.origin, Origin::Visibility);
+        let path = self.emit(&restricted.path, usize::MAX, Namespaces::TYPE);
+        self.builder.origin = origin;
         let kind = match simple.flatten().as_deref() {
             Some("crate") => VisibilityKind::Crate,
             Some("super") => VisibilityKind::Super,
             Some("self") => VisibilityKind::SelfModule,
-            _ => {
-                let origin = std::mem::replace(&mut self.builder.origin, Origin::Visibility);
-                let path = self.emit(&restricted.path, usize::MAX, Namespaces::TYPE);
-                self.builder.origin = origin;
-                path.map_or(VisibilityKind::Crate, VisibilityKind::In)
-            }
+            _ => path.map_or(VisibilityKind::Crate, VisibilityKind::In),
         };
         Visibility { kind, span: ByteSpan::new(start, end) }
     }
@@ -786,7 +790,9 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
     fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
         match argument {
             syn::GenericArgument::Type(syn::Type::Path(path)) if path.qself.is_none() => {
-                self.whole_path(&path.path, Namespaces::TYPE.or(Namespaces::VALUE));
+                let primitive = path.path.get_ident().is_some_and(|name| PRIMITIVES.iter().any(|known| name == known));
+                let value = if primitive { Namespaces::TYPE } else { Namespaces::VALUE };
+                self.whole_path(&path.path, Namespaces::TYPE.or(value));
             }
             _ => visit::visit_generic_argument(self, argument),
         }

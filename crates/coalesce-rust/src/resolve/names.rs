@@ -78,15 +78,9 @@ impl Definitions<'_> {
 
     fn items(&mut self, facts: &SourceFacts, file: FileId) {
         for (at, item) in facts.items.iter().enumerate() {
-            let mut space = self.space(item.scope);
-            let Some(mut owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
-            let mut visible = reach(self.world, owner, item.visibility);
-            if item.kind == ItemKind::Macro && item.exported {
-                let root = root_of(self.world, owner);
-                owner = root;
-                space = self.world.module_spaces.get(root.index()).copied().unwrap_or(space);
-                visible = Reach::Public;
-            }
+            let space = self.space(item.scope);
+            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let visible = reach(self.world, owner, item.visibility);
             let Some(sym) = sym(self.world, file, item.name.name.0) else { continue };
             let local = self.world.spaces.get(space.0 as usize).is_some_and(|space| space.kind != SpaceKind::Module);
             let new = ItemNode {
@@ -106,6 +100,11 @@ impl Definitions<'_> {
             let binding =
                 Binding { res: Res::Item(node), namespaces: item.namespaces, reach: visible, import: None, glob: false };
             bind(self.world, space, sym, binding);
+            if item.kind == ItemKind::Macro && item.exported {
+                let root = root_of(self.world, owner);
+                let root = self.world.module_spaces.get(root.index()).copied().unwrap_or(space);
+                bind(self.world, root, sym, Binding { reach: Reach::Public, ..binding });
+            }
         }
     }
 

@@ -298,21 +298,27 @@ impl World {
     }
 
     /// The modules of that canonical name. A crate that shares its name with another one answers to
-    /// its plain name too, and to its package's.
+    /// its plain name, too.
     #[must_use]
     pub fn modules_named(&self, name: &str) -> Vec<ModuleId> {
         if let Some(module) = self.by_name.get(name) {
             return vec![*module];
         }
-        let (head, rest) = name.split_once("::").map_or((name, ""), |(head, rest)| (head, rest));
+        self.modules_below(name, |krate, head| krate.name == head)
+    }
+
+    /// The modules whose name starts with that of a package instead of one of its targets.
+    pub(crate) fn modules_of_package(&self, name: &str) -> Vec<ModuleId> {
         let package = |krate: &Crate| self.packages.get(krate.package).map(|package| crate_name(&package.name));
+        self.modules_below(name, |krate, head| package(krate).as_deref() == Some(head))
+    }
+
+    fn modules_below(&self, name: &str, answers: impl Fn(&Crate, &str) -> bool) -> Vec<ModuleId> {
+        let (head, rest) = name.split_once("::").map_or((name, ""), |(head, rest)| (head, rest));
         let mut found = Vec::new();
-        for krate in &self.crates {
-            let answers = krate.name == head || package(krate).as_deref() == Some(head);
+        for krate in self.crates.iter().filter(|krate| answers(krate, head)) {
             let full = if rest.is_empty() { krate.canonical.clone() } else { format!("{}::{rest}", krate.canonical) };
-            if answers && let Some(module) = self.by_name.get(&full) {
-                found.push(*module);
-            }
+            found.extend(self.by_name.get(&full));
         }
         found.dedup();
         found
@@ -339,20 +345,18 @@ impl World {
         format!("{module}::{}", item.name)
     }
 
-    /// The items of that name in a module, or exported macros of its crate.
+    /// The items of that name that a module defines, those of its functions too; for a root also the
+    /// macros that its crate exports.
     #[must_use]
     pub fn items_of(&self, module: ModuleId, name: &str) -> Vec<ItemId> {
-        let Some(sym) = self.names.get(name) else { return Vec::new() };
-        let bindings = self.space(module).and_then(|space| space.names.get(&sym));
-        let mut items: Vec<ItemId> = bindings
-            .into_iter()
-            .flatten()
-            .filter_map(|binding| match binding.res {
-                Res::Item(item) => Some(item),
-                _ => None,
-            })
-            .filter(|item| self.items.get(item.index()).is_some_and(|item| item.module == module && !item.local))
-            .collect();
+        let own = |item: &ItemNode| item.module == module && item.name == name;
+        let own = self.items.iter().enumerate().filter(|(_, item)| own(item)).map(|(at, _)| at);
+        let mut items: Vec<ItemId> = own.map(|at| ItemId(u32::try_from(at).unwrap_or(u32::MAX))).collect();
+        let bound = self.names.get(name).and_then(|sym| self.space(module)?.names.get(&sym));
+        items.extend(bound.into_iter().flatten().filter_map(|binding| match binding.res {
+            Res::Item(item) if binding.import.is_none() => Some(item),
+            _ => None,
+        }));
         items.sort();
         items.dedup();
         items
