@@ -147,7 +147,11 @@ fn a_kill_at_any_step_can_be_finished_and_undone_any_number_of_times() {
             if store.apply_with(&changes, &Metadata::default(), &disk).is_ok() {
                 break;
             }
-            assert!(store.unfinished().unwrap().is_some(), "step {step}");
+            if store.unfinished().unwrap().is_none() {
+                // Stopped before the first change: there was nothing to put back.
+                assert_eq!(snapshot(directory.path()), before, "step {step}");
+                continue;
+            }
             assert_eq!(store.apply(&changes, &Metadata::default()).unwrap_err().kind(), ErrorKind::Unfinished);
             // Killed again on the way, one step further each time.
             for again in 0..3 {

@@ -1,0 +1,142 @@
+//! `migrate`: plan, checks, apply.
+
+use std::{collections::BTreeMap, path::Path};
+
+use coalesce_apply::{Content, FileChange, Metadata, Stamp, Store};
+use coalesce_model::{
+    ContentHash, Texts as _, TreePath,
+    envelope::{Body, Command, Migrate},
+};
+use coalesce_plan::{Operation, SavedPlan};
+
+use super::{
+    Page, check, files, manifests, open,
+    plan::{hash, options},
+    rollback::failure,
+    work::{Worked, work_out},
+};
+use crate::{
+    cli,
+    exit::{Exit, Failure, Outcome},
+    named_files,
+    session::Session,
+};
+
+/// Runs `migrate`.
+///
+/// # Errors
+/// When a manifest does not fit, the plan is refused, or the tree cannot be written; the tree is
+/// then as it was.
+pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Outcome> {
+    let store = Store::open(&global.root).map_err(failure)?;
+    refuse_unfinished(&store)?;
+    let session = open(global)?;
+    let mut worked = match &arguments.plan {
+        Some(path) => saved(&session, path)?,
+        None => {
+            let manifests = manifests(&session, &arguments.manifests.manifests)?;
+            work_out(&session, &manifests, options(&arguments.manifests))?
+        }
+    };
+    let tests = match &arguments.emit_tests {
+        Some(directory) => emit_tests(&mut worked, &session, directory)?,
+        None => Vec::new(),
+    };
+    let mut page = Page::new(&session, global);
+    let mut body = Migrate { plan: worked.body(&session, &mut page, files(&session)), tests, ..Migrate::default() };
+    if !worked.refused() && !worked.nothing_to_do() {
+        body.migration = Some(apply(&session, &store, &worked, arguments)?);
+        body.applied = true;
+    }
+    if let Some(path) = arguments.write_baseline.as_ref().filter(|_| !worked.refused()) {
+        check::write_baseline(&open(global)?, path)?;
+        body.baseline = Some(path.display().to_string());
+    }
+    let envelope = page.envelope(Command::Migrate, &worked.findings(), Body::Migrate(body));
+    Ok(Outcome { envelope, exit: if worked.refused() { Exit::Failed } else { Exit::Success } })
+}
+
+fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
+    if let Some(record) = store.unfinished().map_err(failure)? {
+        let message = format!("the migration {} was cut off", record.id);
+        return Err(Failure::user(message).hint("`coalesce recover --finish` carries it through, `--undo` puts everything back").into());
+    }
+    Ok(())
+}
+
+/// A saved plan, refused when the tree is not the one that it was made for.
+fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
+    let text = named_files::read(path)?;
+    let config = |error: coalesce_plan::SavedPlanError| Failure::config(format!("{}: {error}", path.display()));
+    let plan = SavedPlan::parse(&text).map_err(config)?;
+    plan.check(|path| hash(session, path)).map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
+    let mut worked = Worked { manifests: plan.manifests, ..Worked::default() };
+    worked.assembled.operations = plan.operations;
+    Ok(worked)
+}
+
+/// Adds the guard tests to the migration, so that `rollback` takes them away again.
+fn emit_tests(worked: &mut Worked, session: &Session, directory: &Path) -> anyhow::Result<Vec<String>> {
+    let directory = session.tree.tree_path(directory).map_err(|error| Failure::user(error.to_string()))?;
+    let mut written = Vec::new();
+    for (name, text) in coalesce_plan::guard_tests(&worked.checked.changes) {
+        let path = directory.join(&name)?;
+        if session.tree.exists(&path) {
+            return Err(Failure::user(format!("{path} exists already")).hint("name another directory").into());
+        }
+        written.push(path.to_string());
+        worked.assembled.operations.push(Operation::Create { path, text, reason: "a guard test".to_owned() });
+    }
+    Ok(written)
+}
+
+fn apply(session: &Session, store: &Store, worked: &Worked, arguments: &cli::Migrate) -> anyhow::Result<String> {
+    let changes = file_changes(session, &worked.assembled.operations)?;
+    let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
+    if !arguments.allow_dirty {
+        refuse_dirty(session, &touched)?;
+    }
+    let metadata = Metadata { manifests: worked.manifests.clone() };
+    let applied = store.apply(&changes, &metadata).map_err(failure)?;
+    Ok(applied.id)
+}
+
+fn refuse_dirty(session: &Session, paths: &[TreePath]) -> anyhow::Result<()> {
+    let dirty = coalesce_apply::uncommitted(session.tree.root(), paths).map_err(failure)?;
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<_> = dirty.iter().map(ToString::to_string).collect();
+    let message = format!("uncommitted changes in files that the migration touches: {}", names.join(", "));
+    Err(Failure::user(message).hint("commit them first, or pass --allow-dirty").into())
+}
+
+/// The state of every touched path before and after. A path that one file leaves and another one
+/// takes is one change.
+fn file_changes(session: &Session, operations: &[Operation]) -> anyhow::Result<Vec<FileChange>> {
+    let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
+    for operation in operations {
+        match operation {
+            Operation::Move { from, to, text } => {
+                after.entry(from.clone()).or_insert(None);
+                let (bytes, mode) = session.tree.content(from)?;
+                let bytes = text.as_ref().map_or(bytes, |text| text.clone().into_bytes());
+                after.insert(to.clone(), Some(Content { bytes, mode: Some(mode) }));
+            }
+            Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
+                after.insert(path.clone(), Some(Content { bytes: text.clone().into_bytes(), mode: None }));
+            }
+            Operation::Delete { path } => drop(after.entry(path.clone()).or_insert(None)),
+        }
+    }
+    let change = |(path, after): (TreePath, Option<Content>)| {
+        let before = if session.tree.exists(&path) {
+            let (bytes, mode) = session.tree.content(&path)?;
+            Some(Stamp { hash: ContentHash::of(&bytes), mode })
+        } else {
+            None
+        };
+        Ok(FileChange { path, before, after })
+    };
+    after.into_iter().map(change).collect()
+}

@@ -1,0 +1,52 @@
+//! `refs NAME`: every place that names a module or an item.
+
+use coalesce_model::{
+    LanguageKind, Reference,
+    envelope::{Body, Command, Envelope, Refs},
+    manifest::nearest,
+};
+
+use super::{Page, files, open};
+use crate::{
+    cli,
+    exit::{Failure, Outcome},
+    session::Session,
+};
+
+/// Runs `refs`.
+///
+/// # Errors
+/// When the tree cannot be read, or has no such name.
+pub fn run(global: &cli::Global, arguments: &cli::Refs) -> anyhow::Result<Outcome> {
+    let session = open(global)?;
+    Ok(Outcome::success(refs(&session, global, &arguments.name)?))
+}
+
+/// The references of `name` in code, strings, configuration and documents.
+fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope, Failure> {
+    let graphs = session.graphs();
+    let wanted = LanguageKind::of_name(name);
+    let graphs: Vec<_> = graphs.into_iter().filter(|graph| wanted.is_none_or(|language| graph.language() == language)).collect();
+    let known = |graph: &dyn coalesce_model::LanguageGraph| {
+        graph.knows(name) || graph.modules().iter().any(|module| module.name == name || module.also.iter().any(|other| other == name))
+    };
+    if !graphs.iter().any(|graph| known(*graph)) {
+        let names = graphs.iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
+        let failure = Failure::user(format!("no module or item of the tree is called `{name}`"));
+        return Err(match nearest(name, names) {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure,
+        });
+    }
+    let mut references: Vec<Reference> = Vec::new();
+    for graph in graphs.iter().filter(|graph| known(**graph)) {
+        references.extend(graph.references(name, &session.tree));
+        references.extend(coalesce_text::references(name, graph.language(), &session.tree));
+    }
+    references.sort();
+    references.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+    let mut page = Page::new(session, global);
+    let entries = references.iter().filter_map(|reference| page.locator.reference(reference)).collect();
+    let body = Refs { files: files(session), name: name.to_owned(), references: entries };
+    Ok(page.envelope(Command::Refs, &[], Body::Refs(body)))
+}

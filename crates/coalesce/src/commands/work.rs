@@ -1,0 +1,172 @@
+//! From manifests to a proven plan: what `plan` shows and `migrate` applies.
+
+use std::sync::Arc;
+
+use coalesce_model::{
+    Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity, TreePath,
+    envelope::{CycleCounts, Files, OperationEntry, OperationKind, Plan, Verdict},
+    language::RewriteOptions,
+    manifest::Manifest,
+};
+use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, assemble, prove};
+
+use coalesce_model::Texts as _;
+use coalesce_report::diff::Side;
+
+use super::{Page, entry_failure};
+use crate::session::{Part, Session};
+
+/// A plan, proven or refused.
+#[derive(Default)]
+pub struct Worked {
+    /// Ids of the manifests.
+    pub manifests: Vec<String>,
+    /// How far each entry is, and what is left to do.
+    pub checked: Checked,
+    /// File operations with their reasons; `refusals` holds those of the proof, too.
+    pub assembled: Assembled,
+    /// Cycles before and after.
+    pub cycles: (CycleCounts, CycleCounts),
+    /// Internal imports that resolve after.
+    pub resolved_imports: usize,
+}
+
+/// Works out what the manifests ask of the tree.
+///
+/// # Errors
+/// When an entry does not fit the tree.
+pub fn work_out(session: &Session, manifests: &[Manifest], options: RewriteOptions) -> anyhow::Result<Worked> {
+    let index = session.index();
+    let checked = coalesce_plan::check(manifests, &index, &session.tree).map_err(|errors| entry_failure(&errors, manifests))?;
+    let mut worked = Worked { manifests: manifests.iter().map(|manifest| manifest.id.clone()).collect(), ..Worked::default() };
+    if !checked.all_done() {
+        worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
+        for (language, changes) in &checked.changes {
+            match language {
+                LanguageKind::Python => worked.prove(&session.python, changes, session),
+                LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+            }
+        }
+    }
+    worked.checked = checked;
+    Ok(worked)
+}
+
+fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {
+    let mut proposals = Vec::new();
+    for (language, changes) in &checked.changes {
+        let graph: &dyn LanguageGraph = match language {
+            LanguageKind::Python => &session.python.graph,
+            LanguageKind::Rust => &session.rust.graph,
+        };
+        let proposal = graph.rewrite(changes, options, &session.tree);
+        proposals.push(text_proposal(session, graph, changes, &proposal.moves, options));
+        proposals.push(proposal);
+    }
+    proposals
+}
+
+fn text_proposal(session: &Session, graph: &dyn LanguageGraph, changes: &[Change], moves: &[FileMove], options: RewriteOptions) -> LanguagePlan {
+    coalesce_text::rewrite(changes, moves, graph, options, &session.tree)
+}
+
+impl Worked {
+    fn prove<L: Language>(&mut self, part: &Part<L>, changes: &[Change], session: &Session) {
+        if !self.assembled.refusals.is_empty() {
+            return;
+        }
+        let files: &[(TreePath, Arc<L::Facts>)] = &part.files;
+        let proof = prove(&part.language, files, &part.graph, changes, &self.assembled.operations, &session.settings, &session.tree);
+        self.resolved_imports += proof.resolved_imports;
+        count(&mut self.cycles, &proof);
+        self.assembled.refusals.extend(proof.refusals);
+        self.assembled.notes.extend(proof.notes);
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn nothing_to_do(&self) -> bool {
+        self.assembled.operations.is_empty() && self.assembled.refusals.is_empty()
+    }
+
+    /// Whether the plan must not be applied.
+    #[must_use]
+    pub fn refused(&self) -> bool {
+        !self.assembled.refusals.is_empty()
+    }
+
+    /// Everything there is to say, refusals first.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        self.assembled.refusals.iter().chain(&self.assembled.notes).cloned().collect()
+    }
+
+    /// The plan as it is printed.
+    pub fn body(&self, session: &Session, page: &mut Page<'_>, files: Files) -> Plan {
+        let overlay = Overlay::new(&session.tree, &self.assembled.operations);
+        Plan {
+            files,
+            manifests: self.manifests.clone(),
+            operations: self.assembled.operations.iter().map(operation_entry).collect(),
+            rewrites: self.assembled.rewrites.iter().map(|rewrite| page.locator.rewrite(rewrite)).collect(),
+            not_rewritten: self.assembled.not_rewritten.iter().map(|reference| page.locator.not_rewritten(reference)).collect(),
+            cycles_before: self.cycles.0,
+            cycles_after: self.cycles.1,
+            verdict: self.verdict(),
+            diff: diff(&self.assembled.operations, session, &overlay),
+            saved: None,
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        let review = self.assembled.rewrites.iter().filter(|rewrite| rewrite.safety == coalesce_model::Safety::NeedsReview).count();
+        let refusals = self.assembled.refusals.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let message = if refusals > 0 {
+            format!("no: {refusals} reason{} above; nothing will be written", if refusals == 1 { "" } else { "s" })
+        } else if self.nothing_to_do() {
+            "yes: there is nothing to do".to_owned()
+        } else {
+            let look = if review == 0 { String::new() } else { format!("; {review} rewrites deserve a look") };
+            format!("yes: all {} imports between modules of the planned tree resolve{look}", self.resolved_imports)
+        };
+        Verdict { imports_still_work: refusals == 0, message }
+    }
+}
+
+fn count(cycles: &mut (CycleCounts, CycleCounts), proof: &Proof) {
+    for (counts, found) in [(&mut cycles.0, &proof.cycles_before), (&mut cycles.1, &proof.cycles_after)] {
+        counts.eager += found.iter().filter(|cycle| cycle.eager).count();
+        counts.lazy += found.iter().filter(|cycle| !cycle.eager).count();
+    }
+}
+
+fn operation_entry(operation: &Operation) -> OperationEntry {
+    let (kind, to, reason) = match operation {
+        Operation::Move { to, .. } => (OperationKind::Move, Some(to.clone()), None),
+        Operation::Create { reason, .. } => (OperationKind::Create, None, Some(reason.clone())),
+        Operation::Edit { .. } => (OperationKind::Edit, None, None),
+        Operation::Delete { .. } => (OperationKind::Delete, None, None),
+    };
+    OperationEntry { operation: kind, path: operation.path().clone(), to, reason }
+}
+
+/// The change as one unified diff, file by file.
+fn diff(operations: &[Operation], session: &Session, overlay: &Overlay<'_>) -> String {
+    let one = |operation: &Operation| {
+        let (old, new) = match operation {
+            Operation::Move { from, to, .. } => (Some(from), Some(to)),
+            Operation::Create { path, .. } => (None, Some(path)),
+            Operation::Edit { path, .. } => (Some(path), Some(path)),
+            Operation::Delete { path } => (Some(path), None),
+        };
+        let before = old.map(|path| (path, session.tree.text(path)));
+        let after = new.map(|path| (path, overlay.text(path)));
+        coalesce_report::diff::file_diff(before.as_ref().map(side), after.as_ref().map(side))
+    };
+    operations.iter().map(one).collect()
+}
+
+fn side<'a>((path, text): &'a (&TreePath, Option<Arc<str>>)) -> Side<'a> {
+    // Bytes that are no text are shown as moved, never as lines.
+    Side { path, text: text.as_deref().unwrap_or_default() }
+}

@@ -1,0 +1,77 @@
+//! One tree, read and resolved: what every command starts from.
+//!
+//! Reads through `coalesce-tree` and changes nothing.
+
+use std::{path::Path, sync::Arc};
+
+use coalesce_index::Index;
+use coalesce_model::{Language, LanguageGraph, Settings, TreePath};
+use coalesce_python::Python;
+use coalesce_rust::Rust;
+use coalesce_tree::{FactsCache, SourceTree};
+
+use crate::exit::Failure;
+
+/// The facts of one language and the graph that they resolve to.
+pub struct Part<L: Language> {
+    /// The language.
+    pub language: L,
+    /// Facts by file, sorted.
+    pub files: Vec<(TreePath, Arc<L::Facts>)>,
+    /// The resolved graph.
+    pub graph: L::Graph,
+}
+
+impl<L: Language> Part<L> {
+    fn read(language: L, tree: &SourceTree, cache: bool, settings: &Settings) -> Self {
+        let cache = cache.then(|| FactsCache::<L>::open(tree, &language)).flatten();
+        let files = tree.facts(&language, cache.as_ref());
+        let graph = language.resolve(&files, coalesce_model::Texts::paths(tree), settings);
+        Self { language, files, graph }
+    }
+}
+
+/// A tree with all its languages.
+pub struct Session {
+    /// The tree on disk.
+    pub tree: SourceTree,
+    /// What `coalesce.toml` says.
+    pub settings: Settings,
+    /// Python.
+    pub python: Part<Python>,
+    /// Rust.
+    pub rust: Part<Rust>,
+}
+
+impl Session {
+    /// Reads and resolves the tree at `root`.
+    ///
+    /// # Errors
+    /// When the root cannot be read, or its `coalesce.toml` is malformed.
+    pub fn open(root: &Path, cache: bool) -> anyhow::Result<Self> {
+        let tree = SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
+        let settings = tree.settings().clone();
+        let python = Part::read(Python, &tree, cache, &settings);
+        let rust = Part::read(Rust, &tree, cache, &settings);
+        Ok(Self { tree, settings, python, rust })
+    }
+
+    /// The graphs of the languages that the tree has.
+    #[must_use]
+    pub fn graphs(&self) -> Vec<&dyn LanguageGraph> {
+        let all: [&dyn LanguageGraph; 2] = [&self.rust.graph, &self.python.graph];
+        all.into_iter().filter(|graph| !graph.modules().is_empty()).collect()
+    }
+
+    /// How many files gave facts.
+    #[must_use]
+    pub fn read(&self) -> usize {
+        self.python.files.len() + self.rust.files.len()
+    }
+
+    /// The joined index.
+    #[must_use]
+    pub fn index(&self) -> Index<'_> {
+        Index::new(self.graphs())
+    }
+}
