@@ -167,6 +167,5 @@ fn diff(operations: &[Operation], session: &Session, overlay: &Overlay<'_>) -> S
 }
 
 fn side<'a>((path, text): &'a (&TreePath, Option<Arc<str>>)) -> Side<'a> {
-    // Bytes that are no text are shown as moved, never as lines.
-    Side { path, text: text.as_deref().unwrap_or_default() }
+    Side { path, text: text.as_deref() }
 }
