@@ -818,6 +818,10 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
         self.local(local);
     }
 
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        self.value_path(path);
+    }
+
     fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
         self.ident_pattern(pattern);
     }

@@ -72,10 +72,7 @@ impl Extractor<'_, '_> {
     /// An expression; those that bind names keep them to themselves.
     pub fn expression(&mut self, expression: &syn::Expr) {
         match expression {
-            syn::Expr::Path(path) => {
-                self.expression_attributes(&path.attrs);
-                self.qualified(path.qself.as_ref(), &path.path, Namespaces::VALUE);
-            }
+            syn::Expr::Path(path) => self.value_path(path),
             syn::Expr::Struct(literal) => self.struct_literal(literal),
             syn::Expr::ForLoop(each) => self.for_loop(each),
             syn::Expr::Closure(_) | syn::Expr::While(_) => self.scoped(expression),
@@ -87,6 +84,12 @@ impl Extractor<'_, '_> {
             syn::Expr::Verbatim(tokens) => self.verbatim(tokens, false),
             _ => visit::visit_expr(self, expression),
         }
+    }
+
+    /// A path that names a value, in an expression or a pattern.
+    pub fn value_path(&mut self, path: &syn::ExprPath) {
+        self.expression_attributes(&path.attrs);
+        self.qualified(path.qself.as_ref(), &path.path, Namespaces::VALUE);
     }
 
     fn expression_attributes(&mut self, attributes: &[syn::Attribute]) {

@@ -53,7 +53,7 @@ pub(super) fn macro_arguments(builder: &mut Builder<'_>, tokens: &[Token], item_
 
 /// Scans the body of a `macro_rules!`, patterns and all.
 pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
-    Scanner { builder, tokens, mode: Mode { declarations: false, scopes: false, single: true } }.run();
+    Scanner { builder, tokens, mode: Mode { declarations: true, scopes: true, single: true } }.run();
 }
 
 /// Scans the arguments of an attribute: paths of two segments, names after `=`, and strings that

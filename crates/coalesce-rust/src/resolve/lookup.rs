@@ -1,8 +1,8 @@
 //! From a path in a space to what each of its prefixes names.
 
 use super::{
-    names::root_of,
-    world::{Binding, FileId, ModuleId, Res, Space, SpaceId, SpaceKind, Sym, World},
+    names::{is_within, root_of},
+    world::{Binding, FileId, ModuleId, Reach, Res, Space, SpaceId, SpaceKind, Sym, World},
 };
 use crate::{
     discover::Edition,
@@ -47,6 +47,8 @@ impl Found {
         if let Some(slot) = self.list.get_mut(self.len) {
             *slot = (res, namespaces);
             self.len += 1;
+        } else {
+            self.opaque = true;
         }
     }
 
@@ -133,6 +135,7 @@ impl Lookup<'_> {
     fn trace(&self, facts: &SourceFacts, request: &Request<'_>, space: SpaceId) -> Trace {
         let mut trace = Trace { steps: Vec::with_capacity(request.segments.len()), unresolved: None };
         let file = self.world.loads.get(self.load).map_or(FileId(0), |load| load.file);
+        let from = self.space(space).map_or(ModuleId(0), |space| space.module);
         let mut before: Option<Found> = None;
         for (at, segment) in request.segments.iter().enumerate() {
             let wanted = if at + 1 == request.segments.len() { request.last } else { Namespaces::TYPE };
@@ -141,7 +144,7 @@ impl Lookup<'_> {
             let name = facts.name(segment.name);
             let found = match before {
                 None => self.first(name, sym, wanted, request, space),
-                Some(before) => self.after(&before, name, sym, wanted),
+                Some(before) => self.after(&before, (name, sym), wanted, from),
             };
             let known = before.is_some_and(|before| !before.is_empty() && !before.opaque);
             if found.is_empty() && !found.opaque && known && trace.unresolved.is_none() {
@@ -201,7 +204,7 @@ impl Lookup<'_> {
         }
         if old && (request.colons || request.import) {
             let root = root_of(self.world, here.module);
-            let found = self.in_module(root, sym, wanted);
+            let found = self.in_module(root, sym, wanted, here.module);
             if !found.is_empty() {
                 return found;
             }
@@ -219,9 +222,9 @@ impl Lookup<'_> {
         while let Some(here) = self.space(at) {
             let found = pick(here.names.get(&sym).map_or(&[], Vec::as_slice), wanted);
             if !found.is_empty() {
-                return Found { opaque, ..found };
+                return Found { opaque: opaque || found.opaque, ..found };
             }
-            opaque |= here.opaque;
+            opaque |= here.opaque || here.unknown.contains(&sym);
             match here.parent {
                 Some(parent) if here.kind == SpaceKind::Block => at = parent,
                 _ => return self.outermost(sym, wanted, at, opaque),
@@ -271,14 +274,28 @@ impl Lookup<'_> {
         found
     }
 
-    fn in_module(&self, module: ModuleId, sym: Sym, wanted: Namespaces) -> Found {
+    /// A name of a module, as `from` sees it. What it must not see counts only when there is nothing
+    /// else: reach is known less well than names.
+    fn in_module(&self, module: ModuleId, sym: Sym, wanted: Namespaces, from: ModuleId) -> Found {
         let Some(space) = self.world.space(module) else { return Found::NONE };
         let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
-        let found = pick(bindings, wanted);
-        Found { opaque: found.is_empty() && space.opaque, ..found }
+        let seen = |binding: &&Binding| match binding.reach {
+            Reach::Public => true,
+            Reach::Within(scope) => is_within(self.world, from, scope),
+        };
+        let mut found = Found::NONE;
+        if bindings.iter().any(|binding| !seen(&binding)) {
+            let visible: Vec<Binding> = bindings.iter().filter(seen).copied().collect();
+            found = pick(&visible, wanted);
+        }
+        if found.is_empty() {
+            found = pick(bindings, wanted);
+        }
+        let unknown = space.opaque || space.std_glob || space.unknown.contains(&sym);
+        Found { opaque: found.opaque || (found.is_empty() && unknown), ..found }
     }
 
-    fn after(&self, before: &Found, name: &str, sym: Sym, wanted: Namespaces) -> Found {
+    fn after(&self, before: &Found, (name, sym): (&str, Sym), wanted: Namespaces, from: ModuleId) -> Found {
         let mut result = Found { opaque: before.opaque, tail: before.tail + 1, ..Found::NONE };
         for (res, _) in before.all() {
             let found = match (res, name) {
@@ -287,7 +304,7 @@ impl Lookup<'_> {
                     parent.map_or(Found::NONE, |parent| Found::one(Res::Module(parent), Namespaces::TYPE))
                 }
                 (Res::Module(module), "self") => Found::one(Res::Module(module), Namespaces::TYPE),
-                (Res::Module(module), _) => self.in_module(module, sym, wanted),
+                (Res::Module(module), _) => self.in_module(module, sym, wanted, from),
                 (Res::Item(item), _) => {
                     let variant = self.world.variants.get(&item).is_some_and(|variants| variants.contains(&sym));
                     let res = if variant { Res::Variant(item, sym) } else { Res::Member(item, sym) };

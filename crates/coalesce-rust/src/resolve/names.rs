@@ -37,6 +37,45 @@ pub(super) fn resolve(world: &mut World) {
             break;
         }
     }
+    for import in &imports {
+        note_unknown(world, import);
+    }
+    for _ in 0..MOST_ROUNDS {
+        let passed_on = imports.iter().fold(false, |changed, import| pass_on_unknown(world, import) || changed);
+        if !passed_on {
+            break;
+        }
+    }
+}
+
+/// Notes the name that an import without a target would bring.
+fn note_unknown(world: &mut World, import: &Import) {
+    let Some(facts) = world.facts(import.file) else { return };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else { return };
+    if leaf.kind == LeafKind::Glob || !(Lookup { world, load: import.load }).leaf(facts, leaf, import.space).is_empty() {
+        return;
+    }
+    let bound = leaf.alias.or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else { return };
+    if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
+        space.unknown.insert(sym);
+    }
+}
+
+/// A glob passes on what is unknown in its module; whether that is news.
+fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
+    let Some(facts) = world.facts(import.file) else { return false };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize).filter(|leaf| leaf.kind == LeafKind::Glob) else {
+        return false;
+    };
+    let found = Lookup { world, load: import.load }.leaf(facts, leaf, import.space);
+    let modules = found.all().filter_map(|(res, _)| match res {
+        Res::Module(module) => world.space(module),
+        _ => None,
+    });
+    let unknown: Vec<Sym> = modules.flat_map(|space| space.unknown.iter().copied()).collect();
+    let Some(space) = world.spaces.get_mut(import.space.0 as usize) else { return false };
+    unknown.into_iter().fold(false, |changed, sym| space.unknown.insert(sym) || changed)
 }
 
 struct Definitions<'w> {
@@ -311,6 +350,8 @@ fn glob(world: &mut World, import: &Import, found: Found) -> bool {
                 let harmless = ["std", "core", "alloc"].iter().any(|known| name.split("::").next() == Some(known));
                 if !harmless {
                     changed |= opaque(world, import.space);
+                } else if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
+                    changed |= !std::mem::replace(&mut space.std_glob, true);
                 }
             }
             Res::Variant(..) | Res::Member(..) => changed |= opaque(world, import.space),
@@ -331,7 +372,7 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool 
     }
     let importer = world.spaces.get(import.space.0 as usize).map(|space| space.module);
     let Some(space) = world.spaces.get(from.0 as usize) else { return false };
-    let from_opaque = space.opaque;
+    let (from_opaque, from_std) = (space.opaque, space.std_glob);
     let mut seen: Vec<(Sym, Binding)> = Vec::new();
     let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
     names.sort_by_key(|(sym, _)| **sym);
@@ -343,6 +384,10 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool 
         seen.extend(visible.map(|binding| (*sym, *binding)));
     }
     let mut changed = from_opaque && opaque(world, import.space);
+    if let Some(space) = world.spaces.get_mut(import.space.0 as usize).filter(|space| from_std && !space.std_glob) {
+        space.std_glob = true;
+        changed = true;
+    }
     for (sym, binding) in seen {
         let own = Some((import.file, import.leaf));
         changed |= bind(world, import.space, sym, Binding { reach: import.reach, import: own, glob: true, ..binding });

@@ -11,7 +11,7 @@ use super::world::{
 };
 use crate::{
     discover::{self, DependencyKind, ManifestFacts, Package, TargetKind},
-    facts::{Facts, IncludeKind, ModuleDeclaration, ScopeId, ScopeKind, SourceFacts},
+    facts::{Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, ScopeId, ScopeKind, SourceFacts},
 };
 
 /// Modules nest no deeper.
@@ -36,8 +36,9 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
     }
     crates(&mut world);
     externs(&mut world);
+    let macros = macro_modules(&world);
     for at in 0..world.crates.len() {
-        Loader { world: &mut world, krate: CrateId(id(at)) }.root();
+        Loader { world: &mut world, krate: CrateId(id(at)), macros: &macros }.root();
     }
     world
 }
@@ -144,6 +145,26 @@ struct Place {
 struct Loader<'w> {
     world: &'w mut World,
     krate: CrateId,
+    macros: &'w MacroModules,
+}
+
+/// The modules that macros declare, by the macro's name: file and index into its `modules`.
+type MacroModules = FxHashMap<String, Vec<(FileId, u32)>>;
+
+fn macro_modules(world: &World) -> MacroModules {
+    let mut found = MacroModules::default();
+    for at in 0..world.files.len() {
+        let file = FileId(id(at));
+        let Some(facts) = world.facts(file) else { continue };
+        let bodies = facts.modules.iter().enumerate().filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
+        for (at, module) in bodies {
+            let around = |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
+            if let Some(item) = facts.items.iter().find(around) {
+                found.entry(facts.name(item.name.name).to_owned()).or_default().push((file, id(at)));
+            }
+        }
+    }
+    found
 }
 
 impl Loader<'_> {
@@ -161,13 +182,7 @@ impl Loader<'_> {
     fn add_module(&mut self, parent: Option<ModuleId>, name: String, canonical: String) -> ModuleId {
         let module = ModuleId(id(self.world.modules.len()));
         let space = SpaceId(id(self.world.spaces.len()));
-        self.world.spaces.push(Space {
-            kind: SpaceKind::Module,
-            module,
-            parent: None,
-            names: FxHashMap::default(),
-            opaque: false,
-        });
+        self.world.spaces.push(Space::new(SpaceKind::Module, module, None));
         self.world.module_spaces.push(space);
         self.world.by_name.entry(canonical.clone()).or_insert(module);
         let node = ModuleNode { krate: self.krate, parent, name, canonical, bodies: Vec::new(), children: Vec::new() };
@@ -248,7 +263,10 @@ impl Loader<'_> {
             let parent = scope.parent.map(|parent| parent.0 as usize);
             let here = match (scope.kind, parent) {
                 (ScopeKind::File, _) | (_, None) => Some(Here { module, body, place: place.clone() }),
-                (ScopeKind::Module(_), _) => walk.places.get_mut(at).and_then(Option::take),
+                (ScopeKind::Module(_), Some(parent)) => match walk.places.get_mut(at).and_then(Option::take) {
+                    Some(here) => Some(here),
+                    None => self.nested(walk, parent, at, ScopeKind::Block),
+                },
                 (kind, Some(parent)) => self.nested(walk, parent, at, kind),
             };
             let Some(here) = here else { continue };
@@ -256,13 +274,44 @@ impl Loader<'_> {
                 self.mark_opaque(walk.load, at);
             }
             for (declared, declaration) in declarations.get(at).into_iter().flatten() {
-                self.declaration(walk, &here, *declared, declaration);
+                if declaration.origin != Origin::MacroBody {
+                    self.declaration(walk, &here, *declared, declaration);
+                }
             }
             if let Some(slot) = walk.places.get_mut(at) {
                 *slot = Some(here);
             }
         }
         self.includes(walk);
+        self.macro_modules(walk);
+    }
+
+    /// Modules that the body of a called macro declares: `crate_root!();`
+    fn macro_modules(&mut self, walk: &Walk<'_>) {
+        for call in walk.facts.macro_calls.iter().filter(|call| call.item_position) {
+            let path = walk.facts.paths.get(call.path as usize);
+            let name = path.and_then(|path| walk.facts.segments(path.segments).last());
+            let name = name.map_or("", |name| walk.facts.name(name.name));
+            let Some(declared) = self.macros.get(name) else { continue };
+            let Some(Some(here)) = walk.places.get(call.scope.0 as usize) else { continue };
+            let here = here.clone();
+            for (file, at) in declared.clone() {
+                self.macro_module(&here, file, at);
+            }
+        }
+    }
+
+    fn macro_module(&mut self, here: &Here, file: FileId, at: u32) {
+        let Some(source) = self.world.files.get(file.index()) else { return };
+        let facts = Arc::clone(&source.facts);
+        let Facts::Source(facts) = &*facts else { return };
+        let Some(declaration) = facts.modules.get(at as usize) else { return };
+        let child = self.child(here.module, facts.name(declaration.name.name));
+        for (file, owns_directory) in self.files_of(here, facts, declaration) {
+            let depth = here.place.depth + 1;
+            let entry = Entry { owns_directory, included: false, depth, conditional: true };
+            self.load_file(child, file, None, &entry);
+        }
     }
 
     fn mark_opaque(&mut self, load: usize, scope: usize) {
@@ -281,13 +330,7 @@ impl Loader<'_> {
         *load.spaces.get_mut(at)? = space;
         *load.bodies.get_mut(at)? = here.body;
         let kind = if kind == ScopeKind::DocCode { SpaceKind::DocCode } else { SpaceKind::Block };
-        self.world.spaces.push(Space {
-            kind,
-            module: here.module,
-            parent: Some(outer),
-            names: FxHashMap::default(),
-            opaque: false,
-        });
+        self.world.spaces.push(Space::new(kind, here.module, Some(outer)));
         Some(here)
     }
 
@@ -321,20 +364,7 @@ impl Loader<'_> {
         &mut self, walk: &Walk<'_>, here: &Here, (at, child): (u32, ModuleId), declaration: &ModuleDeclaration,
         conditional: bool,
     ) {
-        let name = walk.facts.name(declaration.name.name);
-        let mut found: Vec<(FileId, bool)> = Vec::new();
-        let base = if here.place.inline { &here.place.directory } else { &here.place.file_directory };
-        for path in &declaration.path_attributes {
-            let file = base.join(&path.value).ok().and_then(|path| self.world.file_at(&path));
-            found.extend(file.map(|file| (file, true)));
-        }
-        let always = declaration.path_attributes.iter().any(|path| path.cfg.is_none());
-        if !always {
-            for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
-                let file = here.place.directory.join(&guess).ok().and_then(|path| self.world.file_at(&path));
-                found.extend(file.map(|file| (file, false)));
-            }
-        }
+        let found = self.files_of(here, walk.facts, declaration);
         if found.is_empty() && !conditional {
             let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
             self.world.missing.push((file, at));
@@ -349,6 +379,25 @@ impl Loader<'_> {
             let entry = Entry { owns_directory, included: false, depth: here.place.depth + 1, conditional };
             self.load_file(child, file, Some((here.body, at)), &entry);
         }
+    }
+
+    /// The files of `mod name;`, and whether each owns its directory.
+    fn files_of(&self, here: &Here, facts: &SourceFacts, declaration: &ModuleDeclaration) -> Vec<(FileId, bool)> {
+        let name = facts.name(declaration.name.name);
+        let mut found: Vec<(FileId, bool)> = Vec::new();
+        let base = if here.place.inline { &here.place.directory } else { &here.place.file_directory };
+        for path in &declaration.path_attributes {
+            let file = base.join(&path.value).ok().and_then(|path| self.world.file_at(&path));
+            found.extend(file.map(|file| (file, true)));
+        }
+        let always = declaration.path_attributes.iter().any(|path| path.cfg.is_none());
+        if !always {
+            for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
+                let file = here.place.directory.join(&guess).ok().and_then(|path| self.world.file_at(&path));
+                found.extend(file.map(|file| (file, false)));
+            }
+        }
+        found
     }
 
     /// Files of `include!` become further bodies of the module around the call.

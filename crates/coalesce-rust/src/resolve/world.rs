@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use coalesce_model::TreePath;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     discover::{Edition, Package, TargetKind, crate_name},
@@ -103,7 +103,8 @@ pub struct Body {
     pub file: FileId,
     /// The scope in that file: scope 0, or that of an inline module.
     pub scope: ScopeId,
-    /// The body and the index into its file's `modules` where it is declared; `None` for a root.
+    /// The body and the index into its file's `modules` where it is declared; `None` for a root, an
+    /// included file, and a module that the body of a macro declares.
     pub declared: Option<(BodyId, u32)>,
     /// Whether the file came by `include!`.
     pub included: bool,
@@ -233,6 +234,17 @@ pub(crate) struct Space {
     pub names: FxHashMap<Sym, Vec<Binding>>,
     /// Names may come from what cannot be seen: macros, globs from outside, broken files.
     pub opaque: bool,
+    /// A glob of the standard library supplies names: never those of crates or modules of the tree.
+    pub std_glob: bool,
+    /// Names of imports that lead to something that cannot be seen.
+    pub unknown: FxHashSet<Sym>,
+}
+
+impl Space {
+    pub fn new(kind: SpaceKind, module: ModuleId, parent: Option<SpaceId>) -> Self {
+        let (names, unknown) = (FxHashMap::default(), FxHashSet::default());
+        Self { kind, module, parent, names, opaque: false, std_glob: false, unknown }
+    }
 }
 
 /// One way a file is part of a crate. Inline modules share it.
