@@ -1,45 +1,102 @@
 //! Facts kept between runs, outside the tree, in the user's cache directory.
 //!
-//! An entry is trusted when size, time of change and inode are those of the file and the file had
-//! not changed within the moment before the cache was written (git's racy rule). A cache that
-//! cannot be read is dropped; one that cannot be written costs time, never correctness.
+//! Cached facts count without a look at the file when its size, times and inode are those that
+//! were seen, and it had not changed shortly before they were (git's racy rule); otherwise when
+//! the hash of its bytes is the same. A cache that cannot be read is dropped; one that cannot be
+//! written costs time, never correctness.
 
 use std::{
-    collections::BTreeMap,
     fs,
     io::Write as _,
+    marker::PhantomData,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime},
 };
 
 use coalesce_model::{ContentHash, Language, TreePath};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{FileEntry, SourceTree};
 
 /// A clock tick of the coarsest file systems, in nanoseconds.
 const RACY: i128 = 2_000_000_000;
+/// Caches that nobody has written for so long belong to trees that are gone.
+const FORGOTTEN: Duration = Duration::from_hours(24 * 60);
 
 #[derive(Serialize, Deserialize)]
 struct Header {
     version: String,
     facts_version: u32,
-    written: i128,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-struct Key {
+/// What was known of a file when its facts were taken.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Stat {
     bytes: u64,
     modified: i128,
+    changed: i128,
     inode: u64,
 }
+
+impl Stat {
+    fn of(file: &FileEntry) -> Self {
+        let FileEntry {
+            bytes,
+            modified,
+            changed,
+            inode,
+            ..
+        } = *file;
+        Self {
+            bytes,
+            modified,
+            changed,
+            inode,
+        }
+    }
+
+    /// Whether a later change would show in the times, the file being read after `walk`.
+    fn settled(self, walk: i128) -> bool {
+        self.modified.max(self.changed) + RACY < walk
+    }
+}
+
+struct Entry<F> {
+    stat: Stat,
+    settled: bool,
+    hash: ContentHash,
+    facts: Arc<F>,
+}
+
+/// What the cache knows of a file.
+pub(crate) enum Found<F> {
+    /// It is the file that these facts were taken from.
+    Same { hash: ContentHash, facts: Arc<F> },
+    /// It is, if its bytes have this hash.
+    Perhaps { hash: ContentHash, facts: Arc<F> },
+}
+
+/// Where the facts of a file came from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// From the cache, without a look at the file.
+    Cached,
+    /// From the cache, after a look at the file.
+    Confirmed,
+    /// From the file.
+    Taken,
+}
+
+/// One file, the hash of its bytes, its facts, and where they came from.
+pub(crate) type Row<'r, F> = (&'r FileEntry, ContentHash, &'r F, Origin);
 
 /// The cached facts of one language and one tree.
 pub struct FactsCache<L: Language> {
     file: PathBuf,
-    written: i128,
-    entries: BTreeMap<TreePath, (Key, Arc<L::Facts>)>,
+    entries: FxHashMap<TreePath, Entry<L::Facts>>,
+    language: PhantomData<fn() -> L>,
 }
 
 impl<L: Language> FactsCache<L> {
@@ -47,66 +104,55 @@ impl<L: Language> FactsCache<L> {
     /// no cache directory, or switched it off with `COALESCE_CACHE_DIR=off`.
     #[must_use]
     pub fn open(tree: &SourceTree, language: &L) -> Option<Self> {
-        let root = ContentHash::of(tree.root().as_os_str().as_encoded_bytes());
-        let name = format!(
-            "{root}-{}-{}.facts",
-            language.kind().separator().len(),
-            L::FACTS_VERSION
-        );
-        let file = directory()?.join(name);
-        let (written, entries) = load::<L>(&file).unwrap_or_default();
-        Some(Self {
-            file,
-            written,
-            entries,
-        })
+        Some(Self::open_in(&directory()?, tree, language))
     }
 
-    /// The facts of a file, when the file is the one that they were taken from.
+    /// The cache of this tree and language below `directory`.
     #[must_use]
-    pub fn get(&self, file: &FileEntry) -> Option<Arc<L::Facts>> {
-        let (key, facts) = self.entries.get(&file.path)?;
-        let same =
-            key.bytes == file.bytes && key.modified == file.modified && key.inode == file.inode;
-        let settled = file.modified + RACY < self.written;
-        (same && settled).then(|| Arc::clone(facts))
+    pub fn open_in(directory: &Path, tree: &SourceTree, language: &L) -> Self {
+        let root = ContentHash::of(tree.root().as_os_str().as_encoded_bytes());
+        let name = format!("{root}-{:?}.facts", language.kind()).to_lowercase();
+        let file = directory.join(name);
+        let entries = load::<L>(&file).unwrap_or_default();
+        Self {
+            file,
+            entries,
+            language: PhantomData,
+        }
     }
 
-    /// Writes the facts of this run, unless the cache holds them all already.
-    pub(crate) fn store(&self, tree: &SourceTree, facts: &[(TreePath, Arc<L::Facts>)]) {
-        let files: BTreeMap<&TreePath, &FileEntry> =
-            tree.files().iter().map(|file| (&file.path, file)).collect();
-        let known = |path: &TreePath| files.get(path).is_some_and(|file| self.get(file).is_some());
-        let racy = |path: &TreePath| {
-            files
-                .get(path)
-                .is_some_and(|file| file.modified + RACY >= now())
+    /// What is known of a file.
+    pub(crate) fn get(&self, file: &FileEntry) -> Option<Found<L::Facts>> {
+        let entry = self.entries.get(&file.path)?;
+        let (hash, facts) = (entry.hash, Arc::clone(&entry.facts));
+        if entry.settled && entry.stat == Stat::of(file) {
+            return Some(Found::Same { hash, facts });
+        }
+        let perhaps = entry.stat.bytes == file.bytes;
+        perhaps.then_some(Found::Perhaps { hash, facts })
+    }
+
+    /// Writes the facts of a run whose walk began at `walk`, unless that would tell nothing new.
+    pub(crate) fn store(&self, walk: i128, rows: &[Row<'_, L::Facts>]) {
+        let news = |(file, _, _, origin): &Row<'_, L::Facts>| match origin {
+            Origin::Taken => true,
+            Origin::Confirmed => Stat::of(file).settled(walk),
+            Origin::Cached => false,
         };
-        let news = facts.iter().any(|(path, _)| !known(path) && !racy(path));
-        if !news && facts.len() == self.entries.len() {
+        if rows.len() == self.entries.len() && !rows.iter().any(news) {
             return;
         }
-        let rows = facts.iter().filter_map(|(path, facts)| {
-            let file = files.get(path)?;
-            Some((
-                path,
-                Key {
-                    bytes: file.bytes,
-                    modified: file.modified,
-                    inode: file.inode,
-                },
-                &**facts,
-            ))
-        });
-        let rows: Vec<_> = rows.collect();
-        // A cache that cannot be written is none; the next run reads the files again.
-        let _written: Option<()> = write::<L>(&self.file, &rows);
+        // A cache that cannot be written is none: the next run reads the files again.
+        if write::<L>(&self.file, walk, rows).is_some() {
+            forget_old(&self.file);
+        }
     }
 }
 
-type Entries<L> = BTreeMap<TreePath, (Key, Arc<<L as Language>::Facts>)>;
+/// A file's row: its path, what was known of it, whether that settles it, its hash, its facts.
+type Stored<P, F> = (P, Stat, bool, u128, F);
 
-fn load<L: Language>(file: &Path) -> Option<(i128, Entries<L>)> {
+fn load<L: Language>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Facts>>> {
     let bytes = fs::read(file).ok()?;
     let (stamp, rest) = bytes.split_at_checked(16)?;
     if u128::from_le_bytes(stamp.try_into().ok()?) != ContentHash::of(rest).0 {
@@ -116,57 +162,78 @@ fn load<L: Language>(file: &Path) -> Option<(i128, Entries<L>)> {
     if header.version != env!("CARGO_PKG_VERSION") || header.facts_version != L::FACTS_VERSION {
         return None;
     }
-    let rows: Vec<(TreePath, Key, L::Facts)> = postcard::from_bytes(rest).ok()?;
-    Some((
-        header.written,
-        rows.into_iter()
-            .map(|(path, key, facts)| (path, (key, Arc::new(facts))))
-            .collect(),
-    ))
+    let rows: Vec<Stored<TreePath, L::Facts>> = postcard::from_bytes(rest).ok()?;
+    let entry = |(path, stat, settled, hash, facts)| {
+        let (hash, facts) = (ContentHash(hash), Arc::new(facts));
+        let entry = Entry {
+            stat,
+            settled,
+            hash,
+            facts,
+        };
+        (path, entry)
+    };
+    Some(rows.into_iter().map(entry).collect())
 }
 
-fn write<L: Language>(file: &Path, rows: &[(&TreePath, Key, &L::Facts)]) -> Option<()> {
+fn write<L: Language>(file: &Path, walk: i128, rows: &[Row<'_, L::Facts>]) -> Option<()> {
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         facts_version: L::FACTS_VERSION,
-        written: now(),
     };
-    let mut body = postcard::to_stdvec(&header).ok()?;
-    body.extend(postcard::to_stdvec(rows).ok()?);
+    let stored = rows.iter().map(|(file, hash, facts, _)| {
+        let stat = Stat::of(file);
+        (file.path.clone(), stat, stat.settled(walk), hash.0, *facts)
+    });
+    let stored: Vec<Stored<TreePath, &L::Facts>> = stored.collect();
+    let body = postcard::to_stdvec(&header).ok()?;
+    let body = postcard::to_extend(&stored, body).ok()?;
     let directory = file.parent()?;
     fs::create_dir_all(directory).ok()?;
     let mut temporary = tempfile::NamedTempFile::new_in(directory).ok()?;
-    temporary
-        .write_all(&ContentHash::of(&body).0.to_le_bytes())
-        .ok()?;
+    let stamp = ContentHash::of(&body).0.to_le_bytes();
+    temporary.write_all(&stamp).ok()?;
     temporary.write_all(&body).ok()?;
     temporary.persist(file).ok()?;
     Some(())
 }
 
-fn now() -> i128 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    i128::try_from(since.as_nanos()).unwrap_or(0)
+/// Removes caches of trees that nobody has read for long. One that stays is no harm.
+fn forget_old(file: &Path) {
+    let entries = file.parent().and_then(|parent| fs::read_dir(parent).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let path = entry.path();
+        let written = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = written.map(|written| {
+            SystemTime::now()
+                .duration_since(written)
+                .unwrap_or_default()
+        });
+        let ours = path
+            .extension()
+            .is_some_and(|extension| extension == "facts");
+        if ours && age.is_ok_and(|age| age > FORGOTTEN) {
+            drop(fs::remove_file(path));
+        }
+    }
 }
 
 /// The user's cache directory for us, by the conventions of the platform.
 fn directory() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("COALESCE_CACHE_DIR") {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(named) = variable("COALESCE_CACHE_DIR") {
         return (named != "off").then(|| PathBuf::from(named));
     }
-    let variable = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
+    let absolute = |name: &str| {
+        let path = variable(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
     };
     let base = if cfg!(windows) {
-        variable("LOCALAPPDATA")
+        absolute("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {
-        variable("HOME").map(|home| home.join("Library/Caches"))
+        absolute("HOME").map(|home| home.join("Library/Caches"))
     } else {
-        variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
     };
     Some(base?.join("coalesce"))
 }

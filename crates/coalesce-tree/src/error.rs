@@ -1,6 +1,8 @@
-//! Why a tree cannot be read.
+//! Why a tree cannot be read, and whose mistake that is.
 
-use std::io;
+use std::{io, path::Path};
+
+use coalesce_model::{TreePath, envelope};
 
 /// What kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,12 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, path: String, message: String) -> Self {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        let (path, message) = (path.into(), message.into());
         Self {
             kind,
             path,
@@ -40,10 +47,29 @@ impl Error {
         }
     }
 
+    /// What the system says of a path of the tree.
+    pub(crate) fn io(path: &TreePath, error: &io::Error) -> Self {
+        Self::new(ErrorKind::from(error), path.to_string(), error.to_string())
+    }
+
+    /// Trouble with a path as the user gave it.
+    pub(crate) fn given(kind: ErrorKind, path: &Path, message: impl Into<String>) -> Self {
+        Self::new(kind, path.display().to_string(), message)
+    }
+
     /// What kind of trouble.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Whose error it is, as the exit code and the JSON say it.
+    #[must_use]
+    pub fn whose(&self) -> envelope::ErrorKind {
+        match self.kind {
+            ErrorKind::Settings => envelope::ErrorKind::Config,
+            _ => envelope::ErrorKind::User,
+        }
     }
 
     /// The path, relative to the root, or as the user gave it.
@@ -58,6 +84,7 @@ impl From<&io::Error> for ErrorKind {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NotFound,
             io::ErrorKind::PermissionDenied => Self::Permission,
+            io::ErrorKind::NotADirectory => Self::NotADirectory,
             _ => Self::Io,
         }
     }

@@ -3,7 +3,9 @@
 use std::{fs, io::ErrorKind as IoErrorKind, path::Path};
 
 use coalesce_model::{LineIndex, Settings, TreePath};
+use ignore::overrides::{Override, OverrideBuilder};
 use serde::Deserialize;
+use toml::Spanned;
 
 use crate::{Error, ErrorKind};
 
@@ -13,7 +15,7 @@ const FILE: &str = "coalesce.toml";
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Document {
     #[serde(default)]
-    exclude: Vec<String>,
+    exclude: Vec<Spanned<String>>,
     #[serde(default)]
     python: Python,
 }
@@ -21,64 +23,75 @@ struct Document {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Python {
-    roots: Option<Vec<String>>,
+    roots: Option<Vec<Spanned<String>>>,
 }
 
 /// Settings of the walk and of the languages.
-#[derive(Default)]
 pub(crate) struct TreeSettings {
-    /// Globs of files that are left out, in the syntax of ignore files.
-    pub exclude: Vec<String>,
+    /// What is left out of the walk.
+    pub exclude: Override,
+    /// What languages need to know.
     pub for_languages: Settings,
 }
 
 /// Reads the settings of the tree at `root`; a tree without the file has none.
 pub(crate) fn read(root: &Path) -> Result<TreeSettings, Error> {
-    let text = match fs::read_to_string(root.join(FILE)) {
-        Ok(text) => text,
-        Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(TreeSettings::default()),
-        Err(error) => {
-            return Err(Error::new(
-                ErrorKind::from(&error),
-                FILE.to_owned(),
-                error.to_string(),
-            ));
-        }
-    };
-    parse(&text)
+    match fs::read_to_string(root.join(FILE)) {
+        Ok(text) => parse(root, &text),
+        Err(error) if error.kind() == IoErrorKind::NotFound => parse(root, ""),
+        Err(error) => Err(Error::new(ErrorKind::from(&error), FILE, error.to_string())),
+    }
 }
 
-fn parse(text: &str) -> Result<TreeSettings, Error> {
-    let malformed = |at: u32, message: &str| {
-        let position = LineIndex::new(text).position(text, at);
-        let path = format!("{FILE}:{}:{}", position.line, position.column);
-        Error::new(
-            ErrorKind::Settings,
-            path,
-            message.lines().next().unwrap_or_default().to_owned(),
-        )
-    };
+fn parse(root: &Path, text: &str) -> Result<TreeSettings, Error> {
     let document: Document = toml::from_str(text).map_err(|error| {
-        let start = error
-            .span()
-            .map_or(0, |span| u32::try_from(span.start).unwrap_or(0));
-        malformed(start, error.message())
+        let at = error.span().map_or(0, |span| span.start);
+        malformed(text, at, error.message())
     })?;
-    let roots = document.python.roots.map(|roots| {
-        roots
-            .iter()
-            .map(|root| TreePath::new(root))
-            .collect::<Result<_, _>>()
-    });
-    let roots = roots
-        .transpose()
-        .map_err(|error| malformed(0, &error.to_string()))?;
+    let roots = document
+        .python
+        .roots
+        .map(|roots| python_roots(text, &roots));
     Ok(TreeSettings {
-        exclude: document.exclude,
+        exclude: excluded(root, text, &document.exclude)?,
         for_languages: Settings {
-            python_roots: roots,
+            python_roots: roots.transpose()?,
         },
     })
+}
+
+fn malformed(text: &str, at: usize, message: &str) -> Error {
+    let at = u32::try_from(at).unwrap_or(0);
+    let position = LineIndex::new(text).position(text, at);
+    let path = format!("{FILE}:{}:{}", position.line, position.column);
+    // The parser's second line only lists what it expected.
+    let message = message.lines().next().unwrap_or_default();
+    Error::new(ErrorKind::Settings, path, message)
+}
+
+fn python_roots(text: &str, roots: &[Spanned<String>]) -> Result<Vec<TreePath>, Error> {
+    let root = |root: &Spanned<String>| {
+        TreePath::new(root.get_ref())
+            .map_err(|error| malformed(text, root.span().start, &error.to_string()))
+    };
+    roots.iter().map(root).collect()
+}
+
+fn excluded(root: &Path, text: &str, globs: &[Spanned<String>]) -> Result<Override, Error> {
+    let mut exclude = OverrideBuilder::new(root);
+    for glob in globs {
+        let wrong = |message: &str| malformed(text, glob.span().start, message);
+        if glob.get_ref().starts_with('!') {
+            return Err(wrong("`!` takes nothing back here; name what is left out"));
+        }
+        // In an override, `!` marks what is left out.
+        exclude
+            .add(&format!("!{}", glob.get_ref()))
+            .map_err(|error| wrong(&error.to_string()))?;
+    }
+    exclude
+        .build()
+        .map_err(|error| malformed(text, 0, &error.to_string()))
 }
 
 #[cfg(test)]
@@ -87,19 +100,19 @@ mod tests {
 
     #[test]
     fn mistakes_name_their_line() {
+        let parse = |text| parse(Path::new("/tree"), text);
         let settings = parse("exclude = ['vendor/']\n[python]\nroots = ['src']\n").unwrap();
-        assert_eq!(
-            settings.for_languages.python_roots,
-            Some(vec![TreePath::new("src").unwrap()])
-        );
+        let roots = settings.for_languages.python_roots;
+        assert_eq!(roots, Some(vec![TreePath::new("src").unwrap()]));
         for (text, start) in [
             ("x = 1", "coalesce.toml:1:1: unknown field"),
-            ("[python]\nroots = ['..']", "coalesce.toml:1:1: `..` leads"),
+            ("[python]\nroots = ['.', '..']", "coalesce.toml:2:15: `..`"),
+            ("exclude = [\n 'a',\n 'a[']", "coalesce.toml:3:2: "),
+            ("exclude = ['!a']", "coalesce.toml:1:12: `!`"),
+            ("exclude = 1\n", "coalesce.toml:1:11: "),
         ] {
-            let message = parse(text)
-                .err()
-                .map(|error| error.to_string())
-                .unwrap_or_default();
+            let message = parse(text).err().map(|error| error.to_string());
+            let message = message.unwrap_or_default();
             assert!(message.starts_with(start), "{message}");
         }
     }

@@ -1,13 +1,18 @@
 //! The walk: which files there are, by the tree's own ignore rules and nobody else's.
 
-use std::{fs::Metadata, path::Path, time::UNIX_EPOCH};
+use std::{
+    fs::{FileType, Metadata},
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use coalesce_model::TreePath;
-use ignore::{DirEntry, WalkBuilder, overrides::OverrideBuilder};
+use ignore::{DirEntry, WalkBuilder, overrides::Override};
 
-use crate::{Error, ErrorKind, FileEntry, Skip};
+use crate::{Error, ErrorKind, FileEntry, FileKind, Skip};
 
-/// Directories that hold no source of the tree, whatever the ignore files say.
+/// Directories that hold no source of the tree, whatever the ignore files say; `.git` is a file in
+/// a linked checkout.
 const NEVER: [&str; 9] = [
     ".git",
     ".hg",
@@ -20,33 +25,17 @@ const NEVER: [&str; 9] = [
     ".nox",
 ];
 
-/// What the walk found, sorted by path.
+/// What the walk found.
 pub(crate) struct Walk {
+    /// Sorted by path.
     pub files: Vec<FileEntry>,
+    /// What has no entry, or one that holds no text.
     pub skips: Vec<Skip>,
 }
 
 /// Walks the tree at `root`. Ignore files of the tree count, in a checkout or not; the user's own
 /// do not, so that two people see the same tree.
-pub(crate) fn walk(root: &Path, exclude: &[String]) -> Result<Walk, Error> {
-    let mut overrides = OverrideBuilder::new(root);
-    for glob in exclude {
-        let malformed = |error: ignore::Error| {
-            Error::new(
-                ErrorKind::Settings,
-                "coalesce.toml".to_owned(),
-                format!("exclude: {error}"),
-            )
-        };
-        overrides.add(&format!("!{glob}")).map_err(malformed)?;
-    }
-    let overrides = overrides.build().map_err(|error| {
-        Error::new(
-            ErrorKind::Settings,
-            "coalesce.toml".to_owned(),
-            error.to_string(),
-        )
-    })?;
+pub(crate) fn walk(root: &Path, exclude: Override) -> Result<Walk, Error> {
     let walker = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
@@ -54,8 +43,8 @@ pub(crate) fn walk(root: &Path, exclude: &[String]) -> Result<Walk, Error> {
         .git_exclude(false)
         .parents(false)
         .follow_links(false)
-        .overrides(overrides)
-        .filter_entry(|entry| !is_foreign_directory(entry))
+        .overrides(exclude)
+        .filter_entry(|entry| !is_foreign(entry))
         .build();
     let mut found = Walk {
         files: Vec::new(),
@@ -64,10 +53,7 @@ pub(crate) fn walk(root: &Path, exclude: &[String]) -> Result<Walk, Error> {
     for entry in walker {
         match entry {
             Ok(entry) => found.add(root, &entry),
-            Err(error) => found.skips.push(Skip {
-                path: error_path(root, &error),
-                reason: error.to_string(),
-            }),
+            Err(error) => found.failed(root, &error)?,
         }
     }
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
@@ -75,15 +61,17 @@ pub(crate) fn walk(root: &Path, exclude: &[String]) -> Result<Walk, Error> {
 }
 
 /// Version control, caches, and virtual environments or build directories by their markers.
-fn is_foreign_directory(entry: &DirEntry) -> bool {
-    if entry.depth() == 0 || !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+fn is_foreign(entry: &DirEntry) -> bool {
+    if entry.depth() == 0 {
         return false;
     }
-    let named = entry
-        .file_name()
-        .to_str()
-        .is_some_and(|name| NEVER.contains(&name));
-    named || entry.path().join("pyvenv.cfg").exists() || entry.path().join("CACHEDIR.TAG").exists()
+    let name = entry.file_name().to_str();
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return name == Some(".git");
+    }
+    name.is_some_and(|name| NEVER.contains(&name))
+        || entry.path().join("pyvenv.cfg").exists()
+        || entry.path().join("CACHEDIR.TAG").exists()
 }
 
 impl Walk {
@@ -91,57 +79,111 @@ impl Walk {
         let Some(kind) = entry.file_type().filter(|kind| !kind.is_dir()) else {
             return;
         };
-        let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        let Some(path) = relative.to_str().and_then(|text| TreePath::new(text).ok()) else {
-            let path =
-                TreePath::new(&relative.to_string_lossy()).unwrap_or_else(|_| TreePath::root());
-            self.skips.push(Skip {
+        let (path, named) = tree_path(root, entry.path());
+        if !named {
+            let name = entry.file_name();
+            self.skip(
                 path,
-                reason: "its name is not UTF-8".to_owned(),
-            });
+                format!("its name {name:?} is not UTF-8, or holds `\\\\` or a drive letter"),
+            );
             return;
-        };
-        if kind.is_symlink() {
-            self.skips.push(Skip {
-                path,
-                reason: "a symbolic link, which is not followed".to_owned(),
-            });
-        } else if kind.is_file() {
-            match entry.metadata() {
-                Ok(metadata) => self.files.push(file_entry(path, &metadata)),
-                Err(error) => self.skips.push(Skip {
-                    path,
-                    reason: error.to_string(),
-                }),
-            }
+        }
+        if let Some(reason) = not_plain(kind) {
+            self.skip(path.clone(), reason);
+        }
+        match entry.metadata() {
+            Ok(metadata) => self.files.push(file_entry(path, &metadata)),
+            Err(error) => self.skip(path, error.to_string()),
+        }
+    }
+
+    fn skip(&mut self, path: TreePath, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.skips.push(Skip { path, reason });
+    }
+
+    /// A directory below that cannot be read is skipped; a root that cannot is an error.
+    fn failed(&mut self, root: &Path, error: &ignore::Error) -> Result<(), Error> {
+        let at = path_of(error).unwrap_or(root);
+        let reason = error
+            .io_error()
+            .map_or_else(|| error.to_string(), ToString::to_string);
+        if at == root {
+            let kind = error.io_error().map_or(ErrorKind::Io, ErrorKind::from);
+            return Err(Error::given(kind, root, reason));
+        }
+        self.skip(tree_path(root, at).0, reason);
+        Ok(())
+    }
+}
+
+/// Why an entry holds no text whatever its name.
+fn not_plain(kind: FileType) -> Option<&'static str> {
+    if kind.is_symlink() {
+        Some(FileKind::Link.reason())
+    } else {
+        (!kind.is_file()).then_some(FileKind::Special.reason())
+    }
+}
+
+/// The path in the tree, and whether it names the file: a name that is not UTF-8 is told lossily.
+fn tree_path(root: &Path, path: &Path) -> (TreePath, bool) {
+    let relative = path.strip_prefix(root).unwrap_or(path);
+    let exact = relative
+        .to_str()
+        .filter(|text| cfg!(windows) || !text.contains('\\'));
+    match exact.and_then(|text| TreePath::new(text).ok()) {
+        Some(path) => (path, true),
+        None => {
+            let lossy = relative.to_string_lossy().replace('\\', "\u{fffd}");
+            let path = TreePath::new(&lossy).unwrap_or_else(|_| TreePath::root());
+            (path, false)
         }
     }
 }
 
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            path_of(err)
+        }
+        _ => None,
+    }
+}
+
 fn file_entry(path: TreePath, metadata: &Metadata) -> FileEntry {
-    let since = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = metadata.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = nanoseconds(since.unwrap_or_default());
+    let (inode, changed) = identity(metadata);
     FileEntry {
         path,
+        kind: FileKind::of(metadata.file_type()),
         bytes: metadata.len(),
-        modified: since
-            .and_then(|since| i128::try_from(since.as_nanos()).ok())
-            .unwrap_or(0),
-        inode: inode(metadata),
+        modified,
+        changed: changed.unwrap_or(modified),
+        inode,
         mode: mode(metadata),
     }
 }
 
+/// Nanoseconds in a signed number wide enough for any file time.
+pub(crate) fn nanoseconds(duration: Duration) -> i128 {
+    i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
+}
+
+/// The number of the file, and when anything about it changed last.
 #[cfg(unix)]
-fn inode(metadata: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
+fn identity(metadata: &Metadata) -> (u64, Option<i128>) {
+    use std::os::unix::fs::MetadataExt as _;
+    let changed = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+    (metadata.ino(), Some(changed))
 }
 
 #[cfg(not(unix))]
-fn inode(_: &Metadata) -> u64 {
-    0
+fn identity(_: &Metadata) -> (u64, Option<i128>) {
+    (0, None)
 }
 
 /// The permission bits of a file.
@@ -154,14 +196,4 @@ pub(crate) fn mode(metadata: &Metadata) -> u32 {
 #[cfg(not(unix))]
 pub(crate) fn mode(_: &Metadata) -> u32 {
     0
-}
-
-fn error_path(root: &Path, error: &ignore::Error) -> TreePath {
-    let path = match error {
-        ignore::Error::WithPath { path, .. } => path.strip_prefix(root).ok(),
-        ignore::Error::WithDepth { err, .. } => return error_path(root, err),
-        _ => None,
-    };
-    path.and_then(|path| TreePath::new(&path.to_string_lossy()).ok())
-        .unwrap_or_else(TreePath::root)
 }

@@ -1,0 +1,76 @@
+//! From the bytes of a file to its text, or to the reason why it has none.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read as _},
+    path::Path,
+    sync::Arc,
+};
+
+use coalesce_model::{ContentHash, TreePath};
+
+use crate::{Error, ErrorKind, FileEntry, FileKind, walk};
+
+/// Larger files are skipped: no source file is, and spans have 32 bits.
+pub const MAXIMUM_FILE_BYTES: u64 = 64 << 20;
+
+/// The text of a file and the hash of its bytes, or why it is skipped.
+pub(crate) fn text(root: &Path, file: &FileEntry) -> Result<(Arc<str>, ContentHash), String> {
+    if file.kind != FileKind::Plain {
+        return Err(file.kind.reason().to_owned());
+    }
+    let bytes = bounded(&root.join(file.path.as_str()), file.bytes)
+        .map_err(|error| error.to_string())?
+        .ok_or_else(|| format!("larger than {} MiB", MAXIMUM_FILE_BYTES >> 20))?;
+    if memchr::memchr(0, &bytes).is_some() {
+        return Err("binary: it holds a NUL byte".to_owned());
+    }
+    let hash = ContentHash::of(&bytes);
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((Arc::from(text), hash)),
+        Err(error) => Err(format!(
+            "not UTF-8 at byte {}",
+            error.utf8_error().valid_up_to()
+        )),
+    }
+}
+
+/// The bytes of a file; `None` when there are too many, even if it grew after the walk.
+fn bounded(path: &Path, expected: u64) -> io::Result<Option<Vec<u8>>> {
+    if expected > MAXIMUM_FILE_BYTES {
+        return Ok(None);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(expected + 1).unwrap_or(0));
+    File::open(path)?
+        .take(MAXIMUM_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    let small = bytes.len() as u64 <= MAXIMUM_FILE_BYTES;
+    Ok(small.then_some(bytes))
+}
+
+/// The bytes and permission bits of a plain file, as they are on disk now.
+pub(crate) fn content(root: &Path, path: &TreePath) -> Result<(Vec<u8>, u32), Error> {
+    refuse_links_on_the_way(root, path)?;
+    let absolute = root.join(path.as_str());
+    let failed = |error: io::Error| Error::io(path, &error);
+    let metadata = fs::symlink_metadata(&absolute).map_err(failed)?;
+    if !metadata.is_file() {
+        let message = "it is not a plain file";
+        return Err(Error::new(ErrorKind::NotAFile, path.to_string(), message));
+    }
+    Ok((fs::read(&absolute).map_err(failed)?, walk::mode(&metadata)))
+}
+
+/// A linked directory may lead out of the tree; nothing is read through one.
+fn refuse_links_on_the_way(root: &Path, path: &TreePath) -> Result<(), Error> {
+    let mut above = path.parent();
+    while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+        let metadata = fs::symlink_metadata(root.join(directory.as_str()));
+        if metadata.is_ok_and(|metadata| metadata.is_symlink()) {
+            let message = format!("{directory} is a symbolic link, which is not followed");
+            return Err(Error::new(ErrorKind::NotAFile, path.to_string(), message));
+        }
+        above = directory.parent();
+    }
+    Ok(())
+}

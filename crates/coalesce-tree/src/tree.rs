@@ -1,0 +1,231 @@
+//! A tree on disk: its files, their texts, and the facts that languages take from them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use coalesce_model::{ContentHash, Language, PathError, Settings, Texts, TreePath};
+use rayon::prelude::*;
+
+use crate::{
+    Error, ErrorKind, FactsCache, FileEntry, Skip,
+    cache::{Found, Origin},
+    read, settings, walk,
+};
+
+/// Texts beyond this are read again when they are asked for again.
+const KEPT_BYTES: u64 = 256 << 20;
+
+/// A tree on disk: its files, and their texts once they were asked for.
+pub struct SourceTree {
+    root: PathBuf,
+    /// Just before the walk began, in nanoseconds since 1970.
+    opened: i128,
+    files: Vec<FileEntry>,
+    paths: Vec<TreePath>,
+    slots: Vec<Slot>,
+    kept: AtomicU64,
+    skips: Mutex<Vec<Skip>>,
+    settings: Settings,
+}
+
+/// What is known of one file's text. All of a run sees one text of a file or none: its hash is
+/// fixed by the first look, be that a cache's.
+#[derive(Default)]
+struct Slot {
+    text: OnceLock<Option<Arc<str>>>,
+    hash: OnceLock<ContentHash>,
+}
+
+impl SourceTree {
+    /// Walks the tree at `root` and reads its `coalesce.toml`; source files are read when needed.
+    ///
+    /// # Errors
+    /// When the root is no readable directory, or `coalesce.toml` is malformed.
+    pub fn open(root: &Path) -> Result<Self, Error> {
+        let opened = now();
+        let absolute = root
+            .canonicalize()
+            .map_err(|error| Error::given(ErrorKind::from(&error), root, error.to_string()))?;
+        if !absolute.is_dir() {
+            let kind = ErrorKind::NotADirectory;
+            return Err(Error::given(kind, root, "it is not a directory"));
+        }
+        let settings = settings::read(&absolute)?;
+        let walk::Walk { files, skips } = walk::walk(&absolute, settings.exclude)?;
+        Ok(Self {
+            root: absolute,
+            opened,
+            paths: files.iter().map(|file| file.path.clone()).collect(),
+            slots: files.iter().map(|_| Slot::default()).collect(),
+            kept: AtomicU64::new(0),
+            files,
+            skips: Mutex::new(skips),
+            settings: settings.for_languages,
+        })
+    }
+
+    /// The absolute path of the root.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What `coalesce.toml` says.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Every file, sorted by path.
+    #[must_use]
+    pub fn files(&self) -> &[FileEntry] {
+        &self.files
+    }
+
+    /// The path inside the tree of a path as a user gives it, relative to the current directory.
+    ///
+    /// # Errors
+    /// When it is not inside the tree.
+    pub fn tree_path(&self, path: &Path) -> Result<TreePath, Error> {
+        let outside = || Error::given(ErrorKind::Outside, path, "it is outside the tree");
+        let absolute = std::path::absolute(path).map_err(|_| outside())?;
+        // What does not exist yet is judged by the nearest directory that does.
+        let existing = absolute
+            .ancestors()
+            .find(|ancestor| ancestor.exists())
+            .ok_or_else(outside)?;
+        let rest = absolute.strip_prefix(existing).map_err(|_| outside())?;
+        let real = existing.canonicalize().map_err(|_| outside())?.join(rest);
+        let relative = real.strip_prefix(&self.root).map_err(|_| outside())?;
+        TreePath::new(relative.to_str().ok_or_else(outside)?).map_err(|_: PathError| outside())
+    }
+
+    /// The bytes and permission bits of a file, as they are on disk now.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not a plain file, or lies behind a link.
+    pub fn content(&self, path: &TreePath) -> Result<(Vec<u8>, u32), Error> {
+        read::content(&self.root, path)
+    }
+
+    /// The hash of the bytes that this run has seen of a file; `None` when it was not read.
+    #[must_use]
+    pub fn seen(&self, path: &TreePath) -> Option<ContentHash> {
+        let at = self.paths.binary_search(path).ok()?;
+        self.slots.get(at)?.hash.get().copied()
+    }
+
+    /// The facts of every file that the language claims, sorted by path: from the cache where it
+    /// holds them, else read and taken, in parallel.
+    pub fn facts<L: Language>(
+        &self,
+        language: &L,
+        cache: Option<&FactsCache<L>>,
+    ) -> Vec<(TreePath, Arc<L::Facts>)> {
+        let claims = |at: &usize| {
+            let file = self.files.get(*at);
+            file.is_some_and(|file| language.claims(&file.path))
+        };
+        let claimed: Vec<usize> = (0..self.files.len()).filter(claims).collect();
+        let taken = claimed.into_par_iter().filter_map(|at| {
+            let (facts, origin) = self.facts_at(at, language, cache)?;
+            Some((at, facts, origin))
+        });
+        let taken: Vec<(usize, Arc<L::Facts>, Origin)> = taken.collect();
+        if let Some(cache) = cache {
+            let rows = taken.iter().filter_map(|(at, facts, origin)| {
+                let hash = *self.slots.get(*at)?.hash.get()?;
+                Some((self.files.get(*at)?, hash, &**facts, *origin))
+            });
+            cache.store(self.opened, &rows.collect::<Vec<_>>());
+        }
+        let named = |(at, facts, _)| Some((self.paths.get::<usize>(at)?.clone(), facts));
+        taken.into_iter().filter_map(named).collect()
+    }
+
+    fn facts_at<L: Language>(
+        &self,
+        at: usize,
+        language: &L,
+        cache: Option<&FactsCache<L>>,
+    ) -> Option<(Arc<L::Facts>, Origin)> {
+        let (file, slot) = (self.files.get(at)?, self.slots.get(at)?);
+        let found = cache.and_then(|cache| cache.get(file));
+        if let Some(Found::Same { hash, facts }) = &found
+            && *slot.hash.get_or_init(|| *hash) == *hash
+        {
+            return Some((Arc::clone(facts), Origin::Cached));
+        }
+        let text = self.text_at(at)?;
+        match found {
+            Some(Found::Perhaps { hash, facts }) if slot.hash.get() == Some(&hash) => {
+                Some((facts, Origin::Confirmed))
+            }
+            _ => Some((Arc::new(language.facts(&file.path, &text)), Origin::Taken)),
+        }
+    }
+
+    /// The files that were not read, and why, sorted.
+    #[must_use]
+    pub fn skips(&self) -> Vec<Skip> {
+        let mut skips = self.skips_now().clone();
+        skips.sort();
+        skips.dedup();
+        skips
+    }
+
+    fn skips_now(&self) -> MutexGuard<'_, Vec<Skip>> {
+        self.skips.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn text_at(&self, at: usize) -> Option<Arc<str>> {
+        let (file, slot) = (self.files.get(at)?, self.slots.get(at)?);
+        if let Some(known) = slot.text.get() {
+            return known.clone();
+        }
+        match self.read(file, slot) {
+            Ok(text) => {
+                let bytes = text.len() as u64;
+                if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes <= KEPT_BYTES {
+                    return slot.text.get_or_init(|| Some(text)).clone();
+                }
+                Some(text)
+            }
+            Err(reason) => {
+                let path = file.path.clone();
+                self.skips_now().push(Skip { path, reason });
+                slot.text.get_or_init(|| None).clone()
+            }
+        }
+    }
+
+    fn read(&self, file: &FileEntry, slot: &Slot) -> Result<Arc<str>, String> {
+        let (text, hash) = read::text(&self.root, file)?;
+        if *slot.hash.get_or_init(|| hash) == hash {
+            Ok(text)
+        } else {
+            Err("it changed while the tree was read".to_owned())
+        }
+    }
+}
+
+impl Texts for SourceTree {
+    fn text(&self, path: &TreePath) -> Option<Arc<str>> {
+        self.text_at(self.paths.binary_search(path).ok()?)
+    }
+
+    fn paths(&self) -> &[TreePath] {
+        &self.paths
+    }
+}
+
+fn now() -> i128 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    walk::nanoseconds(since.unwrap_or_default())
+}

@@ -1,0 +1,90 @@
+//! A language whose facts of a file are how many words it has. It resolves nothing.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan,
+    Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+};
+
+/// The language, and how many files it has taken apart.
+#[derive(Default)]
+pub struct Words {
+    /// Files taken apart.
+    pub taken: AtomicUsize,
+}
+
+impl Language for Words {
+    type Facts = usize;
+    type Graph = Nothing;
+    const FACTS_VERSION: u32 = 1;
+
+    fn kind(&self) -> LanguageKind {
+        LanguageKind::Python
+    }
+
+    fn claims(&self, path: &TreePath) -> bool {
+        path.extension() == Some("py")
+    }
+
+    fn facts(&self, _: &TreePath, text: &str) -> usize {
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        text.split_whitespace().count()
+    }
+
+    fn syntax_problem(&self, _: &TreePath, _: &str) -> Option<(ByteSpan, String)> {
+        None
+    }
+
+    fn resolve(&self, _: &[(TreePath, Arc<usize>)], _: &[TreePath], _: &Settings) -> Nothing {
+        Nothing
+    }
+}
+
+/// A graph without anything.
+pub struct Nothing;
+
+impl LanguageGraph for Nothing {
+    fn language(&self) -> LanguageKind {
+        LanguageKind::Python
+    }
+    fn roots(&self) -> &[Root] {
+        &[]
+    }
+    fn modules(&self) -> &[Module] {
+        &[]
+    }
+    fn imports(&self) -> &[Import] {
+        &[]
+    }
+    fn mentions(&self) -> &[Mention] {
+        &[]
+    }
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+    fn knows(&self, _: &str) -> bool {
+        false
+    }
+    fn references(&self, _: &str, _: &dyn Texts) -> Vec<Reference> {
+        Vec::new()
+    }
+    fn rewrite(&self, _: &[Change], _: RewriteOptions, _: &dyn Texts) -> LanguagePlan {
+        LanguagePlan::default()
+    }
+    fn rewrite_fragment(&self, _: &[Change], _: &str) -> Vec<(Rewrite, Edit)> {
+        Vec::new()
+    }
+    fn order_regressions(
+        &self,
+        _: &Self,
+        _: &[Change],
+        _: &dyn Texts,
+        _: &dyn Texts,
+    ) -> Vec<Finding> {
+        Vec::new()
+    }
+}
