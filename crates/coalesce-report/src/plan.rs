@@ -71,7 +71,11 @@ pub fn needs_review(page: &mut Page, plan: &Plan) {
 
 fn rewrite(page: &mut Page, entry: &RewriteEntry) {
     page.put(PLAIN, "  ").place(&entry.path, entry.range);
-    page.put(PLAIN, format_args!("  {} -> {}", entry.from, entry.to));
+    page.put(PLAIN, format_args!("  {}", entry.from));
+    // A relative import of a file that moves is spelled anew and names what it named.
+    if entry.from != entry.to {
+        page.put(PLAIN, format_args!(" -> {}", entry.to));
+    }
     page.put(DIM, format_args!("  [{}] ", form(entry.form)));
     page.put(PLAIN, &entry.reason);
     match entry.safety {
@@ -172,15 +176,25 @@ pub fn summary(page: &mut Page, plan: &Plan) {
         count(rewritten.len(), "file"),
         plan.not_rewritten.len(),
     ));
+    page.put(PLAIN, format_args!("{}; ", read_counts(&plan.files)));
     let (before, after) = (plan.cycles_before, plan.cycles_after);
-    page.line(format_args!(
-        "import cycles: {} eager and {} late before, {} eager and {} late after; {}",
-        before.eager,
-        before.lazy,
-        after.eager,
-        after.lazy,
-        read_counts(&plan.files),
-    ));
+    // What is refused was not worked out to its end.
+    if plan.verdict.imports_still_work {
+        page.put(
+            PLAIN,
+            format_args!(
+                "import cycles: {} eager and {} late before, ",
+                before.eager, before.lazy
+            ),
+        );
+        page.put(
+            PLAIN,
+            format_args!("{} eager and {} late after", after.eager, after.lazy),
+        )
+        .end();
+    } else {
+        page.line("import cycles were not compared");
+    }
 }
 
 /// The last line: will my imports still work?

@@ -1,0 +1,3 @@
+from .optimization.kernels import run
+
+__all__ = ["run"]

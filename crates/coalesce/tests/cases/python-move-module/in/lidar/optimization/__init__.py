@@ -1,3 +1,0 @@
-from .kernels import run
-
-__all__ = ["run"]

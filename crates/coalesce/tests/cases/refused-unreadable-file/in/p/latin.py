@@ -1,3 +1,3 @@
 # -*- coding: latin-1 -*-
 # café
-import p.a
+import p.kernels
