@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{Item, TableLike};
 
 /// An edition of the language, as far as paths differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Edition {
     /// `use` paths start at the crate root.
     #[default]
@@ -187,7 +189,12 @@ impl TargetKind {
 }
 
 /// Kinds that a manifest lists as `[[kind]]`.
-const LISTED: [TargetKind; 4] = [TargetKind::Bin, TargetKind::Example, TargetKind::Test, TargetKind::Bench];
+const LISTED: [TargetKind; 4] = [
+    TargetKind::Bin,
+    TargetKind::Example,
+    TargetKind::Test,
+    TargetKind::Bench,
+];
 
 /// A package's name as code writes it.
 #[must_use]
@@ -202,17 +209,31 @@ pub fn manifest_facts(text: &str) -> ManifestFacts {
         Ok(document) => document,
         Err(error) => {
             let span = ByteSpan::from_range(error.span().unwrap_or(0..0));
-            return ManifestFacts { problem: Some((span, error.message().to_owned())), ..ManifestFacts::default() };
+            return ManifestFacts {
+                problem: Some((span, error.message().to_owned())),
+                ..ManifestFacts::default()
+            };
         }
     };
     let root = document.as_table();
-    let package = root.get("package").or_else(|| root.get("project")).and_then(Item::as_table_like);
+    let package = root
+        .get("package")
+        .or_else(|| root.get("project"))
+        .and_then(Item::as_table_like);
     let workspace = root.get("workspace").and_then(Item::as_table_like);
     let mut facts = ManifestFacts {
         package: package.and_then(|package| text_of(package, "name")),
-        edition: package.and_then(|package| text_of(package, "edition")).and_then(|text| Edition::of(&text)),
+        edition: package
+            .and_then(|package| text_of(package, "edition"))
+            .and_then(|text| Edition::of(&text)),
         edition_inherited: package
-            .and_then(|package| package.get("edition")?.as_table_like()?.get("workspace")?.as_bool())
+            .and_then(|package| {
+                package
+                    .get("edition")?
+                    .as_table_like()?
+                    .get("workspace")?
+                    .as_bool()
+            })
             .unwrap_or(false),
         workspace: workspace.is_some(),
         build: package.and_then(build_of),
@@ -220,8 +241,14 @@ pub fn manifest_facts(text: &str) -> ManifestFacts {
     };
     if let Some(workspace) = workspace {
         let shared = workspace.get("package").and_then(Item::as_table_like);
-        facts.workspace_edition = shared.and_then(|shared| text_of(shared, "edition")).and_then(|text| Edition::of(&text));
-        dependencies_of(workspace.get("dependencies"), DependencyKind::Workspace, &mut facts.dependencies);
+        facts.workspace_edition = shared
+            .and_then(|shared| text_of(shared, "edition"))
+            .and_then(|text| Edition::of(&text));
+        dependencies_of(
+            workspace.get("dependencies"),
+            DependencyKind::Workspace,
+            &mut facts.dependencies,
+        );
     }
     read_targets(root, package, &mut facts);
     read_dependencies(root, &mut facts.dependencies);
@@ -241,7 +268,11 @@ fn build_of(package: &dyn TableLike) -> Option<String> {
     }
 }
 
-fn read_targets(root: &toml_edit::Table, package: Option<&dyn TableLike>, facts: &mut ManifestFacts) {
+fn read_targets(
+    root: &toml_edit::Table,
+    package: Option<&dyn TableLike>,
+    facts: &mut ManifestFacts,
+) {
     if let Some(lib) = root.get("lib").and_then(Item::as_table_like) {
         facts.targets.push(declared(TargetKind::Lib, lib));
     }
@@ -250,7 +281,11 @@ fn read_targets(root: &toml_edit::Table, package: Option<&dyn TableLike>, facts:
         for table in tables(root.get(name)) {
             facts.targets.push(declared(kind, table));
         }
-        let auto = if kind == TargetKind::Bench { "autobenches".to_owned() } else { format!("auto{name}s") };
+        let auto = if kind == TargetKind::Bench {
+            "autobenches".to_owned()
+        } else {
+            format!("auto{name}s")
+        };
         if package.and_then(|package| package.get(&auto)?.as_bool()) == Some(false) {
             facts.no_auto.push(kind);
         }
@@ -262,17 +297,25 @@ fn read_targets(root: &toml_edit::Table, package: Option<&dyn TableLike>, facts:
 
 fn tables(item: Option<&Item>) -> Vec<&dyn TableLike> {
     match item {
-        Some(Item::ArrayOfTables(array)) => array.iter().map(|table| table as &dyn TableLike).collect(),
-        Some(Item::Value(toml_edit::Value::Array(array))) => {
-            array.iter().filter_map(|value| Some(value.as_inline_table()? as &dyn TableLike)).collect()
+        Some(Item::ArrayOfTables(array)) => {
+            array.iter().map(|table| table as &dyn TableLike).collect()
         }
+        Some(Item::Value(toml_edit::Value::Array(array))) => array
+            .iter()
+            .filter_map(|value| Some(value.as_inline_table()? as &dyn TableLike))
+            .collect(),
         _ => Vec::new(),
     }
 }
 
 fn declared(kind: TargetKind, table: &dyn TableLike) -> DeclaredTarget {
     let edition = text_of(table, "edition").and_then(|text| Edition::of(&text));
-    DeclaredTarget { kind, name: text_of(table, "name"), path: text_of(table, "path"), edition }
+    DeclaredTarget {
+        kind,
+        name: text_of(table, "name"),
+        path: text_of(table, "path"),
+        edition,
+    }
 }
 
 fn read_dependencies(root: &toml_edit::Table, into: &mut Vec<Dependency>) {
@@ -301,7 +344,9 @@ fn read_dependencies(root: &toml_edit::Table, into: &mut Vec<Dependency>) {
 }
 
 fn dependencies_of(item: Option<&Item>, kind: DependencyKind, into: &mut Vec<Dependency>) {
-    let Some(table) = item.and_then(Item::as_table_like) else { return };
+    let Some(table) = item.and_then(Item::as_table_like) else {
+        return;
+    };
     for (key, value) in table.iter() {
         let details = value.as_table_like();
         let text = |name: &str| details.and_then(|details| text_of(details, name));
@@ -309,7 +354,9 @@ fn dependencies_of(item: Option<&Item>, kind: DependencyKind, into: &mut Vec<Dep
             name: crate_name(key),
             package: text("package").unwrap_or_else(|| key.to_owned()),
             path: text("path"),
-            inherited: details.and_then(|details| details.get("workspace")?.as_bool()).unwrap_or(false),
+            inherited: details
+                .and_then(|details| details.get("workspace")?.as_bool())
+                .unwrap_or(false),
             kind,
         });
     }
@@ -318,16 +365,26 @@ fn dependencies_of(item: Option<&Item>, kind: DependencyKind, into: &mut Vec<Dep
 /// Finds the packages of a tree with their targets, sorted by directory.
 #[must_use]
 pub fn packages(manifests: &[(TreePath, &ManifestFacts)], paths: &[TreePath]) -> Vec<Package> {
-    let by_directory: BTreeMap<TreePath, &ManifestFacts> =
-        manifests.iter().filter_map(|(path, facts)| Some((path.parent()?, *facts))).collect();
-    let tree = Tree { by_directory, paths };
+    let by_directory: BTreeMap<TreePath, &ManifestFacts> = manifests
+        .iter()
+        .filter_map(|(path, facts)| Some((path.parent()?, *facts)))
+        .collect();
+    let tree = Tree {
+        by_directory,
+        paths,
+    };
     tree.by_directory
         .iter()
         .filter_map(|(directory, facts)| {
             let name = facts.package.clone()?;
             let targets = tree.targets(directory, facts, &name);
             let dependencies = tree.dependencies(directory, facts);
-            Some(Package { name, directory: directory.clone(), targets, dependencies })
+            Some(Package {
+                name,
+                directory: directory.clone(),
+                targets,
+                dependencies,
+            })
         })
         .collect()
 }
@@ -346,7 +403,11 @@ impl Tree<'_> {
     fn workspace(&self, directory: &TreePath) -> Option<(TreePath, &ManifestFacts)> {
         let mut at = Some(directory.clone());
         while let Some(directory) = at {
-            if let Some(facts) = self.by_directory.get(&directory).filter(|facts| facts.workspace) {
+            if let Some(facts) = self
+                .by_directory
+                .get(&directory)
+                .filter(|facts| facts.workspace)
+            {
                 return Some((directory, facts));
             }
             at = directory.parent();
@@ -357,15 +418,23 @@ impl Tree<'_> {
     fn edition(&self, directory: &TreePath, facts: &ManifestFacts) -> Edition {
         if facts.edition_inherited {
             let workspace = self.workspace(directory);
-            return workspace.and_then(|(_, workspace)| workspace.workspace_edition).unwrap_or_default();
+            return workspace
+                .and_then(|(_, workspace)| workspace.workspace_edition)
+                .unwrap_or_default();
         }
         facts.edition.unwrap_or_default()
     }
 
     fn dependencies(&self, directory: &TreePath, facts: &ManifestFacts) -> Vec<ResolvedDependency> {
         let own = facts.dependencies.iter();
-        let own = own.filter(|dependency| !matches!(dependency.kind, DependencyKind::Workspace | DependencyKind::Patch));
-        own.map(|dependency| self.dependency(directory, dependency)).collect()
+        let own = own.filter(|dependency| {
+            !matches!(
+                dependency.kind,
+                DependencyKind::Workspace | DependencyKind::Patch
+            )
+        });
+        own.map(|dependency| self.dependency(directory, dependency))
+            .collect()
     }
 
     fn dependency(&self, directory: &TreePath, dependency: &Dependency) -> ResolvedDependency {
@@ -373,12 +442,20 @@ impl Tree<'_> {
         let mut resolved = ResolvedDependency {
             name: dependency.name.clone(),
             package: dependency.package.clone(),
-            directory: dependency.path.as_deref().and_then(|path| directory.join(path).ok()),
+            directory: dependency
+                .path
+                .as_deref()
+                .and_then(|path| directory.join(path).ok()),
             kind: dependency.kind,
         };
-        let Some((root, workspace)) = workspace else { return resolved };
+        let Some((root, workspace)) = workspace else {
+            return resolved;
+        };
         let shared = |kind, name: &str| {
-            workspace.dependencies.iter().find(|other| other.kind == kind && other.name == name)
+            workspace
+                .dependencies
+                .iter()
+                .find(|other| other.kind == kind && other.name == name)
         };
         if dependency.inherited
             && let Some(shared) = shared(DependencyKind::Workspace, &dependency.name)
@@ -387,10 +464,9 @@ impl Tree<'_> {
             resolved.directory = shared.path.as_deref().and_then(|path| root.join(path).ok());
         }
         if resolved.directory.is_none() {
-            let patch = workspace
-                .dependencies
-                .iter()
-                .find(|other| other.kind == DependencyKind::Patch && other.package == resolved.package);
+            let patch = workspace.dependencies.iter().find(|other| {
+                other.kind == DependencyKind::Patch && other.package == resolved.package
+            });
             resolved.directory = patch.and_then(|patch| root.join(patch.path.as_deref()?).ok());
         }
         resolved
@@ -401,14 +477,25 @@ impl Tree<'_> {
         let mut found = Vec::new();
         self.library(directory, facts, package, &mut found);
         for kind in LISTED {
-            let declared: Vec<&DeclaredTarget> = facts.targets.iter().filter(|target| target.kind == kind).collect();
+            let declared: Vec<&DeclaredTarget> = facts
+                .targets
+                .iter()
+                .filter(|target| target.kind == kind)
+                .collect();
             for target in &declared {
                 if let Some((path, name)) = self.declared_path(directory, package, target) {
                     let reason = format!("[[{}]] of package {package}", kind.name());
-                    found.push(Target { kind, name, path, edition: target.edition.unwrap_or(edition), reason });
+                    found.push(Target {
+                        kind,
+                        name,
+                        path,
+                        edition: target.edition.unwrap_or(edition),
+                        reason,
+                    });
                 }
             }
-            let off = facts.no_auto.contains(&kind) || (edition == Edition::E2015 && !declared.is_empty());
+            let off = facts.no_auto.contains(&kind)
+                || (edition == Edition::E2015 && !declared.is_empty());
             if !off {
                 self.automatic(directory, package, (kind, edition), &mut found);
             }
@@ -417,31 +504,73 @@ impl Tree<'_> {
         found
     }
 
-    fn library(&self, directory: &TreePath, facts: &ManifestFacts, package: &str, found: &mut Vec<Target>) {
-        let declared = facts.targets.iter().find(|target| target.kind == TargetKind::Lib);
-        let path = declared.and_then(|target| target.path.as_deref()).unwrap_or("src/lib.rs");
-        let Ok(path) = directory.join(path) else { return };
+    fn library(
+        &self,
+        directory: &TreePath,
+        facts: &ManifestFacts,
+        package: &str,
+        found: &mut Vec<Target>,
+    ) {
+        let declared = facts
+            .targets
+            .iter()
+            .find(|target| target.kind == TargetKind::Lib);
+        let path = declared
+            .and_then(|target| target.path.as_deref())
+            .unwrap_or("src/lib.rs");
+        let Ok(path) = directory.join(path) else {
+            return;
+        };
         if !self.has(&path) || (declared.is_none() && facts.no_auto.contains(&TargetKind::Lib)) {
             return;
         }
-        let name = declared.and_then(|target| target.name.as_deref()).unwrap_or(package);
-        let edition = declared.and_then(|target| target.edition).unwrap_or(self.edition(directory, facts));
+        let name = declared
+            .and_then(|target| target.name.as_deref())
+            .unwrap_or(package);
+        let edition = declared
+            .and_then(|target| target.edition)
+            .unwrap_or(self.edition(directory, facts));
         let reason = format!("library of package {package}");
-        found.push(Target { kind: TargetKind::Lib, name: crate_name(name), path, edition, reason });
+        found.push(Target {
+            kind: TargetKind::Lib,
+            name: crate_name(name),
+            path,
+            edition,
+            reason,
+        });
     }
 
-    fn build_script(&self, directory: &TreePath, facts: &ManifestFacts, package: &str, found: &mut Vec<Target>) {
+    fn build_script(
+        &self,
+        directory: &TreePath,
+        facts: &ManifestFacts,
+        package: &str,
+        found: &mut Vec<Target>,
+    ) {
         let path = facts.build.as_deref().unwrap_or("build.rs");
-        let Ok(path) = directory.join(path) else { return };
+        let Ok(path) = directory.join(path) else {
+            return;
+        };
         if facts.build.as_deref() != Some("") && self.has(&path) {
             let name = "build_script_build".to_owned();
             let edition = self.edition(directory, facts);
             let reason = format!("build script of package {package}");
-            found.push(Target { kind: TargetKind::BuildScript, name, path, edition, reason });
+            found.push(Target {
+                kind: TargetKind::BuildScript,
+                name,
+                path,
+                edition,
+                reason,
+            });
         }
     }
 
-    fn declared_path(&self, directory: &TreePath, package: &str, target: &DeclaredTarget) -> Option<(TreePath, String)> {
+    fn declared_path(
+        &self,
+        directory: &TreePath,
+        package: &str,
+        target: &DeclaredTarget,
+    ) -> Option<(TreePath, String)> {
         let name = target.name.clone().or_else(|| {
             let path = target.path.as_deref()?.rsplit('/').next()?;
             Some(path.trim_end_matches(".rs").to_owned())
@@ -452,23 +581,43 @@ impl Tree<'_> {
             return self.has(&path).then_some((path, code));
         }
         let folder = target.kind.directory();
-        let mut guesses = vec![format!("{folder}/{name}.rs"), format!("{folder}/{name}/main.rs")];
+        let mut guesses = vec![
+            format!("{folder}/{name}.rs"),
+            format!("{folder}/{name}/main.rs"),
+        ];
         if target.kind == TargetKind::Bin && name == package {
             guesses.insert(0, "src/main.rs".to_owned());
         }
-        let paths = guesses.iter().filter_map(|guess| directory.join(guess).ok());
-        paths.into_iter().find(|path| self.has(path)).map(|path| (path, code))
+        let paths = guesses
+            .iter()
+            .filter_map(|guess| directory.join(guess).ok());
+        paths
+            .into_iter()
+            .find(|path| self.has(path))
+            .map(|path| (path, code))
     }
 
     fn automatic(
-        &self, directory: &TreePath, package: &str, (kind, edition): (TargetKind, Edition), found: &mut Vec<Target>,
+        &self,
+        directory: &TreePath,
+        package: &str,
+        (kind, edition): (TargetKind, Edition),
+        found: &mut Vec<Target>,
     ) {
         let mut add = |path: TreePath, name: &str| {
             let code = crate_name(name);
-            let known = found.iter().any(|target| target.kind == kind && (target.path == path || target.name == code));
+            let known = found
+                .iter()
+                .any(|target| target.kind == kind && (target.path == path || target.name == code));
             if !known {
                 let reason = format!("{} of package {package}, by its place", kind.name());
-                found.push(Target { kind, name: code, path, edition, reason });
+                found.push(Target {
+                    kind,
+                    name: code,
+                    path,
+                    edition,
+                    reason,
+                });
             }
         };
         if kind == TargetKind::Bin
@@ -477,10 +626,19 @@ impl Tree<'_> {
         {
             add(path, package);
         }
-        let Ok(folder) = directory.join(kind.directory()) else { return };
+        let Ok(folder) = directory.join(kind.directory()) else {
+            return;
+        };
         let below = format!("{}/", folder.as_str());
-        let start = self.paths.partition_point(|path| path.as_str() < below.as_str());
-        for path in self.paths.iter().skip(start).take_while(|path| path.as_str().starts_with(&below)) {
+        let start = self
+            .paths
+            .partition_point(|path| path.as_str() < below.as_str());
+        for path in self
+            .paths
+            .iter()
+            .skip(start)
+            .take_while(|path| path.as_str().starts_with(&below))
+        {
             let rest = path.as_str().get(below.len()..).unwrap_or_default();
             match rest.split_once('/') {
                 None if path.extension() == Some("rs") => add(path.clone(), path.file_stem()),
@@ -505,16 +663,30 @@ mod tests {
             .filter(|path| path.file_name() == "Cargo.toml")
             .map(|path| (path.clone(), manifest_facts(&texts.text(path).unwrap())))
             .collect();
-        let manifests: Vec<(TreePath, &ManifestFacts)> =
-            manifests.iter().map(|(path, facts)| (path.clone(), facts)).collect();
+        let manifests: Vec<(TreePath, &ManifestFacts)> = manifests
+            .iter()
+            .map(|(path, facts)| (path.clone(), facts))
+            .collect();
         let mut lines = Vec::new();
         for package in packages(&manifests, texts.paths()) {
             for target in &package.targets {
-                lines.push(format!("{} {} {} {:?}", target.kind.name(), target.name, target.path, target.edition));
+                lines.push(format!(
+                    "{} {} {} {:?}",
+                    target.kind.name(),
+                    target.name,
+                    target.path,
+                    target.edition
+                ));
             }
             for dependency in &package.dependencies {
-                let directory = dependency.directory.as_ref().map_or("-".to_owned(), ToString::to_string);
-                lines.push(format!("{} needs {} = {} at {directory}", package.name, dependency.name, dependency.package));
+                let directory = dependency
+                    .directory
+                    .as_ref()
+                    .map_or("-".to_owned(), ToString::to_string);
+                lines.push(format!(
+                    "{} needs {} = {} at {directory}",
+                    package.name, dependency.name, dependency.package
+                ));
             }
         }
         lines

@@ -7,8 +7,8 @@ mod modules;
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan, Mention, Module,
-    Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan,
+    Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
@@ -45,10 +45,19 @@ impl Language for Rust {
     }
 
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {
-        if path.extension() == Some("rs") { facts::syntax_problem(text) } else { None }
+        if path.extension() == Some("rs") {
+            facts::syntax_problem(text)
+        } else {
+            None
+        }
     }
 
-    fn resolve(&self, files: &[(TreePath, Arc<Facts>)], paths: &[TreePath], _settings: &Settings) -> RustGraph {
+    fn resolve(
+        &self,
+        files: &[(TreePath, Arc<Facts>)],
+        paths: &[TreePath],
+        _settings: &Settings,
+    ) -> RustGraph {
         RustGraph::new(files, paths)
     }
 }
@@ -118,7 +127,12 @@ impl LanguageGraph for RustGraph {
         references::references(&self.world, name)
     }
 
-    fn rewrite(&self, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+    fn rewrite(
+        &self,
+        changes: &[Change],
+        options: RewriteOptions,
+        texts: &dyn Texts,
+    ) -> LanguagePlan {
         rewrite::rewrite(self, changes, options, texts)
     }
 
@@ -126,7 +140,13 @@ impl LanguageGraph for RustGraph {
         rewrite::rewrite_fragment(self, changes, code)
     }
 
-    fn order_regressions(&self, _after: &Self, _changes: &[Change], _: &dyn Texts, _: &dyn Texts) -> Vec<Finding> {
+    fn order_regressions(
+        &self,
+        _after: &Self,
+        _changes: &[Change],
+        _: &dyn Texts,
+        _: &dyn Texts,
+    ) -> Vec<Finding> {
         Vec::new()
     }
 }

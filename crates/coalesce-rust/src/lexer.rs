@@ -51,7 +51,11 @@ impl Token {
 
 /// The tokens of `text[start..end]`, with spans in `text`.
 pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
-    let mut lexer = Lexer { bytes: text.as_bytes(), at: span.start as usize, end: (span.end as usize).min(text.len()) };
+    let mut lexer = Lexer {
+        bytes: text.as_bytes(),
+        at: span.start as usize,
+        end: (span.end as usize).min(text.len()),
+    };
     let mut tokens = Vec::with_capacity(span.len() as usize / 4);
     while let Some(token) = lexer.next_token() {
         tokens.push(token);
@@ -62,7 +66,12 @@ pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
 /// The first token of `text[start..end]`.
 pub(crate) fn tokens_from(text: &str, span: ByteSpan) -> Option<Token> {
     let end = (span.end as usize).min(text.len());
-    Lexer { bytes: text.as_bytes(), at: span.start as usize, end }.next_token()
+    Lexer {
+        bytes: text.as_bytes(),
+        at: span.start as usize,
+        end,
+    }
+    .next_token()
 }
 
 /// The end of the identifier that starts at `start`, `r#` included.
@@ -92,7 +101,11 @@ struct Lexer<'t> {
 impl Lexer<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         let at = self.at + ahead;
-        if at < self.end { self.bytes.get(at).copied() } else { None }
+        if at < self.end {
+            self.bytes.get(at).copied()
+        } else {
+            None
+        }
     }
 
     fn next_token(&mut self) -> Option<Token> {
@@ -109,7 +122,10 @@ impl Lexer<'_> {
             byte if is_ident_byte(byte) => self.ident(),
             byte => self.take(1, TokenKind::Punct(byte)),
         };
-        Some(Token { kind, span: ByteSpan::from_range(start..self.at) })
+        Some(Token {
+            kind,
+            span: ByteSpan::from_range(start..self.at),
+        })
     }
 
     fn take(&mut self, bytes: usize, kind: TokenKind) -> TokenKind {
@@ -205,7 +221,9 @@ impl Lexer<'_> {
             }
             self.at += 1;
         }
-        TokenKind::Text { content: ByteSpan::from_range(start.min(self.at)..self.at) }
+        TokenKind::Text {
+            content: ByteSpan::from_range(start.min(self.at)..self.at),
+        }
     }
 
     fn quoted(&mut self, letters: usize) -> TokenKind {
@@ -221,13 +239,17 @@ impl Lexer<'_> {
                 _ => self.at += 1,
             }
         }
-        TokenKind::Text { content: ByteSpan::from_range(start.min(self.at)..self.at) }
+        TokenKind::Text {
+            content: ByteSpan::from_range(start.min(self.at)..self.at),
+        }
     }
 
     /// A lifetime or a character.
     fn quote(&mut self) -> TokenKind {
         let next = self.peek(1);
-        if next.is_some_and(|byte| is_ident_byte(byte) && byte < 0x80) && self.peek(2) != Some(b'\'') {
+        if next.is_some_and(|byte| is_ident_byte(byte) && byte < 0x80)
+            && self.peek(2) != Some(b'\'')
+        {
             self.at += 1;
             self.ident();
             return TokenKind::Lifetime;
@@ -272,7 +294,11 @@ pub(crate) struct Depth {
 /// Measures `text`.
 pub(crate) fn depth(text: &str) -> Depth {
     let end = ByteSpan::from_range(0..text.len()).end;
-    let mut lexer = Lexer { bytes: text.as_bytes(), at: 0, end: end as usize };
+    let mut lexer = Lexer {
+        bytes: text.as_bytes(),
+        at: 0,
+        end: end as usize,
+    };
     let (mut open, mut result, mut chains) = (0usize, Depth::default(), vec![0usize]);
     while let Some(token) = lexer.next_token() {
         match token.kind {
@@ -316,16 +342,28 @@ mod tests {
 
     fn texts(text: &str) -> Vec<&str> {
         let span = ByteSpan::from_range(0..text.len());
-        tokens(text, span).into_iter().filter_map(|token| token.span.of(text)).collect()
+        tokens(text, span)
+            .into_iter()
+            .filter_map(|token| token.span.of(text))
+            .collect()
     }
 
     #[test]
     fn literals_lifetimes_and_comments_are_told_apart() {
         for (text, expected) in [
             ("a/*x/*y*/*/b//c\nd", vec!["a", "b", "d"]),
-            ("'a 'b' '\\'' b'x' '\u{e9}'", vec!["'a", "'b'", "'\\''", "b'x'", "'\u{e9}'"]),
-            ("r#\"a\"b\"# r#type br\"x\" c\"y\" bare", vec!["r#\"a\"b\"#", "r#type", "br\"x\"", "c\"y\"", "bare"]),
-            ("1.5 1..2 0xff_u8 a.0.1", vec!["1.5", "1", ".", ".", "2", "0xff_u8", "a", ".", "0.1"]),
+            (
+                "'a 'b' '\\'' b'x' '\u{e9}'",
+                vec!["'a", "'b'", "'\\''", "b'x'", "'\u{e9}'"],
+            ),
+            (
+                "r#\"a\"b\"# r#type br\"x\" c\"y\" bare",
+                vec!["r#\"a\"b\"#", "r#type", "br\"x\"", "c\"y\"", "bare"],
+            ),
+            (
+                "1.5 1..2 0xff_u8 a.0.1",
+                vec!["1.5", "1", ".", ".", "2", "0xff_u8", "a", ".", "0.1"],
+            ),
             ("\"open", vec!["\"open"]),
             ("$crate::x", vec!["$", "crate", ":", ":", "x"]),
         ] {

@@ -32,15 +32,27 @@ impl Wanted {
     }
 
     fn below(world: &World, name: &str, modules: impl Fn(&World, &str) -> Vec<ModuleId>) -> Self {
-        let mut wanted = Self { modules: modules(world, name), ..Self::default() };
-        let Some((outer, last)) = name.rsplit_once("::") else { return wanted };
+        let mut wanted = Self {
+            modules: modules(world, name),
+            ..Self::default()
+        };
+        let Some((outer, last)) = name.rsplit_once("::") else {
+            return wanted;
+        };
         for module in modules(world, outer) {
             wanted.items.extend(world.items_of(module, last));
         }
-        let Some((outer, item)) = outer.rsplit_once("::") else { return wanted };
+        let Some((outer, item)) = outer.rsplit_once("::") else {
+            return wanted;
+        };
         for module in modules(world, outer) {
-            let enums = world.items_of(module, item).into_iter().filter(|item| world.has_variant(*item, last));
-            wanted.variants.extend(enums.map(|item| (item, last.to_owned())));
+            let enums = world
+                .items_of(module, item)
+                .into_iter()
+                .filter(|item| world.has_variant(*item, last));
+            wanted
+                .variants
+                .extend(enums.map(|item| (item, last.to_owned())));
         }
         wanted
     }
@@ -56,7 +68,9 @@ impl Wanted {
             Res::Item(item) => self.items.contains(&item),
             Res::Variant(item, name) => {
                 let name = world.symbol(name);
-                self.variants.iter().any(|(of, variant)| *of == item && **variant == *name)
+                self.variants
+                    .iter()
+                    .any(|(of, variant)| *of == item && **variant == *name)
             }
             Res::Member(..) | Res::External(_) => false,
         }
@@ -70,17 +84,27 @@ pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
         .into_par_iter()
         .flat_map_iter(|load| {
             let mut found = Vec::new();
-            world.visit(load, &mut |facts, site| collect(world, &wanted, facts, &site, &mut found));
+            world.visit(load, &mut |facts, site| {
+                collect(world, &wanted, facts, &site, &mut found)
+            });
             found
         })
         .collect();
     declarations(world, &wanted, &mut found);
     found.sort();
-    found.dedup_by(|second, first| second.path == first.path && second.span == first.span && second.form == first.form);
+    found.dedup_by(|second, first| {
+        second.path == first.path && second.span == first.span && second.form == first.form
+    });
     found
 }
 
-fn collect(world: &World, wanted: &Wanted, facts: &SourceFacts, site: &Site<'_>, found: &mut Vec<Reference>) {
+fn collect(
+    world: &World,
+    wanted: &Wanted,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    found: &mut Vec<Reference>,
+) {
     for (at, step) in site.trace.steps.iter().enumerate() {
         let named = if step.tail > 0 || wanted.external.is_some() {
             is_external(world, wanted, facts, site, at)
@@ -93,26 +117,74 @@ fn collect(world: &World, wanted: &Wanted, facts: &SourceFacts, site: &Site<'_>,
     }
 }
 
-fn is_external(world: &World, wanted: &Wanted, facts: &SourceFacts, site: &Site<'_>, at: usize) -> bool {
-    let tree = site.trace.steps.get(at).is_some_and(|step| step.all().any(|(res, _)| wanted.holds(world, res)));
-    tree || wanted.external.as_ref().is_some_and(|name| world.external_name(facts, site, at).as_ref() == Some(name))
+fn is_external(
+    world: &World,
+    wanted: &Wanted,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    at: usize,
+) -> bool {
+    let tree = site
+        .trace
+        .steps
+        .get(at)
+        .is_some_and(|step| step.all().any(|(res, _)| wanted.holds(world, res)));
+    tree || wanted
+        .external
+        .as_ref()
+        .is_some_and(|name| world.external_name(facts, site, at).as_ref() == Some(name))
 }
 
-fn push(world: &World, facts: &SourceFacts, site: &Site<'_>, at: usize, found: &mut Vec<Reference>) {
-    let Some(path) = world.path_of_load(site.load) else { return };
-    let segments: Vec<ByteSpan> = site.segments.iter().take(at + 1).map(|segment| segment.span).collect();
-    let (Some(first), Some(last)) = (segments.first(), segments.last()) else { return };
+fn push(
+    world: &World,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    at: usize,
+    found: &mut Vec<Reference>,
+) {
+    let Some(path) = world.path_of_load(site.load) else {
+        return;
+    };
+    let segments: Vec<ByteSpan> = site
+        .segments
+        .iter()
+        .take(at + 1)
+        .map(|segment| segment.span)
+        .collect();
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else {
+        return;
+    };
     let is_last = at + 1 == site.segments.len();
-    let form = if is_last { form(facts, site) } else { prefix_form(form(facts, site)) };
+    let form = if is_last {
+        form(facts, site)
+    } else {
+        prefix_form(form(facts, site))
+    };
     let certainty = world.certainty(site, at + 1);
-    let span = if grouped(facts, site) { *last } else { first.cover(*last) };
-    found.push(Reference { path: path.clone(), span, segments: segments.clone(), form, certainty });
+    let span = if grouped(facts, site) {
+        *last
+    } else {
+        first.cover(*last)
+    };
+    found.push(Reference {
+        path: path.clone(),
+        span,
+        segments: segments.clone(),
+        form,
+        certainty,
+    });
     if is_last
         && let UseSite::Leaf(leaf) = site.site
         && let Some(leaf) = facts.leaves.get(leaf as usize)
         && leaf.kind == LeafKind::SelfModule
     {
-        found.push(Reference { path: path.clone(), span: leaf.span, segments, form, certainty });
+        found.push(Reference {
+            path: path.clone(),
+            span: leaf.span,
+            segments,
+            form,
+            certainty,
+        });
     }
 }
 
@@ -127,8 +199,13 @@ fn prefix_form(form: Form) -> Form {
 /// Whether the segments of a site are parted by other leaves of a group, so that they have no one
 /// place.
 fn grouped(facts: &SourceFacts, site: &Site<'_>) -> bool {
-    let UseSite::Leaf(leaf) = site.site else { return false };
-    facts.leaves.get(leaf as usize).is_some_and(|leaf| (leaf.own as usize) < site.segments.len())
+    let UseSite::Leaf(leaf) = site.site else {
+        return false;
+    };
+    facts
+        .leaves
+        .get(leaf as usize)
+        .is_some_and(|leaf| (leaf.own as usize) < site.segments.len())
         && site.segments.windows(2).any(|pair| match pair {
             [first, second] => second.span.start > first.span.end + 2,
             _ => false,
@@ -139,13 +216,25 @@ fn grouped(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn declarations(world: &World, wanted: &Wanted, found: &mut Vec<Reference>) {
     for module in &wanted.modules {
         for (file, declaration) in world.declarations(*module) {
-            let Some(facts) = world.facts(file) else { continue };
-            let Some(declaration) = facts.modules.get(declaration as usize) else { continue };
-            let Some(path) = world.files.get(file.index()).map(|file| file.path.clone()) else { continue };
+            let Some(facts) = world.facts(file) else {
+                continue;
+            };
+            let Some(declaration) = facts.modules.get(declaration as usize) else {
+                continue;
+            };
+            let Some(path) = world.files.get(file.index()).map(|file| file.path.clone()) else {
+                continue;
+            };
             if declaration.body.is_none() {
                 let span = declaration.name.span;
                 let certainty = Certainty::Exact;
-                found.push(Reference { path, span, segments: vec![span], form: Form::Declaration, certainty });
+                found.push(Reference {
+                    path,
+                    span,
+                    segments: vec![span],
+                    form: Form::Declaration,
+                    certainty,
+                });
             }
         }
     }

@@ -4,29 +4,93 @@ use coalesce_model::ByteSpan;
 use syn::{Token, punctuated::Punctuated, spanned::Spanned, visit::Visit};
 
 use super::{
-    Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, docs::DocLine, extract::Extractor,
-    source::private, tokens,
+    Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, docs::DocLine,
+    extract::Extractor, source::private, tokens,
 };
 use crate::lexer::{self, TokenKind};
 
 /// Attributes of the compiler and its tools, which name nothing of the tree.
 const BUILT_IN: [&str; 54] = [
-    "allow", "automatically_derived", "bench", "cfg", "cfg_attr", "cold", "coverage", "default", "deny",
-    "deprecated", "derive", "derive_const", "diagnostic", "doc", "expect", "export_name", "ffi_const", "forbid",
-    "global_allocator", "ignore", "inline", "link", "link_name", "link_section", "macro_export", "macro_use",
-    "must_use", "naked", "no_implicit_prelude", "no_link", "no_main", "no_mangle", "no_std", "non_exhaustive",
-    "panic_handler", "path", "proc_macro", "proc_macro_attribute", "proc_macro_derive", "recursion_limit", "repr",
-    "rustc_args", "rustfmt", "clippy", "should_panic", "target_feature", "test", "track_caller", "type_length_limit",
-    "unsafe", "used", "warn", "windows_subsystem", "instruction_set",
+    "allow",
+    "automatically_derived",
+    "bench",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "coverage",
+    "default",
+    "deny",
+    "deprecated",
+    "derive",
+    "derive_const",
+    "diagnostic",
+    "doc",
+    "expect",
+    "export_name",
+    "ffi_const",
+    "forbid",
+    "global_allocator",
+    "ignore",
+    "inline",
+    "link",
+    "link_name",
+    "link_section",
+    "macro_export",
+    "macro_use",
+    "must_use",
+    "naked",
+    "no_implicit_prelude",
+    "no_link",
+    "no_main",
+    "no_mangle",
+    "no_std",
+    "non_exhaustive",
+    "panic_handler",
+    "path",
+    "proc_macro",
+    "proc_macro_attribute",
+    "proc_macro_derive",
+    "recursion_limit",
+    "repr",
+    "rustc_args",
+    "rustfmt",
+    "clippy",
+    "should_panic",
+    "target_feature",
+    "test",
+    "track_caller",
+    "type_length_limit",
+    "unsafe",
+    "used",
+    "warn",
+    "windows_subsystem",
+    "instruction_set",
 ];
 
 /// Derives of the standard library, which add no named item.
-const STANDARD_DERIVES: [&str; 9] =
-    ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+const STANDARD_DERIVES: [&str; 9] = [
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Eq",
+    "Hash",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+];
 
 /// Keys of attributes whose string is a path even when it has one segment.
-const PATH_KEYS: [&str; 8] =
-    ["with", "serialize_with", "deserialize_with", "skip_serializing_if", "default", "remote", "try_from", "getter"];
+const PATH_KEYS: [&str; 8] = [
+    "with",
+    "serialize_with",
+    "deserialize_with",
+    "skip_serializing_if",
+    "default",
+    "remote",
+    "try_from",
+    "getter",
+];
 
 /// What the outer attributes of an item say.
 pub(super) struct Outer {
@@ -58,7 +122,10 @@ impl Extractor<'_, '_> {
             macro_use: false,
             exported: false,
         };
-        for attribute in attributes.iter().filter(|attribute| matches!(attribute.style, syn::AttrStyle::Outer)) {
+        for attribute in attributes
+            .iter()
+            .filter(|attribute| matches!(attribute.style, syn::AttrStyle::Outer))
+        {
             let span = self.attribute_span(attribute);
             outer.start = outer.start.min(span.start);
             outer.attributes = Some(outer.attributes.map_or(span, |before| before.cover(span)));
@@ -75,7 +142,9 @@ impl Extractor<'_, '_> {
     }
 
     fn read_meta(&self, meta: &syn::Meta, cfg: Option<&str>, outer: &mut Outer) {
-        let Some(name) = meta.path().get_ident().map(ToString::to_string) else { return };
+        let Some(name) = meta.path().get_ident().map(ToString::to_string) else {
+            return;
+        };
         match (name.as_str(), meta) {
             ("cfg", syn::Meta::List(list)) => outer.cfg.push(self.arguments_text(list).into()),
             ("cfg_attr", syn::Meta::List(list)) => {
@@ -83,15 +152,27 @@ impl Extractor<'_, '_> {
                     self.read_meta(&inner, Some(&condition), outer);
                 }
             }
-            ("path", syn::Meta::NameValue(value)) => outer.paths.extend(self.path_attribute(value, cfg)),
+            ("path", syn::Meta::NameValue(value)) => {
+                outer.paths.extend(self.path_attribute(value, cfg))
+            }
             ("macro_use", _) => outer.macro_use = true,
             ("macro_export" | "proc_macro" | "proc_macro_attribute", _) => outer.exported = true,
             _ => {}
         }
     }
 
-    fn path_attribute(&self, value: &syn::MetaNameValue, cfg: Option<&str>) -> Option<PathAttribute> {
-        let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(literal), .. }) = &value.value else { return None };
+    fn path_attribute(
+        &self,
+        value: &syn::MetaNameValue,
+        cfg: Option<&str>,
+    ) -> Option<PathAttribute> {
+        let syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(literal),
+            ..
+        }) = &value.value
+        else {
+            return None;
+        };
         Some(PathAttribute {
             value: literal.value().into(),
             span: self.content(literal),
@@ -100,18 +181,26 @@ impl Extractor<'_, '_> {
     }
 
     fn arguments_text(&self, list: &syn::MetaList) -> &str {
-        self.builder.slice(self.places.between(list.delimiter.span())).trim()
+        self.builder
+            .slice(self.places.between(list.delimiter.span()))
+            .trim()
     }
 
     /// The attributes of a `cfg_attr`, each with the condition.
     fn conditional(&self, list: &syn::MetaList) -> Vec<(String, syn::Meta)> {
         let parser = Punctuated::<syn::Meta, Token![,]>::parse_terminated;
-        let Ok(metas) = list.parse_args_with(parser) else { return Vec::new() };
+        let Ok(metas) = list.parse_args_with(parser) else {
+            return Vec::new();
+        };
         let mut metas = metas.into_iter();
-        let Some(condition) = metas.next() else { return Vec::new() };
+        let Some(condition) = metas.next() else {
+            return Vec::new();
+        };
         let start = self.places.start(condition.span());
         let whole = self.places.between(list.delimiter.span());
-        let text = self.builder.slice(ByteSpan::new(start, whole.end.max(start)));
+        let text = self
+            .builder
+            .slice(ByteSpan::new(start, whole.end.max(start)));
         let condition = balanced_prefix(text).trim().to_owned();
         metas.map(|meta| (condition.clone(), meta)).collect()
     }
@@ -154,12 +243,21 @@ impl Extractor<'_, '_> {
                 self.include(&call.mac, IncludeKind::Doc);
                 return;
             }
-            self.docs.push(DocLine { span, inner, scope: self.builder.scope });
+            self.docs.push(DocLine {
+                span,
+                inner,
+                scope: self.builder.scope,
+            });
         }
     }
 
     fn meta(&mut self, meta: &syn::Meta, end: u32) {
-        let name = meta.path().segments.first().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let name = meta
+            .path()
+            .segments
+            .first()
+            .map(|segment| segment.ident.to_string())
+            .unwrap_or_default();
         match (name.as_str(), meta) {
             ("derive", syn::Meta::List(list)) => self.derive(list),
             ("cfg_attr", syn::Meta::List(list)) => {
@@ -178,9 +276,15 @@ impl Extractor<'_, '_> {
 
     fn derive(&mut self, list: &syn::MetaList) {
         let parser = Punctuated::<syn::Path, Token![,]>::parse_terminated;
-        let Ok(paths) = list.parse_args_with(parser) else { return };
+        let Ok(paths) = list.parse_args_with(parser) else {
+            return;
+        };
         for path in &paths {
-            let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            let last = path
+                .segments
+                .last()
+                .map(|segment| segment.ident.to_string())
+                .unwrap_or_default();
             if !STANDARD_DERIVES.contains(&last.as_str()) {
                 self.builder.mark_opaque();
             }
@@ -205,14 +309,22 @@ impl Extractor<'_, '_> {
 
     /// A function that is a procedural macro also defines the macro.
     pub fn proc_macro(&mut self, attributes: &[syn::Attribute]) {
-        let Some(function) = self.builder.facts.items.last().cloned() else { return };
+        let Some(function) = self.builder.facts.items.last().cloned() else {
+            return;
+        };
         for attribute in attributes {
             let name = if attribute.path().is_ident("proc_macro_derive") {
-                let syn::Meta::List(list) = &attribute.meta else { continue };
+                let syn::Meta::List(list) = &attribute.meta else {
+                    continue;
+                };
                 let span = self.places.between(list.delimiter.span());
-                let Some(first) = lexer::tokens_from(self.builder.text, span) else { continue };
+                let Some(first) = lexer::tokens_from(self.builder.text, span) else {
+                    continue;
+                };
                 self.builder.segment(first.span)
-            } else if attribute.path().is_ident("proc_macro") || attribute.path().is_ident("proc_macro_attribute") {
+            } else if attribute.path().is_ident("proc_macro")
+                || attribute.path().is_ident("proc_macro_attribute")
+            {
                 function.name
             } else {
                 continue;
@@ -222,7 +334,10 @@ impl Extractor<'_, '_> {
                 name,
                 kind: ItemKind::Macro,
                 namespaces: Namespaces::MACRO,
-                visibility: super::Visibility { kind: super::VisibilityKind::Public, ..visibility },
+                visibility: super::Visibility {
+                    kind: super::VisibilityKind::Public,
+                    ..visibility
+                },
                 exported: true,
                 ..function.clone()
             });
@@ -240,7 +355,9 @@ impl Extractor<'_, '_> {
                 _ => None,
             })
             .collect();
-        let from_manifest = texts.first().is_some_and(|first| self.builder.slice(*first) == "CARGO_MANIFEST_DIR");
+        let from_manifest = texts
+            .first()
+            .is_some_and(|first| self.builder.slice(*first) == "CARGO_MANIFEST_DIR");
         let span = match texts.as_slice() {
             [only] if tokens.len() <= 2 => *only,
             [_, path] if from_manifest => *path,
@@ -248,7 +365,13 @@ impl Extractor<'_, '_> {
         };
         let value = Box::from(self.builder.slice(span));
         let scope = self.builder.scope;
-        self.builder.facts.includes.push(Include { scope, kind, value, span, from_manifest });
+        self.builder.facts.includes.push(Include {
+            scope,
+            kind,
+            value,
+            span,
+            from_manifest,
+        });
     }
 }
 

@@ -27,7 +27,10 @@ pub(super) struct DocLine {
 
 /// The id in `// coalesce: shim ID`, which stands in the first lines of a shim.
 pub(super) fn shim_marker(text: &str) -> Option<Box<str>> {
-    let line = text.lines().take(8).find_map(|line| line.trim().strip_prefix("// coalesce: shim "))?;
+    let line = text
+        .lines()
+        .take(8)
+        .find_map(|line| line.trim().strip_prefix("// coalesce: shim "))?;
     Some(Box::from(line.trim()))
 }
 
@@ -36,11 +39,22 @@ pub(super) fn read(builder: &mut Builder<'_>, mut lines: Vec<DocLine>) {
     lines.sort_by_key(|line| line.span.start);
     let mut rest = lines.as_slice();
     while let Some((first, _)) = rest.split_first() {
-        let same = rest.windows(2).take_while(|pair| follows(builder.text, pair)).count() + 1;
+        let same = rest
+            .windows(2)
+            .take_while(|pair| follows(builder.text, pair))
+            .count()
+            + 1;
         let (block, after) = rest.split_at(same.min(rest.len()));
         builder.scope = first.scope;
-        let content: Vec<ByteSpan> = block.iter().flat_map(|line| content_lines(builder.text, line.span)).collect();
-        Block { builder, lines: &content }.read();
+        let content: Vec<ByteSpan> = block
+            .iter()
+            .flat_map(|line| content_lines(builder.text, line.span))
+            .collect();
+        Block {
+            builder,
+            lines: &content,
+        }
+        .read();
         rest = after;
     }
     builder.scope = ScopeId(0);
@@ -51,7 +65,9 @@ pub(super) fn read(builder: &mut Builder<'_>, mut lines: Vec<DocLine>) {
 fn follows(text: &str, pair: &[DocLine]) -> bool {
     let [first, second] = pair else { return false };
     let between = text.get(first.span.end as usize..second.span.start as usize);
-    first.inner == second.inner && first.scope == second.scope && between.is_some_and(|text| text.trim().is_empty())
+    first.inner == second.inner
+        && first.scope == second.scope
+        && between.is_some_and(|text| text.trim().is_empty())
 }
 
 /// The lines of a doc comment without its marks.
@@ -64,16 +80,26 @@ fn content_lines(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     let (start, end) = if block {
         (3, comment.len().saturating_sub(2).max(3))
     } else {
-        let Some(open) = comment.find('"') else { return Vec::new() };
+        let Some(open) = comment.find('"') else {
+            return Vec::new();
+        };
         let close = comment.rfind('"').unwrap_or(open + 1);
         (open + 1, close.max(open + 1))
     };
     let mut lines = Vec::new();
     let mut at = start;
-    for line in comment.get(start..end).unwrap_or_default().split_inclusive('\n') {
+    for line in comment
+        .get(start..end)
+        .unwrap_or_default()
+        .split_inclusive('\n')
+    {
         let trimmed = line.trim_start();
         let star = block && at != start && trimmed.starts_with('*');
-        let skip = if star { line.len() - trimmed.len() + 1 } else { 0 };
+        let skip = if star {
+            line.len() - trimmed.len() + 1
+        } else {
+            0
+        };
         let kept = line.trim_end_matches(['\n', '\r']).len();
         let from = span.start + index(at + skip.min(kept));
         lines.push(ByteSpan::new(from, span.start + index(at + kept)));
@@ -105,7 +131,10 @@ impl Block<'_, '_, '_> {
     /// Reads a fenced block; gives the line after it.
     fn fenced(&mut self, at: usize, fence: Fence<'_>) -> usize {
         let body = self.lines.get(at + 1..).unwrap_or_default();
-        let len = body.iter().take_while(|line| !fence.closes(self.builder.slice(**line))).count();
+        let len = body
+            .iter()
+            .take_while(|line| !fence.closes(self.builder.slice(**line)))
+            .count();
         let code = body.get(..len).unwrap_or_default();
         if is_rust(fence.info) {
             self.code(code);
@@ -114,8 +143,13 @@ impl Block<'_, '_, '_> {
     }
 
     fn code(&mut self, lines: &[ByteSpan]) {
-        let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-        let lines: Vec<ByteSpan> = lines.iter().map(|line| visible(self.builder.slice(*line), *line)).collect();
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
+            return;
+        };
+        let lines: Vec<ByteSpan> = lines
+            .iter()
+            .map(|line| visible(self.builder.slice(*line), *line))
+            .collect();
         let mut code = String::new();
         for line in &lines {
             code.push_str(self.builder.slice(*line));
@@ -125,7 +159,9 @@ impl Block<'_, '_, '_> {
             return;
         }
         let span = first.cover(*last);
-        let outer = self.builder.open_scope(ScopeKind::DocCode, span, span.start);
+        let outer = self
+            .builder
+            .open_scope(ScopeKind::DocCode, span, span.start);
         let origin = std::mem::replace(&mut self.builder.origin, Origin::DocCode);
         let scope = self.builder.scope;
         self.builder.facts.doc_code.push(DocCode { scope, span });
@@ -147,8 +183,10 @@ impl Block<'_, '_, '_> {
             self.builder.leave(mark);
             return;
         }
-        let tokens: Vec<lexer::Token> =
-            lines.iter().flat_map(|line| lexer::tokens(self.builder.text, *line)).collect();
+        let tokens: Vec<lexer::Token> = lines
+            .iter()
+            .flat_map(|line| lexer::tokens(self.builder.text, *line))
+            .collect();
         tokens::loose_code(self.builder, &tokens);
     }
 
@@ -166,7 +204,10 @@ impl Block<'_, '_, '_> {
             let Some(close) = rest.find(']') else { break };
             let after = rest.get(close + 1..).unwrap_or_default();
             let (from, len) = if let Some(target) = after.strip_prefix('(') {
-                (start + close + 2, target.find([')', ' ']).unwrap_or(target.len()))
+                (
+                    start + close + 2,
+                    target.find([')', ' ']).unwrap_or(target.len()),
+                )
             } else if let Some(target) = after.strip_prefix("[") {
                 (start + close + 2, target.find(']').unwrap_or(target.len()))
             } else if let Some(target) = after.strip_prefix(':') {
@@ -175,8 +216,16 @@ impl Block<'_, '_, '_> {
             } else {
                 (start, close)
             };
-            self.link(text.get(from..from + len).unwrap_or_default(), line.start + index(from));
-            at = start + if from == start { close + 1 } else { (from - start) + len };
+            self.link(
+                text.get(from..from + len).unwrap_or_default(),
+                line.start + index(from),
+            );
+            at = start
+                + if from == start {
+                    close + 1
+                } else {
+                    (from - start) + len
+                };
         }
         self.builder.origin = Origin::Code;
     }
@@ -194,7 +243,9 @@ impl Block<'_, '_, '_> {
         if let Some((kind, _)) = inner.split_once('@') {
             at += kind.len() + 1;
             namespaces = match kind {
-                "fn" | "function" | "method" | "const" | "constant" | "static" | "value" => Namespaces::VALUE,
+                "fn" | "function" | "method" | "const" | "constant" | "static" | "value" => {
+                    Namespaces::VALUE
+                }
                 "macro" | "derive" => Namespaces::MACRO,
                 _ => Namespaces::TYPE,
             };
@@ -202,13 +253,22 @@ impl Block<'_, '_, '_> {
         let inner = text.get(at..end).unwrap_or_default();
         let name = inner.split_once('#').map_or(inner, |(name, _)| name);
         let name = name.split_once('<').map_or(name, |(name, _)| name);
-        let bare = name.strip_suffix("()").or(name.strip_suffix("!()")).or(name.strip_suffix('!')).unwrap_or(name);
+        let bare = name
+            .strip_suffix("()")
+            .or(name.strip_suffix("!()"))
+            .or(name.strip_suffix('!'))
+            .unwrap_or(name);
         if bare.len() < name.len() {
-            namespaces = if name.contains('!') { Namespaces::MACRO } else { Namespaces::VALUE };
+            namespaces = if name.contains('!') {
+                Namespaces::MACRO
+            } else {
+                Namespaces::VALUE
+            };
         }
         if is_path(bare) {
             let from = start + index(at);
-            self.builder.path_in_text(ByteSpan::new(from, from + index(bare.len())), namespaces);
+            self.builder
+                .path_in_text(ByteSpan::new(from, from + index(bare.len())), namespaces);
         }
     }
 }
@@ -220,7 +280,13 @@ fn visible(text: &str, line: ByteSpan) -> ByteSpan {
     if trimmed.starts_with("#![") || trimmed == "#" {
         return ByteSpan::empty(line.end);
     }
-    let skip = if trimmed.starts_with("# ") { blank + 2 } else if trimmed.starts_with("##") { blank + 1 } else { 0 };
+    let skip = if trimmed.starts_with("# ") {
+        blank + 2
+    } else if trimmed.starts_with("##") {
+        blank + 1
+    } else {
+        0
+    };
     ByteSpan::new((line.start + skip).min(line.end), line.end)
 }
 
@@ -241,7 +307,10 @@ impl Fence<'_> {
 
 fn fence(line: &str) -> Option<Fence<'_>> {
     let text = line.trim_start();
-    let mark = *text.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let mark = *text
+        .as_bytes()
+        .first()
+        .filter(|byte| matches!(byte, b'`' | b'~'))?;
     let len = text.bytes().take_while(|byte| *byte == mark).count();
     let info = text.get(len..).unwrap_or_default().trim();
     (len >= 3 && !info.contains('`')).then_some(Fence { mark, len, info })
@@ -249,10 +318,22 @@ fn fence(line: &str) -> Option<Fence<'_>> {
 
 /// Whether rustdoc takes a block with this information for Rust.
 fn is_rust(info: &str) -> bool {
-    info.split([',', ' ', '{', '}']).filter(|word| !word.is_empty()).all(|word| {
-        matches!(word, "rust" | "ignore" | "no_run" | "should_panic" | "compile_fail" | "test_harness" | "standalone")
-            || word.starts_with("edition20")
-            || word.starts_with("ignore-")
-            || (word.len() == 5 && word.starts_with('E') && word.ends_with(|c: char| c.is_ascii_digit()))
-    })
+    info.split([',', ' ', '{', '}'])
+        .filter(|word| !word.is_empty())
+        .all(|word| {
+            matches!(
+                word,
+                "rust"
+                    | "ignore"
+                    | "no_run"
+                    | "should_panic"
+                    | "compile_fail"
+                    | "test_harness"
+                    | "standalone"
+            ) || word.starts_with("edition20")
+                || word.starts_with("ignore-")
+                || (word.len() == 5
+                    && word.starts_with('E')
+                    && word.ends_with(|c: char| c.is_ascii_digit()))
+        })
 }

@@ -8,16 +8,16 @@ use proc_macro2::Span;
 use syn::visit::{self, Visit};
 
 use super::{
-    ExternCrate, Impl, Item, ItemKind, LeafKind, ModuleDeclaration, Namespaces, Origin, ScopeKind, Segment,
-    SourceFacts, UseDeclaration, UseLeaf, UseTree, Visibility, VisibilityKind, attributes::Outer, docs, parse::Source,
-    source::Builder, source::index, source::private,
+    ExternCrate, Impl, Item, ItemKind, LeafKind, ModuleDeclaration, Namespaces, Origin, ScopeKind,
+    Segment, SourceFacts, UseDeclaration, UseLeaf, UseTree, Visibility, VisibilityKind,
+    attributes::Outer, docs, parse::Source, source::Builder, source::index, source::private,
 };
 use crate::lexer;
 
 /// Types that a function of the same name does not hide.
 const PRIMITIVES: [&str; 17] = [
-    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32", "u64", "u8",
-    "usize",
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
 ];
 
 /// Turns the parser's positions into bytes of the file.
@@ -33,18 +33,31 @@ impl<'t> Places<'t> {
         let rest = text.as_bytes().get(base as usize..).unwrap_or_default();
         let mut lines = vec![base];
         lines.extend(memchr::memchr_iter(b'\n', rest).map(|at| base + index(at) + 1));
-        Self { text, ascii: text.is_ascii(), lines }
+        Self {
+            text,
+            ascii: text.is_ascii(),
+            lines,
+        }
     }
 
     /// For code whose lines start at these bytes of the file.
     pub fn of_lines(text: &'t str, lines: Vec<u32>) -> Self {
-        Self { text, ascii: text.is_ascii(), lines }
+        Self {
+            text,
+            ascii: text.is_ascii(),
+            lines,
+        }
     }
 
     /// The first byte of a token.
     pub fn start(&self, span: Span) -> u32 {
         let place = span.start();
-        let line = self.lines.get(place.line.saturating_sub(1)).or(self.lines.last()).copied().unwrap_or(0);
+        let line = self
+            .lines
+            .get(place.line.saturating_sub(1))
+            .or(self.lines.last())
+            .copied()
+            .unwrap_or(0);
         if self.ascii {
             return line + index(place.column);
         }
@@ -57,7 +70,11 @@ impl<'t> Places<'t> {
     pub fn past(&self, span: Span) -> u32 {
         let start = self.start(span);
         let rest = self.text.get(start as usize..).unwrap_or_default();
-        start + rest.chars().next().map_or(0, |character| index(character.len_utf8()))
+        start
+            + rest
+                .chars()
+                .next()
+                .map_or(0, |character| index(character.len_utf8()))
     }
 
     /// The place of an identifier.
@@ -98,7 +115,9 @@ pub(super) fn file(source: &Source<'_>, file: &syn::File) -> SourceFacts {
     let mut builder = Builder::new(source.text);
     let places = Places::new(source.text, source.base);
     let mut extractor = Extractor::new(&places, &mut builder);
-    let start = extractor.inner_attributes(&file.attrs).unwrap_or(source.base);
+    let start = extractor
+        .inner_attributes(&file.attrs)
+        .unwrap_or(source.base);
     if let Some(scope) = extractor.builder.facts.scopes.first_mut() {
         scope.items_start = start;
     }
@@ -112,7 +131,12 @@ pub(super) fn file(source: &Source<'_>, file: &syn::File) -> SourceFacts {
 
 impl<'b, 't> Extractor<'b, 't> {
     pub fn new(places: &'b Places<'t>, builder: &'b mut Builder<'t>) -> Self {
-        Self { places, builder, docs: Vec::new(), buffer: Vec::new() }
+        Self {
+            places,
+            builder,
+            docs: Vec::new(),
+            buffer: Vec::new(),
+        }
     }
 
     /// Reads inner attributes and docs; gives the end of the last.
@@ -140,7 +164,9 @@ impl<'b, 't> Extractor<'b, 't> {
             let segment = self.segment(&segment.ident);
             buffer.push(segment);
         }
-        let result = self.builder.path(&buffer, path.leading_colon.is_some(), namespaces);
+        let result = self
+            .builder
+            .path(&buffer, path.leading_colon.is_some(), namespaces);
         self.buffer = buffer;
         result
     }
@@ -159,8 +185,15 @@ impl<'b, 't> Extractor<'b, 't> {
     }
 
     /// A path with an optional `<T as …>` before it.
-    pub fn qualified(&mut self, qself: Option<&syn::QSelf>, path: &syn::Path, namespaces: Namespaces) -> Option<u32> {
-        let Some(qself) = qself else { return self.whole_path(path, namespaces) };
+    pub fn qualified(
+        &mut self,
+        qself: Option<&syn::QSelf>,
+        path: &syn::Path,
+        namespaces: Namespaces,
+    ) -> Option<u32> {
+        let Some(qself) = qself else {
+            return self.whole_path(path, namespaces);
+        };
         self.visit_type(&qself.ty);
         let result = self.emit(path, qself.position, Namespaces::TYPE);
         self.arguments(path);
@@ -172,7 +205,10 @@ impl<'b, 't> Extractor<'b, 't> {
             syn::Visibility::Inherited => private(otherwise),
             syn::Visibility::Public(token) => {
                 let start = self.places.start(token.span);
-                Visibility { kind: VisibilityKind::Public, span: ByteSpan::new(start, start + 3) }
+                Visibility {
+                    kind: VisibilityKind::Public,
+                    span: ByteSpan::new(start, start + 3),
+                }
             }
             syn::Visibility::Restricted(restricted) => self.restricted(restricted),
         }
@@ -181,7 +217,10 @@ impl<'b, 't> Extractor<'b, 't> {
     fn restricted(&mut self, restricted: &syn::VisRestricted) -> Visibility {
         let start = self.places.start(restricted.pub_token.span);
         let end = self.places.past(restricted.paren_token.span.close());
-        let simple = restricted.in_token.is_none().then(|| restricted.path.get_ident().map(ToString::to_string));
+        let simple = restricted
+            .in_token
+            .is_none()
+            .then(|| restricted.path.get_ident().map(ToString::to_string));
         let origin = std::mem::replace(&mut self.builder.origin, Origin::Visibility);
         let path = self.emit(&restricted.path, usize::MAX, Namespaces::TYPE);
         self.builder.origin = origin;
@@ -191,7 +230,10 @@ impl<'b, 't> Extractor<'b, 't> {
             Some("self") => VisibilityKind::SelfModule,
             _ => path.map_or(VisibilityKind::Crate, VisibilityKind::In),
         };
-        Visibility { kind, span: ByteSpan::new(start, end) }
+        Visibility {
+            kind,
+            span: ByteSpan::new(start, end),
+        }
     }
 
     fn item(&mut self, new: NewItem<'_>) -> Visibility {
@@ -220,7 +262,12 @@ impl<'b, 't> Extractor<'b, 't> {
     }
 
     /// Reads the outer attributes of an item whose first token without them is at `start`.
-    fn outer(&mut self, attributes: &[syn::Attribute], visibility: &syn::Visibility, start: u32) -> Outer {
+    fn outer(
+        &mut self,
+        attributes: &[syn::Attribute],
+        visibility: &syn::Visibility,
+        start: u32,
+    ) -> Outer {
         let code = match visibility {
             syn::Visibility::Inherited => start,
             syn::Visibility::Public(token) => self.places.start(token.span),
@@ -233,8 +280,12 @@ impl<'b, 't> Extractor<'b, 't> {
     fn generics(&mut self, generics: &syn::Generics) {
         for parameter in &generics.params {
             match parameter {
-                syn::GenericParam::Type(parameter) => self.bind_ident(&parameter.ident, Namespaces::TYPE),
-                syn::GenericParam::Const(parameter) => self.bind_ident(&parameter.ident, Namespaces::VALUE),
+                syn::GenericParam::Type(parameter) => {
+                    self.bind_ident(&parameter.ident, Namespaces::TYPE)
+                }
+                syn::GenericParam::Const(parameter) => {
+                    self.bind_ident(&parameter.ident, Namespaces::VALUE)
+                }
                 syn::GenericParam::Lifetime(_) => {}
             }
         }
@@ -254,7 +305,9 @@ impl<'b, 't> Extractor<'b, 't> {
     }
 
     fn module(&mut self, module: &syn::ItemMod) {
-        let keyword = module.unsafety.map_or(module.mod_token.span, |token| token.span);
+        let keyword = module
+            .unsafety
+            .map_or(module.mod_token.span, |token| token.span);
         let keyword = self.places.start(keyword);
         let outer = self.outer(&module.attrs, &module.vis, keyword);
         let visibility = self.visibility(&module.vis, outer.code);
@@ -282,12 +335,19 @@ impl<'b, 't> Extractor<'b, 't> {
         }
     }
 
-    fn module_body(&mut self, brace: &syn::token::Brace, items: &[syn::Item], attributes: &[syn::Attribute]) {
+    fn module_body(
+        &mut self,
+        brace: &syn::token::Brace,
+        items: &[syn::Item],
+        attributes: &[syn::Attribute],
+    ) {
         let at = self.builder.facts.modules.len() - 1;
         let open = self.places.start(brace.span.open());
         let span = ByteSpan::new(open, self.places.past(brace.span.close()));
         let mark = self.builder.enter_item();
-        let outer = self.builder.open_scope(ScopeKind::Module(index(at)), span, open + 1);
+        let outer = self
+            .builder
+            .open_scope(ScopeKind::Module(index(at)), span, open + 1);
         let scope = self.builder.scope;
         if let Some(declaration) = self.builder.facts.modules.get_mut(at) {
             declaration.body = Some(scope);
@@ -331,7 +391,12 @@ impl<'b, 't> Extractor<'b, 't> {
         });
     }
 
-    fn use_tree(&mut self, tree: &syn::UseTree, prefix: &mut Vec<Segment>, colons: bool) -> UseTree {
+    fn use_tree(
+        &mut self,
+        tree: &syn::UseTree,
+        prefix: &mut Vec<Segment>,
+        colons: bool,
+    ) -> UseTree {
         match tree {
             syn::UseTree::Path(path) => {
                 let segment = self.segment(&path.ident);
@@ -343,7 +408,11 @@ impl<'b, 't> Extractor<'b, 't> {
             syn::UseTree::Group(group) => {
                 let open = self.places.start(group.brace_token.span.open());
                 let span = ByteSpan::new(open, self.places.past(group.brace_token.span.close()));
-                let items = group.items.iter().map(|item| self.use_tree(item, prefix, colons)).collect();
+                let items = group
+                    .items
+                    .iter()
+                    .map(|item| self.use_tree(item, prefix, colons))
+                    .collect();
                 UseTree::Group(span, items)
             }
             syn::UseTree::Name(name) => self.name_leaf(&name.ident, None, prefix, colons),
@@ -353,14 +422,23 @@ impl<'b, 't> Extractor<'b, 't> {
             }
             syn::UseTree::Glob(glob) => {
                 let start = self.places.start(glob.star_token.span);
-                let leaf = Leaf { kind: LeafKind::Glob, own: 0, alias: None, span: ByteSpan::new(start, start + 1) };
+                let leaf = Leaf {
+                    kind: LeafKind::Glob,
+                    own: 0,
+                    alias: None,
+                    span: ByteSpan::new(start, start + 1),
+                };
                 self.builder.leaf(leaf, prefix, colons)
             }
         }
     }
 
     fn name_leaf(
-        &mut self, ident: &syn::Ident, alias: Option<Segment>, prefix: &mut Vec<Segment>, colons: bool,
+        &mut self,
+        ident: &syn::Ident,
+        alias: Option<Segment>,
+        prefix: &mut Vec<Segment>,
+        colons: bool,
     ) -> UseTree {
         let name = self.segment(ident);
         self.builder.name_leaf(name, alias, prefix, colons)
@@ -388,9 +466,14 @@ impl<'b, 't> Extractor<'b, 't> {
         let outer = self.read_outer(&item.attrs, start);
         let mark = self.builder.enter_item();
         self.generics(&item.generics);
-        let trait_path = item.trait_.as_ref().and_then(|(path, _)| self.whole_path(path, Namespaces::TYPE));
+        let trait_path = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| self.whole_path(path, Namespaces::TYPE));
         let self_path = match &*item.self_ty {
-            syn::Type::Path(path) => self.qualified(path.qself.as_ref(), &path.path, Namespaces::TYPE),
+            syn::Type::Path(path) => {
+                self.qualified(path.qself.as_ref(), &path.path, Namespaces::TYPE)
+            }
             other => {
                 self.visit_type(other);
                 None
@@ -403,7 +486,12 @@ impl<'b, 't> Extractor<'b, 't> {
         }
         self.builder.leave(mark);
         let span = ByteSpan::new(outer.start, self.places.past(item.brace_token.span.close()));
-        self.builder.facts.impls.push(Impl { scope: self.builder.scope, span, self_path, trait_path });
+        self.builder.facts.impls.push(Impl {
+            scope: self.builder.scope,
+            span,
+            self_path,
+            trait_path,
+        });
     }
 
     fn signature(&mut self, signature: &syn::Signature) {
@@ -416,7 +504,12 @@ impl<'b, 't> Extractor<'b, 't> {
     }
 
     /// A definition whose inside sees its own generics and nothing of the function around it.
-    fn definition(&mut self, new: NewItem<'_>, generics: &syn::Generics, inside: impl FnOnce(&mut Self)) {
+    fn definition(
+        &mut self,
+        new: NewItem<'_>,
+        generics: &syn::Generics,
+        inside: impl FnOnce(&mut Self),
+    ) {
         self.item(new);
         let mark = self.builder.enter_item();
         self.generics(generics);
@@ -434,7 +527,11 @@ impl<'b, 't> Extractor<'b, 't> {
             .spans(body, end);
         let at = self.builder.facts.items.len();
         self.definition(new, &item.generics, |this| {
-            let variants = item.variants.iter().map(|variant| this.segment(&variant.ident)).collect();
+            let variants = item
+                .variants
+                .iter()
+                .map(|variant| this.segment(&variant.ident))
+                .collect();
             if let Some(item) = this.builder.facts.items.get_mut(at) {
                 item.variants = variants;
             }
@@ -451,9 +548,17 @@ impl<'b, 't> Extractor<'b, 't> {
         let (body, end, namespaces) = match &item.fields {
             syn::Fields::Named(fields) => {
                 let span = fields.brace_token.span;
-                (self.places.start(span.open()), self.places.past(span.close()), Namespaces::TYPE)
+                (
+                    self.places.start(span.open()),
+                    self.places.past(span.close()),
+                    Namespaces::TYPE,
+                )
             }
-            _ => (semi.unwrap_or(named), semi.unwrap_or(named), Namespaces::TYPE.or(Namespaces::VALUE)),
+            _ => (
+                semi.unwrap_or(named),
+                semi.unwrap_or(named),
+                Namespaces::TYPE.or(Namespaces::VALUE),
+            ),
         };
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
             .is(ItemKind::Struct, namespaces)
@@ -462,7 +567,10 @@ impl<'b, 't> Extractor<'b, 't> {
     }
 
     fn trait_item(&mut self, item: &syn::ItemTrait) {
-        let start = self.places.start(item.unsafety.map_or(item.trait_token.span, |token| token.span));
+        let start = self.places.start(
+            item.unsafety
+                .map_or(item.trait_token.span, |token| token.span),
+        );
         let body = self.places.start(item.brace_token.span.open());
         let end = self.places.past(item.brace_token.span.close());
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
@@ -495,7 +603,10 @@ impl<'b, 't> Extractor<'b, 't> {
 
     fn signature_start(&self, signature: &syn::Signature) -> u32 {
         let mut start = self.places.start(signature.fn_token.span);
-        let spans = [signature.constness.map(|token| token.span), signature.asyncness.map(|token| token.span)];
+        let spans = [
+            signature.constness.map(|token| token.span),
+            signature.asyncness.map(|token| token.span),
+        ];
         for span in spans.into_iter().flatten() {
             start = start.min(self.places.start(span));
         }
@@ -510,10 +621,14 @@ impl<'b, 't> Extractor<'b, 't> {
         let mut at = start as usize;
         loop {
             let before = self.builder.text.get(..at).unwrap_or_default().trim_end();
-            let word = ["unsafe", "safe", "async", "default", "auto", "const"].iter().find(|word| {
-                let rest = before.strip_suffix(*word);
-                rest.is_some_and(|rest| !rest.ends_with(|last: char| last.is_alphanumeric() || last == '_'))
-            });
+            let word = ["unsafe", "safe", "async", "default", "auto", "const"]
+                .iter()
+                .find(|word| {
+                    let rest = before.strip_suffix(*word);
+                    rest.is_some_and(|rest| {
+                        !rest.ends_with(|last: char| last.is_alphanumeric() || last == '_')
+                    })
+                });
             match word {
                 Some(word) => at = before.len() - word.len(),
                 None => return index(at),
@@ -521,22 +636,45 @@ impl<'b, 't> Extractor<'b, 't> {
         }
     }
 
-    fn simple(&mut self, new: NewItem<'_>, generics: Option<&syn::Generics>, inside: impl FnOnce(&mut Self)) {
+    fn simple(
+        &mut self,
+        new: NewItem<'_>,
+        generics: Option<&syn::Generics>,
+        inside: impl FnOnce(&mut Self),
+    ) {
         let empty = syn::Generics::default();
         self.definition(new, generics.unwrap_or(&empty), inside);
     }
 
     fn foreign(&mut self, item: &syn::ForeignItem) {
         let (attributes, visibility, ident, kind, namespaces) = match item {
-            syn::ForeignItem::Fn(item) => {
-                (&item.attrs, &item.vis, &item.sig.ident, ItemKind::Function, Namespaces::VALUE)
-            }
-            syn::ForeignItem::Static(item) => (&item.attrs, &item.vis, &item.ident, ItemKind::Static, Namespaces::VALUE),
-            syn::ForeignItem::Type(item) => (&item.attrs, &item.vis, &item.ident, ItemKind::TypeAlias, Namespaces::TYPE),
+            syn::ForeignItem::Fn(item) => (
+                &item.attrs,
+                &item.vis,
+                &item.sig.ident,
+                ItemKind::Function,
+                Namespaces::VALUE,
+            ),
+            syn::ForeignItem::Static(item) => (
+                &item.attrs,
+                &item.vis,
+                &item.ident,
+                ItemKind::Static,
+                Namespaces::VALUE,
+            ),
+            syn::ForeignItem::Type(item) => (
+                &item.attrs,
+                &item.vis,
+                &item.ident,
+                ItemKind::TypeAlias,
+                Namespaces::TYPE,
+            ),
             other => return visit::visit_foreign_item(self, other),
         };
         let name = self.places.ident(ident);
-        let new = NewItem::new(attributes, visibility, ident, name.start).is(kind, namespaces).spans(name.end, name.end);
+        let new = NewItem::new(attributes, visibility, ident, name.start)
+            .is(kind, namespaces)
+            .spans(name.end, name.end);
         self.item(new);
         let mark = self.builder.enter_item();
         match item {
@@ -561,13 +699,31 @@ struct NewItem<'a> {
 }
 
 impl<'a> NewItem<'a> {
-    fn new(attributes: &'a [syn::Attribute], visibility: &'a syn::Visibility, name: &'a syn::Ident, start: u32) -> Self {
+    fn new(
+        attributes: &'a [syn::Attribute],
+        visibility: &'a syn::Visibility,
+        name: &'a syn::Ident,
+        start: u32,
+    ) -> Self {
         let (kind, namespaces) = (ItemKind::Unknown, Namespaces::ALL);
-        Self { attributes, visibility, name, start, kind, namespaces, body: start, end: start }
+        Self {
+            attributes,
+            visibility,
+            name,
+            start,
+            kind,
+            namespaces,
+            body: start,
+            end: start,
+        }
     }
 
     fn is(self, kind: ItemKind, namespaces: Namespaces) -> Self {
-        Self { kind, namespaces, ..self }
+        Self {
+            kind,
+            namespaces,
+            ..self
+        }
     }
 
     fn spans(self, body: u32, end: u32) -> Self {
@@ -587,14 +743,36 @@ pub(super) struct Leaf {
 impl Builder<'_> {
     /// Notes a leaf that is a name or `self`, below `prefix`.
     pub fn name_leaf(
-        &mut self, name: Segment, alias: Option<Segment>, prefix: &mut Vec<Segment>, colons: bool,
+        &mut self,
+        name: Segment,
+        alias: Option<Segment>,
+        prefix: &mut Vec<Segment>,
+        colons: bool,
     ) -> UseTree {
         let span = alias.map_or(name.span, |alias| name.span.cover(alias.span));
         if self.slice(name.span) == "self" && !prefix.is_empty() {
-            return self.leaf(Leaf { kind: LeafKind::SelfModule, own: 0, alias, span }, prefix, colons);
+            return self.leaf(
+                Leaf {
+                    kind: LeafKind::SelfModule,
+                    own: 0,
+                    alias,
+                    span,
+                },
+                prefix,
+                colons,
+            );
         }
         prefix.push(name);
-        let tree = self.leaf(Leaf { kind: LeafKind::Name, own: 1, alias, span }, prefix, colons);
+        let tree = self.leaf(
+            Leaf {
+                kind: LeafKind::Name,
+                own: 1,
+                alias,
+                span,
+            },
+            prefix,
+            colons,
+        );
         prefix.pop();
         tree
     }
@@ -603,8 +781,21 @@ impl Builder<'_> {
     pub fn leaf(&mut self, leaf: Leaf, path: &[Segment], colons: bool) -> UseTree {
         let segments = self.push_segments(path);
         let declaration = index(self.facts.uses.len());
-        let Leaf { kind, own, alias, span } = leaf;
-        let leaf = UseLeaf { declaration, kind, segments, own, alias, span, leading_colons: colons };
+        let Leaf {
+            kind,
+            own,
+            alias,
+            span,
+        } = leaf;
+        let leaf = UseLeaf {
+            declaration,
+            kind,
+            segments,
+            own,
+            alias,
+            span,
+            leading_colons: colons,
+        };
         self.facts.leaves.push(leaf);
         UseTree::Leaf(index(self.facts.leaves.len() - 1))
     }
@@ -638,11 +829,16 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
     fn visit_item_union(&mut self, item: &'ast syn::ItemUnion) {
         let start = self.places.start(item.union_token.span);
         let span = item.fields.brace_token.span;
-        let (body, end) = (self.places.start(span.open()), self.places.past(span.close()));
+        let (body, end) = (
+            self.places.start(span.open()),
+            self.places.past(span.close()),
+        );
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
             .is(ItemKind::Union, Namespaces::TYPE)
             .spans(body, end);
-        self.definition(new, &item.generics, |this| this.visit_fields_named(&item.fields));
+        self.definition(new, &item.generics, |this| {
+            this.visit_fields_named(&item.fields)
+        });
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
@@ -790,8 +986,15 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
     fn visit_generic_argument(&mut self, argument: &'ast syn::GenericArgument) {
         match argument {
             syn::GenericArgument::Type(syn::Type::Path(path)) if path.qself.is_none() => {
-                let primitive = path.path.get_ident().is_some_and(|name| PRIMITIVES.iter().any(|known| name == known));
-                let value = if primitive { Namespaces::TYPE } else { Namespaces::VALUE };
+                let primitive = path
+                    .path
+                    .get_ident()
+                    .is_some_and(|name| PRIMITIVES.iter().any(|known| name == known));
+                let value = if primitive {
+                    Namespaces::TYPE
+                } else {
+                    Namespaces::VALUE
+                };
                 self.whole_path(&path.path, Namespaces::TYPE.or(value));
             }
             _ => visit::visit_generic_argument(self, argument),

@@ -12,34 +12,92 @@ use syn::{
 };
 
 use super::{
-    IncludeKind, Item, ItemKind, MacroCall, MacroReading, Namespaces, Origin, ScopeKind, extract::Extractor,
-    source::index, tokens,
+    IncludeKind, Item, ItemKind, MacroCall, MacroReading, Namespaces, Origin, ScopeKind,
+    extract::Extractor, source::index, tokens,
 };
 use crate::lexer;
 
 /// Macros of the standard library whose arguments are expressions.
 const STANDARD: [&str; 33] = [
-    "assert", "assert_eq", "assert_ne", "column", "compile_error", "concat", "dbg", "debug_assert",
-    "debug_assert_eq", "debug_assert_ne", "env", "eprint", "eprintln", "file", "format", "format_args", "line",
-    "matches", "module_path", "option_env", "panic", "print", "println", "stringify", "thread_local", "todo", "try",
-    "unimplemented", "unreachable", "vec", "write", "writeln", "is_x86_feature_detected",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "file",
+    "format",
+    "format_args",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "thread_local",
+    "todo",
+    "try",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+    "is_x86_feature_detected",
 ];
 
 /// Macros with a format string that may name what it prints.
 const FORMATS: [&str; 21] = [
-    "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "eprint", "eprintln",
-    "format", "format_args", "panic", "print", "println", "todo", "unimplemented", "unreachable", "write", "writeln",
-    "bail", "ensure", "anyhow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "panic",
+    "print",
+    "println",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "write",
+    "writeln",
+    "bail",
+    "ensure",
+    "anyhow",
 ];
 
 impl Extractor<'_, '_> {
     /// A macro call.
     pub fn macro_call(&mut self, mac: &syn::Macro, item_position: bool) {
-        let Some(path) = self.emit(&mac.path, usize::MAX, Namespaces::MACRO) else { return };
-        let name = mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let Some(path) = self.emit(&mac.path, usize::MAX, Namespaces::MACRO) else {
+            return;
+        };
+        let name = mac
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string())
+            .unwrap_or_default();
         let body = self.places.between(mac.delimiter.span());
         let outer = self.builder.origin;
-        let origin = if STANDARD.contains(&name.as_str()) { Origin::KnownMacro } else { Origin::MacroArguments };
+        let origin = if STANDARD.contains(&name.as_str()) {
+            Origin::KnownMacro
+        } else {
+            Origin::MacroArguments
+        };
         self.builder.origin = worse(outer, origin);
         let reading = self.arguments_of(mac, &name, body, item_position);
         self.builder.origin = outer;
@@ -47,10 +105,22 @@ impl Extractor<'_, '_> {
             tokens::format_names(self.builder, body);
         }
         let scope = self.builder.scope;
-        self.builder.facts.macro_calls.push(MacroCall { scope, path, body, item_position, reading });
+        self.builder.facts.macro_calls.push(MacroCall {
+            scope,
+            path,
+            body,
+            item_position,
+            reading,
+        });
     }
 
-    fn arguments_of(&mut self, mac: &syn::Macro, name: &str, body: ByteSpan, item_position: bool) -> MacroReading {
+    fn arguments_of(
+        &mut self,
+        mac: &syn::Macro,
+        name: &str,
+        body: ByteSpan,
+        item_position: bool,
+    ) -> MacroReading {
         if mac.tokens.is_empty() {
             if item_position {
                 self.builder.mark_opaque();
@@ -62,10 +132,8 @@ impl Extractor<'_, '_> {
             "include_str" => self.include(mac, IncludeKind::Text),
             "include_bytes" => self.include(mac, IncludeKind::Bytes),
             "cfg_if" => return self.cfg_if(&mac.tokens, item_position),
-            "matches" | "assert_matches" => {
-                if self.read_matches(&mac.tokens) {
-                    return MacroReading::Code;
-                }
+            "matches" | "assert_matches" if self.read_matches(&mac.tokens) => {
+                return MacroReading::Code;
             }
             _ => {}
         }
@@ -101,7 +169,9 @@ impl Extractor<'_, '_> {
     /// Items; a macro may still add others.
     fn read_items(&mut self, tokens: &TokenStream) -> Option<MacroReading> {
         let items = parse_items.parse2(tokens.clone()).ok()?;
-        let verbatim = items.iter().any(|item| matches!(item, syn::Item::Verbatim(_)));
+        let verbatim = items
+            .iter()
+            .any(|item| matches!(item, syn::Item::Verbatim(_)));
         if verbatim {
             return None;
         }
@@ -122,7 +192,10 @@ impl Extractor<'_, '_> {
             return Some(MacroReading::Code);
         }
         let statements = syn::Block::parse_within.parse2(tokens.clone()).ok()?;
-        if statements.iter().any(|statement| matches!(statement, syn::Stmt::Item(syn::Item::Verbatim(_)))) {
+        if statements
+            .iter()
+            .any(|statement| matches!(statement, syn::Stmt::Item(syn::Item::Verbatim(_))))
+        {
             return None;
         }
         let mark = self.builder.mark();
@@ -132,7 +205,9 @@ impl Extractor<'_, '_> {
     }
 
     fn read_matches(&mut self, tokens: &TokenStream) -> bool {
-        let Ok((value, pattern, guard)) = parse_matches.parse2(tokens.clone()) else { return false };
+        let Ok((value, pattern, guard)) = parse_matches.parse2(tokens.clone()) else {
+            return false;
+        };
         self.visit_expr(&value);
         let mark = self.builder.mark();
         self.visit_pat(&pattern);
@@ -146,7 +221,9 @@ impl Extractor<'_, '_> {
     /// `cfg_if! { if #[cfg(…)] { … } else { … } }`: what stands in the braces, all of it.
     fn cfg_if(&mut self, tokens: &TokenStream, item_position: bool) -> MacroReading {
         for tree in tokens.clone() {
-            let TokenTree::Group(group) = tree else { continue };
+            let TokenTree::Group(group) = tree else {
+                continue;
+            };
             if group.delimiter() != Delimiter::Brace {
                 continue;
             }
@@ -160,16 +237,27 @@ impl Extractor<'_, '_> {
                 self.read_tokens(span, item_position);
             }
         }
-        if item_position { MacroReading::Items } else { MacroReading::Code }
+        if item_position {
+            MacroReading::Items
+        } else {
+            MacroReading::Code
+        }
     }
 
     /// `macro_rules! name { … }`
     pub fn macro_definition(&mut self, item: &syn::ItemMacro, name: &syn::Ident) {
-        let start = item.mac.path.segments.first().map_or(0, |first| self.places.ident(&first.ident).start);
+        let start = item
+            .mac
+            .path
+            .segments
+            .first()
+            .map_or(0, |first| self.places.ident(&first.ident).start);
         let outer = self.read_outer(&item.attrs, start);
         let body = self.places.between(item.mac.delimiter.span());
         let close = self.places.past(item.mac.delimiter.span().close());
-        let end = item.semi_token.map_or(close, |token| self.places.past(token.span));
+        let end = item
+            .semi_token
+            .map_or(close, |token| self.places.past(token.span));
         let name = self.segment(name);
         self.builder.facts.items.push(Item {
             scope: self.builder.scope,
@@ -189,7 +277,9 @@ impl Extractor<'_, '_> {
     }
 
     fn macro_body(&mut self, tokens: &[lexer::Token], body: ByteSpan) {
-        let scope = self.builder.open_scope(ScopeKind::MacroBody, body, body.start);
+        let scope = self
+            .builder
+            .open_scope(ScopeKind::MacroBody, body, body.start);
         let origin = std::mem::replace(&mut self.builder.origin, Origin::MacroBody);
         let mark = self.builder.enter_item();
         tokens::macro_body(self.builder, tokens);
@@ -201,7 +291,10 @@ impl Extractor<'_, '_> {
     /// What the parser passed on as it stands.
     pub fn verbatim(&mut self, tokens: &TokenStream, item_position: bool) {
         if let Some(span) = self.places.tokens(tokens) {
-            self.read_tokens(ByteSpan::new(span.start, span.end.min(index(self.builder.text.len()))), item_position);
+            self.read_tokens(
+                ByteSpan::new(span.start, span.end.min(index(self.builder.text.len()))),
+                item_position,
+            );
         }
     }
 }

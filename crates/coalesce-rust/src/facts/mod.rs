@@ -516,7 +516,8 @@ impl SourceFacts {
     /// The line number (1-based) of a byte.
     #[must_use]
     pub fn line_number(&self, offset: u32) -> u32 {
-        u32::try_from(self.line_starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+        u32::try_from(self.line_starts.partition_point(|start| *start <= offset))
+            .unwrap_or(u32::MAX)
     }
 
     /// The text of a name.
@@ -529,7 +530,9 @@ impl SourceFacts {
     #[must_use]
     pub fn segments(&self, range: SegmentRange) -> &[Segment] {
         let start = range.start as usize;
-        self.segments.get(start..start + range.len as usize).unwrap_or_default()
+        self.segments
+            .get(start..start + range.len as usize)
+            .unwrap_or_default()
     }
 
     /// The scope of that index.

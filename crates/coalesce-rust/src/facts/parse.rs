@@ -6,9 +6,15 @@ use super::{Problem, SourceFacts, docs, extract, source::Builder, source::index,
 use crate::lexer;
 
 /// Deeper texts are parsed on a thread with a large stack.
-const SHALLOW: lexer::Depth = lexer::Depth { nesting: 40, chain: 400 };
+const SHALLOW: lexer::Depth = lexer::Depth {
+    nesting: 40,
+    chain: 400,
+};
 /// Deeper texts are not parsed at all.
-const DEEP: lexer::Depth = lexer::Depth { nesting: 2_000, chain: 20_000 };
+const DEEP: lexer::Depth = lexer::Depth {
+    nesting: 2_000,
+    chain: 20_000,
+};
 /// Stack for texts that nest deeply.
 const LARGE_STACK: usize = 1 << 30;
 
@@ -33,22 +39,32 @@ pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
 }
 
 /// Runs `parse` where the stack is large enough for a text of this depth.
-fn guarded<T: Send>(depth: lexer::Depth, parse: impl Fn() -> Result<T, Problem> + Send + Sync) -> Result<T, Problem> {
+fn guarded<T: Send>(
+    depth: lexer::Depth,
+    parse: impl Fn() -> Result<T, Problem> + Send + Sync,
+) -> Result<T, Problem> {
     let within = |limit: lexer::Depth| depth.nesting <= limit.nesting && depth.chain <= limit.chain;
     if within(SHALLOW) {
         return parse();
     }
-    let refused = |message: &str| Problem { span: ByteSpan::empty(0), message: Box::from(message) };
+    let refused = |message: &str| Problem {
+        span: ByteSpan::empty(0),
+        message: Box::from(message),
+    };
     if !within(DEEP) {
         return Err(refused("nested too deeply to be parsed"));
     }
     std::thread::scope(|threads| {
-        let thread = std::thread::Builder::new().stack_size(LARGE_STACK).spawn_scoped(threads, &parse);
+        let thread = std::thread::Builder::new()
+            .stack_size(LARGE_STACK)
+            .spawn_scoped(threads, &parse);
         let joined = thread.map(std::thread::ScopedJoinHandle::join);
         match joined {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(refused("the parser failed on this file")),
-            Err(error) => Err(refused(&format!("no thread to parse a deeply nested file: {error}"))),
+            Err(error) => Err(refused(&format!(
+                "no thread to parse a deeply nested file: {error}"
+            ))),
         }
     })
 }
@@ -65,8 +81,15 @@ impl<'t> Source<'t> {
     pub fn new(text: &'t str) -> Self {
         let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let rest = text.get(bom..).unwrap_or_default();
-        let shebang = if is_shebang(rest) { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
-        Self { text, base: index(bom + shebang) }
+        let shebang = if is_shebang(rest) {
+            rest.find('\n').unwrap_or(rest.len())
+        } else {
+            0
+        };
+        Self {
+            text,
+            base: index(bom + shebang),
+        }
     }
 
     pub fn parse(&self) -> Result<syn::File, Problem> {
@@ -74,8 +97,15 @@ impl<'t> Source<'t> {
         let result = syn::parse_str::<syn::File>(code);
         let result = result.map_err(|error| {
             let at = extract::Places::new(self.text, self.base).start(error.span());
-            let end = self.text.get(at as usize..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-            Problem { span: ByteSpan::new(at, at + index(end)), message: error.to_string().into() }
+            let end = self
+                .text
+                .get(at as usize..)
+                .and_then(|rest| rest.chars().next())
+                .map_or(0, char::len_utf8);
+            Problem {
+                span: ByteSpan::new(at, at + index(end)),
+                message: error.to_string().into(),
+            }
         });
         if result.is_err() {
             proc_macro2::extra::invalidate_current_thread_spans();
@@ -86,7 +116,8 @@ impl<'t> Source<'t> {
 
 /// `#!` starts a shebang unless an inner attribute follows.
 fn is_shebang(text: &str) -> bool {
-    text.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['))
+    text.strip_prefix("#!")
+        .is_some_and(|rest| !rest.trim_start().starts_with('['))
 }
 
 fn parsed_facts(text: &str) -> Result<SourceFacts, Problem> {
@@ -101,7 +132,7 @@ fn parsed_facts(text: &str) -> Result<SourceFacts, Problem> {
 fn broken_facts(text: &str, problem: Problem) -> SourceFacts {
     let mut builder = Builder::new(text);
     builder.mark_opaque();
-    tokens::broken_file(&mut builder);
+    tokens::broken_file(&mut builder, Source::new(text).base);
     builder.facts.problem = Some(problem);
     builder.facts
 }
@@ -111,7 +142,9 @@ fn finish(facts: &mut SourceFacts, text: &str) {
     facts.lines = lines.line_count(text);
     facts.line_starts = (1..).map_while(|line| lines.line_start(line)).collect();
     facts.shim_marker = docs::shim_marker(text);
-    let head = text.get(..text.floor_char_boundary(1024)).unwrap_or_default();
+    let head = text
+        .get(..text.floor_char_boundary(1024))
+        .unwrap_or_default();
     facts.generated = head.contains("@generated");
     facts.names.shrink_to_fit();
     facts.paths.shrink_to_fit();

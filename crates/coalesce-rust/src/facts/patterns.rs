@@ -9,7 +9,10 @@ impl Extractor<'_, '_> {
     /// A block; it gets a scope when it holds items.
     pub fn block(&mut self, block: &syn::Block) {
         let mark = self.builder.mark();
-        let has_items = block.stmts.iter().any(|statement| matches!(statement, syn::Stmt::Item(_)));
+        let has_items = block
+            .stmts
+            .iter()
+            .any(|statement| matches!(statement, syn::Stmt::Item(_)));
         let outer = has_items.then(|| {
             let span = self.places.between(&block.brace_token.span);
             self.builder.open_scope(ScopeKind::Block, span, span.start)
@@ -49,7 +52,8 @@ impl Extractor<'_, '_> {
         }
         let span = self.places.ident(&pattern.ident);
         let name = self.builder.slice(span);
-        let plain = pattern.by_ref.is_none() && pattern.mutability.is_none() && pattern.subpat.is_none();
+        let plain =
+            pattern.by_ref.is_none() && pattern.mutability.is_none() && pattern.subpat.is_none();
         if plain && name.starts_with(|first: char| first.is_uppercase()) {
             self.constant_or_binding(span);
         } else {

@@ -4,8 +4,8 @@ use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
 
 use super::{
-    NameId, Namespaces, Origin, PathFact, Scope, ScopeId, ScopeKind, Segment, SegmentRange, SourceFacts, StringFact,
-    Visibility, VisibilityKind,
+    NameId, Namespaces, Origin, PathFact, Scope, ScopeId, ScopeKind, Segment, SegmentRange,
+    SourceFacts, StringFact, Visibility, VisibilityKind,
 };
 
 /// A local name: where `let`, parameters and generics hide items.
@@ -40,8 +40,17 @@ pub(super) struct Mark {
 impl<'t> Builder<'t> {
     pub fn new(text: &'t str) -> Self {
         let span = ByteSpan::from_range(0..text.len());
-        let file = Scope { parent: None, kind: ScopeKind::File, span, items_start: 0, opaque: false };
-        let facts = SourceFacts { scopes: vec![file], ..SourceFacts::default() };
+        let file = Scope {
+            parent: None,
+            kind: ScopeKind::File,
+            span,
+            items_start: 0,
+            opaque: false,
+        };
+        let facts = SourceFacts {
+            scopes: vec![file],
+            ..SourceFacts::default()
+        };
         Self {
             text,
             facts,
@@ -72,44 +81,72 @@ impl<'t> Builder<'t> {
     /// The segment that is written at `span`.
     pub fn segment(&mut self, span: ByteSpan) -> Segment {
         let text = self.slice(span);
-        let name = if text.starts_with('$') { "$crate" } else { text };
-        Segment { name: self.intern(name), span }
+        let name = if text.starts_with('$') {
+            "$crate"
+        } else {
+            text
+        };
+        Segment {
+            name: self.intern(name),
+            span,
+        }
     }
 
     pub fn push_segments(&mut self, segments: &[Segment]) -> SegmentRange {
         let start = index(self.facts.segments.len());
         let len = u16::try_from(segments.len()).unwrap_or(u16::MAX);
-        self.facts.segments.extend(segments.iter().take(len as usize));
+        self.facts
+            .segments
+            .extend(segments.iter().take(len as usize));
         SegmentRange { start, len }
     }
 
     /// Notes a path, and gives its index. `None` when its first segment is a local name or `Self`,
     /// so that it names no item.
-    pub fn path(&mut self, segments: &[Segment], leading_colons: bool, namespaces: Namespaces) -> Option<u32> {
+    pub fn path(
+        &mut self,
+        segments: &[Segment],
+        leading_colons: bool,
+        namespaces: Namespaces,
+    ) -> Option<u32> {
         let first = segments.first()?;
         if !leading_colons && !self.may_name_item(first, segments.len(), namespaces) {
             return None;
         }
         let segments = self.push_segments(segments);
-        let path =
-            PathFact { scope: self.scope, segments, namespaces, origin: self.origin, leading_colons, may_bind: false };
+        let path = PathFact {
+            scope: self.scope,
+            segments,
+            namespaces,
+            origin: self.origin,
+            leading_colons,
+            may_bind: false,
+        };
         self.facts.paths.push(path);
         Some(index(self.facts.paths.len() - 1))
     }
 
     fn may_name_item(&self, first: &Segment, len: usize, namespaces: Namespaces) -> bool {
         let name = self.slice(first.span);
-        if matches!(name, "Self" | "_") || (len == 1 && matches!(name, "self" | "super" | "crate")) {
+        if matches!(name, "Self" | "_") || (len == 1 && matches!(name, "self" | "super" | "crate"))
+        {
             return len == 1 && namespaces == Namespaces::TYPE && matches!(name, "super" | "crate");
         }
-        let wanted = if len > 1 { Namespaces::TYPE } else { namespaces };
+        let wanted = if len > 1 {
+            Namespaces::TYPE
+        } else {
+            namespaces
+        };
         !self.is_local(name, wanted)
     }
 
     /// Whether a local name hides all that `name` could be in these namespaces.
     pub fn is_local(&self, name: &str, namespaces: Namespaces) -> bool {
         let locals = self.locals.get(self.barrier..).unwrap_or_default();
-        locals.iter().rev().any(|local| local.name == name && local.namespaces.meets(namespaces))
+        locals
+            .iter()
+            .rev()
+            .any(|local| local.name == name && local.namespaces.meets(namespaces))
     }
 
     pub fn bind(&mut self, name: &'t str, namespaces: Namespaces) {
@@ -118,7 +155,10 @@ impl<'t> Builder<'t> {
     }
 
     pub fn mark(&self) -> Mark {
-        Mark { locals: self.locals.len(), barrier: self.barrier }
+        Mark {
+            locals: self.locals.len(),
+            barrier: self.barrier,
+        }
     }
 
     /// Hides all locals: the inside of an item does not see those of the function around it.
@@ -137,7 +177,13 @@ impl<'t> Builder<'t> {
     pub fn open_scope(&mut self, kind: ScopeKind, span: ByteSpan, items_start: u32) -> ScopeId {
         let outer = self.scope;
         self.scope = ScopeId(index(self.facts.scopes.len()));
-        self.facts.scopes.push(Scope { parent: Some(outer), kind, span, items_start, opaque: false });
+        self.facts.scopes.push(Scope {
+            parent: Some(outer),
+            kind,
+            span,
+            items_start,
+            opaque: false,
+        });
         outer
     }
 
@@ -152,11 +198,19 @@ impl<'t> Builder<'t> {
     pub fn string(&mut self, content: ByteSpan) {
         let value = self.slice(content);
         if is_file_path(value) {
-            self.facts.path_strings.push(StringFact { scope: self.scope, value: Box::from(value), span: content });
+            self.facts.path_strings.push(StringFact {
+                scope: self.scope,
+                value: Box::from(value),
+                span: content,
+            });
             return;
         }
         if is_path(value) && value.contains("::") {
-            self.facts.strings.push(StringFact { scope: self.scope, value: Box::from(value), span: content });
+            self.facts.strings.push(StringFact {
+                scope: self.scope,
+                value: Box::from(value),
+                span: content,
+            });
         }
     }
 
@@ -193,19 +247,28 @@ pub(super) fn is_path(text: &str) -> bool {
 /// Whether `text` looks like the path of a file or a pattern of paths.
 fn is_file_path(text: &str) -> bool {
     let path = text.contains('/') || text.ends_with(".rs");
-    path && text.len() <= 200 && !text.contains("//") && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    path && text.len() <= 200
+        && !text.contains("//")
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 fn is_identifier(text: &str) -> bool {
     let text = text.strip_prefix("r#").unwrap_or(text);
     let mut bytes = text.bytes();
-    bytes.next().is_some_and(|byte| byte == b'_' || byte.is_ascii_alphabetic() || byte >= 0x80)
+    bytes
+        .next()
+        .is_some_and(|byte| byte == b'_' || byte.is_ascii_alphabetic() || byte >= 0x80)
         && text.bytes().all(crate::lexer::is_ident_byte)
 }
 
 /// Private, with the place where `pub` would go.
 pub(super) fn private(at: u32) -> Visibility {
-    Visibility { kind: VisibilityKind::Private, span: ByteSpan::empty(at) }
+    Visibility {
+        kind: VisibilityKind::Private,
+        span: ByteSpan::empty(at),
+    }
 }
 
 /// A table index; a file is smaller than 4 GiB and so are its tables.

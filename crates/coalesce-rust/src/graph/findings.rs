@@ -21,14 +21,24 @@ pub(super) fn findings(world: &World, files: &[(TreePath, Arc<Facts>)]) -> Vec<F
 }
 
 fn finding(code: Code, severity: Severity, path: &TreePath, message: String) -> Finding {
-    Finding { code, severity, path: path.clone(), span: None, message, help: None }
+    Finding {
+        code,
+        severity,
+        path: path.clone(),
+        span: None,
+        message,
+        help: None,
+    }
 }
 
 fn manifests(files: &[(TreePath, Arc<Facts>)]) -> Vec<Finding> {
     let problem = |(path, facts): &(TreePath, Arc<Facts>)| match &**facts {
         Facts::Manifest(manifest) => manifest.problem.clone().map(|(span, message)| {
             let found = finding(codes::SYNTAX_ERROR, Severity::Error, path, message);
-            Finding { span: Some(span), ..found }
+            Finding {
+                span: Some(span),
+                ..found
+            }
         }),
         Facts::Source(_) => None,
     };
@@ -39,12 +49,23 @@ fn manifests(files: &[(TreePath, Arc<Facts>)]) -> Vec<Finding> {
 fn broken_files(world: &World) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &world.files {
-        let Facts::Source(facts) = &*file.facts else { continue };
-        let Some(problem) = &facts.problem else { continue };
-        let severity = if file.bodies.is_empty() { Severity::Note } else { Severity::Error };
+        let Facts::Source(facts) = &*file.facts else {
+            continue;
+        };
+        let Some(problem) = &facts.problem else {
+            continue;
+        };
+        let severity = if file.bodies.is_empty() {
+            Severity::Note
+        } else {
+            Severity::Error
+        };
         let message = format!("does not parse: {}", problem.message);
         let found = finding(codes::SYNTAX_ERROR, severity, &file.path, message);
-        findings.push(Finding { span: Some(problem.span), ..found });
+        findings.push(Finding {
+            span: Some(problem.span),
+            ..found
+        });
     }
     findings
 }
@@ -52,15 +73,26 @@ fn broken_files(world: &World) -> Vec<Finding> {
 fn missing_files(world: &World) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, declaration) in world.missing_modules() {
-        let Some(facts) = world.facts(file) else { continue };
-        let Some(declaration) = facts.modules.get(declaration as usize) else { continue };
-        let Some(path) = world.files.get(file.index()).map(|file| &file.path) else { continue };
-        if declaration.origin != Origin::Code || !declaration.path_attributes.is_empty() && facts.generated {
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let Some(declaration) = facts.modules.get(declaration as usize) else {
+            continue;
+        };
+        let Some(path) = world.files.get(file.index()).map(|file| &file.path) else {
+            continue;
+        };
+        if declaration.origin != Origin::Code
+            || !declaration.path_attributes.is_empty() && facts.generated
+        {
             continue;
         }
         let message = format!("`mod {};` has no file", facts.name(declaration.name.name));
         let found = finding(codes::UNRESOLVED_IMPORT, Severity::Error, path, message);
-        findings.push(Finding { span: Some(declaration.name.span), ..found });
+        findings.push(Finding {
+            span: Some(declaration.name.span),
+            ..found
+        });
     }
     findings
 }
@@ -71,12 +103,19 @@ fn orphans(world: &World) -> Vec<Finding> {
     let mut findings = Vec::new();
     let named = Named::collect(world);
     for file in world.files.iter().filter(|file| file.bodies.is_empty()) {
-        let Some(package) = package_of(&world.packages, &file.path) else { continue };
+        let Some(package) = package_of(&world.packages, &file.path) else {
+            continue;
+        };
         if !is_source(world, package, &file.path) || named.mentions(package, &file.path) {
             continue;
         }
         let message = format!("no module of package {} reaches this file", package.name);
-        findings.push(finding(codes::ORPHAN_FILE, Severity::Warning, &file.path, message));
+        findings.push(finding(
+            codes::ORPHAN_FILE,
+            Severity::Warning,
+            &file.path,
+            message,
+        ));
     }
     findings
 }
@@ -92,12 +131,22 @@ fn package_of<'w>(packages: &'w [Package], path: &TreePath) -> Option<&'w Packag
 /// Whether the file stands where modules of the package are: below the directory of a library or
 /// program root, or beside a module that some target loads.
 fn is_source(world: &World, package: &Package, path: &TreePath) -> bool {
-    let Some(directory) = path.parent() else { return false };
+    let Some(directory) = path.parent() else {
+        return false;
+    };
     let below_root = package.targets.iter().any(|target| {
         let root = target.path.parent();
-        let sources = matches!(target.kind, crate::discover::TargetKind::Lib | crate::discover::TargetKind::Bin);
+        let sources = matches!(
+            target.kind,
+            crate::discover::TargetKind::Lib | crate::discover::TargetKind::Bin
+        );
         sources
-            && root.is_some_and(|root| root != package.directory && path.strip_prefix(&root).is_some_and(|rest| !rest.is_empty()))
+            && root.is_some_and(|root| {
+                root != package.directory
+                    && path
+                        .strip_prefix(&root)
+                        .is_some_and(|rest| !rest.is_empty())
+            })
     });
     below_root || beside_module(world, &directory)
 }
@@ -106,7 +155,10 @@ fn beside_module(world: &World, directory: &TreePath) -> bool {
     world.files.iter().any(|file| {
         file.path.parent().as_ref() == Some(directory)
             && file.bodies.iter().any(|body| {
-                world.bodies.get(body.index()).is_some_and(|body| body.declared.is_some() && !body.included)
+                world
+                    .bodies
+                    .get(body.index())
+                    .is_some_and(|body| body.declared.is_some() && !body.included)
             })
     })
 }
@@ -120,8 +172,12 @@ impl Named {
     fn collect(world: &World) -> Self {
         let mut names = BTreeSet::new();
         for file in &world.files {
-            let Facts::Source(facts) = &*file.facts else { continue };
-            let Some(package) = package_of(&world.packages, &file.path) else { continue };
+            let Facts::Source(facts) = &*file.facts else {
+                continue;
+            };
+            let Some(package) = package_of(&world.packages, &file.path) else {
+                continue;
+            };
             for name in names_of(facts) {
                 names.insert((package.directory.clone(), name));
             }
@@ -130,8 +186,12 @@ impl Named {
     }
 
     fn mentions(&self, package: &Package, path: &TreePath) -> bool {
-        let own = self.names.iter().filter(|(directory, _)| *directory == package.directory);
-        own.into_iter().any(|(_, name)| is_part(path.as_str(), name))
+        let own = self
+            .names
+            .iter()
+            .filter(|(directory, _)| *directory == package.directory);
+        own.into_iter()
+            .any(|(_, name)| is_part(path.as_str(), name))
     }
 }
 
@@ -142,20 +202,36 @@ fn names_of(facts: &SourceFacts) -> Vec<String> {
     let strings = facts.path_strings.iter().map(|string| &*string.value);
     let mut names: Vec<String> = includes
         .chain(strings)
-        .map(|text| text.split('*').next().unwrap_or_default().trim_start_matches(['.', '/']).trim_end_matches('/'))
+        .map(|text| {
+            text.split('*')
+                .next()
+                .unwrap_or_default()
+                .trim_start_matches(['.', '/'])
+                .trim_end_matches('/')
+        })
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
         .collect();
-    let declared = facts.modules.iter().filter(|module| module.origin != Origin::Code);
+    let declared = facts
+        .modules
+        .iter()
+        .filter(|module| module.origin != Origin::Code);
     names.extend(declared.map(|module| format!("{}.rs", facts.name(module.name.name))));
-    names.extend(facts.module_words.iter().map(|word| format!("{}.rs", facts.name(*word))));
+    names.extend(
+        facts
+            .module_words
+            .iter()
+            .map(|word| format!("{}.rs", facts.name(*word))),
+    );
     names
 }
 
 /// Whether the components of `name` stand in `path` in a row, up to its end or as a directory.
 fn is_part(path: &str, name: &str) -> bool {
     let name = name.rsplit("../").next().unwrap_or(name);
-    let Some(at) = path.find(name) else { return false };
+    let Some(at) = path.find(name) else {
+        return false;
+    };
     let starts = at == 0 || path.as_bytes().get(at - 1) == Some(&b'/');
     let ends = at + name.len() == path.len() || path.as_bytes().get(at + name.len()) == Some(&b'/');
     starts && ends

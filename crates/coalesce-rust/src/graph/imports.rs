@@ -19,12 +19,18 @@ pub(super) struct Imported {
 /// One import for each use leaf, and for each path that leads into another module by itself.
 pub(super) fn imports(world: &World, listed: &Listed) -> Imported {
     let conditional = conditional_bodies(world);
-    let context = Context { world, listed, conditional: &conditional };
+    let context = Context {
+        world,
+        listed,
+        conditional: &conditional,
+    };
     let mut imports: Vec<Import> = (0..world.load_count())
         .into_par_iter()
         .flat_map_iter(|load| {
             let mut imports = Vec::new();
-            world.visit(load, &mut |facts, site| imports.extend(context.import(facts, &site)));
+            world.visit(load, &mut |facts, site| {
+                imports.extend(context.import(facts, &site))
+            });
             imports
         })
         .collect();
@@ -51,7 +57,9 @@ fn unresolved(import: &Import) -> Option<Finding> {
 fn conditional_bodies(world: &World) -> Vec<bool> {
     let mut conditional = vec![false; world.bodies.len()];
     for (at, body) in world.bodies.iter().enumerate() {
-        let Some((outer, declaration)) = body.declared else { continue };
+        let Some((outer, declaration)) = body.declared else {
+            continue;
+        };
         let file = world.bodies.get(outer.index()).map(|outer| outer.file);
         let declared = file.and_then(|file| world.facts(file)?.modules.get(declaration as usize));
         let own = declared.is_some_and(|declaration| !declaration.cfg.is_empty());
@@ -91,7 +99,11 @@ impl Context<'_> {
             span,
             line: facts.line_number(span.start),
             eager: false,
-            guard: if conditional { Guard::Conditional } else { Guard::None },
+            guard: if conditional {
+                Guard::Conditional
+            } else {
+                Guard::None
+            },
         })
     }
 
@@ -99,7 +111,11 @@ impl Context<'_> {
     fn counts(&self, site: &Site<'_>) -> bool {
         let code = !matches!(
             site.origin,
-            Origin::DocCode | Origin::DocLink | Origin::MacroBody | Origin::FormatString | Origin::AttributeString
+            Origin::DocCode
+                | Origin::DocLink
+                | Origin::MacroBody
+                | Origin::FormatString
+                | Origin::AttributeString
         );
         let in_block = self.world.space_kind(site.space) == Some(SpaceKind::DocCode);
         let first = site.trace.steps.first();
@@ -123,12 +139,21 @@ impl Context<'_> {
     }
 
     fn target(&self, site: &Site<'_>) -> ImportTarget {
-        let certain = !matches!(site.origin, Origin::MacroTokens | Origin::MacroArguments | Origin::BrokenFile);
+        let certain = !matches!(
+            site.origin,
+            Origin::MacroTokens | Origin::MacroArguments | Origin::BrokenFile
+        );
         if site.trace.unresolved.is_some() {
             let broken = certain || site.origin == Origin::BrokenFile;
-            return if broken { ImportTarget::Unresolved } else { ImportTarget::Opaque };
+            return if broken {
+                ImportTarget::Unresolved
+            } else {
+                ImportTarget::Opaque
+            };
         }
-        let Some(last) = site.trace.steps.last() else { return ImportTarget::Opaque };
+        let Some(last) = site.trace.steps.last() else {
+            return ImportTarget::Opaque;
+        };
         let external = last.all().any(|(res, _)| matches!(res, Res::External(_)));
         let inside = last.all().any(|(res, _)| !matches!(res, Res::External(_)));
         if inside
@@ -137,13 +162,23 @@ impl Context<'_> {
         {
             return ImportTarget::Module(*place);
         }
-        let unknown_crate = site.trace.steps.first().is_some_and(|first| first.is_empty() && !first.opaque);
-        if external || unknown_crate { ImportTarget::External } else { ImportTarget::Opaque }
+        let unknown_crate = site
+            .trace
+            .steps
+            .first()
+            .is_some_and(|first| first.is_empty() && !first.opaque);
+        if external || unknown_crate {
+            ImportTarget::External
+        } else {
+            ImportTarget::Opaque
+        }
     }
 
     /// The full name: what is known of it, and the rest as written.
     fn name(&self, facts: &SourceFacts, site: &Site<'_>) -> String {
-        let known = (0..site.trace.steps.len()).rev().find_map(|at| Some((at, self.world.site_name(facts, site, at)?)));
+        let known = (0..site.trace.steps.len())
+            .rev()
+            .find_map(|at| Some((at, self.world.site_name(facts, site, at)?)));
         let (from, mut name) = known.map_or((0, String::new()), |(at, name)| (at + 1, name));
         for segment in site.segments.iter().skip(from) {
             if !name.is_empty() {
@@ -155,7 +190,11 @@ impl Context<'_> {
     }
 
     /// The place of the name, and whether a `cfg` stands on it.
-    fn place(&self, facts: &SourceFacts, site: &Site<'_>) -> Option<(coalesce_model::ByteSpan, bool)> {
+    fn place(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<(coalesce_model::ByteSpan, bool)> {
         match site.site {
             UseSite::Leaf(leaf) => {
                 let leaf = facts.leaves.get(leaf as usize)?;
@@ -172,16 +211,27 @@ impl Context<'_> {
 
 /// String literals that name something below a crate of the tree, sorted.
 pub(super) fn mentions(world: &World) -> Vec<Mention> {
-    let crates: std::collections::BTreeSet<&str> = world.crates.iter().map(|krate| krate.name.as_str()).collect();
+    let crates: std::collections::BTreeSet<&str> = world
+        .crates
+        .iter()
+        .map(|krate| krate.name.as_str())
+        .collect();
     let mut mentions = Vec::new();
     for file in &world.files {
-        let Some(facts) = world.file_at(&file.path).and_then(|file| world.facts(file)) else { continue };
+        let Some(facts) = world.file_at(&file.path).and_then(|file| world.facts(file)) else {
+            continue;
+        };
         for string in &facts.strings {
             let first = string.value.split("::").next().unwrap_or_default();
             if crates.contains(first) {
                 let line = facts.line_number(string.span.start);
                 let (path, name) = (file.path.clone(), string.value.to_string());
-                mentions.push(Mention { path, span: string.span, line, name });
+                mentions.push(Mention {
+                    path,
+                    span: string.span,
+                    line,
+                    name,
+                });
             }
         }
     }

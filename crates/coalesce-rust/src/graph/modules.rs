@@ -27,7 +27,9 @@ pub(super) fn modules(world: &World) -> Listed {
         .filter(|(_, body)| !body.included)
         .filter_map(|(at, body)| Some((module(world, body)?, at)))
         .collect();
-    listed.sort_by(|(a, at), (b, bt)| (&a.name, &a.path, a.inline, at).cmp(&(&b.name, &b.path, b.inline, bt)));
+    listed.sort_by(|(a, at), (b, bt)| {
+        (&a.name, &a.path, a.inline, at).cmp(&(&b.name, &b.path, b.inline, bt))
+    });
     let mut of_body = vec![0; world.bodies.len()];
     let mut of_module: Vec<Option<usize>> = vec![None; world.modules.len()];
     for (place, (_, body)) in listed.iter().enumerate() {
@@ -39,13 +41,26 @@ pub(super) fn modules(world: &World) -> Listed {
             slot.get_or_insert(place);
         }
     }
-    for (at, body) in world.bodies.iter().enumerate().filter(|(_, body)| body.included) {
-        let place = of_module.get(body.module.index()).copied().flatten().unwrap_or(0);
+    for (at, body) in world
+        .bodies
+        .iter()
+        .enumerate()
+        .filter(|(_, body)| body.included)
+    {
+        let place = of_module
+            .get(body.module.index())
+            .copied()
+            .flatten()
+            .unwrap_or(0);
         if let Some(slot) = of_body.get_mut(at) {
             *slot = place;
         }
     }
-    Listed { modules: listed.into_iter().map(|(module, _)| module).collect(), of_body, of_module }
+    Listed {
+        modules: listed.into_iter().map(|(module, _)| module).collect(),
+        of_body,
+        of_module,
+    }
 }
 
 fn module(world: &World, body: &Body) -> Option<Module> {
@@ -79,10 +94,19 @@ fn kind(facts: &SourceFacts, scope: ScopeId, is_file: bool) -> ModuleKind {
     let defines = facts.items.iter().any(|item| item.scope == scope)
         || facts.impls.iter().any(|item| item.scope == scope)
         || facts.modules.iter().any(|module| module.scope == scope)
-        || facts.macro_calls.iter().any(|call| call.scope == scope && call.item_position)
+        || facts
+            .macro_calls
+            .iter()
+            .any(|call| call.scope == scope && call.item_position)
         || facts.problem.is_some();
-    let exports = facts.uses.iter().any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private)
-        || facts.extern_crates.iter().any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private);
+    let exports = facts
+        .uses
+        .iter()
+        .any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private)
+        || facts
+            .extern_crates
+            .iter()
+            .any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private);
     match (defines, exports) {
         (true, _) => ModuleKind::Module,
         (false, true) => ModuleKind::Redirect,
@@ -92,10 +116,17 @@ fn kind(facts: &SourceFacts, scope: ScopeId, is_file: bool) -> ModuleKind {
 
 fn defines(facts: &SourceFacts, scope: ScopeId) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let mut items: Vec<_> = facts.items.iter().filter(|item| item.scope == scope).collect();
+    let mut items: Vec<_> = facts
+        .items
+        .iter()
+        .filter(|item| item.scope == scope)
+        .collect();
     items.sort_by_key(|item| item.name.span.start);
     let names = items.into_iter().map(|item| facts.name(item.name.name));
-    names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
+    names
+        .filter(|name| seen.insert(*name))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Names that can be seen outside the module, sorted.
@@ -113,11 +144,19 @@ fn exports(world: &World, module: ModuleId) -> Vec<String> {
 
 /// Canonical names that the same text has in other crates or places.
 fn also(world: &World, body: &Body) -> Vec<String> {
-    let bodies = world.files.get(body.file.index()).map_or(&[][..], |file| file.bodies.as_slice());
+    let bodies = world
+        .files
+        .get(body.file.index())
+        .map_or(&[][..], |file| file.bodies.as_slice());
     let other = |id: &BodyId| world.bodies.get(id.index());
-    let others = bodies.iter().filter_map(other).filter(|other| other.scope == body.scope && other.module != body.module);
-    let names: BTreeSet<String> =
-        others.filter_map(|other| world.module(other.module)).map(|node| node.canonical.clone()).collect();
+    let others = bodies
+        .iter()
+        .filter_map(other)
+        .filter(|other| other.scope == body.scope && other.module != body.module);
+    let names: BTreeSet<String> = others
+        .filter_map(|other| world.module(other.module))
+        .map(|node| node.canonical.clone())
+        .collect();
     names.into_iter().collect()
 }
 
@@ -127,9 +166,14 @@ pub(super) fn roots(world: &World) -> Vec<Root> {
         .crates
         .iter()
         .map(|krate| {
-            let targets = world.packages.get(krate.package).map(|package| package.targets.as_slice());
+            let targets = world
+                .packages
+                .get(krate.package)
+                .map(|package| package.targets.as_slice());
             let target = targets.unwrap_or_default().iter().find(|target| {
-                target.path == krate.root_file && target.name == krate.name && target.kind == krate.kind
+                target.path == krate.root_file
+                    && target.name == krate.name
+                    && target.kind == krate.kind
             });
             Root {
                 language: LanguageKind::Rust,

@@ -28,8 +28,14 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub const NONE: Self =
-        Self { list: [(Res::External(Sym(0)), Namespaces(0)); MOST], len: 0, opaque: false, import: None, glob: false, tail: 0 };
+    pub const NONE: Self = Self {
+        list: [(Res::External(Sym(0)), Namespaces(0)); MOST],
+        len: 0,
+        opaque: false,
+        import: None,
+        glob: false,
+        tail: 0,
+    };
 
     pub fn one(res: Res, namespaces: Namespaces) -> Self {
         let mut found = Self::NONE;
@@ -88,7 +94,11 @@ impl Lookup<'_> {
     /// What a leaf leads to; for a glob, what stands before the `*`.
     pub fn leaf(&self, facts: &SourceFacts, leaf: &UseLeaf, space: SpaceId) -> Found {
         let trace = self.leaf_trace(facts, leaf, space);
-        trace.steps.last().copied().unwrap_or_else(|| self.whole_root(space))
+        trace
+            .steps
+            .last()
+            .copied()
+            .unwrap_or_else(|| self.whole_root(space))
     }
 
     /// `use *;` and `use {self};` start at the crate root of the 2015 edition.
@@ -104,7 +114,12 @@ impl Lookup<'_> {
             LeafKind::SelfModule => Namespaces::TYPE,
             LeafKind::Glob => Namespaces::TYPE,
         };
-        let request = Request { segments: facts.segments(leaf.segments), colons: leaf.leading_colons, last, import: true };
+        let request = Request {
+            segments: facts.segments(leaf.segments),
+            colons: leaf.leading_colons,
+            last,
+            import: true,
+        };
         self.trace(facts, &request, space)
     }
 
@@ -112,15 +127,31 @@ impl Lookup<'_> {
     pub fn path_trace(&self, facts: &SourceFacts, path: &PathFact, space: SpaceId) -> Trace {
         let segments = facts.segments(path.segments);
         let visibility = path.origin == Origin::Visibility;
-        let request = Request { segments, colons: path.leading_colons, last: path.namespaces, import: visibility };
+        let request = Request {
+            segments,
+            colons: path.leading_colons,
+            last: path.namespaces,
+            import: visibility,
+        };
         self.trace(facts, &request, space)
     }
 
     /// What an `extern crate` names.
-    pub fn crate_trace(&self, facts: &SourceFacts, declaration: &ExternCrate, space: SpaceId) -> Trace {
-        let file = self.world.loads.get(self.load).map_or(FileId(0), |load| load.file);
+    pub fn crate_trace(
+        &self,
+        facts: &SourceFacts,
+        declaration: &ExternCrate,
+        space: SpaceId,
+    ) -> Trace {
+        let file = self
+            .world
+            .loads
+            .get(self.load)
+            .map_or(FileId(0), |load| load.file);
         let names = self.world.file_names.get(file.index());
-        let sym = names.and_then(|names| names.get(declaration.name.name.0 as usize)).copied();
+        let sym = names
+            .and_then(|names| names.get(declaration.name.name.0 as usize))
+            .copied();
         let module = self.space(space).map_or(ModuleId(0), |space| space.module);
         let step = match sym {
             _ if facts.name(declaration.name.name) == "self" => {
@@ -129,17 +160,35 @@ impl Lookup<'_> {
             Some(sym) => self.extern_name(sym, module, space),
             None => Found::NONE,
         };
-        Trace { steps: vec![step], unresolved: None }
+        Trace {
+            steps: vec![step],
+            unresolved: None,
+        }
     }
 
     fn trace(&self, facts: &SourceFacts, request: &Request<'_>, space: SpaceId) -> Trace {
-        let mut trace = Trace { steps: Vec::with_capacity(request.segments.len()), unresolved: None };
-        let file = self.world.loads.get(self.load).map_or(FileId(0), |load| load.file);
+        let mut trace = Trace {
+            steps: Vec::with_capacity(request.segments.len()),
+            unresolved: None,
+        };
+        let file = self
+            .world
+            .loads
+            .get(self.load)
+            .map_or(FileId(0), |load| load.file);
         let from = self.space(space).map_or(ModuleId(0), |space| space.module);
         let mut before: Option<Found> = None;
         for (at, segment) in request.segments.iter().enumerate() {
-            let wanted = if at + 1 == request.segments.len() { request.last } else { Namespaces::TYPE };
-            let sym = self.world.file_names.get(file.index()).and_then(|names| names.get(segment.name.0 as usize));
+            let wanted = if at + 1 == request.segments.len() {
+                request.last
+            } else {
+                Namespaces::TYPE
+            };
+            let sym = self
+                .world
+                .file_names
+                .get(file.index())
+                .and_then(|names| names.get(segment.name.0 as usize));
             let Some(sym) = sym.copied() else { break };
             let name = facts.name(segment.name);
             let found = match before {
@@ -161,7 +210,9 @@ impl Lookup<'_> {
     }
 
     fn start(&self, name: &str, space: SpaceId) -> Start {
-        let Some(here) = self.space(space) else { return Start::Nowhere };
+        let Some(here) = self.space(space) else {
+            return Start::Nowhere;
+        };
         let outside = self.in_doc_code(space);
         match name {
             "crate" | "self" | "super" if outside => Start::Nowhere,
@@ -187,18 +238,42 @@ impl Lookup<'_> {
         false
     }
 
-    fn first(&self, name: &str, sym: Sym, wanted: Namespaces, request: &Request<'_>, space: SpaceId) -> Found {
+    fn first(
+        &self,
+        name: &str,
+        sym: Sym,
+        wanted: Namespaces,
+        request: &Request<'_>,
+        space: SpaceId,
+    ) -> Found {
         match self.start(name, space) {
-            Start::Root(module) | Start::Module(module) => Found::one(Res::Module(module), Namespaces::TYPE),
-            Start::Nowhere => Found { opaque: true, ..Found::NONE },
+            Start::Root(module) | Start::Module(module) => {
+                Found::one(Res::Module(module), Namespaces::TYPE)
+            }
+            Start::Nowhere => Found {
+                opaque: true,
+                ..Found::NONE
+            },
             Start::Name => self.first_name(sym, wanted, request, space),
         }
     }
 
-    fn first_name(&self, sym: Sym, wanted: Namespaces, request: &Request<'_>, space: SpaceId) -> Found {
-        let Some(here) = self.space(space) else { return Found::NONE };
-        let edition = self.world.module(here.module).and_then(|node| self.world.crates.get(node.krate.index()));
-        let old = edition.is_some_and(|krate| krate.edition == Edition::E2015) && !self.in_doc_code(space);
+    fn first_name(
+        &self,
+        sym: Sym,
+        wanted: Namespaces,
+        request: &Request<'_>,
+        space: SpaceId,
+    ) -> Found {
+        let Some(here) = self.space(space) else {
+            return Found::NONE;
+        };
+        let edition = self
+            .world
+            .module(here.module)
+            .and_then(|node| self.world.crates.get(node.krate.index()));
+        let old = edition.is_some_and(|krate| krate.edition == Edition::E2015)
+            && !self.in_doc_code(space);
         if request.colons && !old {
             return self.extern_name(sym, here.module, space);
         }
@@ -209,7 +284,10 @@ impl Lookup<'_> {
                 return found;
             }
             let outside = self.extern_name(sym, here.module, space);
-            return Found { opaque: outside.opaque || (outside.is_empty() && found.opaque), ..outside };
+            return Found {
+                opaque: outside.opaque || (outside.is_empty() && found.opaque),
+                ..outside
+            };
         }
         self.lexical(sym, wanted, space)
     }
@@ -222,7 +300,10 @@ impl Lookup<'_> {
         while let Some(here) = self.space(at) {
             let found = pick(here.names.get(&sym).map_or(&[], Vec::as_slice), wanted);
             if !found.is_empty() {
-                return Found { opaque: opaque || found.opaque, ..found };
+                return Found {
+                    opaque: opaque || found.opaque,
+                    ..found
+                };
             }
             opaque |= here.opaque || here.unknown.contains(&sym);
             match here.parent {
@@ -230,15 +311,23 @@ impl Lookup<'_> {
                 _ => return self.outermost(sym, wanted, at, opaque),
             }
         }
-        Found { opaque, ..Found::NONE }
+        Found {
+            opaque,
+            ..Found::NONE
+        }
     }
 
     fn outermost(&self, sym: Sym, wanted: Namespaces, space: SpaceId, opaque: bool) -> Found {
-        let Some(here) = self.space(space) else { return Found::NONE };
+        let Some(here) = self.space(space) else {
+            return Found::NONE;
+        };
         if wanted.meets(Namespaces::MACRO) && here.kind == SpaceKind::Module {
             let mut at = self.world.module(here.module).and_then(|node| node.parent);
             while let Some(module) = at {
-                let names = self.world.space(module).and_then(|space| space.names.get(&sym));
+                let names = self
+                    .world
+                    .space(module)
+                    .and_then(|space| space.names.get(&sym));
                 let found = pick(names.map_or(&[], Vec::as_slice), Namespaces::MACRO);
                 if !found.is_empty() {
                     return found;
@@ -252,12 +341,19 @@ impl Lookup<'_> {
                 return found;
             }
         }
-        Found { opaque, ..Found::NONE }
+        Found {
+            opaque,
+            ..Found::NONE
+        }
     }
 
     /// A crate by its name. Doc tests name the library that they stand in, too.
     fn extern_name(&self, sym: Sym, module: ModuleId, space: SpaceId) -> Found {
-        let Some(krate) = self.world.module(module).and_then(|node| self.world.crates.get(node.krate.index())) else {
+        let Some(krate) = self
+            .world
+            .module(module)
+            .and_then(|node| self.world.crates.get(node.krate.index()))
+        else {
             return Found::NONE;
         };
         let name = self.world.names.text(sym);
@@ -277,7 +373,9 @@ impl Lookup<'_> {
     /// A name of a module, as `from` sees it. What it must not see counts only when there is nothing
     /// else: reach is known less well than names.
     fn in_module(&self, module: ModuleId, sym: Sym, wanted: Namespaces, from: ModuleId) -> Found {
-        let Some(space) = self.world.space(module) else { return Found::NONE };
+        let Some(space) = self.world.space(module) else {
+            return Found::NONE;
+        };
         let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
         let seen = |binding: &&Binding| match binding.reach {
             Reach::Public => true,
@@ -292,26 +390,52 @@ impl Lookup<'_> {
             found = pick(bindings, wanted);
         }
         let unknown = space.opaque || space.std_glob || space.unknown.contains(&sym);
-        Found { opaque: found.opaque || (found.is_empty() && unknown), ..found }
+        Found {
+            opaque: found.opaque || (found.is_empty() && unknown),
+            ..found
+        }
     }
 
-    fn after(&self, before: &Found, (name, sym): (&str, Sym), wanted: Namespaces, from: ModuleId) -> Found {
-        let mut result = Found { opaque: before.opaque, tail: before.tail + 1, ..Found::NONE };
+    fn after(
+        &self,
+        before: &Found,
+        (name, sym): (&str, Sym),
+        wanted: Namespaces,
+        from: ModuleId,
+    ) -> Found {
+        let mut result = Found {
+            opaque: before.opaque,
+            tail: before.tail + 1,
+            ..Found::NONE
+        };
         for (res, _) in before.all() {
             let found = match (res, name) {
                 (Res::Module(module), "super") => {
                     let parent = self.world.module(module).and_then(|node| node.parent);
-                    parent.map_or(Found::NONE, |parent| Found::one(Res::Module(parent), Namespaces::TYPE))
+                    parent.map_or(Found::NONE, |parent| {
+                        Found::one(Res::Module(parent), Namespaces::TYPE)
+                    })
                 }
                 (Res::Module(module), "self") => Found::one(Res::Module(module), Namespaces::TYPE),
                 (Res::Module(module), _) => self.in_module(module, sym, wanted, from),
                 (Res::Item(item), _) => {
-                    let variant = self.world.variants.get(&item).is_some_and(|variants| variants.contains(&sym));
-                    let res = if variant { Res::Variant(item, sym) } else { Res::Member(item, sym) };
+                    let variant = self
+                        .world
+                        .variants
+                        .get(&item)
+                        .is_some_and(|variants| variants.contains(&sym));
+                    let res = if variant {
+                        Res::Variant(item, sym)
+                    } else {
+                        Res::Member(item, sym)
+                    };
                     Found::one(res, wanted)
                 }
                 (Res::External(_), _) => Found::one(res, wanted),
-                (Res::Variant(..) | Res::Member(..), _) => Found { opaque: true, ..Found::NONE },
+                (Res::Variant(..) | Res::Member(..), _) => Found {
+                    opaque: true,
+                    ..Found::NONE
+                },
             };
             result.opaque |= found.opaque;
             for (res, namespaces) in found.all() {

@@ -11,7 +11,10 @@ use std::sync::Arc;
 use coalesce_model::TreePath;
 
 pub use uses::{PathUse, ResolvedSegment, UseSite};
-pub use world::{Body, BodyId, Crate, CrateId, FileId, ItemId, ItemNode, ModuleId, ModuleNode, SourceFile, Target, World};
+pub use world::{
+    Body, BodyId, Crate, CrateId, FileId, ItemId, ItemNode, ModuleId, ModuleNode, SourceFile,
+    Target, World,
+};
 
 pub(crate) use uses::{Site, form};
 pub(crate) use world::{Reach, Res, SpaceKind};

@@ -5,9 +5,14 @@ use std::sync::Arc;
 use super::{
     lookup::{Found, Lookup},
     tree::id,
-    world::{Binding, FileId, ItemId, ItemNode, ModuleId, Reach, Res, SpaceId, SpaceKind, Sym, World},
+    world::{
+        Binding, FileId, ItemId, ItemNode, ModuleId, Reach, Res, SpaceId, SpaceKind, Sym, World,
+    },
 };
-use crate::facts::{Facts, ItemKind, LeafKind, Namespaces, ScopeId, SourceFacts, UseLeaf, Visibility, VisibilityKind};
+use crate::facts::{
+    Facts, ItemKind, LeafKind, Namespaces, ScopeId, SourceFacts, UseLeaf, Visibility,
+    VisibilityKind,
+};
 
 /// Imports of imports settle in a few rounds; a chain longer than this is left open.
 const MOST_ROUNDS: usize = 64;
@@ -41,8 +46,11 @@ pub(super) fn resolve(world: &mut World) {
         note_unknown(world, import);
     }
     for _ in 0..MOST_ROUNDS {
-        let passed_on = imports.iter().fold(false, |changed, import| pass_on_unknown(world, import) || changed);
-        if !passed_on {
+        let mut changed = false;
+        for import in &imports {
+            changed |= pass_on_unknown(world, import);
+        }
+        if !changed {
             break;
         }
     }
@@ -50,13 +58,28 @@ pub(super) fn resolve(world: &mut World) {
 
 /// Notes the name that an import without a target would bring.
 fn note_unknown(world: &mut World, import: &Import) {
-    let Some(facts) = world.facts(import.file) else { return };
-    let Some(leaf) = facts.leaves.get(import.leaf as usize) else { return };
-    if leaf.kind == LeafKind::Glob || !(Lookup { world, load: import.load }).leaf(facts, leaf, import.space).is_empty() {
+    let Some(facts) = world.facts(import.file) else {
+        return;
+    };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
+        return;
+    };
+    if leaf.kind == LeafKind::Glob
+        || !(Lookup {
+            world,
+            load: import.load,
+        })
+        .leaf(facts, leaf, import.space)
+        .is_empty()
+    {
         return;
     }
-    let bound = leaf.alias.or_else(|| facts.segments(leaf.segments).last().copied());
-    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else { return };
+    let bound = leaf
+        .alias
+        .or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else {
+        return;
+    };
     if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
         space.unknown.insert(sym);
     }
@@ -64,18 +87,34 @@ fn note_unknown(world: &mut World, import: &Import) {
 
 /// A glob passes on what is unknown in its module; whether that is news.
 fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
-    let Some(facts) = world.facts(import.file) else { return false };
-    let Some(leaf) = facts.leaves.get(import.leaf as usize).filter(|leaf| leaf.kind == LeafKind::Glob) else {
+    let Some(facts) = world.facts(import.file) else {
         return false;
     };
-    let found = Lookup { world, load: import.load }.leaf(facts, leaf, import.space);
+    let Some(leaf) = facts
+        .leaves
+        .get(import.leaf as usize)
+        .filter(|leaf| leaf.kind == LeafKind::Glob)
+    else {
+        return false;
+    };
+    let found = Lookup {
+        world,
+        load: import.load,
+    }
+    .leaf(facts, leaf, import.space);
     let modules = found.all().filter_map(|(res, _)| match res {
         Res::Module(module) => world.space(module),
         _ => None,
     });
-    let unknown: Vec<Sym> = modules.flat_map(|space| space.unknown.iter().copied()).collect();
-    let Some(space) = world.spaces.get_mut(import.space.0 as usize) else { return false };
-    unknown.into_iter().fold(false, |changed, sym| space.unknown.insert(sym) || changed)
+    let unknown: Vec<Sym> = modules
+        .flat_map(|space| space.unknown.iter().copied())
+        .collect();
+    let Some(space) = world.spaces.get_mut(import.space.0 as usize) else {
+        return false;
+    };
+    let before = space.unknown.len();
+    space.unknown.extend(unknown);
+    space.unknown.len() > before
 }
 
 struct Definitions<'w> {
@@ -85,11 +124,17 @@ struct Definitions<'w> {
 
 impl Definitions<'_> {
     fn collect(&mut self) {
-        let Some(load) = self.world.loads.get(self.load) else { return };
+        let Some(load) = self.world.loads.get(self.load) else {
+            return;
+        };
         let file = load.file;
-        let Some(source) = self.world.files.get(file.index()) else { return };
+        let Some(source) = self.world.files.get(file.index()) else {
+            return;
+        };
         let facts = Arc::clone(&source.facts);
-        let Facts::Source(facts) = &*facts else { return };
+        let Facts::Source(facts) = &*facts else {
+            return;
+        };
         self.modules(facts, file);
         self.items(facts, file);
         self.extern_crates(facts, file);
@@ -97,20 +142,45 @@ impl Definitions<'_> {
 
     fn space(&self, scope: ScopeId) -> SpaceId {
         let load = self.world.loads.get(self.load);
-        load.and_then(|load| load.spaces.get(scope.0 as usize)).copied().unwrap_or(SpaceId(0))
+        load.and_then(|load| load.spaces.get(scope.0 as usize))
+            .copied()
+            .unwrap_or(SpaceId(0))
     }
 
     fn modules(&mut self, facts: &SourceFacts, file: FileId) {
         for declaration in &facts.modules {
             let space = self.space(declaration.scope);
-            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let Some(owner) = self
+                .world
+                .spaces
+                .get(space.0 as usize)
+                .map(|space| space.module)
+            else {
+                continue;
+            };
             let name = facts.name(declaration.name.name);
-            let Some(node) = self.world.module(owner) else { continue };
-            let child = node.children.iter().find(|child| self.world.module(**child).is_some_and(|child| child.name == name));
-            let Some(child) = child.copied() else { continue };
+            let Some(node) = self.world.module(owner) else {
+                continue;
+            };
+            let child = node.children.iter().find(|child| {
+                self.world
+                    .module(**child)
+                    .is_some_and(|child| child.name == name)
+            });
+            let Some(child) = child.copied() else {
+                continue;
+            };
             let reach = reach(self.world, owner, declaration.visibility);
-            let Some(sym) = sym(self.world, file, declaration.name.name.0) else { continue };
-            let binding = Binding { res: Res::Module(child), namespaces: Namespaces::TYPE, reach, import: None, glob: false };
+            let Some(sym) = sym(self.world, file, declaration.name.name.0) else {
+                continue;
+            };
+            let binding = Binding {
+                res: Res::Module(child),
+                namespaces: Namespaces::TYPE,
+                reach,
+                import: None,
+                glob: false,
+            };
             bind(self.world, space, sym, binding);
         }
     }
@@ -118,10 +188,23 @@ impl Definitions<'_> {
     fn items(&mut self, facts: &SourceFacts, file: FileId) {
         for (at, item) in facts.items.iter().enumerate() {
             let space = self.space(item.scope);
-            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let Some(owner) = self
+                .world
+                .spaces
+                .get(space.0 as usize)
+                .map(|space| space.module)
+            else {
+                continue;
+            };
             let visible = reach(self.world, owner, item.visibility);
-            let Some(sym) = sym(self.world, file, item.name.name.0) else { continue };
-            let local = self.world.spaces.get(space.0 as usize).is_some_and(|space| space.kind != SpaceKind::Module);
+            let Some(sym) = sym(self.world, file, item.name.name.0) else {
+                continue;
+            };
+            let local = self
+                .world
+                .spaces
+                .get(space.0 as usize)
+                .is_some_and(|space| space.kind != SpaceKind::Module);
             let new = ItemNode {
                 module: owner,
                 name: facts.name(item.name.name).to_owned(),
@@ -131,33 +214,72 @@ impl Definitions<'_> {
                 definitions: vec![(file, id(at))],
             };
             let node = self.item(space, sym, new);
-            let variants = item.variants.iter().filter_map(|variant| self::sym(self.world, file, variant.name.0));
+            let variants = item
+                .variants
+                .iter()
+                .filter_map(|variant| self::sym(self.world, file, variant.name.0));
             let variants: Vec<Sym> = variants.collect();
             if !variants.is_empty() {
-                self.world.variants.entry(node).or_default().extend(variants);
+                self.world
+                    .variants
+                    .entry(node)
+                    .or_default()
+                    .extend(variants);
             }
-            let binding =
-                Binding { res: Res::Item(node), namespaces: item.namespaces, reach: visible, import: None, glob: false };
+            let binding = Binding {
+                res: Res::Item(node),
+                namespaces: item.namespaces,
+                reach: visible,
+                import: None,
+                glob: false,
+            };
             bind(self.world, space, sym, binding);
             if item.kind == ItemKind::Macro && item.exported {
                 let root = root_of(self.world, owner);
-                let root = self.world.module_spaces.get(root.index()).copied().unwrap_or(space);
-                bind(self.world, root, sym, Binding { reach: Reach::Public, ..binding });
+                let root = self
+                    .world
+                    .module_spaces
+                    .get(root.index())
+                    .copied()
+                    .unwrap_or(space);
+                bind(
+                    self.world,
+                    root,
+                    sym,
+                    Binding {
+                        reach: Reach::Public,
+                        ..binding
+                    },
+                );
             }
         }
     }
 
     /// The item of that name in the space: a variant of one that is there, or a new one.
     fn item(&mut self, space: SpaceId, sym: Sym, new: ItemNode) -> ItemId {
-        let bindings = self.world.spaces.get(space.0 as usize).and_then(|space| space.names.get(&sym));
-        let same = bindings.into_iter().flatten().find_map(|binding| match binding.res {
-            Res::Item(item) if binding.import.is_none() && binding.namespaces.meets(new.namespaces) => Some(item),
-            _ => None,
-        });
+        let bindings = self
+            .world
+            .spaces
+            .get(space.0 as usize)
+            .and_then(|space| space.names.get(&sym));
+        let same = bindings
+            .into_iter()
+            .flatten()
+            .find_map(|binding| match binding.res {
+                Res::Item(item)
+                    if binding.import.is_none() && binding.namespaces.meets(new.namespaces) =>
+                {
+                    Some(item)
+                }
+                _ => None,
+            });
         if let Some(same) = same
             && let Some(node) = self.world.items.get_mut(same.index())
         {
-            if !node.definitions.contains(new.definitions.first().unwrap_or(&(FileId(0), 0))) {
+            if !node
+                .definitions
+                .contains(new.definitions.first().unwrap_or(&(FileId(0), 0)))
+            {
                 node.definitions.extend(new.definitions);
             }
             node.namespaces = node.namespaces.or(new.namespaces);
@@ -170,15 +292,34 @@ impl Definitions<'_> {
     fn extern_crates(&mut self, facts: &SourceFacts, file: FileId) {
         for declaration in &facts.extern_crates {
             let space = self.space(declaration.scope);
-            let Some(owner) = self.world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let Some(owner) = self
+                .world
+                .spaces
+                .get(space.0 as usize)
+                .map(|space| space.module)
+            else {
+                continue;
+            };
             let root = root_of(self.world, owner);
             let name = facts.name(declaration.name.name).to_owned();
-            let res = if name == "self" { Some(Res::Module(root)) } else { extern_crate(self.world, owner, &name) };
+            let res = if name == "self" {
+                Some(Res::Module(root))
+            } else {
+                extern_crate(self.world, owner, &name)
+            };
             let res = res.unwrap_or_else(|| Res::External(self.world.names.intern(&name)));
             let bound = declaration.alias.unwrap_or(declaration.name);
-            let Some(sym) = sym(self.world, file, bound.name.0) else { continue };
+            let Some(sym) = sym(self.world, file, bound.name.0) else {
+                continue;
+            };
             let visible = reach(self.world, owner, declaration.visibility);
-            let binding = Binding { res, namespaces: Namespaces::TYPE, reach: visible, import: None, glob: false };
+            let binding = Binding {
+                res,
+                namespaces: Namespaces::TYPE,
+                reach: visible,
+                import: None,
+                glob: false,
+            };
             bind(self.world, space, sym, binding);
             if owner == root {
                 self.add_extern(root, bound.name.0, facts, res);
@@ -189,13 +330,19 @@ impl Definitions<'_> {
     /// A renamed `extern crate` of the root is visible everywhere.
     fn add_extern(&mut self, root: ModuleId, name: u32, facts: &SourceFacts, res: Res) {
         let krate = self.world.module(root).map(|root| root.krate);
-        let Some(krate) = krate.and_then(|krate| self.world.crates.get_mut(krate.index())) else { return };
+        let Some(krate) = krate.and_then(|krate| self.world.crates.get_mut(krate.index())) else {
+            return;
+        };
         let name = facts.name(crate::facts::NameId(name));
         if name == "_" || krate.externs.iter().any(|(known, _)| known == name) {
             return;
         }
         let target = match res {
-            Res::Module(module) => self.world.modules.get(module.index()).map(|module| module.krate),
+            Res::Module(module) => self
+                .world
+                .modules
+                .get(module.index())
+                .map(|module| module.krate),
             _ => None,
         };
         krate.externs.push((name.to_owned(), target));
@@ -207,7 +354,11 @@ impl Definitions<'_> {
 pub(super) fn extern_crate(world: &mut World, module: ModuleId, name: &str) -> Option<Res> {
     let krate = world.module(module)?.krate;
     let krate = world.crates.get(krate.index())?;
-    let (_, target) = krate.externs.iter().filter(|(known, _)| known == name).max_by_key(|(_, target)| target.is_some())?;
+    let (_, target) = krate
+        .externs
+        .iter()
+        .filter(|(known, _)| known == name)
+        .max_by_key(|(_, target)| target.is_some())?;
     match target.and_then(|target| world.crates.get(target.index())?.root) {
         Some(root) => Some(Res::Module(root)),
         None => Some(Res::External(world.names.intern(name))),
@@ -216,7 +367,11 @@ pub(super) fn extern_crate(world: &mut World, module: ModuleId, name: &str) -> O
 
 /// The world's name of a file's name.
 fn sym(world: &World, file: FileId, name: u32) -> Option<Sym> {
-    world.file_names.get(file.index())?.get(name as usize).copied()
+    world
+        .file_names
+        .get(file.index())?
+        .get(name as usize)
+        .copied()
 }
 
 /// The root of the crate of a module.
@@ -232,17 +387,25 @@ fn reach(world: &World, module: ModuleId, visibility: Visibility) -> Reach {
     match visibility.kind {
         VisibilityKind::Public => Reach::Public,
         VisibilityKind::Private | VisibilityKind::SelfModule => Reach::Within(module),
-        VisibilityKind::Super => Reach::Within(world.module(module).and_then(|node| node.parent).unwrap_or(module)),
+        VisibilityKind::Super => Reach::Within(
+            world
+                .module(module)
+                .and_then(|node| node.parent)
+                .unwrap_or(module),
+        ),
         VisibilityKind::Crate | VisibilityKind::In(_) => Reach::Within(root_of(world, module)),
     }
 }
 
 /// Adds a binding; whether it is new.
 fn bind(world: &mut World, space: SpaceId, name: Sym, binding: Binding) -> bool {
-    let Some(space) = world.spaces.get_mut(space.0 as usize) else { return false };
+    let Some(space) = world.spaces.get_mut(space.0 as usize) else {
+        return false;
+    };
     let bindings = space.names.entry(name).or_default();
     for known in bindings.iter_mut() {
-        if known.res == binding.res && known.glob == binding.glob && known.import == binding.import {
+        if known.res == binding.res && known.glob == binding.glob && known.import == binding.import
+        {
             let both = known.namespaces.or(binding.namespaces);
             let wider = binding.reach == Reach::Public && known.reach != Reach::Public;
             let changed = both != known.namespaces || wider;
@@ -261,23 +424,43 @@ fn bind(world: &mut World, space: SpaceId, name: Sym, binding: Binding) -> bool 
 fn share_macros(world: &mut World) {
     let mut shared: Vec<(ModuleId, ModuleId)> = Vec::new();
     for body in &world.bodies {
-        let Some((outer, at)) = body.declared else { continue };
-        let Some(outer) = world.bodies.get(outer.index()) else { continue };
-        let declared = world.facts(outer.file).and_then(|facts| facts.modules.get(at as usize));
+        let Some((outer, at)) = body.declared else {
+            continue;
+        };
+        let Some(outer) = world.bodies.get(outer.index()) else {
+            continue;
+        };
+        let declared = world
+            .facts(outer.file)
+            .and_then(|facts| facts.modules.get(at as usize));
         if declared.is_some_and(|declaration| declaration.macro_use) {
             shared.push((body.module, outer.module));
         }
     }
     for (from, to) in shared.into_iter().rev() {
-        let Some(space) = world.space(from) else { continue };
+        let Some(space) = world.space(from) else {
+            continue;
+        };
         let mut macros: Vec<(Sym, Binding)> = Vec::new();
         let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
         names.sort_by_key(|(sym, _)| **sym);
         for (sym, bindings) in names {
-            let of_macros = bindings.iter().filter(|binding| binding.namespaces.meets(Namespaces::MACRO));
-            macros.extend(of_macros.map(|binding| (*sym, Binding { reach: Reach::Within(to), ..*binding })));
+            let of_macros = bindings
+                .iter()
+                .filter(|binding| binding.namespaces.meets(Namespaces::MACRO));
+            macros.extend(of_macros.map(|binding| {
+                (
+                    *sym,
+                    Binding {
+                        reach: Reach::Within(to),
+                        ..*binding
+                    },
+                )
+            }));
         }
-        let Some(space) = world.module_spaces.get(to.index()).copied() else { continue };
+        let Some(space) = world.module_spaces.get(to.index()).copied() else {
+            continue;
+        };
         for (sym, binding) in macros {
             bind(world, space, sym, binding);
         }
@@ -287,13 +470,27 @@ fn share_macros(world: &mut World) {
 fn imports(world: &World) -> Vec<Import> {
     let mut imports = Vec::new();
     for (at, load) in world.loads.iter().enumerate() {
-        let Some(facts) = world.facts(load.file) else { continue };
+        let Some(facts) = world.facts(load.file) else {
+            continue;
+        };
         for (leaf_at, leaf) in facts.leaves.iter().enumerate() {
-            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else { continue };
-            let Some(space) = load.spaces.get(declaration.scope.0 as usize).copied() else { continue };
-            let Some(module) = world.spaces.get(space.0 as usize).map(|space| space.module) else { continue };
+            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
+                continue;
+            };
+            let Some(space) = load.spaces.get(declaration.scope.0 as usize).copied() else {
+                continue;
+            };
+            let Some(module) = world.spaces.get(space.0 as usize).map(|space| space.module) else {
+                continue;
+            };
             let reach = reach(world, module, declaration.visibility);
-            imports.push(Import { load: at, space, file: load.file, leaf: id(leaf_at), reach });
+            imports.push(Import {
+                load: at,
+                space,
+                file: load.file,
+                leaf: id(leaf_at),
+                reach,
+            });
         }
     }
     imports
@@ -301,24 +498,50 @@ fn imports(world: &World) -> Vec<Import> {
 
 /// Resolves one import as far as it goes now; whether something new came of it.
 fn step(world: &mut World, import: &Import) -> bool {
-    let Some(source) = world.files.get(import.file.index()) else { return false };
+    let Some(source) = world.files.get(import.file.index()) else {
+        return false;
+    };
     let facts = Arc::clone(&source.facts);
-    let Facts::Source(facts) = &*facts else { return false };
-    let Some(leaf) = facts.leaves.get(import.leaf as usize) else { return false };
-    let found = Lookup { world, load: import.load }.leaf(facts, leaf, import.space);
+    let Facts::Source(facts) = &*facts else {
+        return false;
+    };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
+        return false;
+    };
+    let found = Lookup {
+        world,
+        load: import.load,
+    }
+    .leaf(facts, leaf, import.space);
     match leaf.kind {
         LeafKind::Glob => glob(world, import, found),
         LeafKind::Name | LeafKind::SelfModule => name(world, import, facts, leaf, found),
     }
 }
 
-fn name(world: &mut World, import: &Import, facts: &SourceFacts, leaf: &UseLeaf, found: Found) -> bool {
-    let bound = leaf.alias.or_else(|| facts.segments(leaf.segments).last().copied());
-    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else { return false };
+fn name(
+    world: &mut World,
+    import: &Import,
+    facts: &SourceFacts,
+    leaf: &UseLeaf,
+    found: Found,
+) -> bool {
+    let bound = leaf
+        .alias
+        .or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else {
+        return false;
+    };
     let mut changed = false;
     for (res, namespaces) in found.all() {
         let res = whole_name(world, res, found.tail, facts, leaf);
-        let own = Binding { res, namespaces, reach: import.reach, import: Some((import.file, import.leaf)), glob: false };
+        let own = Binding {
+            res,
+            namespaces,
+            reach: import.reach,
+            import: Some((import.file, import.leaf)),
+            glob: false,
+        };
         changed |= bind(world, import.space, sym, own);
     }
     changed
@@ -329,7 +552,10 @@ fn whole_name(world: &mut World, res: Res, tail: u16, facts: &SourceFacts, leaf:
     let Res::External(base) = res else { return res };
     let segments = facts.segments(leaf.segments);
     let mut name = world.names.text(base).to_string();
-    for segment in segments.iter().skip(segments.len().saturating_sub(tail as usize)) {
+    for segment in segments
+        .iter()
+        .skip(segments.len().saturating_sub(tail as usize))
+    {
         name.push_str("::");
         name.push_str(facts.name(segment.name));
     }
@@ -347,7 +573,9 @@ fn glob(world: &mut World, import: &Import, found: Found) -> bool {
             Res::Item(item) => changed |= glob_of_enum(world, import, item),
             Res::External(name) => {
                 let name = world.names.text(name);
-                let harmless = ["std", "core", "alloc"].iter().any(|known| name.split("::").next() == Some(known));
+                let harmless = ["std", "core", "alloc"]
+                    .iter()
+                    .any(|known| name.split("::").next() == Some(known));
                 if !harmless {
                     changed |= opaque(world, import.space);
                 } else if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
@@ -361,17 +589,26 @@ fn glob(world: &mut World, import: &Import, found: Found) -> bool {
 }
 
 fn opaque(world: &mut World, space: SpaceId) -> bool {
-    let Some(space) = world.spaces.get_mut(space.0 as usize) else { return false };
+    let Some(space) = world.spaces.get_mut(space.0 as usize) else {
+        return false;
+    };
     !std::mem::replace(&mut space.opaque, true)
 }
 
 fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool {
-    let Some(from) = world.module_spaces.get(module.index()).copied() else { return false };
+    let Some(from) = world.module_spaces.get(module.index()).copied() else {
+        return false;
+    };
     if from == import.space {
         return false;
     }
-    let importer = world.spaces.get(import.space.0 as usize).map(|space| space.module);
-    let Some(space) = world.spaces.get(from.0 as usize) else { return false };
+    let importer = world
+        .spaces
+        .get(import.space.0 as usize)
+        .map(|space| space.module);
+    let Some(space) = world.spaces.get(from.0 as usize) else {
+        return false;
+    };
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
     let mut seen: Vec<(Sym, Binding)> = Vec::new();
     let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
@@ -379,24 +616,42 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool 
     for (sym, bindings) in names {
         let visible = bindings.iter().filter(|binding| match binding.reach {
             Reach::Public => true,
-            Reach::Within(scope) => importer.is_some_and(|importer| is_within(world, importer, scope)),
+            Reach::Within(scope) => {
+                importer.is_some_and(|importer| is_within(world, importer, scope))
+            }
         });
         seen.extend(visible.map(|binding| (*sym, *binding)));
     }
     let mut changed = from_opaque && opaque(world, import.space);
-    if let Some(space) = world.spaces.get_mut(import.space.0 as usize).filter(|space| from_std && !space.std_glob) {
+    if let Some(space) = world
+        .spaces
+        .get_mut(import.space.0 as usize)
+        .filter(|space| from_std && !space.std_glob)
+    {
         space.std_glob = true;
         changed = true;
     }
     for (sym, binding) in seen {
         let own = Some((import.file, import.leaf));
-        changed |= bind(world, import.space, sym, Binding { reach: import.reach, import: own, glob: true, ..binding });
+        changed |= bind(
+            world,
+            import.space,
+            sym,
+            Binding {
+                reach: import.reach,
+                import: own,
+                glob: true,
+                ..binding
+            },
+        );
     }
     changed
 }
 
 fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
-    let Some(variants) = world.variants.get(&item).cloned() else { return opaque(world, import.space) };
+    let Some(variants) = world.variants.get(&item).cloned() else {
+        return opaque(world, import.space);
+    };
     let mut changed = false;
     for sym in variants {
         let binding = Binding {

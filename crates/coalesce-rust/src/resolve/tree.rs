@@ -11,7 +11,10 @@ use super::world::{
 };
 use crate::{
     discover::{self, DependencyKind, ManifestFacts, Package, TargetKind},
-    facts::{Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, ScopeId, ScopeKind, SourceFacts},
+    facts::{
+        Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, ScopeId, ScopeKind,
+        SourceFacts,
+    },
 };
 
 /// Modules nest no deeper.
@@ -26,19 +29,36 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
             Facts::Source(_) => None,
         })
         .collect();
-    let mut world = World { packages: discover::packages(&manifests, paths), ..World::default() };
+    let mut world = World {
+        packages: discover::packages(&manifests, paths),
+        ..World::default()
+    };
     for (path, facts) in files {
         if let Facts::Source(source) = &**facts {
-            let names = source.names.iter().map(|name| world.names.intern(name)).collect();
+            let names = source
+                .names
+                .iter()
+                .map(|name| world.names.intern(name))
+                .collect();
             world.file_names.push(names);
-            world.files.push(SourceFile { path: path.clone(), facts: Arc::clone(facts), bodies: Vec::new() });
+            world.files.push(SourceFile {
+                path: path.clone(),
+                facts: Arc::clone(facts),
+                bodies: Vec::new(),
+                loads: Vec::new(),
+            });
         }
     }
     crates(&mut world);
     externs(&mut world);
     let macros = macro_modules(&world);
     for at in 0..world.crates.len() {
-        Loader { world: &mut world, krate: CrateId(id(at)), macros: &macros }.root();
+        Loader {
+            world: &mut world,
+            krate: CrateId(id(at)),
+            macros: &macros,
+        }
+        .root();
     }
     world
 }
@@ -55,15 +75,29 @@ fn crates(world: &mut World) {
         order.extend((0..found.targets.len()).map(|target| (package, target)));
     }
     let is_lib = |world: &World, (package, target): (usize, usize)| {
-        world.packages.get(package).and_then(|package| package.targets.get(target)).map(|target| target.kind)
+        world
+            .packages
+            .get(package)
+            .and_then(|package| package.targets.get(target))
+            .map(|target| target.kind)
             != Some(TargetKind::Lib)
     };
     order.sort_by_key(|place| (is_lib(world, *place), *place));
     for (package, target) in order {
-        let Some(target) = world.packages.get(package).and_then(|package| package.targets.get(target)) else { continue };
+        let Some(target) = world
+            .packages
+            .get(package)
+            .and_then(|package| package.targets.get(target))
+        else {
+            continue;
+        };
         let uses = taken.entry(target.name.clone()).or_default();
         *uses += 1;
-        let canonical = if *uses == 1 { target.name.clone() } else { format!("{}//{}", target.path, target.name) };
+        let canonical = if *uses == 1 {
+            target.name.clone()
+        } else {
+            format!("{}//{}", target.path, target.name)
+        };
         world.crates.push(Crate {
             name: target.name.clone(),
             canonical,
@@ -80,12 +114,17 @@ fn crates(world: &mut World) {
 /// Works out which crates each crate may name.
 fn externs(world: &mut World) {
     let library = |package: usize| {
-        let found = world.crates.iter().position(|krate| krate.package == package && krate.kind == TargetKind::Lib);
+        let found = world
+            .crates
+            .iter()
+            .position(|krate| krate.package == package && krate.kind == TargetKind::Lib);
         found.map(|at| CrateId(id(at)))
     };
     let mut all = Vec::with_capacity(world.crates.len());
     for krate in &world.crates {
-        let Some(package) = world.packages.get(krate.package) else { continue };
+        let Some(package) = world.packages.get(krate.package) else {
+            continue;
+        };
         let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
         for dependency in &package.dependencies {
             let seen = match dependency.kind {
@@ -106,7 +145,9 @@ fn externs(world: &mut World) {
             externs.push((name.to_owned(), None));
         }
         externs.sort();
-        externs.dedup_by(|second, first| second.0 == first.0 && first.1.is_some() == second.1.is_some());
+        externs.dedup_by(|second, first| {
+            second.0 == first.0 && first.1.is_some() == second.1.is_some()
+        });
         all.push(externs);
     }
     for (krate, externs) in world.crates.iter_mut().zip(all) {
@@ -115,18 +156,27 @@ fn externs(world: &mut World) {
 }
 
 fn extern_name(
-    world: &World, dependency: &discover::ResolvedDependency, library: impl Fn(usize) -> Option<CrateId>,
+    world: &World,
+    dependency: &discover::ResolvedDependency,
+    library: impl Fn(usize) -> Option<CrateId>,
 ) -> (String, Option<CrateId>) {
-    let package = dependency.directory.as_ref().and_then(|directory| package_at(&world.packages, directory));
+    let package = dependency
+        .directory
+        .as_ref()
+        .and_then(|directory| package_at(&world.packages, directory));
     let krate = package.and_then(library);
     let renamed = dependency.name != discover::crate_name(&dependency.package);
     let own = krate.and_then(|krate| world.crates.get(krate.index()));
-    let name = own.filter(|_| !renamed).map_or_else(|| dependency.name.clone(), |own| own.name.clone());
+    let name = own
+        .filter(|_| !renamed)
+        .map_or_else(|| dependency.name.clone(), |own| own.name.clone());
     (name, krate)
 }
 
 fn package_at(packages: &[Package], directory: &TreePath) -> Option<usize> {
-    packages.binary_search_by(|package| package.directory.cmp(directory)).ok()
+    packages
+        .binary_search_by(|package| package.directory.cmp(directory))
+        .ok()
 }
 
 /// Where the files of a body's modules are.
@@ -155,12 +205,22 @@ fn macro_modules(world: &World) -> MacroModules {
     let mut found = MacroModules::default();
     for at in 0..world.files.len() {
         let file = FileId(id(at));
-        let Some(facts) = world.facts(file) else { continue };
-        let bodies = facts.modules.iter().enumerate().filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let bodies = facts
+            .modules
+            .iter()
+            .enumerate()
+            .filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
         for (at, module) in bodies {
-            let around = |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
+            let around =
+                |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
             if let Some(item) = facts.items.iter().find(around) {
-                found.entry(facts.name(item.name.name).to_owned()).or_default().push((file, id(at)));
+                found
+                    .entry(facts.name(item.name.name).to_owned())
+                    .or_default()
+                    .push((file, id(at)));
             }
         }
     }
@@ -169,30 +229,67 @@ fn macro_modules(world: &World) -> MacroModules {
 
 impl Loader<'_> {
     fn root(&mut self) {
-        let Some(krate) = self.world.crates.get(self.krate.index()) else { return };
-        let Some(file) = self.world.file_at(&krate.root_file) else { return };
+        let Some(krate) = self.world.crates.get(self.krate.index()) else {
+            return;
+        };
+        let Some(file) = self.world.file_at(&krate.root_file) else {
+            return;
+        };
         let (name, canonical) = (krate.name.clone(), krate.canonical.clone());
         let module = self.add_module(None, name, canonical);
         if let Some(krate) = self.world.crates.get_mut(self.krate.index()) {
             krate.root = Some(module);
         }
-        self.load_file(module, file, None, &Entry { owns_directory: true, included: false, depth: 0, conditional: false });
+        self.load_file(
+            module,
+            file,
+            None,
+            &Entry {
+                owns_directory: true,
+                included: false,
+                depth: 0,
+                conditional: false,
+            },
+        );
     }
 
-    fn add_module(&mut self, parent: Option<ModuleId>, name: String, canonical: String) -> ModuleId {
+    fn add_module(
+        &mut self,
+        parent: Option<ModuleId>,
+        name: String,
+        canonical: String,
+    ) -> ModuleId {
         let module = ModuleId(id(self.world.modules.len()));
         let space = SpaceId(id(self.world.spaces.len()));
-        self.world.spaces.push(Space::new(SpaceKind::Module, module, None));
+        self.world
+            .spaces
+            .push(Space::new(SpaceKind::Module, module, None));
         self.world.module_spaces.push(space);
-        self.world.by_name.entry(canonical.clone()).or_insert(module);
-        let node = ModuleNode { krate: self.krate, parent, name, canonical, bodies: Vec::new(), children: Vec::new() };
+        self.world
+            .by_name
+            .entry(canonical.clone())
+            .or_insert(module);
+        let node = ModuleNode {
+            krate: self.krate,
+            parent,
+            name,
+            canonical,
+            bodies: Vec::new(),
+            children: Vec::new(),
+        };
         self.world.modules.push(node);
         module
     }
 
     fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
-        let Some(node) = self.world.module(parent) else { return parent };
-        let same = |child: &&ModuleId| self.world.module(**child).is_some_and(|child| child.name == name);
+        let Some(node) = self.world.module(parent) else {
+            return parent;
+        };
+        let same = |child: &&ModuleId| {
+            self.world
+                .module(**child)
+                .is_some_and(|child| child.name == name)
+        };
         if let Some(child) = node.children.iter().find(same) {
             return *child;
         }
@@ -217,31 +314,78 @@ impl Loader<'_> {
     }
 
     /// Loads a file as a body of `module`.
-    fn load_file(&mut self, module: ModuleId, file: FileId, declared: Option<(BodyId, u32)>, entry: &Entry) {
+    fn load_file(
+        &mut self,
+        module: ModuleId,
+        file: FileId,
+        declared: Option<(BodyId, u32)>,
+        entry: &Entry,
+    ) {
         if entry.depth > DEEPEST || self.is_loading(module, file) {
             return;
         }
-        let Some(source) = self.world.files.get(file.index()) else { return };
+        let Some(source) = self.world.files.get(file.index()) else {
+            return;
+        };
         let (path, facts) = (source.path.clone(), Arc::clone(&source.facts));
-        let Facts::Source(facts) = &*facts else { return };
-        let body = Body { module, file, scope: ScopeId(0), declared, included: entry.included };
+        let Facts::Source(facts) = &*facts else {
+            return;
+        };
+        let body = Body {
+            module,
+            file,
+            scope: ScopeId(0),
+            declared,
+            included: entry.included,
+        };
         let body = self.add_body(body);
         let load = self.world.loads.len();
-        let space = self.world.module_spaces.get(module.index()).copied().unwrap_or(SpaceId(0));
+        if let Some(file) = self.world.files.get_mut(file.index()) {
+            file.loads.push(id(load));
+        }
+        let space = self
+            .world
+            .module_spaces
+            .get(module.index())
+            .copied()
+            .unwrap_or(SpaceId(0));
         let unset = vec![space; facts.scopes.len()];
-        self.world.loads.push(Load { file, spaces: unset, bodies: vec![body; facts.scopes.len()] });
+        self.world.loads.push(Load {
+            file,
+            spaces: unset,
+            bodies: vec![body; facts.scopes.len()],
+        });
         let parent = path.parent().unwrap_or_else(TreePath::root);
         let owns = entry.owns_directory || path.file_name() == "mod.rs";
-        let directory = if owns { parent.clone() } else { parent.join(path.file_stem()).unwrap_or(parent.clone()) };
-        let place = Place { file_directory: parent, directory, inline: false, depth: entry.depth, conditional: entry.conditional };
-        let mut walk = Walk { load, facts, places: vec![None; facts.scopes.len()] };
+        let directory = if owns {
+            parent.clone()
+        } else {
+            parent.join(path.file_stem()).unwrap_or(parent.clone())
+        };
+        let place = Place {
+            file_directory: parent,
+            directory,
+            inline: false,
+            depth: entry.depth,
+            conditional: entry.conditional,
+        };
+        let mut walk = Walk {
+            load,
+            facts,
+            places: vec![None; facts.scopes.len()],
+        };
         self.scopes(&mut walk, module, body, place);
     }
 
     fn is_loading(&self, module: ModuleId, file: FileId) -> bool {
         let mut at = Some(module);
         while let Some(node) = at.and_then(|module| self.world.module(module)) {
-            let holds = |body: &BodyId| self.world.bodies.get(body.index()).is_some_and(|body| body.file == file);
+            let holds = |body: &BodyId| {
+                self.world
+                    .bodies
+                    .get(body.index())
+                    .is_some_and(|body| body.file == file)
+            };
             if node.bodies.iter().any(holds) {
                 return true;
             }
@@ -262,11 +406,17 @@ impl Loader<'_> {
         for (at, scope) in facts.scopes.iter().enumerate() {
             let parent = scope.parent.map(|parent| parent.0 as usize);
             let here = match (scope.kind, parent) {
-                (ScopeKind::File, _) | (_, None) => Some(Here { module, body, place: place.clone() }),
-                (ScopeKind::Module(_), Some(parent)) => match walk.places.get_mut(at).and_then(Option::take) {
-                    Some(here) => Some(here),
-                    None => self.nested(walk, parent, at, ScopeKind::Block),
-                },
+                (ScopeKind::File, _) | (_, None) => Some(Here {
+                    module,
+                    body,
+                    place: place.clone(),
+                }),
+                (ScopeKind::Module(_), Some(parent)) => {
+                    match walk.places.get_mut(at).and_then(Option::take) {
+                        Some(here) => Some(here),
+                        None => self.nested(walk, parent, at, ScopeKind::Block),
+                    }
+                }
                 (kind, Some(parent)) => self.nested(walk, parent, at, kind),
             };
             let Some(here) = here else { continue };
@@ -288,12 +438,21 @@ impl Loader<'_> {
 
     /// Modules that the body of a called macro declares: `crate_root!();`
     fn macro_modules(&mut self, walk: &Walk<'_>) {
-        for call in walk.facts.macro_calls.iter().filter(|call| call.item_position) {
+        for call in walk
+            .facts
+            .macro_calls
+            .iter()
+            .filter(|call| call.item_position)
+        {
             let path = walk.facts.paths.get(call.path as usize);
             let name = path.and_then(|path| walk.facts.segments(path.segments).last());
             let name = name.map_or("", |name| walk.facts.name(name.name));
-            let Some(declared) = self.macros.get(name) else { continue };
-            let Some(Some(here)) = walk.places.get(call.scope.0 as usize) else { continue };
+            let Some(declared) = self.macros.get(name) else {
+                continue;
+            };
+            let Some(Some(here)) = walk.places.get(call.scope.0 as usize) else {
+                continue;
+            };
             let here = here.clone();
             for (file, at) in declared.clone() {
                 self.macro_module(&here, file, at);
@@ -302,47 +461,96 @@ impl Loader<'_> {
     }
 
     fn macro_module(&mut self, here: &Here, file: FileId, at: u32) {
-        let Some(source) = self.world.files.get(file.index()) else { return };
+        let Some(source) = self.world.files.get(file.index()) else {
+            return;
+        };
         let facts = Arc::clone(&source.facts);
-        let Facts::Source(facts) = &*facts else { return };
-        let Some(declaration) = facts.modules.get(at as usize) else { return };
+        let Facts::Source(facts) = &*facts else {
+            return;
+        };
+        let Some(declaration) = facts.modules.get(at as usize) else {
+            return;
+        };
         let child = self.child(here.module, facts.name(declaration.name.name));
         for (file, owns_directory) in self.files_of(here, facts, declaration) {
             let depth = here.place.depth + 1;
-            let entry = Entry { owns_directory, included: false, depth, conditional: true };
+            let entry = Entry {
+                owns_directory,
+                included: false,
+                depth,
+                conditional: true,
+            };
             self.load_file(child, file, None, &entry);
         }
     }
 
     fn mark_opaque(&mut self, load: usize, scope: usize) {
-        let space = self.world.loads.get(load).and_then(|load| load.spaces.get(scope)).copied();
+        let space = self
+            .world
+            .loads
+            .get(load)
+            .and_then(|load| load.spaces.get(scope))
+            .copied();
         if let Some(space) = space.and_then(|space| self.world.spaces.get_mut(space.0 as usize)) {
             space.opaque = true;
         }
     }
 
     /// A block, doc test or macro body: a space below that of its parent.
-    fn nested(&mut self, walk: &Walk<'_>, parent: usize, at: usize, kind: ScopeKind) -> Option<Here> {
+    fn nested(
+        &mut self,
+        walk: &Walk<'_>,
+        parent: usize,
+        at: usize,
+        kind: ScopeKind,
+    ) -> Option<Here> {
         let here = walk.places.get(parent)?.clone()?;
         let space = SpaceId(id(self.world.spaces.len()));
         let load = self.world.loads.get_mut(walk.load)?;
         let outer = *load.spaces.get(parent)?;
         *load.spaces.get_mut(at)? = space;
         *load.bodies.get_mut(at)? = here.body;
-        let kind = if kind == ScopeKind::DocCode { SpaceKind::DocCode } else { SpaceKind::Block };
-        self.world.spaces.push(Space::new(kind, here.module, Some(outer)));
+        let kind = if kind == ScopeKind::DocCode {
+            SpaceKind::DocCode
+        } else {
+            SpaceKind::Block
+        };
+        self.world
+            .spaces
+            .push(Space::new(kind, here.module, Some(outer)));
         Some(here)
     }
 
-    fn declaration(&mut self, walk: &mut Walk<'_>, here: &Here, at: u32, declaration: &ModuleDeclaration) {
+    fn declaration(
+        &mut self,
+        walk: &mut Walk<'_>,
+        here: &Here,
+        at: u32,
+        declaration: &ModuleDeclaration,
+    ) {
         let name = walk.facts.name(declaration.name.name);
         let child = self.child(here.module, name);
         let conditional = here.place.conditional || !declaration.cfg.is_empty();
         if let Some(scope) = declaration.body {
-            let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
-            let body = Body { module: child, file, scope, declared: Some((here.body, at)), included: false };
+            let file = self
+                .world
+                .loads
+                .get(walk.load)
+                .map_or(FileId(0), |load| load.file);
+            let body = Body {
+                module: child,
+                file,
+                scope,
+                declared: Some((here.body, at)),
+                included: false,
+            };
             let body = self.add_body(body);
-            let space = self.world.module_spaces.get(child.index()).copied().unwrap_or(SpaceId(0));
+            let space = self
+                .world
+                .module_spaces
+                .get(child.index())
+                .copied()
+                .unwrap_or(SpaceId(0));
             if let Some(load) = self.world.loads.get_mut(walk.load) {
                 if let Some(slot) = load.spaces.get_mut(scope.0 as usize) {
                     *slot = space;
@@ -351,9 +559,16 @@ impl Loader<'_> {
                     *slot = body;
                 }
             }
-            let place = Place { conditional, ..inline_place(&here.place, declaration, name) };
+            let place = Place {
+                conditional,
+                ..inline_place(&here.place, declaration, name)
+            };
             if let Some(slot) = walk.places.get_mut(scope.0 as usize) {
-                *slot = Some(Here { module: child, body, place });
+                *slot = Some(Here {
+                    module: child,
+                    body,
+                    place,
+                });
             }
             return;
         }
@@ -361,12 +576,20 @@ impl Loader<'_> {
     }
 
     fn module_files(
-        &mut self, walk: &Walk<'_>, here: &Here, (at, child): (u32, ModuleId), declaration: &ModuleDeclaration,
+        &mut self,
+        walk: &Walk<'_>,
+        here: &Here,
+        (at, child): (u32, ModuleId),
+        declaration: &ModuleDeclaration,
         conditional: bool,
     ) {
         let found = self.files_of(here, walk.facts, declaration);
         if found.is_empty() && !conditional {
-            let file = self.world.loads.get(walk.load).map_or(FileId(0), |load| load.file);
+            let file = self
+                .world
+                .loads
+                .get(walk.load)
+                .map_or(FileId(0), |load| load.file);
             self.world.missing.push((file, at));
         }
         if found.is_empty()
@@ -376,24 +599,49 @@ impl Loader<'_> {
             space.opaque = true;
         }
         for (file, owns_directory) in found {
-            let entry = Entry { owns_directory, included: false, depth: here.place.depth + 1, conditional };
+            let entry = Entry {
+                owns_directory,
+                included: false,
+                depth: here.place.depth + 1,
+                conditional,
+            };
             self.load_file(child, file, Some((here.body, at)), &entry);
         }
     }
 
     /// The files of `mod name;`, and whether each owns its directory.
-    fn files_of(&self, here: &Here, facts: &SourceFacts, declaration: &ModuleDeclaration) -> Vec<(FileId, bool)> {
+    fn files_of(
+        &self,
+        here: &Here,
+        facts: &SourceFacts,
+        declaration: &ModuleDeclaration,
+    ) -> Vec<(FileId, bool)> {
         let name = facts.name(declaration.name.name);
         let mut found: Vec<(FileId, bool)> = Vec::new();
-        let base = if here.place.inline { &here.place.directory } else { &here.place.file_directory };
+        let base = if here.place.inline {
+            &here.place.directory
+        } else {
+            &here.place.file_directory
+        };
         for path in &declaration.path_attributes {
-            let file = base.join(&path.value).ok().and_then(|path| self.world.file_at(&path));
+            let file = base
+                .join(&path.value)
+                .ok()
+                .and_then(|path| self.world.file_at(&path));
             found.extend(file.map(|file| (file, true)));
         }
-        let always = declaration.path_attributes.iter().any(|path| path.cfg.is_none());
+        let always = declaration
+            .path_attributes
+            .iter()
+            .any(|path| path.cfg.is_none());
         if !always {
             for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
-                let file = here.place.directory.join(&guess).ok().and_then(|path| self.world.file_at(&path));
+                let file = here
+                    .place
+                    .directory
+                    .join(&guess)
+                    .ok()
+                    .and_then(|path| self.world.file_at(&path));
                 found.extend(file.map(|file| (file, false)));
             }
         }
@@ -402,21 +650,47 @@ impl Loader<'_> {
 
     /// Files of `include!` become further bodies of the module around the call.
     fn includes(&mut self, walk: &Walk<'_>) {
-        for include in walk.facts.includes.iter().filter(|include| include.kind == IncludeKind::Code) {
-            let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else { continue };
-            let base = if include.from_manifest { self.package_directory() } else { here.place.file_directory.clone() };
-            let value = if include.from_manifest { include.value.trim_start_matches('/') } else { &include.value };
-            let file = base.join(value).ok().and_then(|path| self.world.file_at(&path));
+        for include in walk
+            .facts
+            .includes
+            .iter()
+            .filter(|include| include.kind == IncludeKind::Code)
+        {
+            let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else {
+                continue;
+            };
+            let base = if include.from_manifest {
+                self.package_directory()
+            } else {
+                here.place.file_directory.clone()
+            };
+            let value = if include.from_manifest {
+                include.value.trim_start_matches('/')
+            } else {
+                &include.value
+            };
+            let file = base
+                .join(value)
+                .ok()
+                .and_then(|path| self.world.file_at(&path));
             if let Some(file) = file {
-                let entry =
-                    Entry { owns_directory: true, included: true, depth: here.place.depth + 1, conditional: here.place.conditional };
+                let entry = Entry {
+                    owns_directory: true,
+                    included: true,
+                    depth: here.place.depth + 1,
+                    conditional: here.place.conditional,
+                };
                 self.load_file(here.module, file, None, &entry);
             }
         }
     }
 
     fn package_directory(&self) -> TreePath {
-        let package = self.world.crates.get(self.krate.index()).and_then(|krate| self.world.packages.get(krate.package));
+        let package = self
+            .world
+            .crates
+            .get(self.krate.index())
+            .and_then(|krate| self.world.packages.get(krate.package));
         package.map_or_else(TreePath::root, |package| package.directory.clone())
     }
 }
@@ -451,5 +725,9 @@ fn inline_place(outer: &Place, declaration: &ModuleDeclaration, name: &str) -> P
         None => outer.directory.join(name),
     };
     let directory = directory.unwrap_or_else(|_| outer.directory.clone());
-    Place { directory, inline: true, ..outer.clone() }
+    Place {
+        directory,
+        inline: true,
+        ..outer.clone()
+    }
 }

@@ -82,62 +82,123 @@ pub(crate) struct Site<'f> {
 }
 
 impl World {
-    /// The index of each way in which a file is part of a crate.
-    #[must_use]
-    pub fn loads_of(&self, file: FileId) -> Vec<usize> {
-        (0..self.loads.len()).filter(|load| self.loads.get(*load).is_some_and(|load| load.file == file)).collect()
-    }
-
     /// Every path, use leaf and `extern crate` of a file, as each crate that loads it sees it.
     #[must_use]
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {
         let mut uses = Vec::new();
-        for load in self.loads_of(file) {
-            self.visit(load, &mut |facts, site| uses.push(self.spell(facts, &site)));
+        for load in self
+            .files
+            .get(file.index())
+            .map_or(&[][..], |file| &file.loads)
+        {
+            self.visit(*load as usize, &mut |facts, site| {
+                uses.push(self.spell(facts, &site))
+            });
         }
         uses
     }
 
     /// Calls `visit` for every site of one load.
-    pub(crate) fn visit<'w>(&'w self, load: usize, visit: &mut dyn FnMut(&'w SourceFacts, Site<'w>)) {
-        let Some(loaded) = self.loads.get(load) else { return };
-        let Some(facts) = self.facts(loaded.file) else { return };
+    pub(crate) fn visit<'w>(
+        &'w self,
+        load: usize,
+        visit: &mut dyn FnMut(&'w SourceFacts, Site<'w>),
+    ) {
+        let Some(loaded) = self.loads.get(load) else {
+            return;
+        };
+        let Some(facts) = self.facts(loaded.file) else {
+            return;
+        };
         let lookup = Lookup { world: self, load };
         let space = |scope: ScopeId| loaded.spaces.get(scope.0 as usize).copied();
         for (at, path) in facts.paths.iter().enumerate() {
-            let Some(space) = space(path.scope) else { continue };
+            let Some(space) = space(path.scope) else {
+                continue;
+            };
             let trace = lookup.path_trace(facts, path, space);
             let segments = facts.segments(path.segments);
             let (site, scope, origin) = (UseSite::Path(id(at)), path.scope, path.origin);
-            visit(facts, Site { load, site, scope, space, segments, origin, trace });
+            visit(
+                facts,
+                Site {
+                    load,
+                    site,
+                    scope,
+                    space,
+                    segments,
+                    origin,
+                    trace,
+                },
+            );
         }
         for (at, leaf) in facts.leaves.iter().enumerate() {
-            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else { continue };
-            let Some(space) = space(declaration.scope) else { continue };
+            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
+                continue;
+            };
+            let Some(space) = space(declaration.scope) else {
+                continue;
+            };
             let trace = lookup.leaf_trace(facts, leaf, space);
             let segments = facts.segments(leaf.segments);
-            let (site, scope, origin) = (UseSite::Leaf(id(at)), declaration.scope, declaration.origin);
-            visit(facts, Site { load, site, scope, space, segments, origin, trace });
+            let (site, scope, origin) =
+                (UseSite::Leaf(id(at)), declaration.scope, declaration.origin);
+            visit(
+                facts,
+                Site {
+                    load,
+                    site,
+                    scope,
+                    space,
+                    segments,
+                    origin,
+                    trace,
+                },
+            );
         }
         for (at, declaration) in facts.extern_crates.iter().enumerate() {
-            let Some(space) = space(declaration.scope) else { continue };
+            let Some(space) = space(declaration.scope) else {
+                continue;
+            };
             let segments = std::slice::from_ref(&declaration.name);
             let trace = lookup.crate_trace(facts, declaration, space);
-            let (site, scope, origin) = (UseSite::ExternCrate(id(at)), declaration.scope, Origin::Code);
-            visit(facts, Site { load, site, scope, space, segments, origin, trace });
+            let (site, scope, origin) = (
+                UseSite::ExternCrate(id(at)),
+                declaration.scope,
+                Origin::Code,
+            );
+            visit(
+                facts,
+                Site {
+                    load,
+                    site,
+                    scope,
+                    space,
+                    segments,
+                    origin,
+                    trace,
+                },
+            );
         }
     }
 
     /// A site in full.
     pub(crate) fn spell(&self, facts: &SourceFacts, site: &Site<'_>) -> PathUse {
         let steps = &site.trace.steps;
-        let segments = site.segments.iter().enumerate().map(|(at, segment)| ResolvedSegment {
-            name: facts.name(segment.name).to_owned(),
-            span: segment.span,
-            targets: self.targets(facts, site, at),
-        });
+        let segments = site
+            .segments
+            .iter()
+            .enumerate()
+            .map(|(at, segment)| ResolvedSegment {
+                name: facts.name(segment.name).to_owned(),
+                span: segment.span,
+                targets: self.targets(facts, site, at),
+            });
         PathUse {
-            file: self.loads.get(site.load).map_or(FileId(0), |load| load.file),
+            file: self
+                .loads
+                .get(site.load)
+                .map_or(FileId(0), |load| load.file),
             module: self.module_of(site.space),
             body: self.body_of(site),
             scope: site.scope,
@@ -154,7 +215,9 @@ impl World {
 
     /// What the first `at + 1` segments of a site name.
     fn targets(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> Vec<Target> {
-        let Some(found) = site.trace.steps.get(at) else { return Vec::new() };
+        let Some(found) = site.trace.steps.get(at) else {
+            return Vec::new();
+        };
         let spell = |res: Res| match res {
             Res::External(base) => {
                 let mut name = self.names.text(base).to_string();
@@ -173,24 +236,42 @@ impl World {
     /// The body that a site stands in.
     pub(crate) fn body_of(&self, site: &Site<'_>) -> BodyId {
         let load = self.loads.get(site.load);
-        load.and_then(|load| load.bodies.get(site.scope.0 as usize)).copied().unwrap_or(BodyId(0))
+        load.and_then(|load| load.bodies.get(site.scope.0 as usize))
+            .copied()
+            .unwrap_or(BodyId(0))
     }
 
     /// The full name of what the first `at + 1` segments name.
-    pub(crate) fn site_name(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> Option<String> {
-        self.targets(facts, site, at).first().map(|target| self.name_of(target))
+    pub(crate) fn site_name(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        at: usize,
+    ) -> Option<String> {
+        self.targets(facts, site, at)
+            .first()
+            .map(|target| self.name_of(target))
     }
 
     /// The whole name of what the first `at + 1` segments name outside the tree.
-    pub(crate) fn external_name(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> Option<String> {
-        self.targets(facts, site, at).into_iter().find_map(|target| match target {
-            Target::External(name) => Some(name.to_string()),
-            _ => None,
-        })
+    pub(crate) fn external_name(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        at: usize,
+    ) -> Option<String> {
+        self.targets(facts, site, at)
+            .into_iter()
+            .find_map(|target| match target {
+                Target::External(name) => Some(name.to_string()),
+                _ => None,
+            })
     }
 
     pub(crate) fn module_of(&self, space: SpaceId) -> ModuleId {
-        self.spaces.get(space.0 as usize).map_or(ModuleId(0), |space| space.module)
+        self.spaces
+            .get(space.0 as usize)
+            .map_or(ModuleId(0), |space| space.module)
     }
 
     /// How sure the first `count` segments are.
@@ -199,7 +280,9 @@ impl World {
         let single = site.segments.len() == 1;
         let macro_body = site.origin == Origin::MacroBody && self.names_at_use(site);
         let guessed = match site.origin {
-            Origin::MacroTokens | Origin::MacroArguments => single && site.origin == Origin::MacroTokens,
+            Origin::MacroTokens | Origin::MacroArguments => {
+                single && site.origin == Origin::MacroTokens
+            }
             Origin::Attribute | Origin::BrokenFile => single,
             _ => false,
         };
@@ -214,22 +297,40 @@ impl World {
                 twice
             })
         });
-        if macro_body || guessed || several { Certainty::Ambiguous } else { Certainty::Exact }
+        if macro_body || guessed || several {
+            Certainty::Ambiguous
+        } else {
+            Certainty::Exact
+        }
     }
 
     /// In a macro body, all but `$crate` paths mean what they mean where the macro is used.
     fn names_at_use(&self, site: &Site<'_>) -> bool {
-        let in_body = self.spaces.get(site.space.0 as usize).is_some_and(|space| space.kind == SpaceKind::Block);
-        let first = self.loads.get(site.load).and_then(|load| self.facts(load.file));
-        let name = first.zip(site.segments.first()).map_or("", |(facts, segment)| facts.name(segment.name));
+        let in_body = self
+            .spaces
+            .get(site.space.0 as usize)
+            .is_some_and(|space| space.kind == SpaceKind::Block);
+        let first = self
+            .loads
+            .get(site.load)
+            .and_then(|load| self.facts(load.file));
+        let name = first
+            .zip(site.segments.first())
+            .map_or("", |(facts, segment)| facts.name(segment.name));
         in_body && name != "$crate"
     }
 }
 
 fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
     match site {
-        UseSite::Path(at) => facts.paths.get(at as usize).is_some_and(|path| path.leading_colons),
-        UseSite::Leaf(at) => facts.leaves.get(at as usize).is_some_and(|leaf| leaf.leading_colons),
+        UseSite::Path(at) => facts
+            .paths
+            .get(at as usize)
+            .is_some_and(|path| path.leading_colons),
+        UseSite::Leaf(at) => facts
+            .leaves
+            .get(at as usize)
+            .is_some_and(|leaf| leaf.leading_colons),
         UseSite::ExternCrate(_) => false,
     }
 }
@@ -237,7 +338,9 @@ fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
 /// How a site is written.
 pub(crate) fn form(facts: &SourceFacts, site: &Site<'_>) -> Form {
     match site.origin {
-        Origin::KnownMacro | Origin::MacroArguments | Origin::MacroTokens | Origin::MacroBody => return Form::Macro,
+        Origin::KnownMacro | Origin::MacroArguments | Origin::MacroTokens | Origin::MacroBody => {
+            return Form::Macro;
+        }
         Origin::Attribute => return Form::Attribute,
         Origin::AttributeString | Origin::FormatString => return Form::String,
         Origin::DocLink => return Form::DocLink,
@@ -254,7 +357,9 @@ pub(crate) fn form(facts: &SourceFacts, site: &Site<'_>) -> Form {
 fn leaf_form(facts: &SourceFacts, at: u32) -> Form {
     let leaf = facts.leaves.get(at as usize);
     let declaration = leaf.and_then(|leaf| facts.uses.get(leaf.declaration as usize));
-    let private = declaration.is_none_or(|declaration| declaration.visibility.kind == crate::facts::VisibilityKind::Private);
+    let private = declaration.is_none_or(|declaration| {
+        declaration.visibility.kind == crate::facts::VisibilityKind::Private
+    });
     match leaf.map(|leaf| leaf.kind) {
         Some(LeafKind::Glob) => Form::Glob,
         _ if !private => Form::Reexport,

@@ -50,8 +50,9 @@ pub struct SourceFile {
     pub path: TreePath,
     /// What it holds.
     pub facts: Arc<Facts>,
-    /// The bodies that stand in it, by place; several for one scope when several crates load it.
+    /// The bodies that stand in it; several for one scope when several crates load it.
     pub bodies: Vec<BodyId>,
+    pub(crate) loads: Vec<u32>,
 }
 
 /// A target of a package.
@@ -170,7 +171,10 @@ impl Interner {
     }
 
     pub fn text(&self, sym: Sym) -> Arc<str> {
-        self.texts.get(sym.0 as usize).cloned().unwrap_or_else(|| Arc::from(""))
+        self.texts
+            .get(sym.0 as usize)
+            .cloned()
+            .unwrap_or_else(|| Arc::from(""))
     }
 }
 
@@ -243,7 +247,15 @@ pub(crate) struct Space {
 impl Space {
     pub fn new(kind: SpaceKind, module: ModuleId, parent: Option<SpaceId>) -> Self {
         let (names, unknown) = (FxHashMap::default(), FxHashSet::default());
-        Self { kind, module, parent, names, opaque: false, std_glob: false, unknown }
+        Self {
+            kind,
+            module,
+            parent,
+            names,
+            opaque: false,
+            std_glob: false,
+            unknown,
+        }
     }
 }
 
@@ -305,7 +317,10 @@ impl World {
     /// The file at a path.
     #[must_use]
     pub fn file_at(&self, path: &TreePath) -> Option<FileId> {
-        let at = self.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
+        let at = self
+            .files
+            .binary_search_by(|file| file.path.cmp(path))
+            .ok()?;
         Some(FileId(u32::try_from(at).ok()?))
     }
 
@@ -321,15 +336,25 @@ impl World {
 
     /// The modules whose name starts with that of a package instead of one of its targets.
     pub(crate) fn modules_of_package(&self, name: &str) -> Vec<ModuleId> {
-        let package = |krate: &Crate| self.packages.get(krate.package).map(|package| crate_name(&package.name));
+        let package = |krate: &Crate| {
+            self.packages
+                .get(krate.package)
+                .map(|package| crate_name(&package.name))
+        };
         self.modules_below(name, |krate, head| package(krate).as_deref() == Some(head))
     }
 
     fn modules_below(&self, name: &str, answers: impl Fn(&Crate, &str) -> bool) -> Vec<ModuleId> {
-        let (head, rest) = name.split_once("::").map_or((name, ""), |(head, rest)| (head, rest));
+        let (head, rest) = name
+            .split_once("::")
+            .map_or((name, ""), |(head, rest)| (head, rest));
         let mut found = Vec::new();
         for krate in self.crates.iter().filter(|krate| answers(krate, head)) {
-            let full = if rest.is_empty() { krate.canonical.clone() } else { format!("{}::{rest}", krate.canonical) };
+            let full = if rest.is_empty() {
+                krate.canonical.clone()
+            } else {
+                format!("{}::{rest}", krate.canonical)
+            };
             found.extend(self.by_name.get(&full));
         }
         found.dedup();
@@ -337,23 +362,32 @@ impl World {
     }
 
     pub(crate) fn space(&self, module: ModuleId) -> Option<&Space> {
-        self.spaces.get(self.module_spaces.get(module.index())?.0 as usize)
+        self.spaces
+            .get(self.module_spaces.get(module.index())?.0 as usize)
     }
 
     /// The canonical name of what a name leads to.
     #[must_use]
     pub fn name_of(&self, target: &Target) -> String {
         match target {
-            Target::Module(module) => self.module(*module).map_or_else(String::new, |node| node.canonical.clone()),
+            Target::Module(module) => self
+                .module(*module)
+                .map_or_else(String::new, |node| node.canonical.clone()),
             Target::Item(item) => self.item_name(*item),
-            Target::Variant(item, name) | Target::Member(item, name) => format!("{}::{name}", self.item_name(*item)),
+            Target::Variant(item, name) | Target::Member(item, name) => {
+                format!("{}::{name}", self.item_name(*item))
+            }
             Target::External(name) => name.to_string(),
         }
     }
 
     fn item_name(&self, item: ItemId) -> String {
-        let Some(item) = self.items.get(item.index()) else { return String::new() };
-        let module = self.module(item.module).map_or("", |module| module.canonical.as_str());
+        let Some(item) = self.items.get(item.index()) else {
+            return String::new();
+        };
+        let module = self
+            .module(item.module)
+            .map_or("", |module| module.canonical.as_str());
         format!("{module}::{}", item.name)
     }
 
@@ -362,35 +396,69 @@ impl World {
     #[must_use]
     pub fn items_of(&self, module: ModuleId, name: &str) -> Vec<ItemId> {
         let own = |item: &ItemNode| item.module == module && item.name == name;
-        let own = self.items.iter().enumerate().filter(|(_, item)| own(item)).map(|(at, _)| at);
-        let mut items: Vec<ItemId> = own.map(|at| ItemId(u32::try_from(at).unwrap_or(u32::MAX))).collect();
-        let bound = self.names.get(name).and_then(|sym| self.space(module)?.names.get(&sym));
-        items.extend(bound.into_iter().flatten().filter_map(|binding| match binding.res {
-            Res::Item(item) if binding.import.is_none() => Some(item),
-            _ => None,
-        }));
+        let own = self
+            .items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| own(item))
+            .map(|(at, _)| at);
+        let mut items: Vec<ItemId> = own
+            .map(|at| ItemId(u32::try_from(at).unwrap_or(u32::MAX)))
+            .collect();
+        let bound = self
+            .names
+            .get(name)
+            .and_then(|sym| self.space(module)?.names.get(&sym));
+        items.extend(
+            bound
+                .into_iter()
+                .flatten()
+                .filter_map(|binding| match binding.res {
+                    Res::Item(item) if binding.import.is_none() => Some(item),
+                    _ => None,
+                }),
+        );
         items.sort();
         items.dedup();
         items
     }
 
     /// The names of a module and how far each binding reaches, in no order.
-    pub(crate) fn bound_names(&self, module: ModuleId) -> impl Iterator<Item = (Arc<str>, Reach)> + '_ {
-        let names = self.space(module).into_iter().flat_map(|space| &space.names);
-        names.flat_map(|(sym, bindings)| bindings.iter().map(|binding| (self.names.text(*sym), binding.reach)))
+    pub(crate) fn bound_names(
+        &self,
+        module: ModuleId,
+    ) -> impl Iterator<Item = (Arc<str>, Reach)> + '_ {
+        let names = self
+            .space(module)
+            .into_iter()
+            .flat_map(|space| &space.names);
+        names.flat_map(|(sym, bindings)| {
+            bindings
+                .iter()
+                .map(|binding| (self.names.text(*sym), binding.reach))
+        })
     }
 
     /// Whether `name` is `module::name` for a name that the module defines or re-exports.
     pub(crate) fn exports(&self, name: &str) -> bool {
-        let Some((module, last)) = name.rsplit_once("::") else { return false };
-        let Some(sym) = self.names.get(last) else { return false };
-        let bound = |module: &ModuleId| self.space(*module).is_some_and(|space| space.names.contains_key(&sym));
+        let Some((module, last)) = name.rsplit_once("::") else {
+            return false;
+        };
+        let Some(sym) = self.names.get(last) else {
+            return false;
+        };
+        let bound = |module: &ModuleId| {
+            self.space(*module)
+                .is_some_and(|space| space.names.contains_key(&sym))
+        };
         self.modules_named(module).iter().any(bound)
     }
 
     pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {
         let variants = self.variants.get(&item);
-        self.names.get(name).is_some_and(|sym| variants.is_some_and(|variants| variants.contains(&sym)))
+        self.names
+            .get(name)
+            .is_some_and(|sym| variants.is_some_and(|variants| variants.contains(&sym)))
     }
 
     pub(crate) fn symbol(&self, sym: Sym) -> Arc<str> {
@@ -419,11 +487,21 @@ impl World {
     /// variants are there, also those that share a file.
     #[must_use]
     pub fn declarations(&self, module: ModuleId) -> Vec<(FileId, u32)> {
-        let Some(node) = self.module(module) else { return Vec::new() };
-        let Some(parent) = node.parent.and_then(|parent| self.module(parent)) else { return Vec::new() };
+        let Some(node) = self.module(module) else {
+            return Vec::new();
+        };
+        let Some(parent) = node.parent.and_then(|parent| self.module(parent)) else {
+            return Vec::new();
+        };
         let mut found = Vec::new();
-        for body in parent.bodies.iter().filter_map(|body| self.bodies.get(body.index())) {
-            let Some(facts) = self.facts(body.file) else { continue };
+        for body in parent
+            .bodies
+            .iter()
+            .filter_map(|body| self.bodies.get(body.index()))
+        {
+            let Some(facts) = self.facts(body.file) else {
+                continue;
+            };
             for (at, declaration) in facts.modules.iter().enumerate() {
                 let here = facts.module_scope(declaration.scope) == body.scope;
                 if here && facts.name(declaration.name.name) == node.name {
