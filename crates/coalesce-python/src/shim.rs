@@ -1,8 +1,9 @@
 //! What stays at an old module path: a module that warns and forwards everything.
 //!
 //! The shim is an ordinary module whose class forwards get, set, delete and `dir` to the new
-//! module, so that `mock.patch("old.f")` and `old.FLAG = True` reach it. It warns when it is
-//! imported, and once for each line that uses it.
+//! module, so that `mock.patch("old.f")` and `old.FLAG = True` reach it. It keeps no name of its own
+//! besides what the import system gives every module. It warns when it is imported, and once for
+//! each line that uses it, and it runs on Python 3.8 and later.
 
 use coalesce_model::ShimRequest;
 
@@ -18,115 +19,156 @@ pub struct Shim<'a> {
     pub request: &'a ShimRequest,
     /// Names that type checkers should see.
     pub exports: &'a [String],
-    /// `__all__` of the module, when it has a literal one.
-    pub all: Option<Vec<String>>,
     /// `(old item, new item)`.
     pub renames: &'a [(String, String)],
 }
 
-/// The text of the shim; it runs on Python 3.7 and later.
+/// The text of the shim.
 #[must_use]
 pub fn text(shim: &Shim<'_>) -> String {
     let since = shim.request.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-    let removal = shim.request.remove_in.as_ref().map(|release| format!(" and will be removed in {release}")).unwrap_or_default();
-    let message = format!("{} is deprecated{since}{removal}; use {} instead", shim.old, shim.new);
-    let renames: String = shim.renames.iter().map(|(old, new)| format!("{old:?}: {new:?}, ")).collect();
-    let renames = renames.trim_end_matches(", ");
+    let removal = shim.request.remove_in.as_ref().map(|release| format!("; it will be removed in {release}")).unwrap_or_default();
+    let message = format!("`{}` is deprecated{since}, use `{}`{removal}", shim.old, shim.new);
+    let renames: Vec<String> = shim.renames.iter().map(|(old, new)| format!("\"{old}\": \"{new}\"")).collect();
     TEMPLATE
         .replace("@MANIFEST@", &shim.request.manifest)
         .replace("@MESSAGE@", &message)
+        .replace("@OLD@", shim.old)
         .replace("@NEW@", shim.new)
-        .replace("@RENAMES@", renames)
+        .replace("@RENAMES@", &renames.join(", "))
         .replace("@TYPES@", &type_checking(shim))
-        .replace("@ALL@", &all(shim))
 }
 
 /// The names as a type checker reads them; nothing of this is executed.
 fn type_checking(shim: &Shim<'_>) -> String {
-    let mut names: Vec<&String> = shim.exports.iter().filter(|name| is_identifier(name)).collect();
+    if !shim.new.split('.').all(is_name) {
+        return String::new();
+    }
+    let mut names: Vec<&String> = shim.exports.iter().filter(|name| is_name(name)).collect();
     names.sort();
     names.dedup();
+    if names.is_empty() {
+        return String::new();
+    }
     let line = |name: &&String| {
         let renamed = shim.renames.iter().find(|(old, _)| old == *name).map_or(name.as_str(), |(_, new)| new);
-        format!("    from {} import {renamed} as {name}  # noqa: F401\n", shim.new)
+        format!("        {renamed} as {name},\n")
     };
     let lines: String = names.iter().map(line).collect();
-    if lines.is_empty() { "    pass\n".to_owned() } else { lines }
+    format!("\nif TYPE_CHECKING:\n    from {} import (\n{lines}    )\n", shim.new)
 }
 
-/// `__all__` as the old module had it: renamed items under their old names.
-fn all(shim: &Shim<'_>) -> String {
-    match &shim.all {
-        Some(names) => {
-            let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-            format!("__all__ = [{}]\n", names.join(", "))
-        }
-        None => "__all__ = getattr(_new, \"__all__\", [name for name in dir(_new) if not name.startswith(\"_\")])\n".to_owned(),
-    }
+/// Whether a text can stand in an import statement.
+fn is_name(text: &str) -> bool {
+    is_identifier(text) && !KEYWORDS.contains(&text)
 }
+
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
+    "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
+    "pass", "raise", "return", "try", "while", "with", "yield",
+];
 
 const TEMPLATE: &str = r#"# coalesce: shim @MANIFEST@
-"""Deprecated: use `@NEW@`."""
-import importlib as _importlib
-import sys as _sys
-import types as _types
-import warnings as _warnings
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+"""@MESSAGE@.
 
-if _TYPE_CHECKING:
+Every name is forwarded: reading, assigning and deleting it here does so there.
+"""
+
+from typing import TYPE_CHECKING
 @TYPES@
-_MESSAGE = "@MESSAGE@"
-_RENAMED = {@RENAMES@}
-_OWN = frozenset(
-    ["__name__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__cached__",
-     "__class__", "__dict__", "__builtins__", "_new", "_seen"]
-)
+
+def _forward(name, message, old, new, renamed):
+    import importlib
+    import sys
+    import types
+    import warnings
+
+    own = frozenset(
+        "__class__ __dict__ __name__ __doc__ __package__ __loader__ __spec__ __path__ __file__"
+        " __cached__ __builtins__ __annotations__ __warningregistry__".split()
+    )
+    seen = set()
+
+    def warn():
+        """Warns for the nearest line outside of this file and the import system, once."""
+        frame = sys._getframe(1)
+        while frame is not None and (
+            frame.f_globals is globals()
+            or frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
+        ):
+            frame = frame.f_back
+        if frame is None:
+            warnings.warn(message, DeprecationWarning)
+            return
+        place = (frame.f_code.co_filename, frame.f_lineno)
+        if place not in seen:
+            warnings.warn_explicit(
+                message,
+                DeprecationWarning,
+                place[0],
+                place[1],
+                module=frame.f_globals.get("__name__"),
+                registry=frame.f_globals.setdefault("__warningregistry__", {}),
+            )
+            seen.add(place)
+
+    def target():
+        return sys.modules.get(new) or importlib.import_module(new)
+
+    class Shim(types.ModuleType):
+        """A module that is another one by its old name."""
+
+        def __getattr__(self, key):
+            if key in own:
+                raise AttributeError("module %r has no attribute %r" % (old, key))
+            if key == "__all__":
+                back = {there: here for here, there in renamed.items()}
+                module = target()
+                names = getattr(module, "__all__", None)
+                if names is None:
+                    names = [each for each in vars(module) if not each.startswith("_")]
+                return [back.get(each, each) for each in names]
+            value = getattr(target(), renamed.get(key, key))
+            if not (key.startswith("__") and key.endswith("__")):
+                warn()
+            return value
+
+        def __setattr__(self, key, value):
+            if key in own:
+                super().__setattr__(key, value)
+            elif isinstance(value, types.ModuleType) and value.__name__ == old + "." + key:
+                # The import system binds a submodule: the new module has the real one.
+                if not hasattr(target(), key):
+                    super().__setattr__(key, value)
+            else:
+                warn()
+                setattr(target(), renamed.get(key, key), value)
+
+        def __delattr__(self, key):
+            if key in own or key in self.__dict__:
+                super().__delattr__(key)
+            else:
+                warn()
+                delattr(target(), renamed.get(key, key))
+
+        def __dir__(self):
+            back = {there: here for here, there in renamed.items()}
+            return sorted(set(super().__dir__()).union(back.get(each, each) for each in dir(target())))
+
+    warn()
+    if name == "__main__":
+        import runpy
+
+        runpy.run_module(new, run_name=name, alter_sys=True)
+        return
+    shim = sys.modules[name]
+    if type(shim) is not types.ModuleType:
+        importlib.reload(target())
+    target()
+    shim.__class__ = Shim
 
 
-def _importer_level():
-    """Frames between the caller of `warn` and the line that imports this module."""
-    level, frame = 1, _sys._getframe(1)
-    while frame is not None and (frame.f_globals is globals() or "importlib" in frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-_new = _importlib.import_module("@NEW@")
-_warnings.warn(_MESSAGE, DeprecationWarning, stacklevel=_importer_level())
-@ALL@_seen = set()
-
-
-class _Shim(_types.ModuleType):
-    def __getattribute__(self, name):
-        own = _types.ModuleType.__getattribute__
-        if name in _OWN:
-            return own(self, name)
-        target = own(self, "__dict__")
-        if name == "__all__":
-            return target["__all__"]
-        try:
-            value = getattr(target["_new"], _RENAMED.get(name, name))
-        except AttributeError:
-            return own(self, name)
-        if not name.startswith("__"):
-            caller = _sys._getframe(1)
-            place = (caller.f_code.co_filename, caller.f_lineno)
-            if "importlib" not in place[0] and place not in target["_seen"]:
-                target["_seen"].add(place)
-                _warnings.warn(_MESSAGE, DeprecationWarning, stacklevel=2)
-        return value
-
-    def __setattr__(self, name, value):
-        if name in _OWN or (isinstance(value, _types.ModuleType) and value.__name__ == self.__name__ + "." + name):
-            return _types.ModuleType.__setattr__(self, name, value)
-        setattr(self.__dict__["_new"], _RENAMED.get(name, name), value)
-
-    def __delattr__(self, name):
-        delattr(self.__dict__["_new"], _RENAMED.get(name, name))
-
-    def __dir__(self):
-        return sorted(set(dir(self.__dict__["_new"])) | set(_RENAMED))
-
-
-_sys.modules[__name__].__class__ = _Shim
+_forward(__name__, "@MESSAGE@", "@OLD@", "@NEW@", {@RENAMES@})
+del _forward, TYPE_CHECKING
 "#;

@@ -1,251 +1,274 @@
 //! Import statements: each leaf goes to where its target is, the rest of the statement stays.
 
-use std::collections::BTreeMap;
-
 use coalesce_model::{ByteSpan, Edit, Form};
 
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
-    graph::Entity,
-    names::Names,
-    rewrite::{FileEdits, Reference, mapping::Mapping},
+    rewrite::{
+        chains,
+        file::{File, FileEdits, Reference},
+        list,
+    },
 };
 
-/// Rewrites the import statements of a file. `module` is `None` for a fragment.
-pub fn rewrite(mapping: &Mapping<'_>, module: Option<usize>, text: &str, names: &Names<'_>, found: &mut FileEdits) {
-    let file = File { mapping, module, text };
-    for (import, _) in &names.analysis.imports {
+/// Statements longer than this are written with a line for each name.
+const LINE_LENGTH: usize = 88;
+
+/// Rewrites the import statements of a file.
+pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
+    for (import, _) in &file.analysis().imports {
         match &import.from {
-            None => import.leaves.iter().for_each(|leaf| file.plain(import, leaf, names, found)),
-            Some(from) => file.from(import, from, found),
+            None => import.leaves.iter().for_each(|leaf| plain(file, import, leaf, found)),
+            Some(from) => from_statement(file, import, from, found),
         }
     }
 }
 
-struct File<'a> {
-    mapping: &'a Mapping<'a>,
-    module: Option<usize>,
-    text: &'a str,
+/// A leaf of `import a.b.c [as d]`.
+fn plain(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, found: &mut FileEdits) {
+    let name = &leaf.name.text;
+    let Some(new) = file.absolute(name) else { return };
+    let keeps_name = leaf.alias.is_none() && !name.contains('.');
+    let text = if keeps_name { format!("{new} as {name}") } else { new.clone() };
+    found.change(Edit::replace(leaf.name.span, text), Reference::resolved(Form::Import, name, &new, "the module has another name"));
+    if leaf.alias.is_none() && name.contains('.') {
+        for package in chains::still_needed(file, leaf, &new) {
+            found.add_statement(file.place_after(import), format!("import {package}"));
+        }
+    }
 }
 
 /// Where a leaf comes from after the changes.
 struct Destination {
     parent: String,
     name: String,
-    /// The leaf's own target changed, rather than what it is imported from.
+    /// It is not the same name of the same module any more.
     changed: bool,
 }
 
-impl File<'_> {
-    /// A leaf of `import a.b.c [as d]`.
-    fn plain(&self, import: &ImportStatement, leaf: &Leaf, names: &Names<'_>, found: &mut FileEdits) {
-        let name = &leaf.name.text;
-        let Some(new) = self.new_dotted(name) else { return };
-        let mut text = new.clone();
-        if leaf.alias.is_none() && !name.contains('.') && new != *name {
-            text = format!("{new} as {name}");
+fn from_statement(file: &File<'_>, import: &ImportStatement, from: &FromPart, found: &mut FileEdits) {
+    let Some(base) = import.base(file.package) else {
+        if import_moves(file) {
+            let name = from.span.of(file.text).unwrap_or_default();
+            found.leave(from.span, Form::ImportFrom, name, "it leads above the top-level package");
         }
-        found.change(Edit::replace(leaf.name.span, text), Reference::resolved(Form::Import, name, &new, "the module has another name"));
-        let top = leaf.bound();
-        let lost = leaf.alias.is_none() && name.contains('.') && new.split('.').next() != Some(top);
-        let others = names.analysis.uses.iter().filter(|found| found.chain.first().is_some_and(|root| root.text == top));
-        let needs_top = others.map(|found| names.meanings(found)).any(|meanings| {
-            let moved = meanings.iter().filter_map(|meaning| meaning.entity.as_ref());
-            !moved.into_iter().any(|entity| matches!(entity, Entity::Module(module) if self.mapping.new_name(*module).is_some()))
+        return;
+    };
+    if from.level > 0 && file.module.is_none() {
+        return;
+    }
+    let base_module = file.base_module(import, &base);
+    let destinations: Vec<Destination> =
+        import.leaves.iter().map(|leaf| destination(file, &base, base_module, leaf)).collect();
+    let reanchored = from.level > 0 && import_moves(file);
+    if !reanchored && destinations.iter().all(|destination| !destination.changed) {
+        return;
+    }
+    check_items(file, base_module, import, found);
+    let statement = Statement { file, import, from, base: &base };
+    statement.rewrite(&destinations, found);
+}
+
+/// Whether relative imports of the file count from another package than before.
+fn import_moves(file: &File<'_>) -> bool {
+    file.package != file.package_after
+}
+
+fn destination(file: &File<'_>, base: &str, base_module: Option<usize>, leaf: &Leaf) -> Destination {
+    let name = &leaf.name.text;
+    if name != "*" && file.submodule(base, base_module, name).is_some() {
+        let full = format!("{base}.{name}");
+        let new = file.absolute(&full);
+        let changed = new.is_some();
+        let new = new.unwrap_or(full);
+        let (parent, name) = new.rsplit_once('.').unwrap_or(("", &new));
+        return Destination { parent: parent.to_owned(), name: name.to_owned(), changed };
+    }
+    let item = match base_module {
+        Some(module) => file.mapping.item_after(module, name),
+        None => name.clone(),
+    };
+    let parent = file.absolute(base);
+    let changed = parent.is_some();
+    Destination { parent: parent.unwrap_or_else(|| base.to_owned()), changed: changed || item != *name, name: item }
+}
+
+/// Names that a replaced module has and the one in its place has not.
+fn check_items(file: &File<'_>, base: Option<usize>, import: &ImportStatement, found: &mut FileEdits) {
+    let Some(base) = base else { return };
+    for leaf in &import.leaves {
+        if leaf.name.text == "*" {
+            check_star(file, base, leaf, found);
+        } else if file.graph().submodule(base, &leaf.name.text).is_none() {
+            check_item(file, base, &leaf.name.text, leaf.name.span, found);
+        }
+    }
+}
+
+/// Refuses a name that is used and that the module in place of `module` does not have.
+pub fn check_item(file: &File<'_>, module: usize, name: &str, span: ByteSpan, found: &mut FileEdits) {
+    if let Some(target) = file.mapping.lacks(module, name) {
+        let message = format!("`{name}` is used here and `{target}` has no such name");
+        found.refuse(span, message, Some("add it there, or name its equal under `rename`".to_owned()));
+    }
+}
+
+/// A star import needs what the file uses of it, and all of it where the file passes it on.
+fn check_star(file: &File<'_>, module: usize, leaf: &Leaf, found: &mut FileEdits) {
+    let Some(exports) = file.graph().modules.get(module).map(|module| &module.exports) else { return };
+    let passes_on = file.module.and_then(|module| file.graph().modules.get(module)).is_some_and(|module| module.package);
+    let analysis = file.analysis();
+    for name in exports {
+        let used = analysis.uses.iter().any(|found| {
+            found.chain.first().is_some_and(|root| root.text == *name && analysis.binding_scope(found.scope, name).is_none())
         });
-        if lost && needs_top {
-            found.edits.push(self.after(import, &format!("import {top}")));
+        if used || passes_on {
+            check_item(file, module, name, leaf.name.span, found);
         }
     }
+}
 
-    /// The dotted name of a module as it is spelled here, after the changes.
-    fn new_dotted(&self, name: &str) -> Option<String> {
-        if let Some((length, new)) = self.mapping.dotted(name) {
-            return Some(format!("{new}{}", name.get(length..).unwrap_or_default()));
-        }
-        // Spelled from another root than the canonical name: keep what stands before it.
-        let module = self.mapping.graph.find(self.module, name)?;
-        let new = self.mapping.new_name(module)?;
-        let canonical = &self.mapping.graph.modules.get(module)?.name;
-        if let Some(before) = name.strip_suffix(canonical.as_str()) {
-            return Some(format!("{before}{new}"));
-        }
-        let root = canonical.strip_suffix(name)?;
-        Some(new.strip_prefix(root).unwrap_or(new).to_owned())
-    }
+struct Statement<'a> {
+    file: &'a File<'a>,
+    import: &'a ImportStatement,
+    from: &'a FromPart,
+    base: &'a str,
+}
 
-    fn from(&self, import: &ImportStatement, from: &FromPart, found: &mut FileEdits) {
-        let moved = self.module.is_some_and(|module| self.mapping.moves(module));
-        let package = self.module.map_or("", |module| self.mapping.graph.package_of(module));
-        let Some(base) = import.base(package) else { return };
-        let base_module = self.module.map_or_else(|| self.mapping.graph.find(None, &base), |module| self.mapping.graph.base_module(module, import));
-        let destinations: Vec<Destination> = import.leaves.iter().map(|leaf| self.destination(&base, base_module, leaf)).collect();
-        if !moved && destinations.iter().all(|destination| !destination.changed) {
+impl Statement<'_> {
+    fn rewrite(&self, destinations: &[Destination], found: &mut FileEdits) {
+        let kept = self.kept_parent(destinations);
+        if kept.is_empty() {
+            self.whole_modules(destinations, found);
             return;
         }
-        self.check_items(base_module, import, found);
-        let main = main_parent(&destinations, &base);
-        let spelled = self.spell(from, &main, &base);
-        let old = from.span.of(self.text).unwrap_or_default();
-        if old != spelled {
-            let blank = if self.text.get(..from.span.start as usize).is_some_and(|before| before.ends_with("from")) { " " } else { "" };
-            found.edits.push(Edit::replace(from.span, format!("{blank}{spelled}")));
-            let reason = if base == main { "the importing file moves" } else { "the module has another name" };
-            found.note(from.span, Reference::resolved(Form::ImportFrom, &base, &main, reason));
-        }
-        self.leaves(import, from, &destinations, &main, found);
-    }
-
-    /// Names that a replaced module has and the one in its place has not.
-    fn check_items(&self, base: Option<usize>, import: &ImportStatement, found: &mut FileEdits) {
-        let Some(base) = base else { return };
-        for leaf in &import.leaves {
-            if leaf.name.text != "*"
-                && self.mapping.graph.submodule(base, &leaf.name.text).is_none()
-                && let Some(target) = self.mapping.lacks(base, &leaf.name.text)
-            {
-                let message = format!("`{}` is used here and `{target}` has no such name", leaf.name.text);
-                found.refuse(leaf.name.span, message, Some("add it there, or name its equal under `rename`".to_owned()));
+        self.from_part(&kept, found);
+        for (leaf, destination) in self.import.leaves.iter().zip(destinations).filter(|(_, destination)| destination.parent == kept) {
+            if destination.name != leaf.name.text {
+                let from = format!("{}.{}", self.base, leaf.name.text);
+                let to = format!("{kept}.{}", destination.name);
+                found.note(leaf.name.span, Reference::resolved(Form::ImportFrom, &from, &to, "it has another name there"));
+                found.push(rename_leaf(leaf, &destination.name));
             }
         }
+        self.split(destinations, &kept, found);
     }
 
-    fn destination(&self, base: &str, base_module: Option<usize>, leaf: &Leaf) -> Destination {
-        let name = &leaf.name.text;
-        let full = format!("{base}.{name}");
-        let submodule = match base_module {
-            // A name that the package binds itself hides the submodule, unless it is the submodule.
-            Some(package) => match self.mapping.graph.member(package, name) {
-                Entity::Module(module) if self.mapping.graph.submodule(package, name) == Some(module) => Some(module),
-                _ => None,
-            },
-            None => self.mapping.graph.find(self.module, &full),
-        };
-        if let Some(new) = submodule.and_then(|module| self.mapping.new_name(module)) {
-            let (parent, name) = new.rsplit_once('.').unwrap_or(("", new));
-            return Destination { parent: parent.to_owned(), name: name.to_owned(), changed: true };
+    /// The module that the statement goes on naming: the old one while any leaf stays there, else
+    /// where most leaves go.
+    fn kept_parent(&self, destinations: &[Destination]) -> String {
+        if destinations.iter().any(|destination| destination.parent == self.base) {
+            return self.base.to_owned();
         }
-        let new_base = base_module.and_then(|module| self.mapping.new_name(module)).map(str::to_owned);
-        let new_base = new_base.or_else(|| if base_module.is_none() { self.new_dotted(base) } else { None });
-        let item = base_module.map_or_else(|| name.clone(), |module| self.mapping.item_after(module, name));
-        match new_base {
-            Some(parent) => Destination { changed: true, parent, name: item },
-            None => Destination { parent: base.to_owned(), changed: false, name: item },
+        let count = |parent: &str| destinations.iter().filter(|destination| destination.parent == parent).count();
+        let mut best = "";
+        for destination in destinations.iter().filter(|destination| !destination.parent.is_empty()) {
+            if best.is_empty() || count(&destination.parent) > count(best) {
+                best = &destination.parent;
+            }
         }
+        best.to_owned()
+    }
+
+    fn from_part(&self, kept: &str, found: &mut FileEdits) {
+        let old = self.from.span.of(self.file.text).unwrap_or_default();
+        let spelled = if kept == self.base && self.from.level == 0 { old.to_owned() } else { self.spell(kept) };
+        if old == spelled {
+            return;
+        }
+        let same = kept == self.base;
+        let reason = if same { "the importing file moves" } else { "the module has another name" };
+        found.note(self.from.span, Reference::resolved(Form::ImportFrom, self.base, kept, reason));
+        let before = self.file.text.get(..self.from.span.start as usize).unwrap_or_default();
+        let after = self.file.text.get(self.from.span.end as usize..).unwrap_or_default();
+        let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let front = if touches(before.chars().next_back()) && !spelled.starts_with('.') { " " } else { "" };
+        let back = if touches(after.chars().next()) && !spelled.ends_with('.') { " " } else { "" };
+        found.push(Edit::replace(self.from.span, format!("{front}{spelled}{back}")));
     }
 
     /// How a module is spelled in the `from` part: relative where it was and can be.
-    fn spell(&self, from: &FromPart, parent: &str, base: &str) -> String {
-        let package = self.module.map(|module| self.mapping.package_after(module)).unwrap_or_default();
-        if from.level > 0
-            && let Some(relative) = relative(&package, parent)
+    fn spell(&self, parent: &str) -> String {
+        if self.from.level > 0
+            && let Some(relative) = relative(&self.file.package_after, parent)
         {
             return relative;
-        }
-        if from.level == 0 && from.module != base {
-            return self.new_dotted(&from.module).unwrap_or_else(|| parent.to_owned());
-        }
-        if parent == base && from.level == 0 {
-            return from.span.of(self.text).unwrap_or(parent).to_owned();
         }
         parent.to_owned()
     }
 
-    fn leaves(&self, import: &ImportStatement, from: &FromPart, destinations: &[Destination], main: &str, found: &mut FileEdits) {
-        let mut leaving: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let mut gone = vec![false; import.leaves.len()];
-        for ((leaf, destination), gone) in import.leaves.iter().zip(destinations).zip(&mut gone) {
-            let spelled = leaf_text(leaf, &destination.name);
-            if destination.parent == main {
-                if destination.name != leaf.name.text {
-                    found.edits.push(Edit::replace(leaf.span, spelled));
-                }
-            } else {
-                *gone = true;
-                leaving.entry(&destination.parent).or_default().push(spelled);
-                let new = format!("{}.{}", destination.parent, destination.name);
-                found.note(leaf.name.span, Reference::resolved(Form::ImportFrom, &leaf.name.text, &new, "this name of the list is elsewhere now"));
+    /// Takes the leaves that are elsewhere now out of the list, and imports them from there.
+    fn split(&self, destinations: &[Destination], kept: &str, found: &mut FileEdits) {
+        let gone: Vec<bool> = destinations.iter().map(|destination| destination.parent != kept).collect();
+        if !gone.contains(&true) {
+            return;
+        }
+        let mut parents: Vec<&str> = Vec::new();
+        for (leaf, destination) in self.import.leaves.iter().zip(destinations).filter(|(_, to)| to.parent != kept) {
+            let from = format!("{}.{}", self.base, leaf.name.text);
+            let to = format!("{}.{}", destination.parent, destination.name);
+            found.note(leaf.name.span, Reference::resolved(Form::ImportFrom, &from, to.trim_start_matches('.'), "this name of the list is elsewhere now"));
+            if !parents.contains(&destination.parent.as_str()) {
+                parents.push(&destination.parent);
             }
         }
-        for span in removals(import, &gone) {
-            found.edits.push(Edit::delete(span));
+        let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
+        let removal = list::remove(self.file.text, &spans, &gone);
+        for span in removal.spans {
+            found.push(Edit::delete(span));
         }
-        let statements: Vec<String> = leaving
-            .iter()
-            .map(|(parent, leaves)| format!("from {} import {}", self.spell(from, parent, ""), leaves.join(", ")))
-            .collect();
-        if !statements.is_empty() {
-            found.edits.push(self.after_all(import, &statements));
+        let mut comment = removal.comments.join(" ");
+        if !comment.is_empty() {
+            comment.insert_str(0, "  ");
+        }
+        let place = self.file.place_after(self.import);
+        for parent in parents {
+            let statement = self.statement(parent, destinations, &place.1);
+            found.add_statement(place.clone(), format!("{statement}{}", std::mem::take(&mut comment)));
         }
     }
 
-    fn after(&self, import: &ImportStatement, statement: &str) -> Edit {
-        self.after_all(import, &[statement.to_owned()])
+    /// A statement of its own for the leaves that go to `parent`.
+    fn statement(&self, parent: &str, destinations: &[Destination], line_start: &str) -> String {
+        let leaves = self.import.leaves.iter().zip(destinations).filter(|(_, destination)| destination.parent == parent);
+        let leaves: Vec<String> = leaves.map(|(leaf, destination)| leaf_text(leaf, &destination.name)).collect();
+        if parent.is_empty() {
+            return leaves.iter().map(|leaf| format!("import {leaf}")).collect::<Vec<_>>().join(line_start);
+        }
+        let line = format!("from {} import {}", self.spell(parent), leaves.join(", "));
+        if leaves.len() == 1 || line.len() + line_start.trim_start_matches(['\r', '\n']).len() <= LINE_LENGTH || line_start == "; " {
+            return line;
+        }
+        let lines: String = leaves.iter().map(|leaf| format!("{line_start}    {leaf},")).collect();
+        format!("from {} import ({lines}{line_start})", self.spell(parent))
     }
 
-    /// An edit that puts statements after one, in its block.
-    fn after_all(&self, import: &ImportStatement, statements: &[String]) -> Edit {
-        let before = self.text.get(..import.span.start as usize).unwrap_or_default();
-        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches('\u{feff}');
-        let rest = self.text.get(import.span.end as usize..).unwrap_or_default();
-        let tail = rest.split(['\n', '\r']).next().unwrap_or_default();
-        let ends_line = tail.trim_start().is_empty() || tail.trim_start().starts_with('#');
-        if line.trim().is_empty() && ends_line {
-            let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
-            let at = import.span.end + u32::try_from(tail.len()).unwrap_or(0);
-            let text: String = statements.iter().map(|statement| format!("{newline}{line}{statement}")).collect();
-            return Edit::insert(at, text);
-        }
-        let text: String = statements.iter().map(|statement| format!("; {statement}")).collect();
-        Edit::insert(import.span.end, text)
+    /// Every leaf is a top-level module now: `from pkg import old` becomes `import new as old`.
+    fn whole_modules(&self, destinations: &[Destination], found: &mut FileEdits) {
+        let leaves: Vec<String> =
+            self.import.leaves.iter().zip(destinations).map(|(leaf, destination)| leaf_text(leaf, &destination.name)).collect();
+        found.note(self.from.span, Reference::resolved(Form::ImportFrom, self.base, &leaves.join(", "), "the module is a top-level one now"));
+        found.push(Edit::replace(self.import.span, format!("import {}", leaves.join(", "))));
     }
 }
 
-/// The parent that most leaves have; the old one where it still has any.
-fn main_parent(destinations: &[Destination], base: &str) -> String {
-    let unchanged = destinations.iter().find(|destination| !destination.changed);
-    if let Some(destination) = unchanged {
-        return destination.parent.clone();
+/// An edit that imports a leaf by its new name and keeps the name that the file uses.
+fn rename_leaf(leaf: &Leaf, name: &str) -> Edit {
+    match &leaf.alias {
+        Some(alias) if alias.text == name => Edit::replace(leaf.span, name),
+        Some(_) => Edit::replace(leaf.name.span, name),
+        None => Edit::replace(leaf.name.span, leaf_text(leaf, name)),
     }
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for destination in destinations {
-        *counts.entry(&destination.parent).or_default() += 1;
-    }
-    let most = counts.iter().max_by_key(|(_, count)| **count).map(|(parent, _)| (*parent).to_owned());
-    most.unwrap_or_else(|| base.to_owned())
 }
 
 fn leaf_text(leaf: &Leaf, name: &str) -> String {
     match &leaf.alias {
+        // `import a as a` is a re-export: it stays one.
+        Some(alias) if alias.text == name && alias.text != leaf.name.text => name.to_owned(),
         Some(alias) => format!("{name} as {}", alias.text),
         None if name != leaf.name.text => format!("{name} as {}", leaf.name.text),
         None => name.to_owned(),
     }
-}
-
-/// The spans that take leaves out of a list; what is between the others stays.
-fn removals(import: &ImportStatement, gone: &[bool]) -> Vec<ByteSpan> {
-    let mut spans = Vec::new();
-    let mut at = 0;
-    while at < gone.len() {
-        if !gone.get(at).copied().unwrap_or(false) {
-            at += 1;
-            continue;
-        }
-        let run = gone.iter().skip(at).take_while(|gone| **gone).count();
-        let (first, last) = (import.leaves.get(at), import.leaves.get(at + run - 1));
-        if let (Some(first), Some(last)) = (first, last) {
-            let next = import.leaves.get(at + run);
-            let before = at.checked_sub(1).and_then(|before| import.leaves.get(before));
-            spans.push(match (next, before) {
-                (Some(next), _) => ByteSpan::new(first.span.start, next.span.start),
-                (None, Some(before)) => ByteSpan::new(before.span.end, last.span.end),
-                (None, None) => first.span.cover(last.span),
-            });
-        }
-        at += run;
-    }
-    spans
 }
 
 /// `parent` as seen from `package`, with dots; `None` when they share no top-level package.

@@ -1,9 +1,12 @@
 //! What the changes mean for every module: its name after, and where its file goes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
-use coalesce_model::{Change, ChangeKind, Texts, TreePath, change::renamed};
-use rustc_hash::FxHashMap;
+use coalesce_model::{Change, ChangeKind, ImportTarget, Texts, TreePath, change::renamed};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{Entity, PythonGraph};
 
@@ -17,11 +20,30 @@ pub struct Mapping<'g> {
     pub files: BTreeMap<TreePath, TreePath>,
     /// Files of replaced modules.
     pub gone: BTreeSet<TreePath>,
+    /// Paths of what moves, files and the directories of packages, and where it goes.
+    pub paths: FxHashMap<String, String>,
+    /// Names of files that move and say something by themselves.
+    pub file_names: FxHashSet<String>,
+    /// Texts that every file with a reference contains: the last segments of the changed names.
+    needles: Vec<memchr::memmem::Finder<'static>>,
+    /// Modules that each module imports when it is executed.
+    eager: OnceLock<Vec<Vec<usize>>>,
 }
 
 impl<'g> Mapping<'g> {
     pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &dyn Texts) -> Self {
-        let mut mapping = Self { graph, changes, names: FxHashMap::default(), files: BTreeMap::new(), gone: BTreeSet::new() };
+        let needles: BTreeSet<&str> = changes.iter().filter_map(|change| change.from.rsplit('.').next()).collect();
+        let mut mapping = Self {
+            graph,
+            changes,
+            names: FxHashMap::default(),
+            files: BTreeMap::new(),
+            gone: BTreeSet::new(),
+            paths: FxHashMap::default(),
+            file_names: FxHashSet::default(),
+            needles: needles.into_iter().map(|needle| memchr::memmem::Finder::new(needle).into_owned()).collect(),
+            eager: OnceLock::new(),
+        };
         for (index, module) in graph.modules.iter().enumerate() {
             let own = std::iter::once(&module.name).chain(&module.also);
             if let Some(name) = own.filter_map(|name| renamed(changes, ".", name)).next() {
@@ -31,6 +53,7 @@ impl<'g> Mapping<'g> {
         for change in changes {
             mapping.place(change, texts);
         }
+        mapping.name_paths();
         mapping
     }
 
@@ -61,6 +84,35 @@ impl<'g> Mapping<'g> {
                 }
             }
         }
+    }
+
+    /// Collects the paths of what moves: files, and whole directories.
+    fn name_paths(&mut self) {
+        for (from, to) in &self.files {
+            self.paths.insert(from.as_str().to_owned(), to.as_str().to_owned());
+            if !from.file_name().starts_with("__") && from.file_name().contains('.') {
+                self.file_names.insert(from.file_name().to_owned());
+            }
+        }
+        for change in self.changes.iter().filter(|change| change.kind == ChangeKind::Move) {
+            let module = self.graph.find(None, &change.from).and_then(|index| self.graph.modules.get(index));
+            let Some(module) = module.filter(|module| module.package) else { continue };
+            let directories = self.files.get(&module.path).and_then(TreePath::parent).zip(module.path.parent());
+            if let Some((to, from)) = directories {
+                self.paths.insert(from.as_str().to_owned(), to.as_str().to_owned());
+            }
+        }
+    }
+
+    /// Whether a text may name what changes.
+    pub fn mentioned(&self, text: &str) -> bool {
+        self.needles.iter().any(|needle| needle.find(text.as_bytes()).is_some())
+    }
+
+    /// Whether the file of a module moves, and not the whole package around it.
+    pub fn moves_alone(&self, module: usize) -> bool {
+        let Some(module) = self.graph.modules.get(module).filter(|module| self.files.contains_key(&module.path)) else { return false };
+        self.changes.iter().any(|change| change.from == module.name) && !module.package
     }
 
     /// Whether a change of `from` speaks for this file.
@@ -117,21 +169,55 @@ impl<'g> Mapping<'g> {
         self.graph.modules.get(module).is_some_and(|module| self.gone.contains(&module.path))
     }
 
-    /// What a dotted name becomes: the length of the part that changes, and the new part. The longest
-    /// changed name wins; renamed items count.
-    pub fn dotted(&self, name: &str) -> Option<(usize, String)> {
-        let change = self.changes.iter().filter(|change| {
-            name.strip_prefix(change.from.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        let change = change.max_by_key(|change| change.from.len())?;
-        let rest = name.get(change.from.len()..).unwrap_or_default().trim_start_matches('.');
-        let first = rest.split('.').next().unwrap_or_default();
-        if let ChangeKind::Replace { rename } = &change.kind
-            && let Some((old, new)) = rename.iter().find(|(old, _)| old == first)
-        {
-            return Some((change.from.len() + 1 + old.len(), format!("{}.{new}", change.to)));
+    /// What a dotted name becomes, as spelled in the file of `from`; `None` when it stays. What
+    /// follows the module goes along; the first item of a replaced module takes its new name.
+    pub fn absolute(&self, from: Option<usize>, name: &str) -> Option<String> {
+        let mut length = name.len();
+        let module = loop {
+            let prefix = name.get(..length)?;
+            match self.graph.find(from, prefix) {
+                Some(module) => break module,
+                None => length = prefix.rfind('.')?,
+            }
+        };
+        let new = self.new_name(module)?;
+        let (spelled, rest) = name.split_at_checked(length)?;
+        let canonical = &self.graph.modules.get(module)?.name;
+        let mut result = respelled(spelled, canonical, new)?;
+        let mut segments = rest.split('.').skip(1);
+        if let Some(item) = segments.next() {
+            result.push('.');
+            result.push_str(&self.item_after(module, item));
         }
-        Some((change.from.len(), change.to.clone()))
+        for segment in segments {
+            result.push('.');
+            result.push_str(segment);
+        }
+        Some(result)
+    }
+
+    /// Whether executing `module` loads `target` on the way.
+    pub fn loads(&self, module: usize, target: usize) -> bool {
+        let eager = self.eager.get_or_init(|| {
+            let mut eager = vec![Vec::new(); self.graph.modules.len()];
+            for import in self.graph.imports.iter().filter(|import| import.eager) {
+                if let (ImportTarget::Module(target), Some(list)) = (&import.target, eager.get_mut(import.importer)) {
+                    list.push(*target);
+                }
+            }
+            eager
+        });
+        let mut seen: FxHashSet<usize> = FxHashSet::default();
+        let mut open = vec![module];
+        while let Some(next) = open.pop() {
+            if next == target {
+                return true;
+            }
+            if seen.insert(next) {
+                open.extend(eager.get(next).into_iter().flatten().copied());
+            }
+        }
+        false
     }
 
     /// The name that an item of a module has after the changes.
@@ -150,11 +236,19 @@ impl<'g> Mapping<'g> {
         let target = self.graph.find(None, new)?;
         (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing).then_some(new)
     }
+}
 
-    /// Texts that every file with a reference contains: the last segments of the changed names.
-    pub fn needles(&self) -> BTreeSet<&str> {
-        self.changes.iter().filter_map(|change| change.from.rsplit('.').next()).collect()
+/// `new` with the same root as `spelled`, which is another spelling of `canonical`: the tree may
+/// import `src.pkg.a` what is called `pkg.a`, or the other way round.
+fn respelled(spelled: &str, canonical: &str, new: &str) -> Option<String> {
+    if spelled == canonical {
+        return Some(new.to_owned());
     }
+    if let Some(before) = spelled.strip_suffix(canonical).filter(|before| before.ends_with('.')) {
+        return Some(format!("{before}{new}"));
+    }
+    let root = canonical.strip_suffix(spelled).filter(|root| root.ends_with('.'))?;
+    Some(new.strip_prefix(root).unwrap_or(new).to_owned())
 }
 
 fn joined(directory: &str, rest: &str) -> String {

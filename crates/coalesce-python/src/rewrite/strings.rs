@@ -1,120 +1,172 @@
-//! Full names and file paths in string literals, docstrings and comments.
+//! String literals of code: full names, relative names, statements in templates, and what names the
+//! moved module outside of any literal.
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form, Safety};
+use coalesce_model::{ByteSpan, Edit, Form, Safety};
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
 
 use crate::{
-    analysis::{Analysis, StringLiteral},
+    analysis::StringLiteral,
+    extract::{is_dotted, is_identifier},
     names::occurrences,
-    rewrite::{FileEdits, Reference, mapping::Mapping},
+    rewrite::{
+        documents,
+        file::{File, FileEdits, Reference},
+        imports, lazy, paths,
+        snippet::{self, Setting},
+    },
 };
 
-/// What becomes of full names in prose.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum DocumentMode {
-    Keep,
-    Rewrite,
-}
-
-/// Rewrites full names and paths outside of code.
-pub fn rewrite(mapping: &Mapping<'_>, module: Option<usize>, text: &str, analysis: &Analysis, mode: DocumentMode, found: &mut FileEdits) {
-    let mut spans: Vec<(ByteSpan, Option<&StringLiteral>)> = Vec::new();
-    for change in mapping.changes {
-        for span in occurrences(text, &change.from) {
-            let literal = analysis.strings.iter().find(|string| string.span.contains(span));
-            spans.push((span, literal));
-        }
-    }
-    spans.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
-    let in_code = |span: ByteSpan| {
-        let imports = analysis.imports.iter().any(|(import, _)| import.span.contains(span));
-        imports || analysis.uses.iter().any(|found| found.chain.first().is_some_and(|root| root.span.start <= span.start) && found.chain.last().is_some_and(|last| last.span.end >= span.end))
-    };
-    for (span, literal) in spans {
-        if !found.covered(span) && !in_code(span) {
-            name(mapping, text, span, literal, mode, found);
-        }
-    }
-    paths(mapping, text, analysis, found);
-    if let Some(module) = module {
-        relative_names(mapping, module, text, analysis, found);
-    }
-}
-
-fn name(mapping: &Mapping<'_>, text: &str, span: ByteSpan, literal: Option<&StringLiteral>, mode: DocumentMode, found: &mut FileEdits) {
-    let rest = text.get(span.start as usize..).unwrap_or_default();
-    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
-    let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
-    let Some((length, new)) = mapping.dotted(whole) else { return };
-    let old = whole.get(..length).unwrap_or_default();
-    let span = ByteSpan::new(span.start, span.start + u32::try_from(length).unwrap_or(0));
-    let line_start = text.get(..span.start as usize).and_then(|before| before.rfind(['\n', '\r'])).map_or(0, |at| at + 1);
-    let before = text.get(line_start..span.start as usize).unwrap_or_default();
-    let code_line = is_import_prefix(before);
-    let (form, evidence, safety, reason) = match literal {
-        Some(literal) if literal.documentation && code_line => (Form::DocCode, Evidence::ExactName, Safety::Safe, "an import in a docstring"),
-        Some(literal) if !literal.documentation => {
-            let alone = literal.span.start == span.start;
-            let safety = if alone { Safety::Safe } else { Safety::NeedsReview };
-            (Form::String, Evidence::ExactName, safety, if alone { "a string that is a full name" } else { "a full name in a string" })
-        }
-        _ if mode == DocumentMode::Rewrite => (Form::Prose, Evidence::Prose, Safety::NeedsReview, "a full name in prose"),
-        _ => {
-            found.leave(span, Form::Prose, old, "prose; `--docs rewrite` changes it");
-            return;
-        }
-    };
-    found.change(Edit::replace(span, new.clone()), Reference { form, evidence, from: old, to: &new, reason, safety });
-}
-
-/// Whether a line up to a name makes the name that of an imported module.
-fn is_import_prefix(before: &str) -> bool {
-    let line = before.trim_start().trim_start_matches(">>>").trim_start_matches("...").trim_start();
-    line == "from " || line == "import " || (line.starts_with("import ") && line.trim_end().ends_with(','))
-}
-
-/// Paths of files that move, in strings: `pkg/old/mod.py`, and the directory of a package.
-fn paths(mapping: &Mapping<'_>, text: &str, analysis: &Analysis, found: &mut FileEdits) {
-    let mut moves: Vec<(String, String)> =
-        mapping.files.iter().map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned())).collect();
-    let directories = mapping.files.iter().filter(|(from, _)| from.file_stem() == "__init__");
-    moves.extend(directories.filter_map(|(from, to)| Some((from.parent()?.as_str().to_owned(), to.parent()?.as_str().to_owned()))));
-    // The longest path first: a file before its directory.
-    moves.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
-    for (from, to) in moves {
-        if !from.contains('/') {
+/// Rewrites the literals of a file; prose only when `prose` says so.
+pub fn rewrite(file: &File<'_>, prose: bool, found: &mut FileEdits) {
+    let lazy = lazy::Lazy::new(file);
+    for string in &file.analysis().strings {
+        let Some(content) = string.span.of(file.text) else { continue };
+        if string.documentation {
+            if file.mapping.mentioned(content) {
+                documents::docstring(file, string.span, prose, found);
+            }
             continue;
         }
-        for span in occurrences(text, &from) {
-            let in_string = analysis.strings.iter().any(|string| !string.documentation && string.span.contains(span));
-            let next = text.get(span.end as usize..).and_then(|rest| rest.chars().next());
-            let ends = !next.is_some_and(|c| c == '.' && !from.ends_with(".py") || c == '-');
-            if in_string && ends && !found.covered(span) {
-                let reference = Reference { form: Form::FilePath, evidence: Evidence::ExactPath, from: &from, to: &to, reason: "the path of a file that moves", safety: Safety::Safe };
-                found.change(Edit::replace(span, to.clone()), reference);
+        if content.starts_with('.') || file.mapping.mentioned(content) {
+            literal(file, &lazy, string, content, found);
+        }
+    }
+    paths::rewrite(file, found);
+    outside(file, prose, found);
+}
+
+fn literal(file: &File<'_>, lazy: &lazy::Lazy<'_>, string: &StringLiteral, content: &str, found: &mut FileEdits) {
+    if found.covered(string.span) || lazy.rewrite(string, content, found) {
+        return;
+    }
+    let name = content.split_once(':').map_or(content, |(name, _)| name);
+    if is_dotted(name) || content.contains('.') && !content.contains(['/', ' ', '\n']) && file.graph().find(None, content).is_some() {
+        if let Some(new) = file.absolute(name) {
+            let span = ByteSpan::new(string.span.start, string.span.start + u32::try_from(name.len()).unwrap_or(0));
+            found.change(Edit::replace(span, new.as_str()), Reference::exact(Form::String, name, &new, "a string that is a full name"));
+        }
+        return;
+    }
+    if is_identifier(content) {
+        single(file, string.span, content, found);
+        return;
+    }
+    import_lines(file, string.span, Form::String, found);
+    for (span, name, new) in full_names(file, string.span) {
+        if !found.covered(span) {
+            let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");
+            let reference = if string.annotation { reference } else { reference.needs_review() };
+            found.change(Edit::replace(span, new.as_str()), reference);
+        }
+    }
+}
+
+/// A top-level module named by a string, where nothing else can be meant.
+fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits) {
+    let before = file.text.get(..span.start as usize).unwrap_or_default().trim_end_matches(['"', '\'']);
+    let calls = ["import_module(", "__import__(", "importorskip(", "sys.modules[", "modules.pop(", "find_spec(", "files("];
+    if calls.iter().any(|call| before.trim_end().ends_with(call))
+        && let Some(new) = file.absolute(content)
+    {
+        found.change(Edit::replace(span, new.as_str()), Reference::exact(Form::String, content, &new, "a string that is a full name"));
+    }
+}
+
+/// Import statements that stand on lines of a text: a template of generated code, `python -c`.
+pub fn import_lines(file: &File<'_>, span: ByteSpan, form: Form, found: &mut FileEdits) {
+    let text = file.text;
+    let lines = snippet::lines(text, span);
+    let real = span.of(text).is_some_and(|content| content.contains('\n'));
+    let newline = if !real { "\\n" } else if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let setting = Setting { form, reason: "an import statement in a text", safety: Safety::NeedsReview, newline };
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        at += 1;
+        let Some(code) = snippet::code_line(text, *line, &[">>>"]).or_else(|| snippet::code_line(text, *line, &[""])).or_else(|| indented(text, *line)) else { continue };
+        let content = code.span.of(text).unwrap_or_default();
+        if !(content.starts_with("import ") || content.starts_with("from ") && content.contains(" import")) {
+            continue;
+        }
+        let mut block = vec![code];
+        if content.contains('(') && !content.contains(')') {
+            while let Some(next) = lines.get(at) {
+                at += 1;
+                block.push(snippet::Line { span: *next, start: next.start });
+                if next.of(text).is_some_and(|line| line.contains(')')) {
+                    break;
+                }
+            }
+        }
+        snippet::rewrite(file.mapping, text, &block, setting, found);
+    }
+}
+
+fn indented(text: &str, line: ByteSpan) -> Option<snippet::Line> {
+    let content = line.of(text)?;
+    let indentation = u32::try_from(content.len() - content.trim_start_matches([' ', '\t']).len()).ok()?;
+    Some(snippet::Line { span: ByteSpan::new(line.start + indentation, line.end), start: line.start })
+}
+
+/// The full names of what moves that stand alone in a part of the text: the place, the name, and
+/// the name after.
+pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, String)> {
+    let content = within.of(file.text).unwrap_or_default();
+    let mut result: Vec<(ByteSpan, String, String)> = Vec::new();
+    for change in file.mapping.changes {
+        for at in occurrences(content, &change.from) {
+            let rest = content.get(at.start as usize..).unwrap_or_default();
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
+            let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
+            // `https://host/pkg.old.html` is an address, `pkg-old.x` another word.
+            let before = content.get(..at.start as usize).unwrap_or_default().chars().next_back();
+            if matches!(before, Some('/' | '-' | '@')) || whole.split('.').any(str::is_empty) {
+                continue;
+            }
+            if let Some(new) = file.absolute(whole) {
+                let start = within.start as usize + at.start as usize;
+                result.push((ByteSpan::from_range(start..start + whole.len()), whole.to_owned(), new));
             }
         }
     }
+    result.sort();
+    result.dedup_by(|a, b| a.0.start == b.0.start);
+    result
 }
 
-/// Strings such as `".old"` in a package's table of lazy names.
-fn relative_names(mapping: &Mapping<'_>, module: usize, text: &str, analysis: &Analysis, found: &mut FileEdits) {
-    let graph = mapping.graph;
-    let package = graph.package_of(module).to_owned();
-    if !graph.modules.get(module).is_some_and(|module| module.package) {
+/// Full names that no literal, import or chain accounts for: comments and parts of f-strings.
+fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
+    let analysis = file.analysis();
+    let whole = ByteSpan::from_range(0..file.text.len());
+    let known = |span: ByteSpan| {
+        let literal = analysis.strings.iter().any(|string| string.span.contains(span));
+        let import = analysis.imports.iter().any(|(import, _)| import.span.contains(span));
+        let chain = analysis.uses.iter().any(|used| used.chain.iter().any(|segment| segment.span.start == span.start));
+        literal || import || chain
+    };
+    let names: Vec<_> = full_names(file, whole).into_iter().filter(|(span, ..)| !known(*span) && !found.covered(*span)).collect();
+    if names.is_empty() {
         return;
     }
-    for string in analysis.strings.iter().filter(|string| !string.documentation) {
-        let Some(content) = string.span.of(text) else { continue };
-        let Some(name) = content.strip_prefix('.').filter(|name| !name.is_empty() && name.split('.').all(crate::extract::is_identifier)) else { continue };
-        let full = format!("{package}.{name}");
-        let Some(new) = graph.find(Some(module), &full).and_then(|target| mapping.new_name(target)) else { continue };
-        let Some(relative) = super::imports::relative(&mapping.package_after(module), new) else {
-            found.leave(string.span, Form::String, &full, "a relative name cannot lead to another top-level package");
-            continue;
-        };
-        if relative != content && !found.covered(string.span) {
-            let reference = Reference { form: Form::String, evidence: Evidence::ExactName, from: &full, to: new, reason: "a relative name in a package", safety: Safety::Safe };
-            found.change(Edit::replace(string.span, relative), reference);
+    let start = if file.text.starts_with('\u{feff}') { 3 } else { 0 };
+    let parsed = parse_unchecked(file.text.get(start as usize..).unwrap_or_default(), ParseOptions::from(Mode::Module));
+    for (span, name, new) in names {
+        let around = parsed.tokens().iter().find(|token| {
+            token.start().to_u32() + start <= span.start && span.end <= token.end().to_u32() + start
+        });
+        match around.map(|token| token.kind()) {
+            Some(TokenKind::Comment) => documents::prose(span, &name, &new, prose, found),
+            Some(TokenKind::FStringMiddle | TokenKind::TStringMiddle) => {
+                let reference = Reference::exact(Form::String, &name, &new, "a full name in a formatted string");
+                found.change(Edit::replace(span, new.as_str()), reference.needs_review());
+            }
+            _ => {}
         }
     }
+}
+
+/// The relative spelling of `new` for a file, with dots.
+pub fn relative_after(file: &File<'_>, new: &str) -> Option<String> {
+    imports::relative(&file.package_after, new)
 }

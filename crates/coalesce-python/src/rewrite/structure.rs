@@ -69,13 +69,11 @@ fn shims(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan) {
             ChangeKind::Replace { rename } if module.name == change.from => rename.clone(),
             _ => Vec::new(),
         };
-        let facts = mapping.graph.facts.get(index);
         let text = shim::text(&shim::Shim {
             old: &module.name,
             new: &mapping.name_after(index),
             request,
             exports: &module.exports,
-            all: facts.and_then(|facts| facts.all.as_ref()).map(|all| all.iter().map(|entry| entry.text.clone()).collect()),
             renames: &renames,
         });
         let reason = format!("keeps `{}` working until it is removed", module.name);

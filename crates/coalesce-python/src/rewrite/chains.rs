@@ -1,0 +1,250 @@
+//! Attribute chains that lead to a moved module: `a.b.c.f()` after `import a.b.c`, `import a`, or
+//! `from a import b`.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Edit, Form};
+
+use crate::{
+    analysis::Use,
+    facts::{ImportStatement, Leaf, Spanned},
+    graph::Entity,
+    rewrite::{
+        file::{File, FileEdits, Reference},
+        imports::check_item,
+    },
+};
+
+/// Rewrites the chains of a file.
+pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
+    for used in &file.analysis().uses {
+        if used.chain.len() > 1 {
+            chain(file, used, found);
+        }
+    }
+}
+
+/// What the first name of a chain is bound to.
+enum Root<'a> {
+    /// By `import a.b` without alias: the chain is the full name.
+    Whole(Vec<(&'a ImportStatement, &'a Leaf)>),
+    /// A module, under whatever name.
+    Module(usize, Option<&'a ImportStatement>),
+}
+
+fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
+    match root(file, used) {
+        Some(Root::Whole(imports)) => whole(file, used, &imports, found),
+        Some(Root::Module(module, import)) => below(file, used, module, import, found),
+        None => {}
+    }
+}
+
+fn root<'a>(file: &File<'a>, used: &Use) -> Option<Root<'a>> {
+    let first = used.chain.first()?;
+    let analysis = file.analysis();
+    if analysis.binding_scope(used.scope, &first.text).is_none() {
+        let Some(module) = file.module else { return Some(Root::Whole(Vec::new())) };
+        // Nothing in the file binds it: a star import may.
+        return match file.graph().member(module, &first.text) {
+            Entity::Module(module) => Some(Root::Module(module, None)),
+            _ => None,
+        };
+    }
+    let bindings = analysis.bindings(used.scope, &first.text);
+    let imports: Vec<_> = bindings.iter().filter_map(|binding| file.names.import(binding)).collect();
+    let plain = |(import, leaf): &(&ImportStatement, &Leaf)| import.from.is_none() && leaf.alias.is_none();
+    if !imports.is_empty() && imports.iter().all(plain) {
+        return Some(Root::Whole(imports));
+    }
+    imports.into_iter().find_map(|(import, leaf)| Some(Root::Module(file.leaf_module(import, leaf)?, Some(import))))
+}
+
+/// The modules that the segments of a chain after its root stand for, as far as each is the
+/// submodule of the one before.
+fn path(file: &File<'_>, mut module: usize, chain: &[Spanned]) -> Vec<usize> {
+    let mut modules = vec![module];
+    for segment in chain.iter().skip(1) {
+        let submodule = file.graph().submodule(module, &segment.text);
+        match submodule.filter(|submodule| file.graph().member(module, &segment.text) == Entity::Module(*submodule)) {
+            Some(submodule) => module = submodule,
+            None => break,
+        }
+        modules.push(module);
+    }
+    modules
+}
+
+/// The longest prefix of a full name that is a module: its length in segments, and the module.
+fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
+    let mut name = String::new();
+    let mut known: Option<(usize, usize)> = None;
+    for (at, segment) in chain.iter().enumerate() {
+        if at > 0 {
+            name.push('.');
+        }
+        name.push_str(&segment.text);
+        let here = file.graph().find(file.module, &name);
+        if let Some((_, parent)) = known.filter(|(length, _)| *length == at) {
+            let hidden = match file.graph().member(parent, &segment.text) {
+                Entity::Module(module) => Some(module) != here,
+                Entity::Item(..) => true,
+                Entity::External | Entity::Missing | Entity::Opaque => false,
+            };
+            if hidden || here.is_none() {
+                break;
+            }
+        }
+        match here {
+            Some(module) => known = Some((at + 1, module)),
+            None if file.graph().is_namespace(&name) => {}
+            None => break,
+        }
+    }
+    known
+}
+
+fn text_of(chain: &[Spanned], length: usize) -> String {
+    let segments: Vec<&str> = chain.iter().take(length).map(|segment| segment.text.as_str()).collect();
+    segments.join(".")
+}
+
+fn span_of(chain: &[Spanned], from: usize, to: usize) -> Option<ByteSpan> {
+    Some(chain.get(from)?.span.cover(chain.get(to)?.span))
+}
+
+/// A chain that is a full name.
+fn whole(file: &File<'_>, used: &Use, imports: &[(&ImportStatement, &Leaf)], found: &mut FileEdits) {
+    let Some((length, module)) = module_prefix(file, &used.chain) else { return };
+    item(file, module, used.chain.get(length), found);
+    let old = text_of(&used.chain, length);
+    let Some(new) = file.absolute(&old) else { return };
+    // `import old` becomes `import new as old`: the root means the new module already.
+    let root = used.chain.first().map(|root| root.text.as_str()).unwrap_or_default();
+    if imports.iter().any(|(_, leaf)| leaf.name.text == root)
+        && let Some(root_after) = file.absolute(root)
+    {
+        if new == root_after || new.strip_prefix(root_after.as_str()).is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default()) {
+            return;
+        }
+    }
+    let Some(span) = span_of(&used.chain, 0, length - 1) else { return };
+    found.change(Edit::replace(span, new.clone()), Reference::resolved(Form::Path, &old, &new, "the chain leads to a module with another name"));
+    if let Some((import, _)) = imports.first() {
+        let covers = |name: &str| name == old || name.strip_prefix(old.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        let plain = file.analysis().imports.iter().filter(|(import, _)| import.from.is_none()).flat_map(|(import, _)| &import.leaves);
+        let loaded = plain.into_iter().any(|leaf| leaf.alias.is_none() && covers(&leaf.name.text));
+        let through = imports.iter().filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
+        let same_top = new.split('.').next() == Some(root);
+        if !loaded && !(same_top && through.into_iter().any(|start| file.mapping.loads(start, module))) {
+            found.add_statement(file.place_after(import), format!("import {new}"));
+        }
+    }
+}
+
+/// A chain below a module that has a name of its own in this file.
+fn below(file: &File<'_>, used: &Use, root: usize, import: Option<&ImportStatement>, found: &mut FileEdits) {
+    let modules = path(file, root, &used.chain);
+    let (Some(last), at) = (modules.last().copied(), modules.len() - 1) else { return };
+    item(file, last, used.chain.get(at + 1), found);
+    let moved = |module: usize| file.mapping.new_name(module).is_some();
+    if at == 0 || !modules.iter().any(|module| moved(*module)) {
+        return;
+    }
+    let (old, new) = (file.graph().full_name(&Entity::Module(last)).unwrap_or_default(), file.mapping.name_after(last));
+    let root_after = file.mapping.name_after(root);
+    let now: String = used.chain.iter().skip(1).take(at).map(|segment| format!(".{}", segment.text)).collect();
+    let Some(span) = span_of(&used.chain, 1, at) else { return };
+    let reference = Reference::resolved(Form::Path, &old, &new, "the chain leads to a module with another name");
+    match new.strip_prefix(root_after.as_str()) {
+        Some(rest) if rest == now => {}
+        Some(rest) if rest.starts_with('.') => {
+            found.change(Edit::replace(span, rest.trim_start_matches('.')), reference);
+            if let Some(import) = import.filter(|_| !file.mapping.loads(root, last)) {
+                found.add_statement(file.place_after(import), format!("import {new}"));
+            }
+        }
+        // A package that imports the module by name goes on doing so, under the old name.
+        _ if keeps_binding(file, &modules) => {}
+        _ => elsewhere(file, used, at, (&old, &new), import, found),
+    }
+}
+
+/// Whether the last but one module of a path imports the last one by name.
+fn keeps_binding(file: &File<'_>, modules: &[usize]) -> bool {
+    let [.., parent, last] = modules else { return false };
+    let Some(facts) = file.graph().facts.get(*parent) else { return false };
+    let Some(leaf) = file.graph().modules.get(*last).map(|module| module.name.rsplit('.').next().unwrap_or_default()) else { return false };
+    let from = facts.imports.iter().filter(|import| import.top_level && import.from.is_some());
+    from.flat_map(|import| &import.leaves).any(|other| other.bound() == leaf)
+}
+
+/// The module is not below the root any more: it is imported by a name of its own.
+fn elsewhere(file: &File<'_>, used: &Use, at: usize, names: (&str, &str), import: Option<&ImportStatement>, found: &mut FileEdits) {
+    let (old, new) = names;
+    let (Some(root), Some(span)) = (used.chain.first(), span_of(&used.chain, 0, at)) else { return };
+    let Some(import) = import else {
+        let why = format!("`{}` comes from a star import and does not lead to `{new}`", root.text);
+        found.leave(span, Form::Path, old, &why);
+        return;
+    };
+    let Some((parent, leaf)) = new.rsplit_once('.') else {
+        found.leave(span, Form::Path, old, "the module is a top-level one now; import it");
+        return;
+    };
+    let taken = |name: &str| {
+        let bound = file.analysis().scopes.iter().any(|scope| scope.bindings.contains_key(name));
+        bound || file.analysis().uses.iter().any(|used| used.chain.first().is_some_and(|root| root.text == name))
+    };
+    let joined = format!("{}_{leaf}", root.text);
+    let name = if taken(leaf) { joined.as_str() } else { leaf };
+    if name != leaf && taken(name) {
+        let why = format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
+        found.leave(span, Form::Path, old, &why);
+        return;
+    }
+    let alias = if name == leaf { String::new() } else { format!(" as {name}") };
+    found.change(Edit::replace(span, name), Reference::resolved(Form::Path, old, new, "the module is imported by its new name"));
+    found.add_statement(file.place_after(import), format!("from {parent} import {leaf}{alias}"));
+}
+
+/// An item of a replaced module: a renamed one follows, a missing one is refused.
+fn item(file: &File<'_>, module: usize, item: Option<&Spanned>, found: &mut FileEdits) {
+    let Some(item) = item.filter(|_| file.mapping.goes_away(module)) else { return };
+    check_item(file, module, &item.text, item.span, found);
+    let after = file.mapping.item_after(module, &item.text);
+    if after != item.text {
+        found.change(Edit::replace(item.span, after.clone()), Reference::resolved(Form::Path, &item.text, &after, "the item has another name"));
+    }
+}
+
+/// The packages that `import a.b.c` loaded for chains such as `a.b.g()` and that the statement does
+/// not load any more once it says `new`.
+pub fn still_needed(file: &File<'_>, leaf: &Leaf, new: &str) -> BTreeSet<String> {
+    let analysis = file.analysis();
+    let below = |name: &str, above: &str| name == above || name.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'));
+    let others: Vec<String> = analysis
+        .imports
+        .iter()
+        .filter(|(import, _)| import.from.is_none())
+        .flat_map(|(import, _)| &import.leaves)
+        .filter(|other| other.alias.is_none())
+        .map(|other| if other == leaf { new.to_owned() } else { file.absolute(&other.name.text).unwrap_or_else(|| other.name.text.clone()) })
+        .collect();
+    let mut needed = BTreeSet::new();
+    for used in analysis.uses.iter().filter(|used| used.chain.first().is_some_and(|root| root.text == leaf.bound())) {
+        let binds_here = analysis.bindings(used.scope, leaf.bound()).iter().any(|binding| {
+            file.names.import(binding).is_some_and(|(_, other)| other.span == leaf.span)
+        });
+        let Some((length, _)) = module_prefix(file, &used.chain).filter(|_| binds_here) else { continue };
+        let name = text_of(&used.chain, length);
+        let provided = others.iter().any(|other| below(other, &name));
+        if file.absolute(&name).is_none() && below(&leaf.name.text, &name) && !provided {
+            needed.insert(name);
+        }
+    }
+    // The deepest one loads those above it.
+    let all = needed.clone();
+    needed.retain(|name| !all.iter().any(|other| other != name && below(other, name)));
+    needed
+}

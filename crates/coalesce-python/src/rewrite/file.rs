@@ -1,0 +1,214 @@
+//! One file while it is being rewritten: what it is, and what was found so far.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath, finding::codes};
+
+use crate::{
+    analysis::Analysis,
+    facts::{ImportStatement, Leaf},
+    graph::{Entity, PythonGraph},
+    names::Names,
+    rewrite::mapping::Mapping,
+};
+
+/// One file, or one piece of code that belongs to no module, under a set of changes.
+pub struct File<'a> {
+    pub mapping: &'a Mapping<'a>,
+    /// The module of the file; `None` for a piece of code.
+    pub module: Option<usize>,
+    pub text: &'a str,
+    pub names: Names<'a>,
+    /// The package that relative imports count from, before and after.
+    pub package: &'a str,
+    pub package_after: String,
+}
+
+impl<'a> File<'a> {
+    pub fn new(mapping: &'a Mapping<'a>, module: Option<usize>, text: &'a str, analysis: &'a Analysis) -> Self {
+        Self {
+            mapping,
+            module,
+            text,
+            names: Names::new(mapping.graph, module, analysis),
+            package: module.map_or("", |module| mapping.graph.package_of(module)),
+            package_after: module.map(|module| mapping.package_after(module)).unwrap_or_default(),
+        }
+    }
+
+    pub fn graph(&self) -> &'a PythonGraph {
+        self.mapping.graph
+    }
+
+    pub fn analysis(&self) -> &'a Analysis {
+        self.names.analysis
+    }
+
+    /// What an absolute dotted name becomes, if it becomes something else.
+    pub fn absolute(&self, name: &str) -> Option<String> {
+        self.mapping.absolute(self.module, name)
+    }
+
+    /// The submodule that `leaf` names in the module `base`, when it names no other thing there.
+    pub fn submodule(&self, base: &str, base_module: Option<usize>, leaf: &str) -> Option<usize> {
+        let graph = self.graph();
+        match base_module {
+            Some(package) => {
+                let submodule = graph.submodule(package, leaf)?;
+                (graph.member(package, leaf) == Entity::Module(submodule)).then_some(submodule)
+            }
+            None => graph.find(self.module, &format!("{base}.{leaf}")),
+        }
+    }
+
+    /// The module that the `from` part of a statement names.
+    pub fn base_module(&self, import: &ImportStatement, base: &str) -> Option<usize> {
+        match self.module {
+            Some(module) => self.graph().base_module(module, import),
+            None => self.graph().find(None, base),
+        }
+    }
+
+    /// The module that the name of a leaf stands for, and its name as spelled here.
+    pub fn leaf_module(&self, import: &ImportStatement, leaf: &Leaf) -> Option<usize> {
+        match self.graph().leaf_entity(self.module.unwrap_or(usize::MAX), import, leaf) {
+            Entity::Module(module) => Some(module),
+            _ => None,
+        }
+    }
+
+    /// Where new statements after `import` go: the place, what comes before each, what after.
+    pub fn place_after(&self, import: &ImportStatement) -> (u32, String) {
+        let before = self.text.get(..import.span.start as usize).unwrap_or_default();
+        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches('\u{feff}');
+        let rest = self.text.get(import.span.end as usize..).unwrap_or_default();
+        let tail = rest.split(['\n', '\r']).next().unwrap_or_default();
+        let ends_line = tail.trim_start().is_empty() || tail.trim_start().starts_with('#');
+        if line.trim().is_empty() && ends_line {
+            let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+            let length = u32::try_from(tail.len()).unwrap_or(0);
+            return (import.span.end + length, format!("{newline}{line}"));
+        }
+        (import.span.end, "; ".to_owned())
+    }
+}
+
+/// What becomes of one file.
+pub struct FileEdits {
+    pub path: TreePath,
+    edits: Vec<(Edit, usize)>,
+    inserted: BTreeMap<u32, (String, Vec<String>, usize)>,
+    pub rewrites: Vec<Rewrite>,
+    pub not_rewritten: Vec<NotRewritten>,
+    pub refusals: Vec<Finding>,
+    pub notes: Vec<Finding>,
+}
+
+impl FileEdits {
+    pub fn new(path: TreePath) -> Self {
+        Self {
+            path,
+            edits: Vec::new(),
+            inserted: BTreeMap::new(),
+            rewrites: Vec::new(),
+            not_rewritten: Vec::new(),
+            refusals: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// One reference that changes by one edit of its own.
+    pub fn change(&mut self, edit: Edit, reference: Reference<'_>) {
+        self.note(edit.span, reference);
+        self.push(edit);
+    }
+
+    /// A reference that changes; the edits that follow are made for it.
+    pub fn note(&mut self, span: ByteSpan, reference: Reference<'_>) {
+        self.rewrites.push(Rewrite {
+            path: self.path.clone(),
+            span,
+            form: reference.form,
+            evidence: reference.evidence,
+            from: reference.from.to_owned(),
+            to: reference.to.to_owned(),
+            reason: reference.reason.to_owned(),
+            safety: reference.safety,
+        });
+    }
+
+    /// An edit for the reference that was noted last.
+    pub fn push(&mut self, edit: Edit) {
+        self.edits.push((edit, self.rewrites.len().saturating_sub(1)));
+    }
+
+    /// A statement that comes after another one, for the reference that was noted last. The same
+    /// statement at the same place is made once.
+    pub fn add_statement(&mut self, place: (u32, String), statement: String) {
+        let (_, statements, _) =
+            self.inserted.entry(place.0).or_insert_with(|| (place.1, Vec::new(), self.rewrites.len().saturating_sub(1)));
+        if !statements.contains(&statement) {
+            statements.push(statement);
+        }
+    }
+
+    pub fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
+        self.not_rewritten.push(NotRewritten { path: self.path.clone(), span, form, name: name.to_owned(), why: why.to_owned() });
+    }
+
+    pub fn refuse(&mut self, span: ByteSpan, message: String, help: Option<String>) {
+        self.refusals.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Error,
+            path: self.path.clone(),
+            span: Some(span),
+            message,
+            help,
+        });
+    }
+
+    /// Whether an edit already covers these bytes.
+    pub fn covered(&self, span: ByteSpan) -> bool {
+        self.edits.iter().any(|(edit, _)| edit.span.start < span.end && span.start < edit.span.end)
+    }
+
+    /// The edits, each with the reference that it is made for.
+    pub fn finish(mut self) -> (Self, Vec<(Edit, usize)>) {
+        let mut edits = std::mem::take(&mut self.edits);
+        for (at, (before, statements, reference)) in std::mem::take(&mut self.inserted) {
+            let text: String = statements.iter().map(|statement| format!("{before}{statement}")).collect();
+            edits.push((Edit::insert(at, text), reference));
+        }
+        edits.sort();
+        edits.dedup_by(|a, b| a.0 == b.0);
+        (self, edits)
+    }
+}
+
+/// How a reference that changes is described.
+#[derive(Clone, Copy)]
+pub struct Reference<'a> {
+    pub form: Form,
+    pub evidence: Evidence,
+    pub from: &'a str,
+    pub to: &'a str,
+    pub reason: &'a str,
+    pub safety: Safety,
+}
+
+impl<'a> Reference<'a> {
+    /// One that the imports of the tree resolve.
+    pub fn resolved(form: Form, from: &'a str, to: &'a str, reason: &'a str) -> Self {
+        Self { form, evidence: Evidence::Resolved, from, to, reason, safety: Safety::Safe }
+    }
+
+    /// A full name that stands in a text.
+    pub fn exact(form: Form, from: &'a str, to: &'a str, reason: &'a str) -> Self {
+        Self { evidence: Evidence::ExactName, ..Self::resolved(form, from, to, reason) }
+    }
+
+    /// The same, to be looked at by a person.
+    pub fn needs_review(self) -> Self {
+        Self { safety: Safety::NeedsReview, ..self }
+    }
+}
