@@ -51,6 +51,7 @@ pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
     let mut found: Vec<Mention> = text_files(texts)
         .filter(|(_, kind)| *kind == FileKind::Configuration)
         .filter_map(|(path, _)| Some((path, texts.text(path)?)))
+        .filter(|(path, text)| !is_manifest(path, text))
         .flat_map_iter(|(path, text)| {
             let lines = LineIndex::new(&text);
             let fits = |name: &&(ByteSpan, &str)| patterns.iter().any(|pattern| pattern.matches_name_or_parent(name.1));
@@ -63,8 +64,6 @@ pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
             mentions
         })
         .collect();
-    // The manifests themselves say what is forbidden.
-    found.retain(|mention| !mention.path.as_str().starts_with("migrations/"));
     found.sort_by(|a, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
     found
 }
@@ -76,6 +75,7 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
         return Vec::new();
     }
     let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
+    let files = files.filter(|(path, _, text)| !is_manifest(path, text));
     let found = files.flat_map_iter(|(path, kind, text)| {
         let form = if kind == FileKind::Configuration { Form::Configuration } else { Form::Prose };
         let spans: Vec<ByteSpan> = occurrences(&text, name).collect();
@@ -85,6 +85,12 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
     let mut found: Vec<Reference> = found.collect();
     found.sort();
     found
+}
+
+/// Whether a file is a migration manifest: it names what moves because it says so, and stays.
+fn is_manifest(path: &TreePath, text: &str) -> bool {
+    let tables = ["[[move]]", "[[replace]]", "[[forbid]]"];
+    path.extension() == Some("toml") && text.contains("schema") && text.lines().any(|line| tables.contains(&line.trim()))
 }
 
 fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, FileKind)> {
@@ -141,7 +147,7 @@ impl Found {
 impl Subject<'_> {
     fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
         let mut found = Found { path: path.clone(), edits: Vec::new(), rewrites: Vec::new(), not_rewritten: Vec::new() };
-        if path.as_str().starts_with("migrations/") {
+        if is_manifest(path, text) {
             return found;
         }
         match kind {

@@ -126,7 +126,11 @@ impl Worked {
         } else if self.nothing_to_do() {
             "yes: there is nothing to do".to_owned()
         } else {
-            let look = if review == 0 { String::new() } else { format!("; {review} rewrites deserve a look") };
+            let look = match review {
+                0 => String::new(),
+                1 => "; 1 rewrite deserves a look".to_owned(),
+                review => format!("; {review} rewrites deserve a look"),
+            };
             format!("yes: all {} imports between modules of the planned tree resolve{look}", self.resolved_imports)
         };
         Verdict { imports_still_work: refusals == 0, message }
