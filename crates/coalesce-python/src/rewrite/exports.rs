@@ -30,10 +30,14 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
             }
         }
     }
-    if !gone.contains(&true) || gone.iter().all(|gone| *gone) {
+    if !gone.contains(&true) {
         return;
     }
     let quoted: Vec<ByteSpan> = all.iter().map(|entry| with_quotes(file.text, entry.span)).collect();
+    if let (true, Some(first), Some(last)) = (gone.iter().all(|gone| *gone), quoted.first(), quoted.last()) {
+        found.push(Edit::delete(first.cover(*last)));
+        return;
+    }
     for span in list::remove(file.text, &quoted, &gone).spans {
         found.push(Edit::delete(span));
     }

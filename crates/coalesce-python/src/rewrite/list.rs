@@ -50,7 +50,8 @@ fn own_line(text: &str, element: ByteSpan) -> Option<(ByteSpan, Option<String>)>
     let line = rest.split(['\n', '\r']).next()?;
     let tail = line.trim_start();
     let tail = tail.strip_prefix(',').unwrap_or(tail).trim_start();
-    if !before.get(start..)?.trim().is_empty() || !(tail.is_empty() || tail.starts_with('#')) {
+    let continued = before.get(..start)?.trim_end_matches(['\n', '\r']).ends_with('\\');
+    if continued || !before.get(start..)?.trim().is_empty() || !(tail.is_empty() || tail.starts_with('#')) {
         return None;
     }
     let after = rest.get(line.len()..)?;

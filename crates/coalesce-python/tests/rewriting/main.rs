@@ -1,0 +1,5 @@
+//! Whole rewrites of small trees, and what Python makes of the shims that they leave.
+
+mod moves;
+mod shims;
+mod support;
