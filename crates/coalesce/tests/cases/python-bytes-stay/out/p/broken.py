@@ -1,0 +1,4 @@
+import p.new.a
+
+def broken(:
+    from p.new.a import X

@@ -1,0 +1,3 @@
+
+from p.new.a import \
+    X

@@ -1,0 +1,1 @@
+from p.new import a

@@ -1,0 +1,3 @@
+from demo import kernels
+
+VALUE = kernels.run()

@@ -1,0 +1,2 @@
+from demo.kernels import run
+from helpers import help_me

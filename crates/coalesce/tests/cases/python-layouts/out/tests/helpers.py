@@ -1,0 +1,5 @@
+from space.plugin.tools import VALUE
+
+
+def help_me():
+    return VALUE

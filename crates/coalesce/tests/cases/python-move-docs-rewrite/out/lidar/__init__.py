@@ -1,0 +1,3 @@
+from .core.kernels import run
+
+__all__ = ["run"]

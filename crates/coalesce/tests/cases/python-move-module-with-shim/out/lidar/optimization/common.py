@@ -1,0 +1,2 @@
+def scale(points):
+    return [2 * point for point in points]

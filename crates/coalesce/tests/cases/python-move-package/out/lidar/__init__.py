@@ -1,0 +1,2 @@
+from .core.gpu import pool
+from .core.gpu.deep.leaf import leaf

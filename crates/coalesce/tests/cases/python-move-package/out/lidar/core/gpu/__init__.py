@@ -1,0 +1,2 @@
+from .pool import Pool
+from ... import shared

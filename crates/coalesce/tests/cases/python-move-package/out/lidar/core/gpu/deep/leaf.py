@@ -1,0 +1,6 @@
+from ....shared import VALUE
+from . import sibling
+
+
+def leaf():
+    return VALUE, sibling.NAME

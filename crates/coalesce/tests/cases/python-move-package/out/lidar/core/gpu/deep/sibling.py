@@ -1,0 +1,1 @@
+NAME = __name__.rsplit(".", 1)[-1]

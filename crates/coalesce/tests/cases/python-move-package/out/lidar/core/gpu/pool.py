@@ -1,0 +1,6 @@
+from .deep import leaf as _leaf
+from ...shared import VALUE
+
+
+class Pool:
+    size = VALUE

@@ -1,0 +1,1 @@
+from p import kernels, heart as core

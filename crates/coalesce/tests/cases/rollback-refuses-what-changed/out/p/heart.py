@@ -1,0 +1,1 @@
+from p.gpu import X

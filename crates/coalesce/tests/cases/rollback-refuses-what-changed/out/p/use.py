@@ -1,0 +1,1 @@
+from p import gpu as kernels, heart as core

@@ -1,0 +1,2 @@
+from p.heart import X
+import p.gpu
