@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Some("bless") => test::bless(&Repository::find()),
         Some("tidy") => tidy::run(&Repository::find()),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
+        Some("bench") => Err(anyhow::anyhow!("there are no benchmarks yet")),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
