@@ -17,7 +17,7 @@ fn graph(fixture: &str) -> (MemoryTexts, RustGraph) {
         .map(|path| {
             (
                 path.clone(),
-                Arc::new(Rust.facts(path, &texts.text(path).unwrap())),
+                Arc::new(Rust.facts(path, &texts.text(path).expect("a file of the fixture"))),
             )
         })
         .collect();
@@ -32,7 +32,7 @@ fn references(fixture: &str, name: &str) -> Vec<String> {
         .references(name, &texts)
         .into_iter()
         .map(|reference| {
-            let text = texts.text(&reference.path).unwrap();
+            let text = texts.text(&reference.path).expect("a file of the fixture");
             let line = LineIndex::new(&text).line_number(reference.span.start);
             let sure = reference.certainty == coalesce_model::Certainty::Exact;
             format!("{}:{line}{}", reference.path, if sure { "" } else { "?" })

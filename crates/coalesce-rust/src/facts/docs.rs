@@ -8,7 +8,8 @@ use syn::parse::Parser;
 
 use super::{
     DocCode, Namespaces, Origin, ScopeId, ScopeKind,
-    extract::{Extractor, Places},
+    extract::Extractor,
+    places::Places,
     source::{Builder, index, is_path},
     tokens,
 };

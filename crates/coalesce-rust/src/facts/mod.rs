@@ -8,10 +8,14 @@
 mod attributes;
 mod docs;
 mod extract;
+mod imports;
+mod items;
 mod macros;
 mod parse;
 mod patterns;
+mod places;
 mod source;
+mod token_items;
 mod tokens;
 
 use coalesce_model::ByteSpan;

@@ -2,7 +2,9 @@
 
 use coalesce_model::ByteSpan;
 
-use super::{Problem, SourceFacts, docs, extract, source::Builder, source::index, tokens};
+use super::{
+    Problem, SourceFacts, docs, extract, places::Places, source::Builder, source::index, tokens,
+};
 use crate::lexer;
 
 /// Deeper texts are parsed on a thread with a large stack.
@@ -96,7 +98,7 @@ impl<'t> Source<'t> {
         let code = self.text.get(self.base as usize..).unwrap_or_default();
         let result = syn::parse_str::<syn::File>(code);
         let result = result.map_err(|error| {
-            let at = extract::Places::new(self.text, self.base).start(error.span());
+            let at = Places::new(self.text, self.base).start(error.span());
             let end = self
                 .text
                 .get(at as usize..)

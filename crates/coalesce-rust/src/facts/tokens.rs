@@ -5,12 +5,7 @@
 
 use coalesce_model::ByteSpan;
 
-use super::{
-    Item, ItemKind, LeafKind, ModuleDeclaration, Namespaces, Origin, ScopeId, ScopeKind, Segment,
-    UseDeclaration, UseTree, Visibility, VisibilityKind,
-    extract::Leaf,
-    source::{Builder, index, private},
-};
+use super::{Namespaces, Origin, ScopeId, ScopeKind, Segment, source::Builder, source::index};
 use crate::lexer::{self, Token, TokenKind};
 
 /// Words that are no name in a path.
@@ -63,11 +58,11 @@ const KEYWORDS: [&str; 44] = [
 
 /// What the scanner looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Mode {
+pub(super) struct Mode {
     /// `use`, `mod` and items are declarations of the scope.
     declarations: bool,
     /// Braces open scopes.
-    scopes: bool,
+    pub(super) scopes: bool,
     /// Names of one segment count.
     single: bool,
 }
@@ -221,10 +216,10 @@ pub(super) fn format_names(builder: &mut Builder<'_>, body: ByteSpan) {
     }
 }
 
-struct Scanner<'s, 'b, 't> {
-    builder: &'b mut Builder<'t>,
-    tokens: &'s [Token],
-    mode: Mode,
+pub(super) struct Scanner<'s, 'b, 't> {
+    pub(super) builder: &'b mut Builder<'t>,
+    pub(super) tokens: &'s [Token],
+    pub(super) mode: Mode,
 }
 
 impl<'t> Scanner<'_, '_, 't> {
@@ -264,27 +259,27 @@ impl<'t> Scanner<'_, '_, 't> {
         self.builder.scope = outermost;
     }
 
-    fn text(&self, at: usize) -> &'t str {
+    pub(super) fn text(&self, at: usize) -> &'t str {
         self.tokens
             .get(at)
             .map_or("", |token| self.builder.slice(token.span))
     }
 
-    fn is_ident(&self, at: usize) -> bool {
+    pub(super) fn is_ident(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is_ident())
     }
 
-    fn is(&self, at: usize, punct: u8) -> bool {
+    pub(super) fn is(&self, at: usize, punct: u8) -> bool {
         self.tokens.get(at).is_some_and(|token| token.is(punct))
     }
 
-    fn is_colons(&self, at: usize) -> bool {
+    pub(super) fn is_colons(&self, at: usize) -> bool {
         let pair = (self.tokens.get(at), self.tokens.get(at + 1));
         matches!(pair, (Some(a), Some(b)) if a.is(b':') && b.is(b':') && a.span.end == b.span.start)
     }
 
     /// The end of the bracket that opens at `at`.
-    fn closing(&self, at: usize) -> u32 {
+    pub(super) fn closing(&self, at: usize) -> u32 {
         let mut depth = 0usize;
         for token in self.tokens.get(at..).unwrap_or_default() {
             match token.kind {
@@ -314,56 +309,6 @@ impl<'t> Scanner<'_, '_, 't> {
                 "pub" | "unsafe" | "async" | "const" | "default"
             ),
             _ => false,
-        }
-    }
-
-    /// The index of the `pub` that belongs to the keyword at `at`, or `at`.
-    fn visibility_start(&self, at: usize) -> usize {
-        let mut from = at;
-        while from > 0
-            && matches!(
-                self.text(from - 1),
-                "unsafe" | "async" | "const" | "default"
-            )
-        {
-            from -= 1;
-        }
-        if from > 0 && self.text(from - 1) == "pub" {
-            return from - 1;
-        }
-        let close = from.checked_sub(1).and_then(|at| self.tokens.get(at));
-        if close.is_some_and(|token| token.kind == TokenKind::Close(b')')) {
-            let open = (0..from - 1).rev().find(|at| {
-                self.tokens
-                    .get(*at)
-                    .is_some_and(|t| t.kind == TokenKind::Open(b'('))
-            });
-            if let Some(open) = open.filter(|open| *open > 0 && self.text(open - 1) == "pub") {
-                return open - 1;
-            }
-        }
-        at
-    }
-
-    fn visibility(&self, at: usize) -> Visibility {
-        let start = self.tokens.get(at).map_or(0, |token| token.span.start);
-        let from = self.visibility_start(at);
-        let Some(first) = self.tokens.get(from).filter(|_| from < at) else {
-            return private(start);
-        };
-        let parenthesis = self
-            .tokens
-            .get(from + 1)
-            .is_some_and(|token| token.kind == TokenKind::Open(b'('));
-        let (kind, end) = match self.text(from + 2) {
-            _ if !parenthesis => (VisibilityKind::Public, first.span.end),
-            "super" => (VisibilityKind::Super, self.closing(from + 1)),
-            "self" => (VisibilityKind::SelfModule, self.closing(from + 1)),
-            _ => (VisibilityKind::Crate, self.closing(from + 1)),
-        };
-        Visibility {
-            kind,
-            span: ByteSpan::new(first.span.start, end),
         }
     }
 
@@ -428,7 +373,7 @@ impl<'t> Scanner<'_, '_, 't> {
         next
     }
 
-    fn segment(&mut self, at: usize) -> Option<(Segment, usize)> {
+    pub(super) fn segment(&mut self, at: usize) -> Option<(Segment, usize)> {
         let token = *self.tokens.get(at)?;
         if token.is(b'$') {
             let name = self.tokens.get(at + 1)?;
@@ -441,7 +386,7 @@ impl<'t> Scanner<'_, '_, 't> {
         Some((self.builder.segment(token.span), at + 1))
     }
 
-    fn is_keyword(&self, at: usize) -> bool {
+    pub(super) fn is_keyword(&self, at: usize) -> bool {
         KEYWORDS.contains(&self.text(at))
     }
 
@@ -460,291 +405,6 @@ impl<'t> Scanner<'_, '_, 't> {
             Namespaces::MACRO
         } else {
             Namespaces::TYPE.or(Namespaces::VALUE)
-        }
-    }
-
-    fn module(&mut self, at: usize, scopes: &mut Vec<Option<ScopeId>>) -> usize {
-        let Some(name) = self
-            .tokens
-            .get(at + 1)
-            .map(|token| self.builder.segment(token.span))
-        else {
-            return at + 1;
-        };
-        let visibility = self.visibility(at);
-        let behind = self.tokens.get(at + 2).copied();
-        let open = behind.filter(|token| token.kind == TokenKind::Open(b'{'));
-        if open.is_none() && !self.is(at + 2, b';') {
-            return at + 2;
-        }
-        let end = open.map_or(behind.map_or(name.span.end, |semi| semi.span.end), |_| {
-            self.closing(at + 2)
-        });
-        let declaration = ModuleDeclaration {
-            scope: self.builder.scope,
-            name,
-            span: ByteSpan::new(visibility.span.start, end),
-            attributes: None,
-            visibility,
-            cfg: Vec::new(),
-            path_attributes: self.path_attributes(at),
-            macro_use: false,
-            body: None,
-            origin: self.builder.origin,
-        };
-        self.builder.facts.modules.push(declaration);
-        let Some(open) = open.filter(|_| self.mode.scopes) else {
-            return at + 3;
-        };
-        let declared = self.builder.facts.modules.len() - 1;
-        let span = ByteSpan::new(open.span.start, end);
-        scopes.push(Some(self.builder.open_scope(
-            ScopeKind::Module(index(declared)),
-            span,
-            open.span.end,
-        )));
-        let scope = self.builder.scope;
-        if let Some(declaration) = self.builder.facts.modules.get_mut(declared) {
-            declaration.body = Some(scope);
-        }
-        at + 3
-    }
-
-    /// `path = "…"` in the attributes before the declaration at `at`.
-    fn path_attributes(&self, at: usize) -> Vec<super::PathAttribute> {
-        let mut found = Vec::new();
-        let mut end = self.visibility_start(at);
-        while let Some(open) = self.attribute_before(end) {
-            let inside = self.tokens.get(open..end).unwrap_or_default();
-            let conditional = inside
-                .iter()
-                .any(|token| self.builder.slice(token.span) == "cfg_attr");
-            for window in inside.windows(3) {
-                if let [name, equals, value] = window
-                    && let TokenKind::Text { content } = value.kind
-                    && equals.is(b'=')
-                    && self.builder.slice(name.span) == "path"
-                {
-                    let value = Box::from(self.builder.slice(content));
-                    let cfg = conditional.then(|| Box::from("cfg_attr"));
-                    found.push(super::PathAttribute {
-                        value,
-                        span: content,
-                        cfg,
-                    });
-                }
-            }
-            end = open;
-        }
-        found
-    }
-
-    /// The index of the `#` of an attribute that ends before `end`.
-    fn attribute_before(&self, end: usize) -> Option<usize> {
-        let last = self.tokens.get(end.checked_sub(1)?)?;
-        if last.kind != TokenKind::Close(b']') {
-            return None;
-        }
-        let mut depth = 0usize;
-        for at in (0..end).rev() {
-            match self.tokens.get(at)?.kind {
-                TokenKind::Close(_) => depth += 1,
-                TokenKind::Open(_) => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 {
-                return at.checked_sub(1).filter(|hash| self.is(*hash, b'#'));
-            }
-        }
-        None
-    }
-
-    fn item(&mut self, at: usize) -> Option<usize> {
-        let both = Namespaces::TYPE.or(Namespaces::VALUE);
-        let (kind, namespaces) = match self.text(at) {
-            "struct" => (ItemKind::Struct, both),
-            "enum" => (ItemKind::Enum, Namespaces::TYPE),
-            "union" => (ItemKind::Union, Namespaces::TYPE),
-            "trait" => (ItemKind::Trait, Namespaces::TYPE),
-            "type" => (ItemKind::TypeAlias, Namespaces::TYPE),
-            "fn" => (ItemKind::Function, Namespaces::VALUE),
-            "const" => (ItemKind::Const, Namespaces::VALUE),
-            "static" => (ItemKind::Static, Namespaces::VALUE),
-            "macro_rules" if self.is(at + 1, b'!') => (ItemKind::Macro, Namespaces::MACRO),
-            _ => return None,
-        };
-        let skip =
-            usize::from(kind == ItemKind::Macro || matches!(self.text(at + 1), "mut" | "ref"));
-        let name_at = at + 1 + skip;
-        if !self.is_ident(name_at) || self.is_keyword(name_at) {
-            return None;
-        }
-        let token = *self.tokens.get(name_at)?;
-        let name = self.builder.segment(token.span);
-        let visibility = self.visibility(at);
-        let span = ByteSpan::new(visibility.span.start, name.span.end);
-        let variants = if kind == ItemKind::Enum {
-            self.variants(name_at + 1)
-        } else {
-            Vec::new()
-        };
-        self.builder.facts.items.push(Item {
-            scope: self.builder.scope,
-            name,
-            kind,
-            namespaces,
-            visibility,
-            span,
-            signature: span,
-            conditional: false,
-            exported: false,
-            variants,
-            origin: self.builder.origin,
-        });
-        Some(name_at + 1)
-    }
-
-    /// Names at depth one of the braces after `at` that stand at the start of a variant.
-    fn variants(&mut self, at: usize) -> Vec<Segment> {
-        let open = (at..at + 64).find(|at| {
-            self.tokens
-                .get(*at)
-                .is_none_or(|t| t.kind == TokenKind::Open(b'{'))
-        });
-        let mut variants = Vec::new();
-        let mut depth = 0usize;
-        let mut expected = false;
-        for index in open.unwrap_or(usize::MAX)..self.tokens.len() {
-            let Some(token) = self.tokens.get(index).copied() else {
-                break;
-            };
-            match token.kind {
-                TokenKind::Open(_) => {
-                    depth += 1;
-                    expected = depth == 1;
-                }
-                TokenKind::Close(close) => {
-                    depth = depth.saturating_sub(1);
-                    expected = depth == 1 && close == b']' && expected;
-                    if depth == 0 {
-                        break;
-                    }
-                    expected = expected || (depth == 1 && close == b']');
-                }
-                TokenKind::Punct(b',') => expected = depth == 1,
-                TokenKind::Ident if depth == 1 && expected => {
-                    variants.push(self.builder.segment(token.span));
-                    expected = false;
-                }
-                _ => {}
-            }
-        }
-        variants
-    }
-
-    fn use_declaration(&mut self, at: usize) -> usize {
-        let Some(keyword) = self.tokens.get(at).map(|token| token.span) else {
-            return at + 1;
-        };
-        let visibility = self.visibility(at);
-        let colons = self.is_colons(at + 1);
-        let mut next = if colons { at + 3 } else { at + 1 };
-        let leading = self
-            .tokens
-            .get(at + 1)
-            .filter(|_| colons)
-            .map(|token| ByteSpan::new(token.span.start, token.span.start + 2));
-        let first = index(self.builder.facts.leaves.len());
-        let Some(tree) = self.use_tree(&mut next, &mut Vec::new(), colons, 0) else {
-            self.builder.facts.leaves.truncate(first as usize);
-            return at + 1;
-        };
-        if !self.is(next, b';') {
-            self.builder.facts.leaves.truncate(first as usize);
-            return at + 1;
-        }
-        let end = self
-            .tokens
-            .get(next)
-            .map_or(keyword.end, |semi| semi.span.end);
-        let last = index(self.builder.facts.leaves.len());
-        self.builder.facts.uses.push(UseDeclaration {
-            scope: self.builder.scope,
-            span: ByteSpan::new(visibility.span.start, end),
-            attributes: None,
-            keyword: ByteSpan::new(keyword.start, end),
-            visibility,
-            cfg: Vec::new(),
-            leading_colons: leading,
-            tree,
-            leaves: (first, last),
-            origin: self.builder.origin,
-        });
-        next + 1
-    }
-
-    fn use_tree(
-        &mut self,
-        next: &mut usize,
-        prefix: &mut Vec<Segment>,
-        colons: bool,
-        depth: u32,
-    ) -> Option<UseTree> {
-        if depth > 64 {
-            return None;
-        }
-        let token = *self.tokens.get(*next)?;
-        if token.is(b'*') {
-            *next += 1;
-            let leaf = Leaf {
-                kind: LeafKind::Glob,
-                own: 0,
-                alias: None,
-                span: token.span,
-            };
-            return Some(self.builder.leaf(leaf, prefix, colons));
-        }
-        if token.kind == TokenKind::Open(b'{') {
-            return self.use_group(next, prefix, colons, depth);
-        }
-        let (segment, behind) = self.segment(*next)?;
-        *next = behind;
-        if self.is_colons(*next) {
-            *next += 2;
-            prefix.push(segment);
-            let rest = self.use_tree(next, prefix, colons, depth + 1);
-            prefix.pop();
-            return Some(UseTree::Path(segment, Box::new(rest?)));
-        }
-        let mut alias = None;
-        if self.text(*next) == "as" && self.is_ident(*next + 1) {
-            alias = self.tokens.get(*next + 1).map(|token| token.span);
-            *next += 2;
-        }
-        let alias = alias.map(|span| self.builder.segment(span));
-        Some(self.builder.name_leaf(segment, alias, prefix, colons))
-    }
-
-    fn use_group(
-        &mut self,
-        next: &mut usize,
-        prefix: &mut Vec<Segment>,
-        colons: bool,
-        depth: u32,
-    ) -> Option<UseTree> {
-        let open = self.tokens.get(*next)?.span.start;
-        *next += 1;
-        let mut items = Vec::new();
-        loop {
-            let token = *self.tokens.get(*next)?;
-            if token.kind == TokenKind::Close(b'}') {
-                *next += 1;
-                return Some(UseTree::Group(ByteSpan::new(open, token.span.end), items));
-            }
-            items.push(self.use_tree(next, prefix, colons, depth + 1)?);
-            if self.is(*next, b',') {
-                *next += 1;
-            }
         }
     }
 }

@@ -1,5 +1,8 @@
 //! From the facts of all files to modules, items and what every path names.
 
+mod crates;
+mod files;
+mod imports;
 mod lookup;
 mod names;
 mod tree;
@@ -23,6 +26,7 @@ pub(crate) use world::{Reach, Res, SpaceKind};
 #[must_use]
 pub fn resolve(files: &[(TreePath, Arc<crate::Facts>)], paths: &[TreePath]) -> World {
     let mut world = tree::load(files, paths);
-    names::resolve(&mut world);
+    names::define(&mut world);
+    imports::resolve(&mut world);
     world
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use coalesce_model::TreePath;
-use rustc_hash::FxHashMap;
 
-use super::world::{
-    Body, BodyId, Crate, CrateId, FileId, Load, ModuleId, ModuleNode, SourceFile, Space, SpaceId,
-    SpaceKind, World,
+use super::{
+    crates,
+    files::{self, MacroModules},
+    world::{
+        Body, BodyId, CrateId, FileId, Load, ModuleId, ModuleNode, SourceFile, Space, SpaceId,
+        SpaceKind, World,
+    },
 };
 use crate::{
-    discover::{self, DependencyKind, ManifestFacts, Package, TargetKind},
-    facts::{
-        Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, ScopeId, ScopeKind,
-        SourceFacts,
-    },
+    discover::{self, ManifestFacts},
+    facts::{Facts, ModuleDeclaration, Origin, ScopeId, ScopeKind, SourceFacts},
 };
 
 /// Modules nest no deeper.
@@ -49,9 +49,9 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
             });
         }
     }
-    crates(&mut world);
-    externs(&mut world);
-    let macros = macro_modules(&world);
+    crates::crates(&mut world);
+    crates::externs(&mut world);
+    let macros = files::macro_modules(&world);
     for at in 0..world.crates.len() {
         Loader {
             world: &mut world,
@@ -68,163 +68,23 @@ pub(super) fn id(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-fn crates(world: &mut World) {
-    let mut taken: FxHashMap<String, usize> = FxHashMap::default();
-    let mut order: Vec<(usize, usize)> = Vec::new();
-    for (package, found) in world.packages.iter().enumerate() {
-        order.extend((0..found.targets.len()).map(|target| (package, target)));
-    }
-    let is_lib = |world: &World, (package, target): (usize, usize)| {
-        world
-            .packages
-            .get(package)
-            .and_then(|package| package.targets.get(target))
-            .map(|target| target.kind)
-            != Some(TargetKind::Lib)
-    };
-    order.sort_by_key(|place| (is_lib(world, *place), *place));
-    for (package, target) in order {
-        let Some(target) = world
-            .packages
-            .get(package)
-            .and_then(|package| package.targets.get(target))
-        else {
-            continue;
-        };
-        let uses = taken.entry(target.name.clone()).or_default();
-        *uses += 1;
-        let canonical = if *uses == 1 {
-            target.name.clone()
-        } else {
-            format!("{}//{}", target.path, target.name)
-        };
-        world.crates.push(Crate {
-            name: target.name.clone(),
-            canonical,
-            package,
-            kind: target.kind,
-            root_file: target.path.clone(),
-            edition: target.edition,
-            root: None,
-            externs: Vec::new(),
-        });
-    }
-}
-
-/// Works out which crates each crate may name.
-fn externs(world: &mut World) {
-    let library = |package: usize| {
-        let found = world
-            .crates
-            .iter()
-            .position(|krate| krate.package == package && krate.kind == TargetKind::Lib);
-        found.map(|at| CrateId(id(at)))
-    };
-    let mut all = Vec::with_capacity(world.crates.len());
-    for krate in &world.crates {
-        let Some(package) = world.packages.get(krate.package) else {
-            continue;
-        };
-        let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
-        for dependency in &package.dependencies {
-            let seen = match dependency.kind {
-                DependencyKind::Build => krate.kind == TargetKind::BuildScript,
-                _ => krate.kind != TargetKind::BuildScript,
-            };
-            if seen {
-                externs.push(extern_name(world, dependency, library));
-            }
-        }
-        if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
-            && let Some(own) = library(krate.package)
-            && let Some(library) = world.crates.get(own.index())
-        {
-            externs.push((library.name.clone(), Some(own)));
-        }
-        for name in ["std", "core", "alloc", "proc_macro", "test"] {
-            externs.push((name.to_owned(), None));
-        }
-        externs.sort();
-        externs.dedup_by(|second, first| {
-            second.0 == first.0 && first.1.is_some() == second.1.is_some()
-        });
-        all.push(externs);
-    }
-    for (krate, externs) in world.crates.iter_mut().zip(all) {
-        krate.externs = externs;
-    }
-}
-
-fn extern_name(
-    world: &World,
-    dependency: &discover::ResolvedDependency,
-    library: impl Fn(usize) -> Option<CrateId>,
-) -> (String, Option<CrateId>) {
-    let package = dependency
-        .directory
-        .as_ref()
-        .and_then(|directory| package_at(&world.packages, directory));
-    let krate = package.and_then(library);
-    let renamed = dependency.name != discover::crate_name(&dependency.package);
-    let own = krate.and_then(|krate| world.crates.get(krate.index()));
-    let name = own
-        .filter(|_| !renamed)
-        .map_or_else(|| dependency.name.clone(), |own| own.name.clone());
-    (name, krate)
-}
-
-fn package_at(packages: &[Package], directory: &TreePath) -> Option<usize> {
-    packages
-        .binary_search_by(|package| package.directory.cmp(directory))
-        .ok()
-}
-
 /// Where the files of a body's modules are.
 #[derive(Clone)]
-struct Place {
+pub(super) struct Place {
     /// The directory of the file itself, for `#[path]`.
-    file_directory: TreePath,
+    pub(super) file_directory: TreePath,
     /// The directory of files of modules declared here.
-    directory: TreePath,
+    pub(super) directory: TreePath,
     /// Whether inline modules lie between the file and here.
-    inline: bool,
-    depth: usize,
-    conditional: bool,
+    pub(super) inline: bool,
+    pub(super) depth: usize,
+    pub(super) conditional: bool,
 }
 
-struct Loader<'w> {
-    world: &'w mut World,
-    krate: CrateId,
-    macros: &'w MacroModules,
-}
-
-/// The modules that macros declare, by the macro's name: file and index into its `modules`.
-type MacroModules = FxHashMap<String, Vec<(FileId, u32)>>;
-
-fn macro_modules(world: &World) -> MacroModules {
-    let mut found = MacroModules::default();
-    for at in 0..world.files.len() {
-        let file = FileId(id(at));
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
-        let bodies = facts
-            .modules
-            .iter()
-            .enumerate()
-            .filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
-        for (at, module) in bodies {
-            let around =
-                |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
-            if let Some(item) = facts.items.iter().find(around) {
-                found
-                    .entry(facts.name(item.name.name).to_owned())
-                    .or_default()
-                    .push((file, id(at)));
-            }
-        }
-    }
-    found
+pub(super) struct Loader<'w> {
+    pub(super) world: &'w mut World,
+    pub(super) krate: CrateId,
+    pub(super) macros: &'w MacroModules,
 }
 
 impl Loader<'_> {
@@ -281,7 +141,7 @@ impl Loader<'_> {
         module
     }
 
-    fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
+    pub(super) fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
         let Some(node) = self.world.module(parent) else {
             return parent;
         };
@@ -314,7 +174,7 @@ impl Loader<'_> {
     }
 
     /// Loads a file as a body of `module`.
-    fn load_file(
+    pub(super) fn load_file(
         &mut self,
         module: ModuleId,
         file: FileId,
@@ -434,54 +294,6 @@ impl Loader<'_> {
         }
         self.includes(walk);
         self.macro_modules(walk);
-    }
-
-    /// Modules that the body of a called macro declares: `crate_root!();`
-    fn macro_modules(&mut self, walk: &Walk<'_>) {
-        for call in walk
-            .facts
-            .macro_calls
-            .iter()
-            .filter(|call| call.item_position)
-        {
-            let path = walk.facts.paths.get(call.path as usize);
-            let name = path.and_then(|path| walk.facts.segments(path.segments).last());
-            let name = name.map_or("", |name| walk.facts.name(name.name));
-            let Some(declared) = self.macros.get(name) else {
-                continue;
-            };
-            let Some(Some(here)) = walk.places.get(call.scope.0 as usize) else {
-                continue;
-            };
-            let here = here.clone();
-            for (file, at) in declared.clone() {
-                self.macro_module(&here, file, at);
-            }
-        }
-    }
-
-    fn macro_module(&mut self, here: &Here, file: FileId, at: u32) {
-        let Some(source) = self.world.files.get(file.index()) else {
-            return;
-        };
-        let facts = Arc::clone(&source.facts);
-        let Facts::Source(facts) = &*facts else {
-            return;
-        };
-        let Some(declaration) = facts.modules.get(at as usize) else {
-            return;
-        };
-        let child = self.child(here.module, facts.name(declaration.name.name));
-        for (file, owns_directory) in self.files_of(here, facts, declaration) {
-            let depth = here.place.depth + 1;
-            let entry = Entry {
-                owns_directory,
-                included: false,
-                depth,
-                conditional: true,
-            };
-            self.load_file(child, file, None, &entry);
-        }
     }
 
     fn mark_opaque(&mut self, load: usize, scope: usize) {
@@ -608,113 +420,28 @@ impl Loader<'_> {
             self.load_file(child, file, Some((here.body, at)), &entry);
         }
     }
-
-    /// The files of `mod name;`, and whether each owns its directory.
-    fn files_of(
-        &self,
-        here: &Here,
-        facts: &SourceFacts,
-        declaration: &ModuleDeclaration,
-    ) -> Vec<(FileId, bool)> {
-        let name = facts.name(declaration.name.name);
-        let mut found: Vec<(FileId, bool)> = Vec::new();
-        let base = if here.place.inline {
-            &here.place.directory
-        } else {
-            &here.place.file_directory
-        };
-        for path in &declaration.path_attributes {
-            let file = base
-                .join(&path.value)
-                .ok()
-                .and_then(|path| self.world.file_at(&path));
-            found.extend(file.map(|file| (file, true)));
-        }
-        let always = declaration
-            .path_attributes
-            .iter()
-            .any(|path| path.cfg.is_none());
-        if !always {
-            for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
-                let file = here
-                    .place
-                    .directory
-                    .join(&guess)
-                    .ok()
-                    .and_then(|path| self.world.file_at(&path));
-                found.extend(file.map(|file| (file, false)));
-            }
-        }
-        found
-    }
-
-    /// Files of `include!` become further bodies of the module around the call.
-    fn includes(&mut self, walk: &Walk<'_>) {
-        for include in walk
-            .facts
-            .includes
-            .iter()
-            .filter(|include| include.kind == IncludeKind::Code)
-        {
-            let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else {
-                continue;
-            };
-            let base = if include.from_manifest {
-                self.package_directory()
-            } else {
-                here.place.file_directory.clone()
-            };
-            let value = if include.from_manifest {
-                include.value.trim_start_matches('/')
-            } else {
-                &include.value
-            };
-            let file = base
-                .join(value)
-                .ok()
-                .and_then(|path| self.world.file_at(&path));
-            if let Some(file) = file {
-                let entry = Entry {
-                    owns_directory: true,
-                    included: true,
-                    depth: here.place.depth + 1,
-                    conditional: here.place.conditional,
-                };
-                self.load_file(here.module, file, None, &entry);
-            }
-        }
-    }
-
-    fn package_directory(&self) -> TreePath {
-        let package = self
-            .world
-            .crates
-            .get(self.krate.index())
-            .and_then(|krate| self.world.packages.get(krate.package));
-        package.map_or_else(TreePath::root, |package| package.directory.clone())
-    }
 }
 
 /// How a file comes into a module.
-struct Entry {
-    owns_directory: bool,
-    included: bool,
-    depth: usize,
-    conditional: bool,
+pub(super) struct Entry {
+    pub(super) owns_directory: bool,
+    pub(super) included: bool,
+    pub(super) depth: usize,
+    pub(super) conditional: bool,
 }
 
 /// Where a scope stands in the module tree.
 #[derive(Clone)]
-struct Here {
-    module: ModuleId,
-    body: BodyId,
-    place: Place,
+pub(super) struct Here {
+    pub(super) module: ModuleId,
+    pub(super) body: BodyId,
+    pub(super) place: Place,
 }
 
-struct Walk<'f> {
-    load: usize,
-    facts: &'f SourceFacts,
-    places: Vec<Option<Here>>,
+pub(super) struct Walk<'f> {
+    pub(super) load: usize,
+    pub(super) facts: &'f SourceFacts,
+    pub(super) places: Vec<Option<Here>>,
 }
 
 fn inline_place(outer: &Place, declaration: &ModuleDeclaration, name: &str) -> Place {

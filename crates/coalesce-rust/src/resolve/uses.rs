@@ -81,6 +81,62 @@ pub(crate) struct Site<'f> {
     pub trace: Trace,
 }
 
+/// Makes the sites of one load.
+struct Visitor<'w> {
+    lookup: Lookup<'w>,
+    facts: &'w SourceFacts,
+    spaces: &'w [SpaceId],
+}
+
+impl<'w> Visitor<'w> {
+    fn space(&self, scope: ScopeId) -> Option<SpaceId> {
+        self.spaces.get(scope.0 as usize).copied()
+    }
+
+    fn path(&self, at: usize) -> Option<Site<'w>> {
+        let path = self.facts.paths.get(at)?;
+        let space = self.space(path.scope)?;
+        Some(Site {
+            load: self.lookup.load,
+            site: UseSite::Path(id(at)),
+            scope: path.scope,
+            space,
+            segments: self.facts.segments(path.segments),
+            origin: path.origin,
+            trace: self.lookup.path_trace(self.facts, path, space),
+        })
+    }
+
+    fn leaf(&self, at: usize) -> Option<Site<'w>> {
+        let leaf = self.facts.leaves.get(at)?;
+        let declaration = self.facts.uses.get(leaf.declaration as usize)?;
+        let space = self.space(declaration.scope)?;
+        Some(Site {
+            load: self.lookup.load,
+            site: UseSite::Leaf(id(at)),
+            scope: declaration.scope,
+            space,
+            segments: self.facts.segments(leaf.segments),
+            origin: declaration.origin,
+            trace: self.lookup.leaf_trace(self.facts, leaf, space),
+        })
+    }
+
+    fn extern_crate(&self, at: usize) -> Option<Site<'w>> {
+        let declaration = self.facts.extern_crates.get(at)?;
+        let space = self.space(declaration.scope)?;
+        Some(Site {
+            load: self.lookup.load,
+            site: UseSite::ExternCrate(id(at)),
+            scope: declaration.scope,
+            space,
+            segments: std::slice::from_ref(&declaration.name),
+            origin: Origin::Code,
+            trace: self.lookup.crate_trace(self.facts, declaration, space),
+        })
+    }
+}
+
 impl World {
     /// Every path, use leaf and `extern crate` of a file, as each crate that loads it sees it.
     #[must_use]
@@ -110,75 +166,28 @@ impl World {
         let Some(facts) = self.facts(loaded.file) else {
             return;
         };
-        let lookup = Lookup { world: self, load };
-        let space = |scope: ScopeId| loaded.spaces.get(scope.0 as usize).copied();
-        for (at, path) in facts.paths.iter().enumerate() {
-            let Some(space) = space(path.scope) else {
-                continue;
-            };
-            let trace = lookup.path_trace(facts, path, space);
-            let segments = facts.segments(path.segments);
-            let (site, scope, origin) = (UseSite::Path(id(at)), path.scope, path.origin);
-            visit(
-                facts,
-                Site {
-                    load,
-                    site,
-                    scope,
-                    space,
-                    segments,
-                    origin,
-                    trace,
-                },
-            );
+        let visitor = Visitor {
+            lookup: Lookup { world: self, load },
+            facts,
+            spaces: &loaded.spaces,
+        };
+        for at in 0..facts.paths.len() {
+            visitor
+                .path(at)
+                .into_iter()
+                .for_each(|site| visit(facts, site));
         }
-        for (at, leaf) in facts.leaves.iter().enumerate() {
-            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
-                continue;
-            };
-            let Some(space) = space(declaration.scope) else {
-                continue;
-            };
-            let trace = lookup.leaf_trace(facts, leaf, space);
-            let segments = facts.segments(leaf.segments);
-            let (site, scope, origin) =
-                (UseSite::Leaf(id(at)), declaration.scope, declaration.origin);
-            visit(
-                facts,
-                Site {
-                    load,
-                    site,
-                    scope,
-                    space,
-                    segments,
-                    origin,
-                    trace,
-                },
-            );
+        for at in 0..facts.leaves.len() {
+            visitor
+                .leaf(at)
+                .into_iter()
+                .for_each(|site| visit(facts, site));
         }
-        for (at, declaration) in facts.extern_crates.iter().enumerate() {
-            let Some(space) = space(declaration.scope) else {
-                continue;
-            };
-            let segments = std::slice::from_ref(&declaration.name);
-            let trace = lookup.crate_trace(facts, declaration, space);
-            let (site, scope, origin) = (
-                UseSite::ExternCrate(id(at)),
-                declaration.scope,
-                Origin::Code,
-            );
-            visit(
-                facts,
-                Site {
-                    load,
-                    site,
-                    scope,
-                    space,
-                    segments,
-                    origin,
-                    trace,
-                },
-            );
+        for at in 0..facts.extern_crates.len() {
+            visitor
+                .extern_crate(at)
+                .into_iter()
+                .for_each(|site| visit(facts, site));
         }
     }
 

@@ -1,0 +1,176 @@
+//! Which files a `mod`, an `include!` or a macro's body brings in.
+
+use std::sync::Arc;
+
+use coalesce_model::TreePath;
+use rustc_hash::FxHashMap;
+
+use super::{
+    tree::{Entry, Here, Loader, Walk, id},
+    world::{FileId, World},
+};
+use crate::facts::{Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, SourceFacts};
+
+/// The modules that macros declare, by the macro's name: file and index into its `modules`.
+pub(super) type MacroModules = FxHashMap<String, Vec<(FileId, u32)>>;
+
+pub(super) fn macro_modules(world: &World) -> MacroModules {
+    let mut found = MacroModules::default();
+    for at in 0..world.files.len() {
+        let file = FileId(id(at));
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let bodies = facts
+            .modules
+            .iter()
+            .enumerate()
+            .filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
+        for (at, module) in bodies {
+            let around =
+                |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
+            if let Some(item) = facts.items.iter().find(around) {
+                found
+                    .entry(facts.name(item.name.name).to_owned())
+                    .or_default()
+                    .push((file, id(at)));
+            }
+        }
+    }
+    found
+}
+
+impl Loader<'_> {
+    /// Modules that the body of a called macro declares: `crate_root!();`
+    pub(super) fn macro_modules(&mut self, walk: &Walk<'_>) {
+        for call in walk
+            .facts
+            .macro_calls
+            .iter()
+            .filter(|call| call.item_position)
+        {
+            let path = walk.facts.paths.get(call.path as usize);
+            let name = path.and_then(|path| walk.facts.segments(path.segments).last());
+            let name = name.map_or("", |name| walk.facts.name(name.name));
+            let Some(declared) = self.macros.get(name) else {
+                continue;
+            };
+            let Some(Some(here)) = walk.places.get(call.scope.0 as usize) else {
+                continue;
+            };
+            let here = here.clone();
+            for (file, at) in declared.clone() {
+                self.macro_module(&here, file, at);
+            }
+        }
+    }
+
+    fn macro_module(&mut self, here: &Here, file: FileId, at: u32) {
+        let Some(source) = self.world.files.get(file.index()) else {
+            return;
+        };
+        let facts = Arc::clone(&source.facts);
+        let Facts::Source(facts) = &*facts else {
+            return;
+        };
+        let Some(declaration) = facts.modules.get(at as usize) else {
+            return;
+        };
+        let child = self.child(here.module, facts.name(declaration.name.name));
+        for (file, owns_directory) in self.files_of(here, facts, declaration) {
+            let depth = here.place.depth + 1;
+            let entry = Entry {
+                owns_directory,
+                included: false,
+                depth,
+                conditional: true,
+            };
+            self.load_file(child, file, None, &entry);
+        }
+    }
+
+    /// The files of `mod name;`, and whether each owns its directory.
+    pub(super) fn files_of(
+        &self,
+        here: &Here,
+        facts: &SourceFacts,
+        declaration: &ModuleDeclaration,
+    ) -> Vec<(FileId, bool)> {
+        let name = facts.name(declaration.name.name);
+        let mut found: Vec<(FileId, bool)> = Vec::new();
+        let base = if here.place.inline {
+            &here.place.directory
+        } else {
+            &here.place.file_directory
+        };
+        for path in &declaration.path_attributes {
+            let file = base
+                .join(&path.value)
+                .ok()
+                .and_then(|path| self.world.file_at(&path));
+            found.extend(file.map(|file| (file, true)));
+        }
+        let always = declaration
+            .path_attributes
+            .iter()
+            .any(|path| path.cfg.is_none());
+        if !always {
+            for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
+                let file = here
+                    .place
+                    .directory
+                    .join(&guess)
+                    .ok()
+                    .and_then(|path| self.world.file_at(&path));
+                found.extend(file.map(|file| (file, false)));
+            }
+        }
+        found
+    }
+
+    /// Files of `include!` become further bodies of the module around the call.
+    pub(super) fn includes(&mut self, walk: &Walk<'_>) {
+        for include in walk
+            .facts
+            .includes
+            .iter()
+            .filter(|include| include.kind == IncludeKind::Code)
+        {
+            let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else {
+                continue;
+            };
+            let base = if include.from_manifest {
+                self.package_directory()
+            } else {
+                here.place.file_directory.clone()
+            };
+            let value = if include.from_manifest {
+                include.value.trim_start_matches('/')
+            } else {
+                &include.value
+            };
+            let file = base
+                .join(value)
+                .ok()
+                .and_then(|path| self.world.file_at(&path));
+            if let Some(file) = file {
+                let entry = Entry {
+                    owns_directory: true,
+                    included: true,
+                    depth: here.place.depth + 1,
+                    conditional: here.place.conditional,
+                };
+                self.load_file(here.module, file, None, &entry);
+            }
+        }
+    }
+
+    fn package_directory(&self) -> TreePath {
+        let package = self
+            .world
+            .crates
+            .get(self.krate.index())
+            .and_then(|krate| self.world.packages.get(krate.package));
+        package.map_or_else(TreePath::root, |package| package.directory.clone())
+    }
+}

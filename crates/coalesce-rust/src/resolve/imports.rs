@@ -1,0 +1,309 @@
+//! Imports, resolved round by round until nothing changes.
+
+use std::sync::Arc;
+
+use super::{
+    lookup::{Found, Lookup},
+    names::{bind, is_within, reach, sym},
+    tree::id,
+    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, SpaceId, Sym, World},
+};
+use crate::facts::{Facts, LeafKind, Namespaces, SourceFacts, UseLeaf};
+
+/// Imports of imports settle in a few rounds; a chain longer than this is left open.
+const MOST_ROUNDS: usize = 64;
+
+/// An import as one crate sees it.
+struct Import {
+    load: usize,
+    space: SpaceId,
+    file: FileId,
+    leaf: u32,
+    reach: Reach,
+}
+
+/// Notes the name that an import without a target would bring.
+fn note_unknown(world: &mut World, import: &Import) {
+    let Some(facts) = world.facts(import.file) else {
+        return;
+    };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
+        return;
+    };
+    if leaf.kind == LeafKind::Glob
+        || !(Lookup {
+            world,
+            load: import.load,
+        })
+        .leaf(facts, leaf, import.space)
+        .is_empty()
+    {
+        return;
+    }
+    let bound = leaf
+        .alias
+        .or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else {
+        return;
+    };
+    if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
+        space.unknown.insert(sym);
+    }
+}
+
+/// A glob passes on what is unknown in its module; whether that is news.
+fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
+    let Some(facts) = world.facts(import.file) else {
+        return false;
+    };
+    let Some(leaf) = facts
+        .leaves
+        .get(import.leaf as usize)
+        .filter(|leaf| leaf.kind == LeafKind::Glob)
+    else {
+        return false;
+    };
+    let found = Lookup {
+        world,
+        load: import.load,
+    }
+    .leaf(facts, leaf, import.space);
+    let modules = found.all().filter_map(|(res, _)| match res {
+        Res::Module(module) => world.space(module),
+        _ => None,
+    });
+    let unknown: Vec<Sym> = modules
+        .flat_map(|space| space.unknown.iter().copied())
+        .collect();
+    let Some(space) = world.spaces.get_mut(import.space.0 as usize) else {
+        return false;
+    };
+    let before = space.unknown.len();
+    space.unknown.extend(unknown);
+    space.unknown.len() > before
+}
+
+fn imports(world: &World) -> Vec<Import> {
+    let mut imports = Vec::new();
+    for (at, load) in world.loads.iter().enumerate() {
+        let Some(facts) = world.facts(load.file) else {
+            continue;
+        };
+        for (leaf_at, leaf) in facts.leaves.iter().enumerate() {
+            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
+                continue;
+            };
+            let Some(space) = load.spaces.get(declaration.scope.0 as usize).copied() else {
+                continue;
+            };
+            let Some(module) = world.spaces.get(space.0 as usize).map(|space| space.module) else {
+                continue;
+            };
+            let reach = reach(world, module, declaration.visibility);
+            imports.push(Import {
+                load: at,
+                space,
+                file: load.file,
+                leaf: id(leaf_at),
+                reach,
+            });
+        }
+    }
+    imports
+}
+
+/// Resolves one import as far as it goes now; whether something new came of it.
+fn step(world: &mut World, import: &Import) -> bool {
+    let Some(source) = world.files.get(import.file.index()) else {
+        return false;
+    };
+    let facts = Arc::clone(&source.facts);
+    let Facts::Source(facts) = &*facts else {
+        return false;
+    };
+    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
+        return false;
+    };
+    let found = Lookup {
+        world,
+        load: import.load,
+    }
+    .leaf(facts, leaf, import.space);
+    match leaf.kind {
+        LeafKind::Glob => glob(world, import, found),
+        LeafKind::Name | LeafKind::SelfModule => name(world, import, facts, leaf, found),
+    }
+}
+
+fn name(
+    world: &mut World,
+    import: &Import,
+    facts: &SourceFacts,
+    leaf: &UseLeaf,
+    found: Found,
+) -> bool {
+    let bound = leaf
+        .alias
+        .or_else(|| facts.segments(leaf.segments).last().copied());
+    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else {
+        return false;
+    };
+    let mut changed = false;
+    for (res, namespaces) in found.all() {
+        let res = whole_name(world, res, found.tail, facts, leaf);
+        let own = Binding {
+            res,
+            namespaces,
+            reach: import.reach,
+            import: Some((import.file, import.leaf)),
+            glob: false,
+        };
+        changed |= bind(world, import.space, sym, own);
+    }
+    changed
+}
+
+/// Something outside, by its whole name: what an import binds is not told apart otherwise.
+fn whole_name(world: &mut World, res: Res, tail: u16, facts: &SourceFacts, leaf: &UseLeaf) -> Res {
+    let Res::External(base) = res else { return res };
+    let segments = facts.segments(leaf.segments);
+    let mut name = world.names.text(base).to_string();
+    for segment in segments
+        .iter()
+        .skip(segments.len().saturating_sub(tail as usize))
+    {
+        name.push_str("::");
+        name.push_str(facts.name(segment.name));
+    }
+    Res::External(world.names.intern(&name))
+}
+
+fn glob(world: &mut World, import: &Import, found: Found) -> bool {
+    let mut changed = false;
+    if found.is_empty() || found.opaque {
+        changed |= opaque(world, import.space);
+    }
+    for (res, _) in found.all() {
+        match res {
+            Res::Module(module) => changed |= glob_of_module(world, import, module),
+            Res::Item(item) => changed |= glob_of_enum(world, import, item),
+            Res::External(name) => {
+                let name = world.names.text(name);
+                let harmless = ["std", "core", "alloc"]
+                    .iter()
+                    .any(|known| name.split("::").next() == Some(known));
+                if !harmless {
+                    changed |= opaque(world, import.space);
+                } else if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
+                    changed |= !std::mem::replace(&mut space.std_glob, true);
+                }
+            }
+            Res::Variant(..) | Res::Member(..) => changed |= opaque(world, import.space),
+        }
+    }
+    changed
+}
+
+fn opaque(world: &mut World, space: SpaceId) -> bool {
+    let Some(space) = world.spaces.get_mut(space.0 as usize) else {
+        return false;
+    };
+    !std::mem::replace(&mut space.opaque, true)
+}
+
+fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool {
+    let Some(from) = world.module_spaces.get(module.index()).copied() else {
+        return false;
+    };
+    if from == import.space {
+        return false;
+    }
+    let importer = world
+        .spaces
+        .get(import.space.0 as usize)
+        .map(|space| space.module);
+    let Some(space) = world.spaces.get(from.0 as usize) else {
+        return false;
+    };
+    let (from_opaque, from_std) = (space.opaque, space.std_glob);
+    let mut seen: Vec<(Sym, Binding)> = Vec::new();
+    let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
+    names.sort_by_key(|(sym, _)| **sym);
+    for (sym, bindings) in names {
+        let visible = bindings.iter().filter(|binding| match binding.reach {
+            Reach::Public => true,
+            Reach::Within(scope) => {
+                importer.is_some_and(|importer| is_within(world, importer, scope))
+            }
+        });
+        seen.extend(visible.map(|binding| (*sym, *binding)));
+    }
+    let mut changed = from_opaque && opaque(world, import.space);
+    if let Some(space) = world
+        .spaces
+        .get_mut(import.space.0 as usize)
+        .filter(|space| from_std && !space.std_glob)
+    {
+        space.std_glob = true;
+        changed = true;
+    }
+    for (sym, binding) in seen {
+        let own = Some((import.file, import.leaf));
+        changed |= bind(
+            world,
+            import.space,
+            sym,
+            Binding {
+                reach: import.reach,
+                import: own,
+                glob: true,
+                ..binding
+            },
+        );
+    }
+    changed
+}
+
+fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
+    let Some(variants) = world.variants.get(&item).cloned() else {
+        return opaque(world, import.space);
+    };
+    let mut changed = false;
+    for sym in variants {
+        let binding = Binding {
+            res: Res::Variant(item, sym),
+            namespaces: Namespaces::TYPE.or(Namespaces::VALUE),
+            reach: import.reach,
+            import: Some((import.file, import.leaf)),
+            glob: true,
+        };
+        changed |= bind(world, import.space, sym, binding);
+    }
+    changed
+}
+
+/// Resolves imports until nothing changes.
+pub(super) fn resolve(world: &mut World) {
+    let imports = imports(world);
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for import in &imports {
+            changed |= step(world, import);
+        }
+        if !changed {
+            break;
+        }
+    }
+    for import in &imports {
+        note_unknown(world, import);
+    }
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for import in &imports {
+            changed |= pass_on_unknown(world, import);
+        }
+        if !changed {
+            break;
+        }
+    }
+}
