@@ -190,7 +190,11 @@ impl<'a> Checker<'a> {
     }
 
     fn renames(&mut self, manifest: &Manifest, entry: &Entry, module: &Module, target: Option<&Module>) -> bool {
-        let known = |module: &Module, item: &str| module.defines.iter().chain(&module.exports).any(|name| name == item);
+        let graphs = self.index.graphs();
+        let known = |module: &Module, item: &str| {
+            let name = format!("{}{}{item}", module.name, module.language.separator());
+            graphs.iter().any(|graph| graph.knows(&name)) || module.exports.iter().any(|name| name == item)
+        };
         let before = self.errors.len();
         for (old, new) in &entry.rename {
             for (module, item) in [(Some(module), old), (target, new)] {

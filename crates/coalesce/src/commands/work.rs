@@ -5,6 +5,7 @@ use std::sync::Arc;
 use coalesce_model::{
     Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity, TreePath,
     envelope::{CycleCounts, Files, OperationEntry, OperationKind, Plan, Verdict},
+    finding::codes,
     language::RewriteOptions,
     manifest::Manifest,
 };
@@ -41,6 +42,7 @@ pub fn work_out(session: &Session, manifests: &[Manifest], options: RewriteOptio
     let mut worked = Worked { manifests: manifests.iter().map(|manifest| manifest.id.clone()).collect(), ..Worked::default() };
     if !checked.all_done() {
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
+        worked.assembled.refusals.extend(unreadable(session, &checked));
         for (language, changes) in &checked.changes {
             match language {
                 LanguageKind::Python => worked.prove(&session.python, changes, session),
@@ -50,6 +52,38 @@ pub fn work_out(session: &Session, manifests: &[Manifest], options: RewriteOptio
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// Source files that could not be read as text and may name what moves: they would be left behind.
+fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (language, changes) in &checked.changes {
+        let extensions: &[&str] = match language {
+            LanguageKind::Python => &["py", "pyi"],
+            LanguageKind::Rust => &["rs"],
+        };
+        let last = |change: &Change| change.from.rsplit(language.separator()).next().unwrap_or_default().to_owned();
+        let needles: Vec<String> = changes.iter().map(last).collect();
+        for skip in session.tree.skips() {
+            let source = skip.path.extension().is_some_and(|extension| extensions.contains(&extension));
+            let named = match session.tree.content(&skip.path) {
+                Ok((bytes, _)) => needles.iter().any(|needle| bytes.windows(needle.len().max(1)).any(|window| window == needle.as_bytes())),
+                // A link leads to a file that is read by its own name; anything else may hold anything.
+                Err(error) => error.kind() != coalesce_tree::ErrorKind::NotAFile,
+            };
+            if source && named {
+                found.push(Finding {
+                    code: codes::UNSAFE_CHANGE,
+                    severity: Severity::Error,
+                    path: skip.path.clone(),
+                    span: None,
+                    message: format!("it may name what moves, and cannot be read as text: {}", skip.reason),
+                    help: Some("make it readable as UTF-8, or leave it out with `exclude` in coalesce.toml".to_owned()),
+                });
+            }
+        }
+    }
+    found
 }
 
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {

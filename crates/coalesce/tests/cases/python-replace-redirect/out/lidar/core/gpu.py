@@ -1,0 +1,6 @@
+def manager():
+    return 1
+
+
+def require():
+    return True
