@@ -12,7 +12,7 @@ use crate::{
     extract,
     facts::PythonFacts,
     graph::{Entity, PythonGraph},
-    references, rewrite,
+    order, references, rewrite,
 };
 
 /// The Python language.
@@ -88,7 +88,7 @@ impl LanguageGraph for PythonGraph {
         rewrite::fragment(self, changes, code)
     }
 
-    fn order_regressions(&self, _after: &Self, _changes: &[Change], _before_texts: &dyn Texts, _after_texts: &dyn Texts) -> Vec<Finding> {
-        Vec::new()
+    fn order_regressions(&self, after: &Self, changes: &[Change], before_texts: &dyn Texts, after_texts: &dyn Texts) -> Vec<Finding> {
+        order::order_regressions(self, after, changes, before_texts, after_texts)
     }
 }

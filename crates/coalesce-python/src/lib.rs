@@ -9,6 +9,7 @@ pub mod facts;
 pub mod graph;
 mod language;
 mod names;
+mod order;
 mod project;
 mod project_edit;
 mod references;
