@@ -285,7 +285,8 @@ impl PythonGraph {
             return Entity::Module(submodule);
         }
         let mut opaque = facts.dynamic || facts.syntax_error.is_some() || (name.starts_with("__") && name.ends_with("__"));
-        for statement in self.stars.get(module).into_iter().flatten() {
+        // A later star import hides what an earlier one brought.
+        for statement in self.stars.get(module).into_iter().flatten().rev() {
             let Some(import) = facts.imports.get(*statement) else { continue };
             match self.base_module(module, import) {
                 Some(source) if source != module => match self.star_member(source, name, depth + 1) {
