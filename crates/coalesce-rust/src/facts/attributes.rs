@@ -67,17 +67,78 @@ const BUILT_IN: [&str; 54] = [
     "instruction_set",
 ];
 
-/// Derives of the standard library, which add no named item.
-const STANDARD_DERIVES: [&str; 9] = [
+/// Derives that add implementations and no named item: of the standard library and of crates that
+/// say so in their documentation.
+const PLAIN_DERIVES: [&str; 40] = [
+    "Args",
+    "Bundle",
     "Clone",
+    "Component",
     "Copy",
     "Debug",
     "Default",
+    "Deref",
+    "DerefMut",
+    "Deserialize",
+    "Diagnostic",
+    "Display",
     "Eq",
+    "Error",
+    "Event",
+    "From",
+    "FromArgs",
+    "FromPrimitive",
+    "FromRow",
+    "FromStr",
     "Hash",
+    "Into",
+    "JsonSchema",
     "Ord",
+    "Parser",
     "PartialEq",
     "PartialOrd",
+    "Pod",
+    "RefCast",
+    "Resource",
+    "Serialize",
+    "Subcommand",
+    "ToPrimitive",
+    "TryFrom",
+    "TypePath",
+    "ValueEnum",
+    "Zeroable",
+    "Zeroize",
+    "ZeroizeOnDrop",
+    "Arbitrary",
+];
+
+/// First segments of attributes that add no named item: helpers of derives, and macros that only
+/// rewrite what they stand on.
+const PLAIN_ATTRIBUTES: [&str; 24] = [
+    "arg",
+    "async_trait",
+    "clap",
+    "command",
+    "deku",
+    "derivative",
+    "diagnostic",
+    "display",
+    "error",
+    "from",
+    "group",
+    "instrument",
+    "into",
+    "miette",
+    "proptest",
+    "schemars",
+    "serde",
+    "serde_with",
+    "sqlx",
+    "strum",
+    "tokio",
+    "tracing",
+    "value",
+    "zeroize",
 ];
 
 /// Keys of attributes whose string is a path even when it has one segment.
@@ -141,10 +202,11 @@ impl Extractor<'_, '_> {
         ByteSpan::new(start, end.max(start))
     }
 
-    fn read_meta(&self, meta: &syn::Meta, cfg: Option<&str>, outer: &mut Outer) {
-        let Some(name) = meta.path().get_ident().map(ToString::to_string) else {
-            return;
-        };
+    fn read_meta(&mut self, meta: &syn::Meta, cfg: Option<&str>, outer: &mut Outer) {
+        let first = meta.path().segments.first();
+        let name = first
+            .map(|first| first.ident.to_string())
+            .unwrap_or_default();
         match (name.as_str(), meta) {
             ("cfg", syn::Meta::List(list)) => outer.cfg.push(self.arguments_text(list).into()),
             ("cfg_attr", syn::Meta::List(list)) => {
@@ -157,7 +219,8 @@ impl Extractor<'_, '_> {
             }
             ("macro_use", _) => outer.macro_use = true,
             ("macro_export" | "proc_macro" | "proc_macro_attribute", _) => outer.exported = true,
-            _ => {}
+            (name, _) if BUILT_IN.contains(&name) || PLAIN_ATTRIBUTES.contains(&name) => {}
+            _ => self.builder.mark_opaque(),
         }
     }
 
@@ -267,7 +330,6 @@ impl Extractor<'_, '_> {
             }
             (name, _) if BUILT_IN.contains(&name) => {}
             _ => {
-                self.builder.mark_opaque();
                 self.emit(meta.path(), usize::MAX, Namespaces::MACRO);
                 self.unknown_meta(meta, end);
             }
@@ -285,7 +347,7 @@ impl Extractor<'_, '_> {
                 .last()
                 .map(|segment| segment.ident.to_string())
                 .unwrap_or_default();
-            if !STANDARD_DERIVES.contains(&last.as_str()) {
+            if !PLAIN_DERIVES.contains(&last.as_str()) {
                 self.builder.mark_opaque();
             }
             self.emit(path, usize::MAX, Namespaces::MACRO);
