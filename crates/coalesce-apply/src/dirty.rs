@@ -13,23 +13,39 @@ use crate::{Error, ErrorKind};
 /// # Errors
 /// When there is a repository and it cannot be read.
 pub fn uncommitted(root: &Path, paths: &[TreePath]) -> Result<Vec<TreePath>, Error> {
-    let trouble = |error: &dyn std::fmt::Display| Error::new(ErrorKind::Repository, format!("the repository cannot be read: {error}"));
-    let Ok(repository) = gix::discover(root) else { return Ok(Vec::new()) };
-    let Some(top) = repository.workdir().and_then(|top| top.canonicalize().ok()) else { return Ok(Vec::new()) };
+    let trouble = |error: &dyn std::fmt::Display| {
+        Error::new(
+            ErrorKind::Repository,
+            format!("the repository cannot be read: {error}"),
+        )
+    };
+    let Ok(repository) = gix::discover(root) else {
+        return Ok(Vec::new());
+    };
+    let Some(top) = repository.workdir().and_then(|top| top.canonicalize().ok()) else {
+        return Ok(Vec::new());
+    };
     let root = root.canonicalize().map_err(|error| trouble(&error))?;
-    let Ok(below) = root.strip_prefix(&top) else { return Ok(Vec::new()) };
+    let Ok(below) = root.strip_prefix(&top) else {
+        return Ok(Vec::new());
+    };
     let head = match repository.head_commit() {
         Ok(commit) => commit.tree().map_err(|error| trouble(&error))?,
         // Nothing was ever committed: nothing can be told apart.
         Err(_) => return Ok(Vec::new()),
     };
-    let in_tree = |path: &Path| head.lookup_entry_by_path(path).map_err(|error| trouble(&error));
+    let in_tree = |path: &Path| {
+        head.lookup_entry_by_path(path)
+            .map_err(|error| trouble(&error))
+    };
     if !below.as_os_str().is_empty() && in_tree(below)?.is_none() {
         return Ok(Vec::new());
     }
     let mut dirty = Vec::new();
     for path in paths {
-        let Ok(bytes) = fs::read(root.join(path.as_str())) else { continue };
+        let Ok(bytes) = fs::read(root.join(path.as_str())) else {
+            continue;
+        };
         let committed = in_tree(&below.join(path.as_str()))?.map(|entry| entry.object_id());
         let kind = repository.object_hash();
         let hash = |bytes: &[u8]| gix::objs::compute_hash(kind, Kind::Blob, bytes).ok();

@@ -36,7 +36,14 @@ impl RealDisk {
     pub fn hash(&self, path: &TreePath) -> io::Result<Option<ContentHash>> {
         match fs::read(self.absolute(path)) {
             Ok(bytes) => Ok(Some(ContentHash::of(&bytes))),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -47,7 +54,9 @@ impl RealDisk {
 
     /// Names of what a directory holds.
     pub fn entries(&self, path: &TreePath) -> io::Result<Vec<String>> {
-        fs::read_dir(self.absolute(path))?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+        fs::read_dir(self.absolute(path))?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect()
     }
 
     /// Brings everything that was written to the disk: one call on Linux, else file by file.
@@ -78,7 +87,9 @@ impl Disk for RealDisk {
     fn write(&self, path: &TreePath, bytes: &[u8], mode: u32) -> io::Result<()> {
         let absolute = self.absolute(path);
         let directory = absolute.parent().unwrap_or(&self.root);
-        let mut file = tempfile::Builder::new().prefix(".coalesce-").tempfile_in(directory)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".coalesce-")
+            .tempfile_in(directory)?;
         file.write_all(bytes)?;
         set_mode(file.path(), mode)?;
         file.persist(&absolute).map_err(|error| error.error)?;

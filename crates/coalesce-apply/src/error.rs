@@ -36,7 +36,10 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self {
+            kind,
+            message: message.into(),
+        }
     }
 
     pub(crate) fn path(kind: ErrorKind, path: &TreePath, message: impl std::fmt::Display) -> Self {
@@ -54,7 +57,10 @@ impl Error {
     }
 
     pub(crate) fn because(self, more: &str) -> Self {
-        Self { message: format!("{}; {more}", self.message), ..self }
+        Self {
+            message: format!("{}; {more}", self.message),
+            ..self
+        }
     }
 
     /// What kind of trouble.

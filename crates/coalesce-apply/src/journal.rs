@@ -67,32 +67,60 @@ pub(crate) struct Journal {
 impl Journal {
     /// Writes a new journal and brings it to the disk: three syncs.
     pub fn create(directory: &Path, record: Record, contents: Vec<u8>) -> Result<Self, Error> {
-        let failed = |error: &io::Error| Error::new(ErrorKind::Io, format!("the journal cannot be written: {error}"));
+        let failed = |error: &io::Error| {
+            Error::new(
+                ErrorKind::Io,
+                format!("the journal cannot be written: {error}"),
+            )
+        };
         let write = || -> io::Result<()> {
             fs::create_dir_all(directory)?;
             synced(&directory.join(CONTENTS), &contents)?;
             // The record comes last: a journal without one was never begun.
             let text = serde_json::to_vec_pretty(&record).map_err(io::Error::other)?;
             synced(&directory.join(format!("{RECORD}.new")), &text)?;
-            fs::rename(directory.join(format!("{RECORD}.new")), directory.join(RECORD))?;
+            fs::rename(
+                directory.join(format!("{RECORD}.new")),
+                directory.join(RECORD),
+            )?;
             sync_directory(directory)
         };
         write().map_err(|error| failed(&error))?;
-        Ok(Self { record, directory: directory.to_owned(), contents })
+        Ok(Self {
+            record,
+            directory: directory.to_owned(),
+            contents,
+        })
     }
 
     /// Reads a journal; `None` for a directory whose record was never finished.
     pub fn open(directory: &Path) -> Result<Option<Self>, Error> {
-        let damaged = |what: &str| Error::new(ErrorKind::Journal, format!("the journal {} is damaged: {what}", directory.display()));
+        let damaged = |what: &str| {
+            Error::new(
+                ErrorKind::Journal,
+                format!("the journal {} is damaged: {what}", directory.display()),
+            )
+        };
         let text = match fs::read(directory.join(RECORD)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(damaged(&error.to_string())),
         };
-        let record: Record = serde_json::from_slice(&text).map_err(|error| damaged(&error.to_string()))?;
-        let contents = fs::read(directory.join(CONTENTS)).map_err(|error| damaged(&error.to_string()))?;
-        let journal = Self { record, directory: directory.to_owned(), contents };
-        let versions = journal.record.files.iter().flat_map(|file| [file.before, file.after]).flatten();
+        let record: Record =
+            serde_json::from_slice(&text).map_err(|error| damaged(&error.to_string()))?;
+        let contents =
+            fs::read(directory.join(CONTENTS)).map_err(|error| damaged(&error.to_string()))?;
+        let journal = Self {
+            record,
+            directory: directory.to_owned(),
+            contents,
+        };
+        let versions = journal
+            .record
+            .files
+            .iter()
+            .flat_map(|file| [file.before, file.after])
+            .flatten();
         for version in versions {
             if ContentHash::of(journal.bytes(version)) != version.hash {
                 return Err(damaged("its contents do not fit its record"));
@@ -105,7 +133,9 @@ impl Journal {
     pub fn bytes(&self, version: Version) -> &[u8] {
         let start = usize::try_from(version.offset).unwrap_or(usize::MAX);
         let bytes = usize::try_from(version.bytes).unwrap_or(usize::MAX);
-        self.contents.get(start..start.saturating_add(bytes)).unwrap_or_default()
+        self.contents
+            .get(start..start.saturating_add(bytes))
+            .unwrap_or_default()
     }
 
     pub fn state(&self) -> State {
@@ -129,7 +159,12 @@ impl Journal {
             fs::rename(new, self.directory.join(STATE))?;
             sync_directory(&self.directory)
         };
-        write().map_err(|error| Error::new(ErrorKind::Io, format!("the journal cannot be marked: {error}")))
+        write().map_err(|error| {
+            Error::new(
+                ErrorKind::Io,
+                format!("the journal cannot be marked: {error}"),
+            )
+        })
     }
 }
 
@@ -140,5 +175,9 @@ fn synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn sync_directory(directory: &Path) -> io::Result<()> {
-    if cfg!(unix) { fs::File::open(directory)?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        fs::File::open(directory)?.sync_all()
+    } else {
+        Ok(())
+    }
 }

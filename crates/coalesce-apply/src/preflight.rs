@@ -18,12 +18,22 @@ pub fn check(disk: &RealDisk, changes: &[FileChange]) -> Result<(), Error> {
             Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
             Err(error) => return Err(Error::io(&change.path, &error)),
         }
-        let now = disk.hash(&change.path).map_err(|error| Error::io(&change.path, &error))?;
+        let now = disk
+            .hash(&change.path)
+            .map_err(|error| Error::io(&change.path, &error))?;
         if now != change.before.map(|stamp| stamp.hash) {
             changed.push(change.path.clone());
         }
     }
-    if changed.is_empty() { Ok(()) } else { Err(Error::paths(ErrorKind::Changed, "changed since the plan was made", &changed)) }
+    if changed.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::paths(
+            ErrorKind::Changed,
+            "changed since the plan was made",
+            &changed,
+        ))
+    }
 }
 
 fn parents(disk: &RealDisk, path: &TreePath) -> Result<(), Error> {
@@ -32,13 +42,25 @@ fn parents(disk: &RealDisk, path: &TreePath) -> Result<(), Error> {
     while let Some(parent) = directory.filter(|parent| !parent.is_root()) {
         if let Ok(metadata) = fs::symlink_metadata(disk.absolute(&parent)) {
             if metadata.is_symlink() {
-                return Err(Error::path(ErrorKind::Unsafe, path, format!("{parent} is a symbolic link; nothing is written through links")));
+                return Err(Error::path(
+                    ErrorKind::Unsafe,
+                    path,
+                    format!("{parent} is a symbolic link; nothing is written through links"),
+                ));
             }
             if !metadata.is_dir() {
-                return Err(Error::path(ErrorKind::Unsafe, path, format!("{parent} is no directory")));
+                return Err(Error::path(
+                    ErrorKind::Unsafe,
+                    path,
+                    format!("{parent} is no directory"),
+                ));
             }
             if nearest && metadata.permissions().readonly() {
-                return Err(Error::path(ErrorKind::Unsafe, path, format!("{parent} may not be written")));
+                return Err(Error::path(
+                    ErrorKind::Unsafe,
+                    path,
+                    format!("{parent} may not be written"),
+                ));
             }
             nearest = false;
         }
@@ -49,13 +71,21 @@ fn parents(disk: &RealDisk, path: &TreePath) -> Result<(), Error> {
 
 fn file(path: &TreePath, metadata: &Metadata) -> Result<(), Error> {
     if metadata.is_symlink() {
-        return Err(Error::path(ErrorKind::Unsafe, path, "a symbolic link; nothing is written through links"));
+        return Err(Error::path(
+            ErrorKind::Unsafe,
+            path,
+            "a symbolic link; nothing is written through links",
+        ));
     }
     if !metadata.is_file() {
         return Err(Error::path(ErrorKind::Unsafe, path, "not a plain file"));
     }
     if links(metadata) > 1 {
-        return Err(Error::path(ErrorKind::Unsafe, path, "a hard link: another name has the same bytes, and replacing it would part them"));
+        return Err(Error::path(
+            ErrorKind::Unsafe,
+            path,
+            "a hard link: another name has the same bytes, and replacing it would part them",
+        ));
     }
     Ok(())
 }

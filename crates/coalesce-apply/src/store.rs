@@ -53,8 +53,12 @@ impl Store {
     /// # Errors
     /// When the root does not exist.
     pub fn open(root: &Path) -> Result<Self, Error> {
-        let root = root.canonicalize().map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", root.display())))?;
-        Ok(Self { disk: RealDisk { root } })
+        let root = root
+            .canonicalize()
+            .map_err(|error| Error::new(ErrorKind::Io, format!("{}: {error}", root.display())))?;
+        Ok(Self {
+            disk: RealDisk { root },
+        })
     }
 
     /// Applies changes, all or none.
@@ -66,22 +70,45 @@ impl Store {
         self.apply_with(changes, metadata, &self.disk)
     }
 
-    pub(crate) fn apply_with(&self, changes: &[FileChange], metadata: &Metadata, disk: &dyn Disk) -> Result<Applied, Error> {
+    pub(crate) fn apply_with(
+        &self,
+        changes: &[FileChange],
+        metadata: &Metadata,
+        disk: &dyn Disk,
+    ) -> Result<Applied, Error> {
         let _lock = self.lock()?;
         if let Some(journal) = self.unfinished_journal()? {
-            return Err(Error::new(ErrorKind::Unfinished, format!("the migration {} was cut off; run `coalesce recover` first", journal.record.id)));
+            return Err(Error::new(
+                ErrorKind::Unfinished,
+                format!(
+                    "the migration {} was cut off; run `coalesce recover` first",
+                    journal.record.id
+                ),
+            ));
         }
         preflight::check(&self.disk, changes)?;
         let journal = self.begin(changes, metadata)?;
         let paths = journal.record.paths.clone();
-        let outcome = self.forward(&journal, disk).and_then(|()| self.commit(&journal, State::Done));
+        let outcome = self
+            .forward(&journal, disk)
+            .and_then(|()| self.commit(&journal, State::Done));
         if let Err(error) = outcome {
-            return Err(match self.backward(&journal, disk).and_then(|()| self.commit(&journal, State::Undone)) {
-                Ok(()) => error.because("everything was put back"),
-                Err(_) => error.because("and putting everything back failed too: run `coalesce recover --undo`"),
-            });
+            return Err(
+                match self
+                    .backward(&journal, disk)
+                    .and_then(|()| self.commit(&journal, State::Undone))
+                {
+                    Ok(()) => error.because("everything was put back"),
+                    Err(_) => error.because(
+                        "and putting everything back failed too: run `coalesce recover --undo`",
+                    ),
+                },
+            );
         }
-        Ok(Applied { id: journal.record.id, paths })
+        Ok(Applied {
+            id: journal.record.id,
+            paths,
+        })
     }
 
     /// The migration that was cut off, if one was.
@@ -97,7 +124,11 @@ impl Store {
     /// # Errors
     /// When a journal cannot be read.
     pub fn history(&self) -> Result<Vec<Record>, Error> {
-        Ok(self.done()?.into_iter().map(|journal| journal.record).collect())
+        Ok(self
+            .done()?
+            .into_iter()
+            .map(|journal| journal.record)
+            .collect())
     }
 
     /// Finishes or undoes the migration that was cut off; `None` when none was.
@@ -108,17 +139,30 @@ impl Store {
         self.recover_with(way, &self.disk)
     }
 
-    pub(crate) fn recover_with(&self, way: Recovery, disk: &dyn Disk) -> Result<Option<Applied>, Error> {
+    pub(crate) fn recover_with(
+        &self,
+        way: Recovery,
+        disk: &dyn Disk,
+    ) -> Result<Option<Applied>, Error> {
         if !self.state_directory().exists() {
             return Ok(None);
         }
         let _lock = self.lock()?;
-        let Some(journal) = self.unfinished_journal()? else { return Ok(None) };
+        let Some(journal) = self.unfinished_journal()? else {
+            return Ok(None);
+        };
         match way {
-            Recovery::Finish => self.forward(&journal, disk).and_then(|()| self.commit(&journal, State::Done))?,
-            Recovery::Undo => self.backward(&journal, disk).and_then(|()| self.commit(&journal, State::Undone))?,
+            Recovery::Finish => self
+                .forward(&journal, disk)
+                .and_then(|()| self.commit(&journal, State::Done))?,
+            Recovery::Undo => self
+                .backward(&journal, disk)
+                .and_then(|()| self.commit(&journal, State::Undone))?,
         }
-        Ok(Some(Applied { id: journal.record.id, paths: journal.record.paths }))
+        Ok(Some(Applied {
+            id: journal.record.id,
+            paths: journal.record.paths,
+        }))
     }
 
     /// Undoes the last migration, or the named one if no later one touched the same files; `None`
@@ -132,7 +176,13 @@ impl Store {
         }
         let _lock = self.lock()?;
         if let Some(journal) = self.unfinished_journal()? {
-            return Err(Error::new(ErrorKind::Unfinished, format!("the migration {} was cut off; run `coalesce recover` first", journal.record.id)));
+            return Err(Error::new(
+                ErrorKind::Unfinished,
+                format!(
+                    "the migration {} was cut off; run `coalesce recover` first",
+                    journal.record.id
+                ),
+            ));
         }
         let mut later: BTreeSet<TreePath> = BTreeSet::new();
         for journal in self.done()? {
@@ -140,13 +190,26 @@ impl Store {
                 later.extend(journal.record.paths);
                 continue;
             }
-            let shared: Vec<TreePath> = journal.record.paths.iter().filter(|path| later.contains::<TreePath>(path)).cloned().collect();
+            let shared: Vec<TreePath> = journal
+                .record
+                .paths
+                .iter()
+                .filter(|path| later.contains::<TreePath>(path))
+                .cloned()
+                .collect();
             if !shared.is_empty() {
-                return Err(Error::paths(ErrorKind::NoSuchMigration, "a later migration touched the same files; undo that one first", &shared));
+                return Err(Error::paths(
+                    ErrorKind::NoSuchMigration,
+                    "a later migration touched the same files; undo that one first",
+                    &shared,
+                ));
             }
             self.backward(&journal, &self.disk)?;
             self.commit(&journal, State::Undone)?;
-            return Ok(Some(Applied { id: journal.record.id, paths: journal.record.paths }));
+            return Ok(Some(Applied {
+                id: journal.record.id,
+                paths: journal.record.paths,
+            }));
         }
         id.map_or(Ok(None), |id| Err(unknown(id)))
     }
@@ -165,37 +228,82 @@ impl Store {
             }
             fs::File::create(directory.join("lock"))
         };
-        let file = open().map_err(|error| Error::new(ErrorKind::Io, format!("{STATE_DIRECTORY} cannot be written: {error}")))?;
+        let file = open().map_err(|error| {
+            Error::new(
+                ErrorKind::Io,
+                format!("{STATE_DIRECTORY} cannot be written: {error}"),
+            )
+        })?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
-            Err(fs::TryLockError::WouldBlock) => Err(Error::new(ErrorKind::Locked, "another migration of this tree is under way")),
-            Err(fs::TryLockError::Error(error)) => Err(Error::new(ErrorKind::Io, format!("{STATE_DIRECTORY}/lock: {error}"))),
+            Err(fs::TryLockError::WouldBlock) => Err(Error::new(
+                ErrorKind::Locked,
+                "another migration of this tree is under way",
+            )),
+            Err(fs::TryLockError::Error(error)) => Err(Error::new(
+                ErrorKind::Io,
+                format!("{STATE_DIRECTORY}/lock: {error}"),
+            )),
         }
     }
 
     fn journals(&self) -> Result<Vec<Journal>, Error> {
         let directory = self.state_directory().join("journal");
-        let Ok(entries) = fs::read_dir(&directory) else { return Ok(Vec::new()) };
-        let mut names: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let Ok(entries) = fs::read_dir(&directory) else {
+            return Ok(Vec::new());
+        };
+        let mut names: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
         names.sort();
         names.reverse();
-        names.iter().filter_map(|name| Journal::open(name).transpose()).collect()
+        names
+            .iter()
+            .filter_map(|name| Journal::open(name).transpose())
+            .collect()
     }
 
     fn done(&self) -> Result<Vec<Journal>, Error> {
-        Ok(self.journals()?.into_iter().filter(|journal| journal.state() == State::Done).collect())
+        Ok(self
+            .journals()?
+            .into_iter()
+            .filter(|journal| journal.state() == State::Done)
+            .collect())
     }
 
     fn unfinished_journal(&self) -> Result<Option<Journal>, Error> {
-        Ok(self.journals()?.into_iter().find(|journal| journal.state() == State::Started))
+        Ok(self
+            .journals()?
+            .into_iter()
+            .find(|journal| journal.state() == State::Started))
     }
 
     fn next_id(&self, metadata: &Metadata) -> String {
         let directory = self.state_directory().join("journal");
-        let names = fs::read_dir(directory).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let last = names.filter_map(|name| name.split('-').next()?.parse::<u32>().ok()).max().unwrap_or(0);
-        let manifests = if metadata.manifests.is_empty() { "plan".to_owned() } else { metadata.manifests.join("+") };
-        let safe: String = manifests.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '+') { c } else { '_' }).take(80).collect();
+        let names = fs::read_dir(directory)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let last = names
+            .filter_map(|name| name.split('-').next()?.parse::<u32>().ok())
+            .max()
+            .unwrap_or(0);
+        let manifests = if metadata.manifests.is_empty() {
+            "plan".to_owned()
+        } else {
+            metadata.manifests.join("+")
+        };
+        let safe: String = manifests
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || matches!(c, '-' | '_' | '+') {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(80)
+            .collect();
         format!("{:04}-{safe}", last + 1)
     }
 
@@ -206,14 +314,25 @@ impl Store {
         for change in changes {
             let before = match change.before {
                 Some(stamp) => {
-                    let bytes = fs::read(self.disk.absolute(&change.path)).map_err(|error| Error::io(&change.path, &error))?;
+                    let bytes = fs::read(self.disk.absolute(&change.path))
+                        .map_err(|error| Error::io(&change.path, &error))?;
                     Some(append(&mut contents, &bytes, stamp.mode))
                 }
                 None => None,
             };
             let old_mode = change.before.map_or(NEW_FILE, |stamp| stamp.mode);
-            let after = change.after.as_ref().map(|content| append(&mut contents, &content.bytes, content.mode.unwrap_or(old_mode)));
-            files.push(FileRecord { path: change.path.clone(), before, after });
+            let after = change.after.as_ref().map(|content| {
+                append(
+                    &mut contents,
+                    &content.bytes,
+                    content.mode.unwrap_or(old_mode),
+                )
+            });
+            files.push(FileRecord {
+                path: change.path.clone(),
+                before,
+                after,
+            });
         }
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let record = Record {
@@ -223,14 +342,20 @@ impl Store {
             files,
             id: id.clone(),
         };
-        Journal::create(&self.state_directory().join("journal").join(id), record, contents)
+        Journal::create(
+            &self.state_directory().join("journal").join(id),
+            record,
+            contents,
+        )
     }
 
     fn directories_to_make(&self, files: &[FileRecord]) -> Vec<TreePath> {
         let mut made = BTreeSet::new();
         for file in files.iter().filter(|file| file.after.is_some()) {
             let mut directory = file.path.parent();
-            while let Some(parent) = directory.filter(|parent| !parent.is_root() && !self.disk.is_directory(parent)) {
+            while let Some(parent) =
+                directory.filter(|parent| !parent.is_root() && !self.disk.is_directory(parent))
+            {
                 directory = parent.parent();
                 made.insert(parent);
             }
@@ -240,19 +365,36 @@ impl Store {
 
     /// Directories that hold nothing but files that go away.
     fn directories_to_remove(&self, files: &[FileRecord]) -> Result<Vec<(TreePath, u32)>, Error> {
-        let mut gone: BTreeSet<TreePath> = files.iter().filter(|file| file.after.is_none()).map(|file| file.path.clone()).collect();
-        let arriving: BTreeSet<TreePath> = files.iter().filter(|file| file.after.is_some()).filter_map(|file| file.path.parent()).collect();
+        let mut gone: BTreeSet<TreePath> = files
+            .iter()
+            .filter(|file| file.after.is_none())
+            .map(|file| file.path.clone())
+            .collect();
+        let arriving: BTreeSet<TreePath> = files
+            .iter()
+            .filter(|file| file.after.is_some())
+            .filter_map(|file| file.path.parent())
+            .collect();
         let mut candidates: BTreeSet<TreePath> = gone.iter().filter_map(TreePath::parent).collect();
         let mut removed = Vec::new();
         while let Some(directory) = candidates.pop_last() {
-            let stays = directory.is_root() || arriving.iter().any(|path| path.strip_prefix(&directory).is_some());
+            let stays = directory.is_root()
+                || arriving
+                    .iter()
+                    .any(|path| path.strip_prefix(&directory).is_some());
             if stays || !self.disk.is_directory(&directory) {
                 continue;
             }
-            let entries = self.disk.entries(&directory).map_err(|error| Error::io(&directory, &error))?;
-            let empties = entries.iter().all(|name| directory.join(name).is_ok_and(|path| gone.contains(&path)));
+            let entries = self
+                .disk
+                .entries(&directory)
+                .map_err(|error| Error::io(&directory, &error))?;
+            let empties = entries
+                .iter()
+                .all(|name| directory.join(name).is_ok_and(|path| gone.contains(&path)));
             if empties {
-                let metadata = fs::metadata(self.disk.absolute(&directory)).map_err(|error| Error::io(&directory, &error))?;
+                let metadata = fs::metadata(self.disk.absolute(&directory))
+                    .map_err(|error| Error::io(&directory, &error))?;
                 removed.push((directory.clone(), mode(&metadata)));
                 candidates.extend(directory.parent());
                 gone.insert(directory);
@@ -263,7 +405,9 @@ impl Store {
     }
 
     fn commit(&self, journal: &Journal, state: State) -> Result<(), Error> {
-        self.disk.sync(&journal.record.paths).map_err(|error| Error::new(ErrorKind::Io, format!("the tree cannot be synced: {error}")))?;
+        self.disk.sync(&journal.record.paths).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("the tree cannot be synced: {error}"))
+        })?;
         journal.mark(state)
     }
 
@@ -271,14 +415,24 @@ impl Store {
     fn forward(&self, journal: &Journal, disk: &dyn Disk) -> Result<(), Error> {
         let record = &journal.record;
         self.refuse_strangers(record)?;
-        for directory in record.made.iter().filter(|directory| !self.disk.is_directory(directory)) {
-            disk.make_directory(directory, None).map_err(|error| Error::io(directory, &error))?;
+        for directory in record
+            .made
+            .iter()
+            .filter(|directory| !self.disk.is_directory(directory))
+        {
+            disk.make_directory(directory, None)
+                .map_err(|error| Error::io(directory, &error))?;
         }
         for file in &record.files {
             self.bring(journal, file, file.after, disk)?;
         }
-        for (directory, _) in record.removed.iter().filter(|(directory, _)| self.is_empty_directory(directory)) {
-            disk.remove_directory(directory).map_err(|error| Error::io(directory, &error))?;
+        for (directory, _) in record
+            .removed
+            .iter()
+            .filter(|(directory, _)| self.is_empty_directory(directory))
+        {
+            disk.remove_directory(directory)
+                .map_err(|error| Error::io(directory, &error))?;
         }
         Ok(())
     }
@@ -287,20 +441,36 @@ impl Store {
     fn backward(&self, journal: &Journal, disk: &dyn Disk) -> Result<(), Error> {
         let record = &journal.record;
         self.refuse_strangers(record)?;
-        for (directory, mode) in record.removed.iter().rev().filter(|(directory, _)| !self.disk.is_directory(directory)) {
-            disk.make_directory(directory, Some(*mode)).map_err(|error| Error::io(directory, &error))?;
+        for (directory, mode) in record
+            .removed
+            .iter()
+            .rev()
+            .filter(|(directory, _)| !self.disk.is_directory(directory))
+        {
+            disk.make_directory(directory, Some(*mode))
+                .map_err(|error| Error::io(directory, &error))?;
         }
         for file in &record.files {
             self.bring(journal, file, file.before, disk)?;
         }
-        for directory in record.made.iter().rev().filter(|directory| self.is_empty_directory(directory)) {
-            disk.remove_directory(directory).map_err(|error| Error::io(directory, &error))?;
+        for directory in record
+            .made
+            .iter()
+            .rev()
+            .filter(|directory| self.is_empty_directory(directory))
+        {
+            disk.remove_directory(directory)
+                .map_err(|error| Error::io(directory, &error))?;
         }
         Ok(())
     }
 
     fn is_empty_directory(&self, directory: &TreePath) -> bool {
-        self.disk.is_directory(directory) && self.disk.entries(directory).is_ok_and(|entries| entries.is_empty())
+        self.disk.is_directory(directory)
+            && self
+                .disk
+                .entries(directory)
+                .is_ok_and(|entries| entries.is_empty())
     }
 
     /// Every path must be as it was before or as it shall be after: nothing of others is lost.
@@ -308,19 +478,37 @@ impl Store {
         let mut strangers = Vec::new();
         for file in &record.files {
             let now = self.now(&file.path)?;
-            let known = [file.before, file.after].iter().any(|version| version.map(|version| version.hash) == now);
+            let known = [file.before, file.after]
+                .iter()
+                .any(|version| version.map(|version| version.hash) == now);
             if !known {
                 strangers.push(file.path.clone());
             }
         }
-        if strangers.is_empty() { Ok(()) } else { Err(Error::paths(ErrorKind::Changed, "changed since the migration, so nothing was touched", &strangers)) }
+        if strangers.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::paths(
+                ErrorKind::Changed,
+                "changed since the migration, so nothing was touched",
+                &strangers,
+            ))
+        }
     }
 
     fn now(&self, path: &TreePath) -> Result<Option<ContentHash>, Error> {
-        self.disk.hash(path).map_err(|error| Error::io(path, &error))
+        self.disk
+            .hash(path)
+            .map_err(|error| Error::io(path, &error))
     }
 
-    fn bring(&self, journal: &Journal, file: &FileRecord, version: Option<Version>, disk: &dyn Disk) -> Result<(), Error> {
+    fn bring(
+        &self,
+        journal: &Journal,
+        file: &FileRecord,
+        version: Option<Version>,
+        disk: &dyn Disk,
+    ) -> Result<(), Error> {
         let now = self.now(&file.path)?;
         if now == version.map(|version| version.hash) {
             return Ok(());
@@ -334,13 +522,21 @@ impl Store {
 }
 
 fn unknown(id: &str) -> Error {
-    Error::new(ErrorKind::NoSuchMigration, format!("there is no migration `{id}` to undo; `coalesce status` lists them"))
+    Error::new(
+        ErrorKind::NoSuchMigration,
+        format!("there is no migration `{id}` to undo; `coalesce status` lists them"),
+    )
 }
 
 fn append(contents: &mut Vec<u8>, bytes: &[u8], mode: u32) -> Version {
     let offset = contents.len() as u64;
     contents.extend_from_slice(bytes);
-    Version { hash: ContentHash::of(bytes), mode, offset, bytes: bytes.len() as u64 }
+    Version {
+        hash: ContentHash::of(bytes),
+        mode,
+        offset,
+        bytes: bytes.len() as u64,
+    }
 }
 
 #[cfg(test)]

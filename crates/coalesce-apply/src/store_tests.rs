@@ -16,7 +16,12 @@ fn snapshot(root: &Path) -> Snapshot {
     while let Some(directory) = open.pop() {
         for entry in fs::read_dir(&directory).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(root)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             if name.starts_with(STATE_DIRECTORY) {
                 continue;
             }
@@ -24,7 +29,13 @@ fn snapshot(root: &Path) -> Snapshot {
                 found.insert(name, None);
                 open.push(path);
             } else {
-                found.insert(name, Some((fs::read(&path).unwrap(), mode(&fs::metadata(&path).unwrap()))));
+                found.insert(
+                    name,
+                    Some((
+                        fs::read(&path).unwrap(),
+                        mode(&fs::metadata(&path).unwrap()),
+                    )),
+                );
             }
         }
     }
@@ -36,7 +47,10 @@ fn path(text: &str) -> TreePath {
 }
 
 /// Files on disk, and the changes that bring each of `after` about; `None` deletes.
-fn setup(before: &[(&str, &str)], after: &[(&str, Option<&str>)]) -> (tempfile::TempDir, Vec<FileChange>) {
+fn setup(
+    before: &[(&str, &str)],
+    after: &[(&str, Option<&str>)],
+) -> (tempfile::TempDir, Vec<FileChange>) {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in before {
         let file = directory.path().join(name);
@@ -45,15 +59,35 @@ fn setup(before: &[(&str, &str)], after: &[(&str, Option<&str>)]) -> (tempfile::
     }
     let changes = after.iter().map(|(name, text)| {
         let file = directory.path().join(name);
-        let stamp = fs::read(&file).ok().map(|bytes| Stamp { hash: ContentHash::of(&bytes), mode: mode(&fs::metadata(&file).unwrap()) });
-        FileChange { path: path(name), before: stamp, after: text.map(|text| Content { bytes: text.into(), mode: None }) }
+        let stamp = fs::read(&file).ok().map(|bytes| Stamp {
+            hash: ContentHash::of(&bytes),
+            mode: mode(&fs::metadata(&file).unwrap()),
+        });
+        FileChange {
+            path: path(name),
+            before: stamp,
+            after: text.map(|text| Content {
+                bytes: text.into(),
+                mode: None,
+            }),
+        }
     });
     let changes = changes.collect();
     (directory, changes)
 }
 
-const BEFORE: &[(&str, &str)] = &[("a/old.py", "x = 1\r\n"), ("a/b/c.py", "\u{feff}y"), ("keep.py", "k"), ("edit.py", "from a import old\n")];
-const AFTER: &[(&str, Option<&str>)] = &[("a/old.py", None), ("a/b/c.py", None), ("n/m/new.py", Some("x = 1\r\n")), ("edit.py", Some("from n.m import new\n"))];
+const BEFORE: &[(&str, &str)] = &[
+    ("a/old.py", "x = 1\r\n"),
+    ("a/b/c.py", "\u{feff}y"),
+    ("keep.py", "k"),
+    ("edit.py", "from a import old\n"),
+];
+const AFTER: &[(&str, Option<&str>)] = &[
+    ("a/old.py", None),
+    ("a/b/c.py", None),
+    ("n/m/new.py", Some("x = 1\r\n")),
+    ("edit.py", Some("from n.m import new\n")),
+];
 
 /// Lets so many operations through, then fails or stops.
 struct Limited<'d> {
@@ -104,7 +138,14 @@ fn apply_then_rollback_is_the_tree_byte_for_byte() {
     let (directory, changes) = setup(BEFORE, AFTER);
     let before = snapshot(directory.path());
     let store = Store::open(directory.path()).unwrap();
-    let applied = store.apply(&changes, &Metadata { manifests: vec!["0001-one".into()] }).unwrap();
+    let applied = store
+        .apply(
+            &changes,
+            &Metadata {
+                manifests: vec!["0001-one".into()],
+            },
+        )
+        .unwrap();
     assert_eq!(applied.id, "0001-0001-one");
     let after = snapshot(directory.path());
     assert!(!after.contains_key("a") && after.contains_key("n/m/new.py"));
@@ -120,13 +161,20 @@ fn a_failure_at_any_step_puts_everything_back() {
         let (directory, changes) = setup(BEFORE, AFTER);
         let before = snapshot(directory.path());
         let store = Store::open(directory.path()).unwrap();
-        let disk = Limited { disk: &store.disk, left: Cell::new(step), dead: false };
+        let disk = Limited {
+            disk: &store.disk,
+            left: Cell::new(step),
+            dead: false,
+        };
         match store.apply_with(&changes, &Metadata::default(), &disk) {
             Ok(_) => {
                 assert!(step > 5, "only {step} steps");
                 break;
             }
-            Err(error) => assert!(error.to_string().contains("everything was put back"), "{error}"),
+            Err(error) => assert!(
+                error.to_string().contains("everything was put back"),
+                "{error}"
+            ),
         }
         assert_eq!(snapshot(directory.path()), before, "step {step}");
         assert_eq!(store.unfinished().unwrap(), None);
@@ -137,14 +185,24 @@ fn a_failure_at_any_step_puts_everything_back() {
 fn a_kill_at_any_step_can_be_finished_and_undone_any_number_of_times() {
     let (reference, changes) = setup(BEFORE, AFTER);
     let before = snapshot(reference.path());
-    Store::open(reference.path()).unwrap().apply(&changes, &Metadata::default()).unwrap();
+    Store::open(reference.path())
+        .unwrap()
+        .apply(&changes, &Metadata::default())
+        .unwrap();
     let after = snapshot(reference.path());
     for way in [Recovery::Finish, Recovery::Undo] {
         for step in 0.. {
             let (directory, changes) = setup(BEFORE, AFTER);
             let store = Store::open(directory.path()).unwrap();
-            let disk = Limited { disk: &store.disk, left: Cell::new(step), dead: true };
-            if store.apply_with(&changes, &Metadata::default(), &disk).is_ok() {
+            let disk = Limited {
+                disk: &store.disk,
+                left: Cell::new(step),
+                dead: true,
+            };
+            if store
+                .apply_with(&changes, &Metadata::default(), &disk)
+                .is_ok()
+            {
                 break;
             }
             if store.unfinished().unwrap().is_none() {
@@ -152,15 +210,33 @@ fn a_kill_at_any_step_can_be_finished_and_undone_any_number_of_times() {
                 assert_eq!(snapshot(directory.path()), before, "step {step}");
                 continue;
             }
-            assert_eq!(store.apply(&changes, &Metadata::default()).unwrap_err().kind(), ErrorKind::Unfinished);
+            assert_eq!(
+                store
+                    .apply(&changes, &Metadata::default())
+                    .unwrap_err()
+                    .kind(),
+                ErrorKind::Unfinished
+            );
             // Killed again on the way, one step further each time.
             for again in 0..3 {
-                let disk = Limited { disk: &store.disk, left: Cell::new(again), dead: true };
+                let disk = Limited {
+                    disk: &store.disk,
+                    left: Cell::new(again),
+                    dead: true,
+                };
                 drop(store.recover_with(way, &disk));
             }
             drop(store.recover(way).unwrap());
-            let expected = if way == Recovery::Finish { &after } else { &before };
-            assert_eq!(&snapshot(directory.path()), expected, "{way:?} after step {step}");
+            let expected = if way == Recovery::Finish {
+                &after
+            } else {
+                &before
+            };
+            assert_eq!(
+                &snapshot(directory.path()),
+                expected,
+                "{way:?} after step {step}"
+            );
             assert_eq!(store.recover(way).unwrap(), None);
         }
     }
@@ -185,16 +261,31 @@ fn a_tree_in_another_state_a_link_and_a_second_name_are_refused() {
         let (directory, changes) = setup(BEFORE, AFTER);
         prepare(directory.path());
         let before = snapshot(directory.path());
-        let error = Store::open(directory.path()).unwrap().apply(&changes, &Metadata::default()).unwrap_err();
+        let error = Store::open(directory.path())
+            .unwrap()
+            .apply(&changes, &Metadata::default())
+            .unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         assert_eq!(snapshot(directory.path()), before);
     };
-    refuse(&|root| fs::write(root.join("edit.py"), "other").unwrap(), ErrorKind::Changed);
-    refuse(&|root| fs::create_dir_all(root.join("n/m/new.py")).unwrap(), ErrorKind::Unsafe);
+    refuse(
+        &|root| fs::write(root.join("edit.py"), "other").unwrap(),
+        ErrorKind::Changed,
+    );
+    refuse(
+        &|root| fs::create_dir_all(root.join("n/m/new.py")).unwrap(),
+        ErrorKind::Unsafe,
+    );
     #[cfg(unix)]
     {
-        refuse(&|root| std::os::unix::fs::symlink("a", root.join("n")).unwrap(), ErrorKind::Unsafe);
-        refuse(&|root| fs::hard_link(root.join("edit.py"), root.join("twin.py")).unwrap(), ErrorKind::Unsafe);
+        refuse(
+            &|root| std::os::unix::fs::symlink("a", root.join("n")).unwrap(),
+            ErrorKind::Unsafe,
+        );
+        refuse(
+            &|root| fs::hard_link(root.join("edit.py"), root.join("twin.py")).unwrap(),
+            ErrorKind::Unsafe,
+        );
     }
 }
 
@@ -207,11 +298,27 @@ fn one_migration_at_a_time_and_an_older_one_only_when_independent() {
     assert_eq!(store.rollback(None).unwrap_err().kind(), ErrorKind::Locked);
     drop(held);
     let bytes = fs::read(directory.path().join("edit.py")).unwrap();
-    let stamp = Stamp { hash: ContentHash::of(&bytes), mode: 0o644 };
-    let second = FileChange { path: path("edit.py"), before: Some(stamp), after: Some(Content { bytes: b"z".to_vec(), mode: None }) };
+    let stamp = Stamp {
+        hash: ContentHash::of(&bytes),
+        mode: 0o644,
+    };
+    let second = FileChange {
+        path: path("edit.py"),
+        before: Some(stamp),
+        after: Some(Content {
+            bytes: b"z".to_vec(),
+            mode: None,
+        }),
+    };
     store.apply(&[second], &Metadata::default()).unwrap();
-    assert_eq!(store.rollback(Some(&first.id)).unwrap_err().kind(), ErrorKind::NoSuchMigration);
-    assert_eq!(store.rollback(Some("none")).unwrap_err().kind(), ErrorKind::NoSuchMigration);
+    assert_eq!(
+        store.rollback(Some(&first.id)).unwrap_err().kind(),
+        ErrorKind::NoSuchMigration
+    );
+    assert_eq!(
+        store.rollback(Some("none")).unwrap_err().kind(),
+        ErrorKind::NoSuchMigration
+    );
 }
 
 proptest! {

@@ -40,9 +40,16 @@ pub fn cycles(graph: &dyn LanguageGraph) -> Vec<Cycle> {
     let eager_edges = adjacency(graph, true);
     let eager = components(&eager_edges);
     let all_edges = adjacency(graph, false);
-    let lazy = components(&all_edges).into_iter().filter(|component| !eager.contains(component));
-    let lazy: Vec<_> = lazy.map(|component| describe(graph, &component, &all_edges, false)).collect();
-    let mut found: Vec<_> = eager.iter().map(|component| describe(graph, component, &eager_edges, true)).collect();
+    let lazy = components(&all_edges)
+        .into_iter()
+        .filter(|component| !eager.contains(component));
+    let lazy: Vec<_> = lazy
+        .map(|component| describe(graph, &component, &all_edges, false))
+        .collect();
+    let mut found: Vec<_> = eager
+        .iter()
+        .map(|component| describe(graph, component, &eager_edges, true))
+        .collect();
     found.extend(lazy);
     found
 }
@@ -60,7 +67,13 @@ fn adjacency(graph: &dyn LanguageGraph, eager_only: bool) -> Adjacency {
     }
     for list in &mut edges {
         // An eager import comes first where a lazy one names the same module.
-        list.sort_by_key(|(target, at)| (*target, graph.imports().get(*at).is_none_or(|import| !import.eager), *at));
+        list.sort_by_key(|(target, at)| {
+            (
+                *target,
+                graph.imports().get(*at).is_none_or(|import| !import.eager),
+                *at,
+            )
+        });
         list.dedup_by_key(|(target, _)| *target);
     }
     edges
@@ -69,7 +82,15 @@ fn adjacency(graph: &dyn LanguageGraph, eager_only: bool) -> Adjacency {
 /// Strongly connected components of two and more modules, by Tarjan's algorithm (SIAM J. Comput.
 /// 1(2), 1972) with an explicit stack; members sorted, components by first member.
 fn components(edges: &Adjacency) -> Vec<Vec<usize>> {
-    let mut search = Tarjan { edges, order: vec![0; edges.len()], low: vec![0; edges.len()], next: 1, stack: Vec::new(), on_stack: vec![false; edges.len()], found: Vec::new() };
+    let mut search = Tarjan {
+        edges,
+        order: vec![0; edges.len()],
+        low: vec![0; edges.len()],
+        next: 1,
+        stack: Vec::new(),
+        on_stack: vec![false; edges.len()],
+        found: Vec::new(),
+    };
     for module in 0..edges.len() {
         search.visit(module);
     }
@@ -88,7 +109,10 @@ struct Tarjan<'e> {
     found: Vec<Vec<usize>>,
 }
 
-#[expect(clippy::indexing_slicing, reason = "every index is a module of the same adjacency list")]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "every index is a module of the same adjacency list"
+)]
 impl Tarjan<'_> {
     fn visit(&mut self, root: usize) {
         if self.order[root] != 0 {
@@ -126,7 +150,11 @@ impl Tarjan<'_> {
         if self.low[module] != self.order[module] {
             return;
         }
-        let start = self.stack.iter().rposition(|other| *other == module).unwrap_or(0);
+        let start = self
+            .stack
+            .iter()
+            .rposition(|other| *other == module)
+            .unwrap_or(0);
         let mut component = self.stack.split_off(start);
         for member in &component {
             self.on_stack[*member] = false;
@@ -138,11 +166,28 @@ impl Tarjan<'_> {
     }
 }
 
-fn describe(graph: &dyn LanguageGraph, component: &[usize], edges: &Adjacency, eager: bool) -> Cycle {
-    let name = |module: usize| graph.modules().get(module).map(|module| module.name.clone()).unwrap_or_default();
+fn describe(
+    graph: &dyn LanguageGraph,
+    component: &[usize],
+    edges: &Adjacency,
+    eager: bool,
+) -> Cycle {
+    let name = |module: usize| {
+        graph
+            .modules()
+            .get(module)
+            .map(|module| module.name.clone())
+            .unwrap_or_default()
+    };
     let edge = |&(from, to, at): &(usize, usize, usize)| {
         let import = graph.imports().get(at)?;
-        Some(CycleEdge { from: name(from), to: name(to), path: import.path.clone(), line: import.line, eager: import.eager })
+        Some(CycleEdge {
+            from: name(from),
+            to: name(to),
+            path: import.path.clone(),
+            line: import.line,
+            eager: import.eager,
+        })
     };
     Cycle {
         modules: component.iter().map(|module| name(*module)).collect(),
@@ -156,7 +201,11 @@ fn describe(graph: &dyn LanguageGraph, component: &[usize], edges: &Adjacency, e
 fn shortest(component: &[usize], edges: &Adjacency) -> Vec<(usize, usize, usize)> {
     let mut best: Vec<(usize, usize, usize)> = Vec::new();
     for start in component {
-        let limit = if best.is_empty() { component.len() } else { best.len() - 1 };
+        let limit = if best.is_empty() {
+            component.len()
+        } else {
+            best.len() - 1
+        };
         if let Some(cycle) = cycle_through(*start, component, edges, limit) {
             best = cycle;
         }
@@ -167,7 +216,12 @@ fn shortest(component: &[usize], edges: &Adjacency) -> Vec<(usize, usize, usize)
     best
 }
 
-fn cycle_through(start: usize, component: &[usize], edges: &Adjacency, limit: usize) -> Option<Vec<(usize, usize, usize)>> {
+fn cycle_through(
+    start: usize,
+    component: &[usize],
+    edges: &Adjacency,
+    limit: usize,
+) -> Option<Vec<(usize, usize, usize)>> {
     let slot = |module: usize| component.binary_search(&module).ok();
     let mut reached: Vec<Option<(usize, usize)>> = vec![None; component.len()];
     let mut queue = VecDeque::from([(start, 0)]);
@@ -177,13 +231,17 @@ fn cycle_through(start: usize, component: &[usize], edges: &Adjacency, limit: us
         }
         for &(target, import) in edges.get(module)? {
             let Some(place) = slot(target) else { continue };
-            let Some(seen) = reached.get_mut(place) else { continue };
+            let Some(seen) = reached.get_mut(place) else {
+                continue;
+            };
             if seen.is_some() {
                 continue;
             }
             *seen = Some((module, import));
             if target == start {
-                return Some(walk_back(start, |module| slot(module).and_then(|place| *reached.get(place)?)));
+                return Some(walk_back(start, |module| {
+                    slot(module).and_then(|place| *reached.get(place)?)
+                }));
             }
             queue.push_back((target, depth + 1));
         }
@@ -191,7 +249,10 @@ fn cycle_through(start: usize, component: &[usize], edges: &Adjacency, limit: us
     None
 }
 
-fn walk_back(start: usize, came_from: impl Fn(usize) -> Option<(usize, usize)>) -> Vec<(usize, usize, usize)> {
+fn walk_back(
+    start: usize,
+    came_from: impl Fn(usize) -> Option<(usize, usize)>,
+) -> Vec<(usize, usize, usize)> {
     let mut cycle = Vec::new();
     let mut at = start;
     while let Some((from, import)) = came_from(at) {

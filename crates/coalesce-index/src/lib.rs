@@ -31,7 +31,10 @@ impl<'g> Index<'g> {
     /// The graph of a language, when the tree has one.
     #[must_use]
     pub fn graph(&self, language: LanguageKind) -> Option<&'g dyn LanguageGraph> {
-        self.graphs.iter().copied().find(|graph| graph.language() == language)
+        self.graphs
+            .iter()
+            .copied()
+            .find(|graph| graph.language() == language)
     }
 
     /// Every module whose name, or another name of the same file, is `name`, in any language.
@@ -46,8 +49,14 @@ impl<'g> Index<'g> {
     /// Import cycles of every language, eager ones first, larger ones first.
     #[must_use]
     pub fn cycles(&self) -> Vec<Cycle> {
-        let mut all: Vec<Cycle> = self.graphs.iter().flat_map(|graph| cycles(*graph)).collect();
-        all.sort_by(|a, b| (!a.eager, b.modules.len(), &a.modules).cmp(&(!b.eager, a.modules.len(), &b.modules)));
+        let mut all: Vec<Cycle> = self
+            .graphs
+            .iter()
+            .flat_map(|graph| cycles(*graph))
+            .collect();
+        all.sort_by(|a, b| {
+            (!a.eager, b.modules.len(), &a.modules).cmp(&(!b.eager, a.modules.len(), &b.modules))
+        });
         all
     }
 }
@@ -73,5 +82,8 @@ pub fn importers(graph: &dyn LanguageGraph) -> Vec<Vec<usize>> {
 
 /// Imports whose failure would go unnoticed, with what they lead to.
 pub fn guarded(graph: &dyn LanguageGraph) -> impl Iterator<Item = &Import> {
-    graph.imports().iter().filter(|import| import.guard.hides_failure())
+    graph
+        .imports()
+        .iter()
+        .filter(|import| import.guard.hides_failure())
 }

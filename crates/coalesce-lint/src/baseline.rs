@@ -37,11 +37,18 @@ impl Baseline {
     /// The state of a tree.
     #[must_use]
     pub fn of(index: &Index<'_>) -> Self {
-        let subject = Subject { index, forbids: &[], configuration: &[], baseline: None };
+        let subject = Subject {
+            index,
+            forbids: &[],
+            configuration: &[],
+            baseline: None,
+        };
         let cycles = index.cycles().into_iter().filter(|cycle| cycle.eager);
         Self {
             baseline: VERSION,
-            eager_cycles: cycles.map(|cycle| cycle.modules.into_iter().collect()).collect(),
+            eager_cycles: cycles
+                .map(|cycle| cycle.modules.into_iter().collect())
+                .collect(),
             unresolved: rules::unresolved_internal_import::check(&subject)
                 .into_iter()
                 .map(|finding| (finding.path, finding.message))
@@ -55,7 +62,11 @@ impl Baseline {
     /// [`BaselineError`] when the text is none, or of another version.
     pub fn parse(text: &str) -> Result<Self, BaselineError> {
         let baseline: Self = serde_json::from_str(text)?;
-        if baseline.baseline == VERSION { Ok(baseline) } else { Err(BaselineError::Version(baseline.baseline)) }
+        if baseline.baseline == VERSION {
+            Ok(baseline)
+        } else {
+            Err(BaselineError::Version(baseline.baseline))
+        }
     }
 
     /// The text of the file.
@@ -69,12 +80,15 @@ impl Baseline {
     /// Whether a cycle of these modules is inside one that was there.
     #[must_use]
     pub fn has_cycle(&self, modules: &[String]) -> bool {
-        self.eager_cycles.iter().any(|known| modules.iter().all(|module| known.contains(module)))
+        self.eager_cycles
+            .iter()
+            .any(|known| modules.iter().all(|module| known.contains(module)))
     }
 
     /// Whether this unresolved import was there.
     #[must_use]
     pub fn has_unresolved(&self, finding: &Finding) -> bool {
-        self.unresolved.contains(&(finding.path.clone(), finding.message.clone()))
+        self.unresolved
+            .contains(&(finding.path.clone(), finding.message.clone()))
     }
 }

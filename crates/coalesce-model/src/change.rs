@@ -44,7 +44,11 @@ pub struct ShimRequest {
 pub fn renamed(changes: &[Change], separator: &str, name: &str) -> Option<String> {
     let below = |change: &Change| -> Option<String> {
         let rest = name.strip_prefix(change.from.as_str())?;
-        if rest.is_empty() { Some(String::new()) } else { rest.strip_prefix(separator).map(str::to_owned) }
+        if rest.is_empty() {
+            Some(String::new())
+        } else {
+            rest.strip_prefix(separator).map(str::to_owned)
+        }
     };
     let (change, rest) = changes
         .iter()
@@ -55,7 +59,9 @@ pub fn renamed(changes: &[Change], separator: &str, name: &str) -> Option<String
     }
     let mut rest = rest;
     if let ChangeKind::Replace { rename } = &change.kind {
-        let (first, tail) = rest.split_once(separator).map_or((rest.as_str(), None), |(a, b)| (a, Some(b)));
+        let (first, tail) = rest
+            .split_once(separator)
+            .map_or((rest.as_str(), None), |(a, b)| (a, Some(b)));
         if let Some((_, new)) = rename.iter().find(|(old, _)| old == first) {
             rest = tail.map_or_else(|| new.clone(), |tail| format!("{new}{separator}{tail}"));
         }
@@ -68,7 +74,12 @@ mod tests {
     use super::*;
 
     fn change(from: &str, to: &str, kind: ChangeKind) -> Change {
-        Change { from: from.into(), to: to.into(), kind, shim: None }
+        Change {
+            from: from.into(),
+            to: to.into(),
+            kind,
+            shim: None,
+        }
     }
 
     #[test]
@@ -76,7 +87,13 @@ mod tests {
         let changes = [
             change("p.gpu", "q.gpu", ChangeKind::Move),
             change("p.gpu.pool", "q.pool", ChangeKind::Move),
-            change("p.old", "p.new", ChangeKind::Replace { rename: vec![("f".into(), "g".into())] }),
+            change(
+                "p.old",
+                "p.new",
+                ChangeKind::Replace {
+                    rename: vec![("f".into(), "g".into())],
+                },
+            ),
         ];
         for (name, after) in [
             ("p.gpu.pool.X", Some("q.pool.X")),

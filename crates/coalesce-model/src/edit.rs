@@ -18,7 +18,10 @@ impl Edit {
     /// An edit that replaces `span` by `text`.
     #[must_use]
     pub fn replace(span: ByteSpan, text: impl Into<String>) -> Self {
-        Self { span, text: text.into() }
+        Self {
+            span,
+            text: text.into(),
+        }
     }
 
     /// An edit that puts `text` before the byte at `at`.
@@ -66,7 +69,10 @@ impl EditSet {
     /// No edit yet, for `text`.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self { hash: ContentHash::of(text.as_bytes()), edits: Vec::new() }
+        Self {
+            hash: ContentHash::of(text.as_bytes()),
+            edits: Vec::new(),
+        }
     }
 
     /// Puts `edits` together for `text`, in any order; the same edit twice counts once.
@@ -80,10 +86,16 @@ impl EditSet {
             if let [first, second] = pair
                 && (second.span.start < first.span.end || second.span.start == first.span.start)
             {
-                return Err(EditError::Overlap { first: first.clone(), second: second.clone() });
+                return Err(EditError::Overlap {
+                    first: first.clone(),
+                    second: second.clone(),
+                });
             }
         }
-        Ok(Self { edits, ..Self::new(text) })
+        Ok(Self {
+            edits,
+            ..Self::new(text)
+        })
     }
 
     /// Adds the edits of `other`, which must be for the same text.

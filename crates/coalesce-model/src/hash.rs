@@ -38,7 +38,9 @@ impl Serialize for ContentHash {
 impl<'de> Deserialize<'de> for ContentHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        u128::from_str_radix(&text, 16).map(Self).map_err(serde::de::Error::custom)
+        u128::from_str_radix(&text, 16)
+            .map(Self)
+            .map_err(serde::de::Error::custom)
     }
 }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference, Rewrite, Root, Texts, TreePath};
+use crate::{
+    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference,
+    Rewrite, Root, Texts, TreePath,
+};
 
 /// What `coalesce.toml` says, as far as languages need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,12 @@ pub trait Language: Sync {
 
     /// Resolves the facts of all claimed files, sorted by path, into one graph. `paths` is every
     /// file of the tree. Deterministic.
-    fn resolve(&self, files: &[(TreePath, Arc<Self::Facts>)], paths: &[TreePath], settings: &Settings) -> Self::Graph;
+    fn resolve(
+        &self,
+        files: &[(TreePath, Arc<Self::Facts>)],
+        paths: &[TreePath],
+        settings: &Settings,
+    ) -> Self::Graph;
 }
 
 /// How far text that is not code is rewritten.
@@ -80,7 +88,12 @@ pub trait LanguageGraph: Send + Sync {
 
     /// Works the changes out. They are already checked: each `from` is a module of this graph, a
     /// move's `to` is not and a replacement's `to` is, none names another one's target.
-    fn rewrite(&self, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan;
+    fn rewrite(
+        &self,
+        changes: &[Change],
+        options: RewriteOptions,
+        texts: &dyn Texts,
+    ) -> LanguagePlan;
 
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
@@ -88,7 +101,13 @@ pub trait LanguageGraph: Send + Sync {
 
     /// What would break at import time in `after`, this graph being before: names read before they
     /// are bound that were bound before. `changes` maps module names. Empty where order is no issue.
-    fn order_regressions(&self, after: &Self, changes: &[Change], before_texts: &dyn Texts, after_texts: &dyn Texts) -> Vec<Finding>
+    fn order_regressions(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> Vec<Finding>
     where
         Self: Sized;
 }

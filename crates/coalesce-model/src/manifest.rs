@@ -116,7 +116,12 @@ pub struct ManifestError {
 impl Manifest {
     /// An error of this manifest at `span`.
     #[must_use]
-    pub fn error(&self, span: ByteSpan, message: impl Into<String>, help: Option<String>) -> ManifestError {
+    pub fn error(
+        &self,
+        span: ByteSpan,
+        message: impl Into<String>,
+        help: Option<String>,
+    ) -> ManifestError {
         read::error_at(&self.path, &self.text, span, message.into(), help)
     }
 }

@@ -74,7 +74,9 @@ impl TreePath {
         if self.is_root() {
             return None;
         }
-        Some(Self(Arc::from(self.0.rsplit_once('/').map_or("", |(parent, _)| parent))))
+        Some(Self(Arc::from(
+            self.0.rsplit_once('/').map_or("", |(parent, _)| parent),
+        )))
     }
 
     /// The last component; empty for the root.
@@ -93,7 +95,9 @@ impl TreePath {
     /// What follows the last dot of the file name.
     #[must_use]
     pub fn extension(&self) -> Option<&str> {
-        self.file_name().rsplit_once('.').map(|(_, extension)| extension)
+        self.file_name()
+            .rsplit_once('.')
+            .map(|(_, extension)| extension)
     }
 
     /// The components, outermost first.
@@ -108,7 +112,11 @@ impl TreePath {
             return Some(&self.0);
         }
         let rest = self.0.strip_prefix(&*directory.0)?;
-        if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+        if rest.is_empty() {
+            Some("")
+        } else {
+            rest.strip_prefix('/')
+        }
     }
 }
 
@@ -153,7 +161,10 @@ mod tests {
         for text in ["/etc", "../x", "a/../../x", "C:\\x", "\\x"] {
             assert!(TreePath::new(text).is_err(), "{text}");
         }
-        assert_eq!(TreePath::new("./a//b/../c").map(|path| path.to_string()), Ok("a/c".to_owned()));
+        assert_eq!(
+            TreePath::new("./a//b/../c").map(|path| path.to_string()),
+            Ok("a/c".to_owned())
+        );
     }
 
     #[test]

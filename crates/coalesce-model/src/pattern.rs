@@ -11,7 +11,10 @@ impl NamePattern {
     /// Reads a pattern; segments are parted by `.` or `::`.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), segments: split(text).map(str::to_owned).collect() }
+        Self {
+            text: text.to_owned(),
+            segments: split(text).map(str::to_owned).collect(),
+        }
     }
 
     /// The pattern as it was written.
@@ -34,7 +37,8 @@ impl NamePattern {
     pub fn matches_name_or_parent(&self, name: &str) -> bool {
         let name: Vec<&str> = split(name).collect();
         let pattern: Vec<&str> = self.segments.iter().map(String::as_str).collect();
-        (1..=name.len()).any(|depth| segments_match(&pattern, name.get(..depth).unwrap_or_default()))
+        (1..=name.len())
+            .any(|depth| segments_match(&pattern, name.get(..depth).unwrap_or_default()))
     }
 }
 
@@ -47,9 +51,9 @@ fn segments_match(pattern: &[&str], name: &[&str]) -> bool {
         None => name.is_empty(),
         Some((&"**", rest)) => (0..=name.len())
             .any(|skipped| segments_match(rest, name.get(skipped..).unwrap_or_default())),
-        Some((first, rest)) => name
-            .split_first()
-            .is_some_and(|(segment, others)| segment_matches(first, segment) && segments_match(rest, others)),
+        Some((first, rest)) => name.split_first().is_some_and(|(segment, others)| {
+            segment_matches(first, segment) && segments_match(rest, others)
+        }),
     }
 }
 
@@ -81,7 +85,11 @@ mod tests {
             ("*.b", "a.c", false),
             ("g*u", "gpu", true),
         ] {
-            assert_eq!(NamePattern::new(pattern).matches(name), fits, "{pattern} {name}");
+            assert_eq!(
+                NamePattern::new(pattern).matches(name),
+                fits,
+                "{pattern} {name}"
+            );
         }
         assert!(NamePattern::new("a.gpu*").matches_name_or_parent("a.gpu.pool"));
     }

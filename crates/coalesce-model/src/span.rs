@@ -7,7 +7,18 @@ use serde::{Deserialize, Serialize};
 ///
 /// Offsets are 32 bits: the tree reader skips larger files, and says so.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 pub struct ByteSpan {
     /// First byte, 0-based.
@@ -76,7 +87,10 @@ impl ByteSpan {
     /// The span moved right by `bytes`.
     #[must_use]
     pub const fn shifted(self, bytes: u32) -> Self {
-        Self { start: self.start + bytes, end: self.end + bytes }
+        Self {
+            start: self.start + bytes,
+            end: self.end + bytes,
+        }
     }
 }
 
@@ -113,7 +127,10 @@ impl LineIndex {
     /// Number of lines, as an editor counts them: the last one counts when it holds text.
     #[must_use]
     pub fn line_count(&self, text: &str) -> u32 {
-        let ends_open = self.starts.last().is_some_and(|start| (*start as usize) < text.len());
+        let ends_open = self
+            .starts
+            .last()
+            .is_some_and(|start| (*start as usize) < text.len());
         let full = u32::try_from(self.starts.len()).unwrap_or(u32::MAX);
         full - u32::from(!ends_open)
     }
@@ -127,7 +144,9 @@ impl LineIndex {
     /// First byte of a 1-based line, or `None` when there is no such line.
     #[must_use]
     pub fn line_start(&self, line_number: u32) -> Option<u32> {
-        self.starts.get(line_number.checked_sub(1)? as usize).copied()
+        self.starts
+            .get(line_number.checked_sub(1)? as usize)
+            .copied()
     }
 
     /// Line and column of a byte of `text`, which must be the text that was indexed.
@@ -160,8 +179,14 @@ mod tests {
     #[test]
     fn columns_count_characters_not_bytes_and_not_the_bom() {
         let text = "\u{feff}é = 1";
-        assert_eq!(LineIndex::new(text).position(text, 3), Position { line: 1, column: 1 });
-        assert_eq!(LineIndex::new(text).position(text, 6), Position { line: 1, column: 3 });
+        assert_eq!(
+            LineIndex::new(text).position(text, 3),
+            Position { line: 1, column: 1 }
+        );
+        assert_eq!(
+            LineIndex::new(text).position(text, 6),
+            Position { line: 1, column: 3 }
+        );
     }
 
     #[test]

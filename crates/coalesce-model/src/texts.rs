@@ -25,8 +25,12 @@ pub trait Texts: Sync {
             return true;
         }
         let below = format!("{}/", path.as_str());
-        let at = self.paths().partition_point(|other| other.as_str() < below.as_str());
-        self.paths().get(at).is_some_and(|other| other.as_str().starts_with(&below))
+        let at = self
+            .paths()
+            .partition_point(|other| other.as_str() < below.as_str());
+        self.paths()
+            .get(at)
+            .is_some_and(|other| other.as_str().starts_with(&below))
     }
 }
 
@@ -42,7 +46,10 @@ impl MemoryTexts {
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = (TreePath, Arc<str>)>) -> Self {
         let texts: BTreeMap<_, _> = files.into_iter().collect();
-        Self { paths: texts.keys().cloned().collect(), texts }
+        Self {
+            paths: texts.keys().cloned().collect(),
+            texts,
+        }
     }
 
     /// Reads a fixture: each file starts with a line `//- path/in/tree` and runs to the next one.
@@ -60,10 +67,17 @@ impl MemoryTexts {
             } else if let Some((_, file)) = files.last_mut() {
                 file.push_str(line);
             } else {
-                assert!(line.trim().is_empty(), "text before the first `//- path` of a fixture");
+                assert!(
+                    line.trim().is_empty(),
+                    "text before the first `//- path` of a fixture"
+                );
             }
         }
-        Self::new(files.into_iter().map(|(path, text)| (path, Arc::from(text))))
+        Self::new(
+            files
+                .into_iter()
+                .map(|(path, text)| (path, Arc::from(text))),
+        )
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, EditSet, Finding, LanguagePlan, NotRewritten, Rewrite, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{
+    Edit, EditSet, Finding, LanguagePlan, NotRewritten, Rewrite, Severity, Texts, TreePath,
+    finding::codes,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +50,10 @@ impl Operation {
     #[must_use]
     pub fn path(&self) -> &TreePath {
         match self {
-            Self::Move { from: path, .. } | Self::Create { path, .. } | Self::Edit { path, .. } | Self::Delete { path } => path,
+            Self::Move { from: path, .. }
+            | Self::Create { path, .. }
+            | Self::Edit { path, .. }
+            | Self::Delete { path } => path,
         }
     }
 }
@@ -91,13 +97,21 @@ impl Joined {
         for file in proposal.moves {
             let other = self.moves.insert(file.from.clone(), file.to.clone());
             if let Some(other) = other.filter(|other| *other != file.to) {
-                self.refuse(&file.from, format!("it would move to both {other} and {}", file.to));
+                self.refuse(
+                    &file.from,
+                    format!("it would move to both {other} and {}", file.to),
+                );
             }
         }
         for file in proposal.creates {
-            let other = self.creates.insert(file.path.clone(), (file.text.clone(), file.reason));
+            let other = self
+                .creates
+                .insert(file.path.clone(), (file.text.clone(), file.reason));
             if other.is_some_and(|(text, _)| text != file.text) {
-                self.refuse(&file.path, "two different files would be made there".to_owned());
+                self.refuse(
+                    &file.path,
+                    "two different files would be made there".to_owned(),
+                );
             }
         }
         self.deletes.extend(proposal.deletes);
@@ -139,10 +153,22 @@ impl Joined {
             let text = edited.remove(&from);
             operations.push(Operation::Move { from, to, text });
         }
-        operations.extend(edited.into_iter().map(|(path, text)| Operation::Edit { path, text }));
-        operations.extend(std::mem::take(&mut self.deletes).into_iter().map(|path| Operation::Delete { path }));
+        operations.extend(
+            edited
+                .into_iter()
+                .map(|(path, text)| Operation::Edit { path, text }),
+        );
+        operations.extend(
+            std::mem::take(&mut self.deletes)
+                .into_iter()
+                .map(|path| Operation::Delete { path }),
+        );
         let creates = std::mem::take(&mut self.creates);
-        operations.extend(creates.into_iter().map(|(path, (text, reason))| Operation::Create { path, text, reason }));
+        operations.extend(
+            creates
+                .into_iter()
+                .map(|(path, (text, reason))| Operation::Create { path, text, reason }),
+        );
         operations.sort_by(|a, b| a.path().cmp(b.path()));
         let mut result = self.result;
         result.operations = operations;
@@ -162,7 +188,8 @@ impl Joined {
         let mut taken: BTreeMap<String, TreePath> = BTreeMap::new();
         let mut clashes = Vec::new();
         for to in self.moves.values().chain(self.creates.keys()) {
-            let stays = texts.exists(to) && !self.moves.contains_key(to) && !self.deletes.contains(to);
+            let stays =
+                texts.exists(to) && !self.moves.contains_key(to) && !self.deletes.contains(to);
             if stays {
                 clashes.push((to.clone(), "a file is there already".to_owned()));
             }
@@ -178,7 +205,9 @@ impl Joined {
 }
 
 fn edited_text(path: &TreePath, edits: Vec<Edit>, texts: &dyn Texts) -> Result<String, String> {
-    let text = texts.text(path).ok_or("it would have to be edited and cannot be read")?;
+    let text = texts
+        .text(path)
+        .ok_or("it would have to be edited and cannot be read")?;
     let set = EditSet::from_edits(&text, edits).map_err(|error| error.to_string())?;
     set.apply(&text).map_err(|error| error.to_string())
 }
@@ -195,30 +224,65 @@ mod tests {
 
     fn edit(file: &str, span: (u32, u32), text: &str) -> LanguagePlan {
         let edits = vec![Edit::replace(ByteSpan::new(span.0, span.1), text)];
-        LanguagePlan { edits: BTreeMap::from([(path(file), edits)]), ..LanguagePlan::default() }
+        LanguagePlan {
+            edits: BTreeMap::from([(path(file), edits)]),
+            ..LanguagePlan::default()
+        }
     }
 
     fn moving(from: &str, to: &str) -> LanguagePlan {
-        LanguagePlan { moves: vec![FileMove { from: path(from), to: path(to) }], ..LanguagePlan::default() }
+        LanguagePlan {
+            moves: vec![FileMove {
+                from: path(from),
+                to: path(to),
+            }],
+            ..LanguagePlan::default()
+        }
     }
 
     fn creating(file: &str, text: &str) -> LanguagePlan {
-        let file = NewFile { path: path(file), text: text.into(), reason: "shim".into() };
-        LanguagePlan { creates: vec![file], ..LanguagePlan::default() }
+        let file = NewFile {
+            path: path(file),
+            text: text.into(),
+            reason: "shim".into(),
+        };
+        LanguagePlan {
+            creates: vec![file],
+            ..LanguagePlan::default()
+        }
     }
 
     #[test]
     fn proposals_for_one_file_join_and_a_moved_file_takes_its_edits_along() {
         let texts = MemoryTexts::fixture("//- a.py\nold = 1\n//- b.py\nx\n");
         let shim = creating("a.py", "shim\n");
-        let joined = assemble(vec![moving("a.py", "c/a.py"), edit("a.py", (0, 3), "new"), edit("b.py", (0, 1), "y"), shim], &texts);
+        let joined = assemble(
+            vec![
+                moving("a.py", "c/a.py"),
+                edit("a.py", (0, 3), "new"),
+                edit("b.py", (0, 1), "y"),
+                shim,
+            ],
+            &texts,
+        );
         assert_eq!(joined.refusals, []);
         assert_eq!(
             joined.operations,
             [
-                Operation::Move { from: path("a.py"), to: path("c/a.py"), text: Some("new = 1\n".into()) },
-                Operation::Create { path: path("a.py"), text: "shim\n".into(), reason: "shim".into() },
-                Operation::Edit { path: path("b.py"), text: "y\n".into() },
+                Operation::Move {
+                    from: path("a.py"),
+                    to: path("c/a.py"),
+                    text: Some("new = 1\n".into())
+                },
+                Operation::Create {
+                    path: path("a.py"),
+                    text: "shim\n".into(),
+                    reason: "shim".into()
+                },
+                Operation::Edit {
+                    path: path("b.py"),
+                    text: "y\n".into()
+                },
             ]
         );
     }
@@ -227,14 +291,28 @@ mod tests {
     fn proposals_that_do_not_fit_are_refused() {
         let texts = MemoryTexts::fixture("//- a.py\nabc\n//- b.py\nabc\n");
         for (proposals, message) in [
-            (vec![edit("a.py", (0, 2), "x"), edit("a.py", (1, 3), "y")], "two edits overlap at byte 1"),
-            (vec![moving("a.py", "c.py"), moving("a.py", "d.py")], "it would move to both"),
+            (
+                vec![edit("a.py", (0, 2), "x"), edit("a.py", (1, 3), "y")],
+                "two edits overlap at byte 1",
+            ),
+            (
+                vec![moving("a.py", "c.py"), moving("a.py", "d.py")],
+                "it would move to both",
+            ),
             (vec![moving("a.py", "b.py")], "a file is there already"),
-            (vec![moving("a.py", "C.py"), creating("c.py", "")], "would land there as well"),
+            (
+                vec![moving("a.py", "C.py"), creating("c.py", "")],
+                "would land there as well",
+            ),
             (vec![edit("gone.py", (0, 0), "x")], "cannot be read"),
         ] {
             let refusals = assemble(proposals, &texts).refusals;
-            assert!(refusals.iter().any(|refusal| refusal.message.contains(message)), "{message}: {refusals:?}");
+            assert!(
+                refusals
+                    .iter()
+                    .any(|refusal| refusal.message.contains(message)),
+                "{message}: {refusals:?}"
+            );
         }
     }
 }

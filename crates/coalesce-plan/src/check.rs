@@ -53,8 +53,17 @@ impl Checked {
 ///
 /// # Errors
 /// Everything that is wrong, each with its place in its manifest and the nearest existing name.
-pub fn check(manifests: &[Manifest], index: &Index<'_>, texts: &dyn Texts) -> Result<Checked, Vec<ManifestError>> {
-    let mut checker = Checker { manifests, index, texts, errors: Vec::new() };
+pub fn check(
+    manifests: &[Manifest],
+    index: &Index<'_>,
+    texts: &dyn Texts,
+) -> Result<Checked, Vec<ManifestError>> {
+    let mut checker = Checker {
+        manifests,
+        index,
+        texts,
+        errors: Vec::new(),
+    };
     let mut checked = Checked::default();
     for manifest in manifests {
         for entry in &manifest.entries {
@@ -62,7 +71,11 @@ pub fn check(manifests: &[Manifest], index: &Index<'_>, texts: &dyn Texts) -> Re
         }
     }
     checker.across_manifests();
-    if checker.errors.is_empty() { Ok(checked) } else { Err(checker.errors) }
+    if checker.errors.is_empty() {
+        Ok(checked)
+    } else {
+        Err(checker.errors)
+    }
 }
 
 struct Checker<'a> {
@@ -81,42 +94,75 @@ impl<'a> Checker<'a> {
             verb: entry.verb,
             from: entry.from.text.clone(),
             to: entry.to.text.clone(),
-            state: if done { EntryState::Done } else { EntryState::Open },
+            state: if done {
+                EntryState::Done
+            } else {
+                EntryState::Open
+            },
         });
         if done {
             return;
         }
-        let Some(module) = self.single_source(manifest, entry, &from) else { return };
+        let Some(module) = self.single_source(manifest, entry, &from) else {
+            return;
+        };
         let fits = match entry.verb {
             Verb::Move => self.move_target(manifest, entry, module),
             Verb::Replace => self.replace_target(manifest, entry, module),
         };
         if fits {
-            checked.changes.entry(module.language).or_default().push(change(manifest, entry));
+            checked
+                .changes
+                .entry(module.language)
+                .or_default()
+                .push(change(manifest, entry));
         }
     }
 
     fn candidates(&self, name: &Name) -> Vec<&'a Module> {
-        let below = name.within.as_deref().and_then(|within| TreePath::new(within).ok());
-        let fits = |module: &&Module| below.as_ref().is_none_or(|below| module.path.strip_prefix(below).is_some());
+        let below = name
+            .within
+            .as_deref()
+            .and_then(|within| TreePath::new(within).ok());
+        let fits = |module: &&Module| {
+            below
+                .as_ref()
+                .is_none_or(|below| module.path.strip_prefix(below).is_some())
+        };
         self.index.modules_named(&name.text).filter(fits).collect()
     }
 
     /// The manifest, the entry whose `from` is exactly this name.
     fn entry_from(&self, name: &str) -> Option<&'a Entry> {
-        self.manifests.iter().flat_map(|manifest| &manifest.entries).find(|entry| entry.from.text == name)
+        self.manifests
+            .iter()
+            .flat_map(|manifest| &manifest.entries)
+            .find(|entry| entry.from.text == name)
     }
 
     fn done(&self, manifest: &Manifest, entry: &Entry, from: &[&Module]) -> bool {
         let gone = from.iter().all(|module| {
             module.kind == ModuleKind::Shim
-                && self.texts.text(&module.path).is_some_and(|text| carries_marker(&text, &manifest.id))
+                && self
+                    .texts
+                    .text(&module.path)
+                    .is_some_and(|text| carries_marker(&text, &manifest.id))
         });
-        let item = from.is_empty() && self.index.graphs().iter().any(|graph| graph.knows(&entry.from.text));
+        let item = from.is_empty()
+            && self
+                .index
+                .graphs()
+                .iter()
+                .any(|graph| graph.knows(&entry.from.text));
         gone && !item && !self.candidates(&entry.to).is_empty()
     }
 
-    fn single_source(&mut self, manifest: &Manifest, entry: &Entry, from: &[&'a Module]) -> Option<&'a Module> {
+    fn single_source(
+        &mut self,
+        manifest: &Manifest,
+        entry: &Entry,
+        from: &[&'a Module],
+    ) -> Option<&'a Module> {
         let name = &entry.from;
         let Some(first) = from.first() else {
             self.missing(manifest, name);
@@ -125,9 +171,16 @@ impl<'a> Checker<'a> {
         let one_file = from.iter().all(|module| module.path == first.path);
         // A Rust name may stand for several files, one for each cfg; they move together.
         if !one_file && first.language == LanguageKind::Python {
-            let places: Vec<_> = from.iter().map(|module| format!("`{}`", qualified(module, &name.text))).collect();
+            let places: Vec<_> = from
+                .iter()
+                .map(|module| format!("`{}`", qualified(module, &name.text)))
+                .collect();
             let help = Some(format!("name one of them: {}", places.join(", ")));
-            self.errors.push(manifest.error(name.span, format!("`{}` is the name of several modules", name.text), help));
+            self.errors.push(manifest.error(
+                name.span,
+                format!("`{}` is the name of several modules", name.text),
+                help,
+            ));
             return None;
         }
         Some(first)
@@ -136,22 +189,45 @@ impl<'a> Checker<'a> {
     fn missing(&mut self, manifest: &Manifest, name: &Name) {
         let graphs = self.index.graphs();
         if graphs.iter().any(|graph| graph.knows(&name.text)) {
-            let message = format!("`{}` is an item; this version moves and replaces modules", name.text);
-            self.errors.push(manifest.error(name.span, message, Some("move the module that defines it".to_owned())));
+            let message = format!(
+                "`{}` is an item; this version moves and replaces modules",
+                name.text
+            );
+            self.errors.push(manifest.error(
+                name.span,
+                message,
+                Some("move the module that defines it".to_owned()),
+            ));
             return;
         }
-        let names = graphs.iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
+        let names = graphs
+            .iter()
+            .flat_map(|graph| graph.modules())
+            .map(|module| module.name.as_str());
         let help = nearest(&name.text, names).map(|near| format!("did you mean `{near}`?"));
-        self.errors.push(manifest.error(name.span, format!("there is no module `{}`", name.text), help));
+        self.errors.push(manifest.error(
+            name.span,
+            format!("there is no module `{}`", name.text),
+            help,
+        ));
     }
 
     fn move_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
         let leaves = self.entry_from(&name.text).is_some();
-        let item = self.index.graphs().iter().any(|graph| graph.knows(&name.text));
+        let item = self
+            .index
+            .graphs()
+            .iter()
+            .any(|graph| graph.knows(&name.text));
         if !leaves && (item || !self.candidates(name).is_empty()) {
-            let help = "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";
-            self.errors.push(manifest.error(name.span, format!("`{}` exists already", name.text), Some(help.to_owned())));
+            let help =
+                "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";
+            self.errors.push(manifest.error(
+                name.span,
+                format!("`{}` exists already", name.text),
+                Some(help.to_owned()),
+            ));
             return false;
         }
         self.top_level_exists(manifest, name, module)
@@ -162,47 +238,92 @@ impl<'a> Checker<'a> {
         let top = |text: &str| text.split(separator).next().unwrap_or(text).to_owned();
         let wanted = top(&name.text);
         let alone = !name.text.contains(separator);
-        let modules = || self.index.graph(module.language).into_iter().flat_map(|graph| graph.modules());
-        if wanted == top(&module.name) || modules().any(|other| top(&other.name) == wanted) || (alone && module.language == LanguageKind::Python) {
+        let modules = || {
+            self.index
+                .graph(module.language)
+                .into_iter()
+                .flat_map(|graph| graph.modules())
+        };
+        if wanted == top(&module.name)
+            || modules().any(|other| top(&other.name) == wanted)
+            || (alone && module.language == LanguageKind::Python)
+        {
             return true;
         }
         let tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
-        let help = nearest(&wanted, tops.iter().map(String::as_str)).map(|near| format!("did you mean `{near}`?"));
-        let what = if module.language == LanguageKind::Rust { "crate" } else { "package" };
-        self.errors.push(manifest.error(name.span, format!("there is no {what} `{wanted}` to move it to"), help));
+        let help = nearest(&wanted, tops.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`?"));
+        let what = if module.language == LanguageKind::Rust {
+            "crate"
+        } else {
+            "package"
+        };
+        self.errors.push(manifest.error(
+            name.span,
+            format!("there is no {what} `{wanted}` to move it to"),
+            help,
+        ));
         false
     }
 
     fn replace_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
         let arrives = self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        let arrives = arrives.filter(|other| other.verb == Verb::Move).any(|other| other.to.text == name.text);
+        let arrives = arrives
+            .filter(|other| other.verb == Verb::Move)
+            .any(|other| other.to.text == name.text);
         let leaves = self.entry_from(&name.text).is_some();
         let targets = self.candidates(name);
         if (targets.is_empty() || leaves) && !arrives {
-            let names = self.index.graphs().iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
-            let help = nearest(&name.text, names).filter(|near| *near != name.text).map(|near| format!("did you mean `{near}`?"));
-            let why = if leaves { "goes away in this migration itself" } else { "does not exist" };
-            self.errors.push(manifest.error(name.span, format!("`{}` {why}", name.text), help));
+            let names = self
+                .index
+                .graphs()
+                .iter()
+                .flat_map(|graph| graph.modules())
+                .map(|module| module.name.as_str());
+            let help = nearest(&name.text, names)
+                .filter(|near| *near != name.text)
+                .map(|near| format!("did you mean `{near}`?"));
+            let why = if leaves {
+                "goes away in this migration itself"
+            } else {
+                "does not exist"
+            };
+            self.errors
+                .push(manifest.error(name.span, format!("`{}` {why}", name.text), help));
             return false;
         }
         self.renames(manifest, entry, module, targets.first().copied())
     }
 
-    fn renames(&mut self, manifest: &Manifest, entry: &Entry, module: &Module, target: Option<&Module>) -> bool {
+    fn renames(
+        &mut self,
+        manifest: &Manifest,
+        entry: &Entry,
+        module: &Module,
+        target: Option<&Module>,
+    ) -> bool {
         let graphs = self.index.graphs();
         let known = |module: &Module, item: &str| {
             let name = format!("{}{}{item}", module.name, module.language.separator());
-            graphs.iter().any(|graph| graph.knows(&name)) || module.exports.iter().any(|name| name == item)
+            graphs.iter().any(|graph| graph.knows(&name))
+                || module.exports.iter().any(|name| name == item)
         };
         let before = self.errors.len();
         for (old, new) in &entry.rename {
             for (module, item) in [(Some(module), old), (target, new)] {
-                let Some(module) = module.filter(|module| !known(module, item)) else { continue };
-                let names = module.defines.iter().chain(&module.exports).map(String::as_str);
+                let Some(module) = module.filter(|module| !known(module, item)) else {
+                    continue;
+                };
+                let names = module
+                    .defines
+                    .iter()
+                    .chain(&module.exports)
+                    .map(String::as_str);
                 let help = nearest(item, names).map(|near| format!("did you mean `{near}`?"));
                 let message = format!("`{}` has no item `{item}`", module.name);
-                self.errors.push(manifest.error(entry.from.span, message, help));
+                self.errors
+                    .push(manifest.error(entry.from.span, message, help));
             }
         }
         self.errors.len() == before
@@ -216,7 +337,8 @@ impl<'a> Checker<'a> {
                 let earlier = seen.insert(&entry.from.text, &manifest.id);
                 if let Some(other) = earlier.filter(|other| *other != manifest.id) {
                     let message = format!("`{}` stands in `{other}` too", entry.from.text);
-                    self.errors.push(manifest.error(entry.from.span, message, None));
+                    self.errors
+                        .push(manifest.error(entry.from.span, message, None));
                 }
             }
         }
@@ -228,13 +350,19 @@ impl<'a> Checker<'a> {
 pub fn carries_marker(text: &str, manifest: &str) -> bool {
     let marker = format!("coalesce: shim {manifest}");
     text.match_indices(&marker).any(|(at, _)| {
-        let next = text.get(at + marker.len()..).and_then(|rest| rest.chars().next());
+        let next = text
+            .get(at + marker.len()..)
+            .and_then(|rest| rest.chars().next());
         next.is_none_or(|c| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'))
     })
 }
 
 fn qualified(module: &Module, name: &str) -> String {
-    let directory = module.path.parent().map(|parent| parent.to_string()).unwrap_or_default();
+    let directory = module
+        .path
+        .parent()
+        .map(|parent| parent.to_string())
+        .unwrap_or_default();
     format!("{directory}//{name}")
 }
 
@@ -249,7 +377,9 @@ fn change(manifest: &Manifest, entry: &Entry) -> Change {
         to: entry.to.text.clone(),
         kind: match entry.verb {
             Verb::Move => ChangeKind::Move,
-            Verb::Replace => ChangeKind::Replace { rename: entry.rename.clone() },
+            Verb::Replace => ChangeKind::Replace {
+                rename: entry.rename.clone(),
+            },
         },
         shim: entry.shim.then_some(shim),
     }

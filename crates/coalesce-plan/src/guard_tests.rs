@@ -9,7 +9,10 @@ use coalesce_model::{Change, LanguageKind};
 /// and that has a guard: Python. Rust needs none, the compiler is the guard; `check` holds the rest.
 #[must_use]
 pub fn guard_tests(changes: &BTreeMap<LanguageKind, Vec<Change>>) -> Vec<(String, String)> {
-    let Some(changes) = changes.get(&LanguageKind::Python).filter(|changes| !changes.is_empty()) else {
+    let Some(changes) = changes
+        .get(&LanguageKind::Python)
+        .filter(|changes| !changes.is_empty())
+    else {
         return Vec::new();
     };
     vec![("test_migration_guard.py".to_owned(), python(changes))]
@@ -17,10 +20,17 @@ pub fn guard_tests(changes: &BTreeMap<LanguageKind, Vec<Change>>) -> Vec<(String
 
 fn python(changes: &[Change]) -> String {
     let rows = |shimmed: bool| -> String {
-        let fits = changes.iter().filter(|change| change.shim.is_some() == shimmed);
-        fits.map(|change| format!("    (\"{}\", \"{}\"),\n", change.from, change.to)).collect()
+        let fits = changes
+            .iter()
+            .filter(|change| change.shim.is_some() == shimmed);
+        fits.map(|change| format!("    (\"{}\", \"{}\"),\n", change.from, change.to))
+            .collect()
     };
-    format!("{PYTHON_HEAD}MOVED = [\n{}]\nSHIMMED = [\n{}]\n{PYTHON_TESTS}", rows(false), rows(true))
+    format!(
+        "{PYTHON_HEAD}MOVED = [\n{}]\nSHIMMED = [\n{}]\n{PYTHON_TESTS}",
+        rows(false),
+        rows(true)
+    )
 }
 
 const PYTHON_HEAD: &str = r#""""Guards a migration: the old module paths stay unused, and their shims work."""

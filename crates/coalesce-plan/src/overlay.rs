@@ -42,8 +42,18 @@ impl<'a> Overlay<'a> {
                 }
             }
         }
-        there.extend(base.paths().iter().filter(|path| !gone.contains(path)).cloned());
-        Self { base, paths: there.into_iter().collect(), changed, moved }
+        there.extend(
+            base.paths()
+                .iter()
+                .filter(|path| !gone.contains(path))
+                .cloned(),
+        );
+        Self {
+            base,
+            paths: there.into_iter().collect(),
+            changed,
+            moved,
+        }
     }
 
     /// The files whose text is not that of the same path before, moved ones included.

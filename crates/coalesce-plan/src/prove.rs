@@ -7,8 +7,8 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Settings, Severity, Texts, TreePath,
-    change::renamed, finding::codes,
+    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Settings, Severity, Texts,
+    TreePath, change::renamed, finding::codes,
 };
 
 use crate::{Operation, Overlay};
@@ -47,7 +47,9 @@ pub fn prove<L: Language>(
     let comparison = Comparison::new(before, &after, changes, operations);
     comparison.imports(&mut proof);
     comparison.guards(&mut proof);
-    proof.refusals.extend(before.order_regressions(&after, changes, base, &overlay));
+    proof
+        .refusals
+        .extend(before.order_regressions(&after, changes, base, &overlay));
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);
     comparison.cycles(&mut proof);
@@ -71,29 +73,56 @@ fn facts_after<L: Language>(
         })
         .collect();
     let changed: BTreeSet<&TreePath> = overlay.changed_paths().collect();
-    let kept = files.iter().filter(|(path, _)| overlay.exists(path) && !changed.contains(path));
+    let kept = files
+        .iter()
+        .filter(|(path, _)| overlay.exists(path) && !changed.contains(path));
     let mut result: Vec<_> = kept.cloned().collect();
     for path in changed.into_iter().filter(|path| language.claims(path)) {
-        let Some(text) = overlay.text(path) else { continue };
+        let Some(text) = overlay.text(path) else {
+            continue;
+        };
         result.push((path.clone(), Arc::new(language.facts(path, &text))));
-        let Some((span, message)) = language.syntax_problem(path, &text) else { continue };
+        let Some((span, message)) = language.syntax_problem(path, &text) else {
+            continue;
+        };
         let old = origin.get(path).copied().unwrap_or(path);
-        let parsed_before = base.text(old).is_none_or(|text| language.syntax_problem(old, &text).is_none());
+        let parsed_before = base
+            .text(old)
+            .is_none_or(|text| language.syntax_problem(old, &text).is_none());
         let message = format!("the edited file would not parse: {message}");
         if parsed_before {
             // The span is one of the planned text; the file as a whole is what can be pointed at.
-            proof.refusals.push(finding(Severity::Error, old, None, message));
+            proof
+                .refusals
+                .push(finding(Severity::Error, old, None, message));
         } else {
             let message = "does not parse; only its import statements were rewritten".to_owned();
-            proof.notes.push(finding(Severity::Warning, old, (old == path).then_some(span), message));
+            proof.notes.push(finding(
+                Severity::Warning,
+                old,
+                (old == path).then_some(span),
+                message,
+            ));
         }
     }
     result.sort_by(|a, b| a.0.cmp(&b.0));
     result
 }
 
-fn finding(severity: Severity, path: &TreePath, span: Option<coalesce_model::ByteSpan>, message: String) -> Finding {
-    Finding { code: codes::UNSAFE_CHANGE, severity, path: path.clone(), span, message, help: None }
+fn finding(
+    severity: Severity,
+    path: &TreePath,
+    span: Option<coalesce_model::ByteSpan>,
+    message: String,
+) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity,
+        path: path.clone(),
+        span,
+        message,
+        help: None,
+    }
 }
 
 struct Comparison<'a, G> {
@@ -116,7 +145,13 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
                 Operation::Edit { .. } | Operation::Delete { .. } => {}
             }
         }
-        Self { before, after, changes, origin, created }
+        Self {
+            before,
+            after,
+            changes,
+            origin,
+            created,
+        }
     }
 
     fn path_before<'p>(&'p self, path: &'p TreePath) -> &'p TreePath {
@@ -126,21 +161,33 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     /// Every import that is unresolved after must have been so before, by the same name.
     fn imports(&self, proof: &mut Proof) {
         let unresolved = |import: &&Import| import.target == ImportTarget::Unresolved;
-        let known: BTreeSet<(&TreePath, &str)> =
-            self.before.imports().iter().filter(unresolved).map(|import| (&import.path, import.name.as_str())).collect();
+        let known: BTreeSet<(&TreePath, &str)> = self
+            .before
+            .imports()
+            .iter()
+            .filter(unresolved)
+            .map(|import| (&import.path, import.name.as_str()))
+            .collect();
         let separator = self.before.language().separator();
         let known_after = |import: &Import| {
             let old = self.path_before(&import.path);
             known.iter().any(|(path, name)| {
-                *path == old && (*name == import.name || renamed(self.changes, separator, name).as_deref() == Some(&import.name))
+                *path == old
+                    && (*name == import.name
+                        || renamed(self.changes, separator, name).as_deref() == Some(&import.name))
             })
         };
         for import in self.after.imports() {
             proof.resolved_imports += usize::from(matches!(import.target, ImportTarget::Module(_)));
             if unresolved(&import) && !known_after(import) {
-                let message = format!("after the migration, `{}` would not resolve any more", import.name);
+                let message = format!(
+                    "after the migration, `{}` would not resolve any more",
+                    import.name
+                );
                 let old = self.path_before(&import.path);
-                proof.refusals.push(finding(Severity::Error, old, None, message));
+                proof
+                    .refusals
+                    .push(finding(Severity::Error, old, None, message));
             }
         }
     }
@@ -148,11 +195,19 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     /// For each file, the outcomes of its guarded imports, in any order.
     fn outcomes(&self, graph: &G, moved: bool) -> BTreeMap<TreePath, Vec<u8>> {
         let mut outcomes: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
-        for import in graph.imports().iter().filter(|import| import.guard.hides_failure()) {
+        for import in graph
+            .imports()
+            .iter()
+            .filter(|import| import.guard.hides_failure())
+        {
             if moved && self.created.contains(&import.path) {
                 continue;
             }
-            let path = if moved { self.path_before(&import.path).clone() } else { import.path.clone() };
+            let path = if moved {
+                self.path_before(&import.path).clone()
+            } else {
+                import.path.clone()
+            };
             let class = match import.target {
                 ImportTarget::Module(_) => 0,
                 ImportTarget::External => 1,
@@ -170,26 +225,45 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     fn guards(&self, proof: &mut Proof) {
         let before = self.outcomes(self.before, false);
         let after = self.outcomes(self.after, true);
-        let failing = |list: Option<&Vec<u8>>| list.map_or(0, |list| list.iter().filter(|class| **class == 2).count());
+        let failing = |list: Option<&Vec<u8>>| {
+            list.map_or(0, |list| list.iter().filter(|class| **class == 2).count())
+        };
         for (path, list) in &before {
             if failing(after.get(path)) > failing(Some(list)) {
                 let message = "a guarded import would fail silently after the migration".to_owned();
-                proof.refusals.push(finding(Severity::Error, path, None, message));
+                proof
+                    .refusals
+                    .push(finding(Severity::Error, path, None, message));
             }
         }
     }
 
     fn cycles(&self, proof: &mut Proof) {
         let separator = self.before.language().separator();
-        let name_after = |name: &String| renamed(self.changes, separator, name).unwrap_or_else(|| name.clone());
-        let eager = |list: &[Cycle]| list.iter().filter(|cycle| cycle.eager).cloned().collect::<Vec<_>>();
-        let known: Vec<BTreeSet<String>> =
-            eager(&proof.cycles_before).iter().map(|cycle| cycle.modules.iter().map(name_after).collect()).collect();
+        let name_after =
+            |name: &String| renamed(self.changes, separator, name).unwrap_or_else(|| name.clone());
+        let eager = |list: &[Cycle]| {
+            list.iter()
+                .filter(|cycle| cycle.eager)
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        let known: Vec<BTreeSet<String>> = eager(&proof.cycles_before)
+            .iter()
+            .map(|cycle| cycle.modules.iter().map(name_after).collect())
+            .collect();
         for cycle in eager(&proof.cycles_after) {
-            let old = known.iter().any(|modules| cycle.modules.iter().all(|module| modules.contains(module)));
+            let old = known
+                .iter()
+                .any(|modules| cycle.modules.iter().all(|module| modules.contains(module)));
             if let Some(edge) = cycle.shortest.first().filter(|_| !old) {
                 let message = format!("a new cycle of eager imports: {}", cycle.modules.join(", "));
-                proof.notes.push(finding(Severity::Warning, self.path_before(&edge.path), None, message));
+                proof.notes.push(finding(
+                    Severity::Warning,
+                    self.path_before(&edge.path),
+                    None,
+                    message,
+                ));
             }
         }
     }

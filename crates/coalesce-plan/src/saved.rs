@@ -42,7 +42,11 @@ pub enum SavedPlanError {
 
 impl SavedPlan {
     /// A plan for the tree in the state that `hash` tells.
-    pub fn new(manifests: Vec<String>, operations: Vec<Operation>, hash: impl Fn(&TreePath) -> Option<ContentHash>) -> Self {
+    pub fn new(
+        manifests: Vec<String>,
+        operations: Vec<Operation>,
+        hash: impl Fn(&TreePath) -> Option<ContentHash>,
+    ) -> Self {
         let mut files = BTreeMap::new();
         for operation in &operations {
             files.insert(operation.path().clone(), hash(operation.path()));
@@ -50,7 +54,12 @@ impl SavedPlan {
                 files.insert(to.clone(), hash(to));
             }
         }
-        Self { plan: VERSION, manifests, operations, files }
+        Self {
+            plan: VERSION,
+            manifests,
+            operations,
+            files,
+        }
     }
 
     /// Reads a plan.
@@ -59,7 +68,10 @@ impl SavedPlan {
     /// [`SavedPlanError::Malformed`] and [`SavedPlanError::Version`].
     pub fn parse(text: &str) -> Result<Self, SavedPlanError> {
         let value: serde_json::Value = serde_json::from_str(text)?;
-        let version = value.get("plan").and_then(serde_json::Value::as_u64).and_then(|version| u32::try_from(version).ok());
+        let version = value
+            .get("plan")
+            .and_then(serde_json::Value::as_u64)
+            .and_then(|version| u32::try_from(version).ok());
         if let Some(version) = version.filter(|version| *version != VERSION) {
             return Err(SavedPlanError::Version(version));
         }
@@ -78,9 +90,21 @@ impl SavedPlan {
     ///
     /// # Errors
     /// [`SavedPlanError::Stale`], naming every file that differs.
-    pub fn check(&self, hash: impl Fn(&TreePath) -> Option<ContentHash>) -> Result<(), SavedPlanError> {
-        let stale: Vec<_> = self.files.iter().filter(|(path, was)| hash(path) != **was).map(|(path, _)| path.clone()).collect();
-        if stale.is_empty() { Ok(()) } else { Err(SavedPlanError::Stale(stale)) }
+    pub fn check(
+        &self,
+        hash: impl Fn(&TreePath) -> Option<ContentHash>,
+    ) -> Result<(), SavedPlanError> {
+        let stale: Vec<_> = self
+            .files
+            .iter()
+            .filter(|(path, was)| hash(path) != **was)
+            .map(|(path, _)| path.clone())
+            .collect();
+        if stale.is_empty() {
+            Ok(())
+        } else {
+            Err(SavedPlanError::Stale(stale))
+        }
     }
 }
 
@@ -91,13 +115,21 @@ mod tests {
     #[test]
     fn a_plan_survives_its_file_and_refuses_another_tree() {
         let path = TreePath::new("a.py").unwrap();
-        let operations = vec![Operation::Edit { path: path.clone(), text: "x".into() }];
+        let operations = vec![Operation::Edit {
+            path: path.clone(),
+            text: "x".into(),
+        }];
         let now = |_: &TreePath| Some(ContentHash::of(b"y"));
         let plan = SavedPlan::new(vec!["0001-x".into()], operations, now);
         let read = SavedPlan::parse(&plan.to_json().unwrap()).unwrap();
         assert_eq!(read, plan);
         assert!(read.check(now).is_ok());
-        assert!(matches!(read.check(|_| None), Err(SavedPlanError::Stale(paths)) if paths == [path]));
-        assert!(matches!(SavedPlan::parse("{\"plan\": 9}"), Err(SavedPlanError::Version(9))));
+        assert!(
+            matches!(read.check(|_| None), Err(SavedPlanError::Stale(paths)) if paths == [path])
+        );
+        assert!(matches!(
+            SavedPlan::parse("{\"plan\": 9}"),
+            Err(SavedPlanError::Version(9))
+        ));
     }
 }

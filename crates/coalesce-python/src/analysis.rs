@@ -93,8 +93,19 @@ impl Analysis {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start as usize..).unwrap_or_default();
         let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
-        let problem = parsed.errors().first().map(|error| (shift(error.location, start), error.error.to_string()));
-        let mut walker = Walker { text, start, found: Self::default(), scope: 0, depth: 0, guard: Guard::None, annotation: false };
+        let problem = parsed
+            .errors()
+            .first()
+            .map(|error| (shift(error.location, start), error.error.to_string()));
+        let mut walker = Walker {
+            text,
+            start,
+            found: Self::default(),
+            scope: 0,
+            depth: 0,
+            guard: Guard::None,
+            annotation: false,
+        };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
         if let ast::Mod::Module(module) = parsed.syntax() {
@@ -113,7 +124,10 @@ impl Analysis {
             if found.globals.contains(name) {
                 return Some(0);
             }
-            if (first || !found.class) && found.bindings.contains_key(name) && !found.nonlocals.contains(name) {
+            if (first || !found.class)
+                && found.bindings.contains_key(name)
+                && !found.nonlocals.contains(name)
+            {
                 return Some(current);
             }
             first = false;
@@ -125,14 +139,20 @@ impl Analysis {
     /// The bindings of `name` as seen from `scope`.
     #[must_use]
     pub fn bindings(&self, scope: usize, name: &str) -> &[Binding] {
-        let scope = self.binding_scope(scope, name).and_then(|scope| self.scopes.get(scope));
-        scope.and_then(|scope| scope.bindings.get(name)).map_or(&[], Vec::as_slice)
+        let scope = self
+            .binding_scope(scope, name)
+            .and_then(|scope| self.scopes.get(scope));
+        scope
+            .and_then(|scope| scope.bindings.get(name))
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Names bound at module level by something else than an import, in source order.
     #[must_use]
     pub fn defines(&self) -> Vec<String> {
-        let Some(module) = self.scopes.first() else { return Vec::new() };
+        let Some(module) = self.scopes.first() else {
+            return Vec::new();
+        };
         let own = module.bindings.iter().filter_map(|(name, bindings)| {
             let first = bindings.iter().find(|binding| binding.import.is_none())?;
             Some((first.span, name.clone()))
@@ -174,25 +194,43 @@ impl<'t> Walker<'t> {
 
     /// Marks the docstring of a body.
     fn documentation(&mut self, body: &[Stmt]) {
-        let Some(Stmt::Expr(statement)) = body.first() else { return };
+        let Some(Stmt::Expr(statement)) = body.first() else {
+            return;
+        };
         if let Expr::StringLiteral(literal) = &*statement.value {
             for part in &literal.value {
                 let span = shift(part.content_range(), self.start);
-                self.found.strings.push(StringLiteral { span, documentation: true, annotation: false });
+                self.found.strings.push(StringLiteral {
+                    span,
+                    documentation: true,
+                    annotation: false,
+                });
             }
         }
     }
 
     fn content(&mut self, statement: &Stmt) {
         let content = match statement {
-            Stmt::Expr(statement) if matches!(&*statement.value, Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)) => Content::Nothing,
+            Stmt::Expr(statement)
+                if matches!(
+                    &*statement.value,
+                    Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)
+                ) =>
+            {
+                Content::Nothing
+            }
             Stmt::Pass(_) => Content::Nothing,
             Stmt::Expr(statement) if is_warning(&statement.value) => Content::Imports,
             Stmt::Import(_) | Stmt::ImportFrom(_) => Content::Imports,
             Stmt::Assign(assign) if assigns_all(&assign.targets) => Content::Imports,
             Stmt::AugAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
             Stmt::Try(guarded) => {
-                for statement in guarded.body.iter().chain(&guarded.orelse).chain(&guarded.finalbody) {
+                for statement in guarded
+                    .body
+                    .iter()
+                    .chain(&guarded.orelse)
+                    .chain(&guarded.finalbody)
+                {
                     self.content(statement);
                 }
                 return;
@@ -203,10 +241,20 @@ impl<'t> Walker<'t> {
     }
 
     fn bind(&mut self, name: &str, span: ByteSpan, import: Option<(usize, usize)>) {
-        let Some(scope) = self.found.scopes.get(self.scope) else { return };
-        let scope = if scope.globals.contains(name) { 0 } else { self.scope };
+        let Some(scope) = self.found.scopes.get(self.scope) else {
+            return;
+        };
+        let scope = if scope.globals.contains(name) {
+            0
+        } else {
+            self.scope
+        };
         if let Some(scope) = self.found.scopes.get_mut(scope) {
-            scope.bindings.entry(name.to_owned()).or_default().push(Binding { span, import });
+            scope
+                .bindings
+                .entry(name.to_owned())
+                .or_default()
+                .push(Binding { span, import });
         }
     }
 
@@ -216,7 +264,11 @@ impl<'t> Walker<'t> {
     }
 
     fn within(&mut self, class: bool, function: bool, walk: impl FnOnce(&mut Self)) {
-        self.found.scopes.push(Scope { parent: Some(self.scope), class, ..Scope::default() });
+        self.found.scopes.push(Scope {
+            parent: Some(self.scope),
+            class,
+            ..Scope::default()
+        });
         let outer = std::mem::replace(&mut self.scope, self.found.scopes.len() - 1);
         let guard = self.guard;
         if function {
@@ -239,13 +291,24 @@ impl<'t> Walker<'t> {
         let statement = self.found.imports.len();
         let mut leaves = Vec::with_capacity(names.len());
         for alias in names {
-            let spanned = |name: &ast::Identifier| Spanned { text: name.as_str().to_owned(), span: shift(name.range, self.start) };
-            let leaf = Leaf { name: spanned(&alias.name), alias: alias.asname.as_ref().map(spanned), span: shift(alias.range, self.start), line: 0 };
+            let spanned = |name: &ast::Identifier| Spanned {
+                text: name.as_str().to_owned(),
+                span: shift(name.range, self.start),
+            };
+            let leaf = Leaf {
+                name: spanned(&alias.name),
+                alias: alias.asname.as_ref().map(spanned),
+                span: shift(alias.range, self.start),
+                line: 0,
+            };
             leaves.push(leaf);
         }
         for (at, leaf) in leaves.iter().enumerate() {
             if leaf.name.text != "*" {
-                let span = leaf.alias.as_ref().map_or(leaf.name.span, |alias| alias.span);
+                let span = leaf
+                    .alias
+                    .as_ref()
+                    .map_or(leaf.name.span, |alias| alias.span);
                 self.bind(leaf.bound(), span, Some((statement, at)));
             }
         }
@@ -265,29 +328,54 @@ impl<'t> Walker<'t> {
         let whole = self.span(statement);
         let after = whole.start as usize + "from".len();
         let rest = self.text.get(after..).unwrap_or_default();
-        let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\\', '\r', '\n', '\x0c']).len();
+        let blank = rest.len()
+            - rest
+                .trim_start_matches([' ', '\t', '\\', '\r', '\n', '\x0c'])
+                .len();
         let start = u32::try_from(after + blank).unwrap_or(whole.start);
-        let dots = rest.get(blank..).unwrap_or_default().chars().take_while(|c| matches!(c, '.' | ' ' | '\t')).collect::<String>();
+        let dots = rest
+            .get(blank..)
+            .unwrap_or_default()
+            .chars()
+            .take_while(|c| matches!(c, '.' | ' ' | '\t'))
+            .collect::<String>();
         let end = match &statement.module {
             Some(module) => self.span(module).end,
             None => start + u32::try_from(dots.trim_end().len()).unwrap_or(0),
         };
-        let module = statement.module.as_ref().map(|module| module.as_str().to_owned()).unwrap_or_default();
-        FromPart { level: statement.level, module, span: ByteSpan::new(start.min(end), end) }
+        let module = statement
+            .module
+            .as_ref()
+            .map(|module| module.as_str().to_owned())
+            .unwrap_or_default();
+        FromPart {
+            level: statement.level,
+            module,
+            span: ByteSpan::new(start.min(end), end),
+        }
     }
 
     /// The chain `a.b.c` that ends at this attribute, when it starts at a name.
     fn chain(&self, attribute: &ast::ExprAttribute) -> Option<Vec<Spanned>> {
-        let mut parts = vec![Spanned { text: attribute.attr.as_str().to_owned(), span: self.span(&attribute.attr) }];
+        let mut parts = vec![Spanned {
+            text: attribute.attr.as_str().to_owned(),
+            span: self.span(&attribute.attr),
+        }];
         let mut value = &*attribute.value;
         loop {
             match value {
                 Expr::Attribute(inner) => {
-                    parts.push(Spanned { text: inner.attr.as_str().to_owned(), span: self.span(&inner.attr) });
+                    parts.push(Spanned {
+                        text: inner.attr.as_str().to_owned(),
+                        span: self.span(&inner.attr),
+                    });
                     value = &inner.value;
                 }
                 Expr::Name(name) => {
-                    parts.push(Spanned { text: name.id.as_str().to_owned(), span: self.span(name) });
+                    parts.push(Spanned {
+                        text: name.id.as_str().to_owned(),
+                        span: self.span(name),
+                    });
                     parts.reverse();
                     return Some(parts);
                 }
@@ -297,7 +385,12 @@ impl<'t> Walker<'t> {
     }
 
     fn use_name(&mut self, chain: Vec<Spanned>, store: bool) {
-        self.found.uses.push(Use { scope: self.scope, chain, store, eager: self.depth == 0 });
+        self.found.uses.push(Use {
+            scope: self.scope,
+            chain,
+            store,
+            eager: self.depth == 0,
+        });
     }
 
     fn function(&mut self, function: &'t ast::StmtFunctionDef) {
@@ -357,10 +450,18 @@ impl<'t> Walker<'t> {
     }
 
     fn try_statement(&mut self, statement: &'t ast::StmtTry) {
-        let catches = statement.handlers.iter().any(|ast::ExceptHandler::ExceptHandler(handler)| {
-            handler.type_.as_deref().is_none_or(catches_import_error)
-        });
-        let (body, handlers) = if catches { (Guard::ImportError, Guard::Fallback) } else { (self.guard, self.guard) };
+        let catches =
+            statement
+                .handlers
+                .iter()
+                .any(|ast::ExceptHandler::ExceptHandler(handler)| {
+                    handler.type_.as_deref().is_none_or(catches_import_error)
+                });
+        let (body, handlers) = if catches {
+            (Guard::ImportError, Guard::Fallback)
+        } else {
+            (self.guard, self.guard)
+        };
         self.guarded(body, &statement.body);
         for ast::ExceptHandler::ExceptHandler(handler) in &statement.handlers {
             if let Some(kind) = &handler.type_ {
@@ -377,7 +478,11 @@ impl<'t> Walker<'t> {
 
     fn if_statement(&mut self, statement: &'t ast::StmtIf) {
         self.visit_expr(&statement.test);
-        let guard = if is_type_checking(&statement.test) { Guard::TypeChecking } else { self.guard };
+        let guard = if is_type_checking(&statement.test) {
+            Guard::TypeChecking
+        } else {
+            self.guard
+        };
         self.guarded(guard, &statement.body);
         for clause in &statement.elif_else_clauses {
             if let Some(test) = &clause.test {
@@ -414,7 +519,10 @@ impl<'t> Walker<'t> {
             .map(|element| match element {
                 Expr::StringLiteral(literal) => {
                     let part = literal.value.iter().next()?;
-                    Some(Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) })
+                    Some(Spanned {
+                        text: literal.value.to_str().to_owned(),
+                        span: shift(part.content_range(), self.start),
+                    })
                 }
                 _ => None,
             })
@@ -439,20 +547,31 @@ impl<'t> Walker<'t> {
         if let Some(Expr::StringLiteral(literal)) = call.arguments.args.first()
             && let Some(part) = literal.value.iter().next()
         {
-            let name = Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) };
-            self.found.dynamic_imports.push((name, guard, self.depth == 0));
+            let name = Spanned {
+                text: literal.value.to_str().to_owned(),
+                span: shift(part.content_range(), self.start),
+            };
+            self.found
+                .dynamic_imports
+                .push((name, guard, self.depth == 0));
         }
     }
 
     fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
-        let Expr::Attribute(attribute) = &*call.func else { return };
+        let Expr::Attribute(attribute) = &*call.func else {
+            return;
+        };
         if !is_name(&attribute.value, "__all__") {
             return;
         }
         match call.arguments.args.first() {
             Some(Expr::StringLiteral(literal)) if one => {
-                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all) {
-                    all.push(Spanned { text: literal.value.to_str().to_owned(), span: shift(part.content_range(), self.start) });
+                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all)
+                {
+                    all.push(Spanned {
+                        text: literal.value.to_str().to_owned(),
+                        span: shift(part.content_range(), self.start),
+                    });
                 }
             }
             Some(value) => self.assign_all(value, true),
@@ -465,24 +584,35 @@ impl<'t> Visitor<'t> for Walker<'t> {
     fn visit_stmt(&mut self, statement: &'t Stmt) {
         match statement {
             Stmt::Import(import) => self.import(None, &import.names, import.range),
-            Stmt::ImportFrom(import) => self.import(Some(self.from_part(import)), &import.names, import.range),
+            Stmt::ImportFrom(import) => {
+                self.import(Some(self.from_part(import)), &import.names, import.range)
+            }
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => self.class(class),
             Stmt::Try(guarded) => self.try_statement(guarded),
             Stmt::If(conditional) => self.if_statement(conditional),
-            Stmt::With(with) if with.items.iter().any(|item| is_suppress(&item.context_expr)) => {
+            Stmt::With(with)
+                if with
+                    .items
+                    .iter()
+                    .any(|item| is_suppress(&item.context_expr)) =>
+            {
                 let outer = std::mem::replace(&mut self.guard, Guard::Suppressed);
                 visitor::walk_stmt(self, statement);
                 self.guard = outer;
             }
             Stmt::Global(global) => {
                 if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-                    scope.globals.extend(global.names.iter().map(|name| name.as_str().to_owned()));
+                    scope
+                        .globals
+                        .extend(global.names.iter().map(|name| name.as_str().to_owned()));
                 }
             }
             Stmt::Nonlocal(names) => {
                 if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-                    scope.nonlocals.extend(names.names.iter().map(|name| name.as_str().to_owned()));
+                    scope
+                        .nonlocals
+                        .extend(names.names.iter().map(|name| name.as_str().to_owned()));
                 }
             }
             Stmt::Assign(assign) if self.scope == 0 && assigns_all(&assign.targets) => {
@@ -511,7 +641,13 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 if matches!(name.ctx, ExprContext::Store) {
                     self.bind(name.id.as_str(), span, None);
                 }
-                self.use_name(vec![Spanned { text: name.id.as_str().to_owned(), span }], store);
+                self.use_name(
+                    vec![Spanned {
+                        text: name.id.as_str().to_owned(),
+                        span,
+                    }],
+                    store,
+                );
             }
             Expr::Attribute(attribute) => match self.chain(attribute) {
                 Some(chain) => self.use_name(chain, false),
@@ -520,8 +656,19 @@ impl<'t> Visitor<'t> for Walker<'t> {
             Expr::StringLiteral(literal) => {
                 for part in &literal.value {
                     let span = shift(part.content_range(), self.start);
-                    if !self.found.strings.iter().rev().take(4).any(|string| string.span == span) {
-                        self.found.strings.push(StringLiteral { span, documentation: false, annotation: self.annotation });
+                    if !self
+                        .found
+                        .strings
+                        .iter()
+                        .rev()
+                        .take(4)
+                        .any(|string| string.span == span)
+                    {
+                        self.found.strings.push(StringLiteral {
+                            span,
+                            documentation: false,
+                            annotation: self.annotation,
+                        });
                     }
                 }
             }
@@ -557,9 +704,15 @@ impl<'t> Visitor<'t> for Walker<'t> {
 
     fn visit_pattern(&mut self, pattern: &'t ast::Pattern) {
         match pattern {
-            ast::Pattern::MatchAs(ast::PatternMatchAs { name: Some(name), .. })
-            | ast::Pattern::MatchStar(ast::PatternMatchStar { name: Some(name), .. })
-            | ast::Pattern::MatchMapping(ast::PatternMatchMapping { rest: Some(name), .. }) => self.bind_identifier(name),
+            ast::Pattern::MatchAs(ast::PatternMatchAs {
+                name: Some(name), ..
+            })
+            | ast::Pattern::MatchStar(ast::PatternMatchStar {
+                name: Some(name), ..
+            })
+            | ast::Pattern::MatchMapping(ast::PatternMatchMapping {
+                rest: Some(name), ..
+            }) => self.bind_identifier(name),
             _ => {}
         }
         visitor::walk_pattern(self, pattern);
@@ -568,7 +721,13 @@ impl<'t> Visitor<'t> for Walker<'t> {
 
 /// The guard inside of another one: what hides a failure prevails.
 fn stronger(outer: Guard, inner: Guard) -> Guard {
-    if inner == Guard::None || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking) { outer } else { inner }
+    if inner == Guard::None
+        || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking)
+    {
+        outer
+    } else {
+        inner
+    }
 }
 
 fn is_name(expression: &Expr, name: &str) -> bool {
@@ -594,16 +753,27 @@ fn is_type_checking(test: &Expr) -> bool {
 fn catches_import_error(kind: &Expr) -> bool {
     match kind {
         Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
-        other => matches!(last_name(other), Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")),
+        other => matches!(
+            last_name(other),
+            Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")
+        ),
     }
 }
 
 fn is_suppress(context: &Expr) -> bool {
-    let Expr::Call(call) = context else { return false };
-    last_name(&call.func) == Some("suppress") && call.arguments.args.iter().any(catches_import_error)
+    let Expr::Call(call) = context else {
+        return false;
+    };
+    last_name(&call.func) == Some("suppress")
+        && call.arguments.args.iter().any(catches_import_error)
 }
 
 fn is_warning(expression: &Expr) -> bool {
-    let Expr::Call(call) = expression else { return false };
-    matches!(last_name(&call.func), Some("warn" | "warn_explicit" | "simplefilter"))
+    let Expr::Call(call) = expression else {
+        return false;
+    };
+    matches!(
+        last_name(&call.func),
+        Some("warn" | "warn_explicit" | "simplefilter")
+    )
 }

@@ -23,21 +23,37 @@ fn source(text: &str) -> PythonFacts {
     let names = names(text, &analysis);
     imports.extend(analysis.imports.into_iter().map(|(import, _)| import));
     // `import_module("a.b")` is an import of a module by a literal name.
-    imports.extend(analysis.dynamic_imports.into_iter().filter(|(name, ..)| is_dotted(&name.text) || is_identifier(&name.text)).map(
-        |(name, guard, eager)| ImportStatement {
-            span: name.span,
-            from: None,
-            leaves: vec![Leaf { line: 0, span: name.span, alias: Some(Spanned { text: String::new(), span: ByteSpan::empty(name.span.end) }), name }],
-            eager,
-            top_level: false,
-            guard,
-        },
-    ));
+    imports.extend(
+        analysis
+            .dynamic_imports
+            .into_iter()
+            .filter(|(name, ..)| is_dotted(&name.text) || is_identifier(&name.text))
+            .map(|(name, guard, eager)| ImportStatement {
+                span: name.span,
+                from: None,
+                leaves: vec![Leaf {
+                    line: 0,
+                    span: name.span,
+                    alias: Some(Spanned {
+                        text: String::new(),
+                        span: ByteSpan::empty(name.span.end),
+                    }),
+                    name,
+                }],
+                eager,
+                top_level: false,
+                guard,
+            }),
+    );
     let lines = LineIndex::new(text);
     for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
         leaf.line = lines.line_number(leaf.name.span.start);
     }
-    let names = names.into_iter().map(|name| (lines.line_number(name.span.start), name)).map(|(line, name)| (name, line)).collect();
+    let names = names
+        .into_iter()
+        .map(|name| (lines.line_number(name.span.start), name))
+        .map(|(line, name)| (name, line))
+        .collect();
     PythonFacts {
         lines: lines.line_count(text),
         shim: shim_marker(text),
@@ -54,7 +70,10 @@ fn source(text: &str) -> PythonFacts {
 
 /// The manifest id of a shim, from the marker on one of the first lines.
 pub fn shim_marker(text: &str) -> Option<String> {
-    let line = text.lines().take(3).find_map(|line| line.trim_start_matches('\u{feff}').strip_prefix("# coalesce: shim "))?;
+    let line = text.lines().take(3).find_map(|line| {
+        line.trim_start_matches('\u{feff}')
+            .strip_prefix("# coalesce: shim ")
+    })?;
     Some(line.trim().to_owned())
 }
 
@@ -68,12 +87,23 @@ pub fn is_dotted(text: &str) -> bool {
 #[must_use]
 pub fn is_identifier(text: &str) -> bool {
     let mut characters = text.chars();
-    characters.next().is_some_and(|c| c.is_alphabetic() || c == '_') && characters.all(|c| c.is_alphanumeric() || c == '_')
+    characters
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_')
 }
 
 fn names(text: &str, analysis: &Analysis) -> Vec<Spanned> {
-    let literals = analysis.strings.iter().filter(|string| !string.documentation && string.span.len() < 200);
+    let literals = analysis
+        .strings
+        .iter()
+        .filter(|string| !string.documentation && string.span.len() < 200);
     let texts = literals.filter_map(|string| Some((string.span, string.span.of(text)?)));
-    texts.filter(|(_, text)| is_dotted(text)).map(|(span, text)| Spanned { text: text.to_owned(), span }).collect()
+    texts
+        .filter(|(_, text)| is_dotted(text))
+        .map(|(span, text)| Spanned {
+            text: text.to_owned(),
+            span,
+        })
+        .collect()
 }
-

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Finding, Import, ImportTarget, Mention, Module, ModuleKind, LanguageKind, Root, Settings, Severity, TreePath,
-    finding::codes,
+    ByteSpan, Finding, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root,
+    Settings, Severity, TreePath, finding::codes,
 };
 use rustc_hash::FxHashMap;
 
@@ -57,10 +57,19 @@ struct Bound {
 
 impl PythonGraph {
     /// Resolves the facts of all files.
-    pub(crate) fn new(files: &[(TreePath, Arc<PythonFacts>)], paths: &[TreePath], settings: &Settings) -> Self {
+    pub(crate) fn new(
+        files: &[(TreePath, Arc<PythonFacts>)],
+        paths: &[TreePath],
+        settings: &Settings,
+    ) -> Self {
         let naming = name_files(files, settings);
-        let named = files.iter().zip(&naming.names).filter(|((path, _), _)| is_source(path));
-        let mut rows: Vec<_> = named.map(|((path, facts), names)| (names.clone(), path.clone(), Arc::clone(facts))).collect();
+        let named = files
+            .iter()
+            .zip(&naming.names)
+            .filter(|((path, _), _)| is_source(path));
+        let mut rows: Vec<_> = named
+            .map(|((path, facts), names)| (names.clone(), path.clone(), Arc::clone(facts)))
+            .collect();
         rows.sort_by(|a, b| (&a.0.canonical, &a.1).cmp(&(&b.0.canonical, &b.1)));
         let mut graph = Self {
             roots: naming.roots,
@@ -110,14 +119,18 @@ impl PythonGraph {
 
     /// The kind of each module; a package is a stub only when nothing is below it.
     fn kinds(&mut self) {
-        let kinds: Vec<ModuleKind> = (0..self.modules.len()).map(|index| self.kind(index)).collect();
+        let kinds: Vec<ModuleKind> = (0..self.modules.len())
+            .map(|index| self.kind(index))
+            .collect();
         for (module, kind) in self.modules.iter_mut().zip(kinds) {
             module.kind = kind;
         }
     }
 
     fn kind(&self, index: usize) -> ModuleKind {
-        let (Some(facts), Some(module)) = (self.facts.get(index), self.modules.get(index)) else { return ModuleKind::Module };
+        let (Some(facts), Some(module)) = (self.facts.get(index), self.modules.get(index)) else {
+            return ModuleKind::Module;
+        };
         if facts.shim.is_some() {
             return ModuleKind::Shim;
         }
@@ -128,9 +141,18 @@ impl PythonGraph {
         };
         match facts.content {
             Content::Nothing if !holds_others => ModuleKind::Stub,
-            Content::Imports if !holds_others && facts.imports.iter().any(|import| import.top_level) => {
-                let own = facts.imports.iter().any(|import| self.base_module(index, import).is_some());
-                if own { ModuleKind::Redirect } else { ModuleKind::Module }
+            Content::Imports
+                if !holds_others && facts.imports.iter().any(|import| import.top_level) =>
+            {
+                let own = facts
+                    .imports
+                    .iter()
+                    .any(|import| self.base_module(index, import).is_some());
+                if own {
+                    ModuleKind::Redirect
+                } else {
+                    ModuleKind::Module
+                }
             }
             _ => ModuleKind::Module,
         }
@@ -145,15 +167,26 @@ impl PythonGraph {
     /// The package that relative imports of a module count from.
     #[must_use]
     pub fn package_of(&self, index: usize) -> &str {
-        let Some(module) = self.modules.get(index) else { return "" };
-        if module.package { &module.name } else { module.name.rsplit_once('.').map_or("", |(parent, _)| parent) }
+        let Some(module) = self.modules.get(index) else {
+            return "";
+        };
+        if module.package {
+            &module.name
+        } else {
+            module
+                .name
+                .rsplit_once('.')
+                .map_or("", |(parent, _)| parent)
+        }
     }
 
     /// The module of that name, as seen from a module: the nearest one when several have it, and
     /// files beside a script before all others.
     #[must_use]
     pub fn find(&self, from: Option<usize>, name: &str) -> Option<usize> {
-        let here = from.and_then(|from| self.modules.get(from)).map(|module| &module.path);
+        let here = from
+            .and_then(|from| self.modules.get(from))
+            .map(|module| &module.path);
         if let Some(directory) = here.and_then(TreePath::parent) {
             let script = !self.by_path.contains_key(&join(&directory, "__init__.py"));
             if let Some(beside) = script.then(|| self.at(&directory, name)).flatten() {
@@ -162,8 +195,18 @@ impl PythonGraph {
         }
         let found = self.by_name.get(name)?;
         let near = |index: &&usize| {
-            let path = self.modules.get(**index).map(|module| module.path.as_str()).unwrap_or_default();
-            let shared = here.map_or(0, |here| here.as_str().bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count());
+            let path = self
+                .modules
+                .get(**index)
+                .map(|module| module.path.as_str())
+                .unwrap_or_default();
+            let shared = here.map_or(0, |here| {
+                here.as_str()
+                    .bytes()
+                    .zip(path.bytes())
+                    .take_while(|(a, b)| a == b)
+                    .count()
+            });
             let own = usize::from(!path.ends_with(".pyi"));
             (shared, own)
         };
@@ -174,15 +217,26 @@ impl PythonGraph {
     #[must_use]
     pub fn is_namespace(&self, name: &str) -> bool {
         let below = format!("{name}.");
-        let at = self.modules.partition_point(|module| module.name.as_str() < below.as_str());
-        self.modules.get(at).is_some_and(|module| module.name.starts_with(&below))
+        let at = self
+            .modules
+            .partition_point(|module| module.name.as_str() < below.as_str());
+        self.modules
+            .get(at)
+            .is_some_and(|module| module.name.starts_with(&below))
     }
 
     /// The module at a dotted name below a directory.
     fn at(&self, directory: &TreePath, name: &str) -> Option<usize> {
         let base = join(directory, &name.replace('.', "/"));
-        let candidates = [format!("{base}.py"), format!("{base}/__init__.py"), format!("{base}.pyi"), format!("{base}/__init__.pyi")];
-        candidates.iter().find_map(|path| self.by_path.get(path.as_str()).copied())
+        let candidates = [
+            format!("{base}.py"),
+            format!("{base}/__init__.py"),
+            format!("{base}.pyi"),
+            format!("{base}/__init__.pyi"),
+        ];
+        candidates
+            .iter()
+            .find_map(|path| self.by_path.get(path.as_str()).copied())
     }
 
     /// The module that the `from` part of a statement names.
@@ -197,7 +251,9 @@ impl PythonGraph {
             directory = directory.parent()?;
         }
         if from.module.is_empty() {
-            return ["__init__.py", "__init__.pyi"].iter().find_map(|file| self.by_path.get(&join(&directory, file)).copied());
+            return ["__init__.py", "__init__.pyi"]
+                .iter()
+                .find_map(|file| self.by_path.get(&join(&directory, file)).copied());
         }
         self.at(&directory, &from.module)
     }
@@ -208,7 +264,13 @@ impl PythonGraph {
         self.leaf_entity_at(importer, import, leaf, 0)
     }
 
-    fn leaf_entity_at(&self, importer: usize, import: &ImportStatement, leaf: &Leaf, depth: usize) -> Entity {
+    fn leaf_entity_at(
+        &self,
+        importer: usize,
+        import: &ImportStatement,
+        leaf: &Leaf,
+        depth: usize,
+    ) -> Entity {
         if depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
@@ -221,15 +283,25 @@ impl PythonGraph {
         let base = import.base(self.package_of(importer));
         if let Some(module) = self.base_module(importer, import) {
             // `from . import sub` in the package itself: the binding is its own submodule.
-            if module == importer && self.bound.get(module).is_some_and(|bound| bound.contains_key(&leaf.name.text))
+            if module == importer
+                && self
+                    .bound
+                    .get(module)
+                    .is_some_and(|bound| bound.contains_key(&leaf.name.text))
                 && let Some(submodule) = self.submodule(module, &leaf.name.text)
             {
                 return Entity::Module(submodule);
             }
-            return if leaf.name.text == "*" { Entity::Module(module) } else { self.member_at(module, &leaf.name.text, depth + 1) };
+            return if leaf.name.text == "*" {
+                Entity::Module(module)
+            } else {
+                self.member_at(module, &leaf.name.text, depth + 1)
+            };
         }
         // A namespace package: the name may still be a module.
-        let Some(base) = base else { return Entity::Missing };
+        let Some(base) = base else {
+            return Entity::Missing;
+        };
         if let Some(module) = self.find(Some(importer), &format!("{base}.{}", leaf.name.text)) {
             return Entity::Module(module);
         }
@@ -243,24 +315,48 @@ impl PythonGraph {
             if let Some(module) = self.find(Some(importer), known) {
                 break module;
             }
-            let Some((parent, _)) = known.rsplit_once('.') else { return Entity::External };
+            let Some((parent, _)) = known.rsplit_once('.') else {
+                return Entity::External;
+            };
             known = parent;
         };
-        let Some(module) = self.modules.get(found) else { return Entity::Opaque };
-        let next = name.get(known.len() + 1..).and_then(|rest| rest.split('.').next()).unwrap_or_default();
+        let Some(module) = self.modules.get(found) else {
+            return Entity::Opaque;
+        };
+        let next = name
+            .get(known.len() + 1..)
+            .and_then(|rest| rest.split('.').next())
+            .unwrap_or_default();
         // The standard library has a package `test`, and any installed package may be called so.
         let regular = module.package && self.facts.get(found).is_some_and(|facts| !facts.dynamic);
         let top = known.split('.').next().unwrap_or(known);
         let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
-        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) { Entity::Opaque } else { Entity::Missing }
+        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) {
+            Entity::Opaque
+        } else {
+            Entity::Missing
+        }
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
     /// a file that the build writes.
     fn may_be_generated(&self, package: usize, name: &str) -> bool {
-        let Some(directory) = self.modules.get(package).and_then(|module| module.path.parent()) else { return false };
-        let compiled = self.extensions.get(&directory).is_some_and(|stems| stems.iter().any(|stem| stem == name));
-        compiled || name.contains("version") || name.starts_with("_generated") || name.ends_with("_pb2") || name.ends_with("_pb2_grpc")
+        let Some(directory) = self
+            .modules
+            .get(package)
+            .and_then(|module| module.path.parent())
+        else {
+            return false;
+        };
+        let compiled = self
+            .extensions
+            .get(&directory)
+            .is_some_and(|stems| stems.iter().any(|stem| stem == name));
+        compiled
+            || name.contains("version")
+            || name.starts_with("_generated")
+            || name.ends_with("_pb2")
+            || name.ends_with("_pb2_grpc")
     }
 
     /// What `name` is in a module: bound there, a submodule, or supplied by a star import.
@@ -270,26 +366,39 @@ impl PythonGraph {
     }
 
     fn member_at(&self, module: usize, name: &str, depth: usize) -> Entity {
-        let (Some(facts), Some(bound)) = (self.facts.get(module), self.bound.get(module)) else { return Entity::Opaque };
+        let (Some(facts), Some(bound)) = (self.facts.get(module), self.bound.get(module)) else {
+            return Entity::Opaque;
+        };
         if depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
         if let Some(found) = bound.get(name) {
-            let imported = found.import.and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, depth));
+            let imported = found
+                .import
+                .and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, depth));
             return match imported {
-                Some(entity) if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) => entity,
+                Some(entity)
+                    if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) =>
+                {
+                    entity
+                }
                 _ => Entity::Item(module, name.to_owned()),
             };
         }
         if let Some(submodule) = self.submodule(module, name) {
             return Entity::Module(submodule);
         }
-        let mut opaque = facts.dynamic || facts.syntax_error.is_some() || (name.starts_with("__") && name.ends_with("__"));
+        let mut opaque = facts.dynamic
+            || facts.syntax_error.is_some()
+            || (name.starts_with("__") && name.ends_with("__"));
         // A later star import hides what an earlier one brought.
         for statement in self.stars.get(module).into_iter().flatten().rev() {
-            let Some(import) = facts.imports.get(*statement) else { continue };
+            let Some(import) = facts.imports.get(*statement) else {
+                continue;
+            };
             match self.base_module(module, import) {
-                Some(source) if source != module => match self.star_member(source, name, depth + 1) {
+                Some(source) if source != module => match self.star_member(source, name, depth + 1)
+                {
                     Entity::Missing => {}
                     Entity::Opaque => opaque = true,
                     found => return found,
@@ -298,11 +407,22 @@ impl PythonGraph {
                 None => opaque = true,
             }
         }
-        let generated = self.modules.get(module).is_some_and(|found| found.package) && self.may_be_generated(module, name);
-        if opaque || generated { Entity::Opaque } else { Entity::Missing }
+        let generated = self.modules.get(module).is_some_and(|found| found.package)
+            && self.may_be_generated(module, name);
+        if opaque || generated {
+            Entity::Opaque
+        } else {
+            Entity::Missing
+        }
     }
 
-    fn bound_entity(&self, module: usize, statement: usize, leaf: usize, depth: usize) -> Option<Entity> {
+    fn bound_entity(
+        &self,
+        module: usize,
+        statement: usize,
+        leaf: usize,
+        depth: usize,
+    ) -> Option<Entity> {
         let import = self.facts.get(module)?.imports.get(statement)?;
         let leaf = import.leaves.get(leaf)?;
         if import.from.is_none() && leaf.alias.is_none() {
@@ -324,10 +444,16 @@ impl PythonGraph {
 
     /// What a star import of `source` supplies under `name`.
     fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
-        let Some(facts) = self.facts.get(source) else { return Entity::Opaque };
+        let Some(facts) = self.facts.get(source) else {
+            return Entity::Opaque;
+        };
         match &facts.all {
             Some(all) if !all.iter().any(|entry| entry.text == name) => {
-                if facts.dynamic { Entity::Opaque } else { Entity::Missing }
+                if facts.dynamic {
+                    Entity::Opaque
+                } else {
+                    Entity::Missing
+                }
             }
             None if name.starts_with('_') => Entity::Missing,
             Some(_) => self.member_at(source, name, depth),
@@ -342,7 +468,9 @@ impl PythonGraph {
         if let Some(module) = self.find(None, name) {
             return Entity::Module(module);
         }
-        let Some((parent, last)) = name.rsplit_once('.') else { return Entity::Missing };
+        let Some((parent, last)) = name.rsplit_once('.') else {
+            return Entity::Missing;
+        };
         match self.lookup(parent) {
             Entity::Module(module) => self.member(module, last),
             Entity::Item(..) => Entity::Opaque,
@@ -355,7 +483,10 @@ impl PythonGraph {
     pub fn full_name(&self, entity: &Entity) -> Option<String> {
         match entity {
             Entity::Module(module) => self.modules.get(*module).map(|module| module.name.clone()),
-            Entity::Item(module, item) => self.modules.get(*module).map(|module| format!("{}.{item}", module.name)),
+            Entity::Item(module, item) => self
+                .modules
+                .get(*module)
+                .map(|module| format!("{}.{item}", module.name)),
             Entity::External | Entity::Missing | Entity::Opaque => None,
         }
     }
@@ -363,7 +494,9 @@ impl PythonGraph {
     fn resolve_imports(&mut self) {
         let mut imports = Vec::new();
         for (importer, facts) in self.facts.iter().enumerate() {
-            let Some(module) = self.modules.get(importer) else { continue };
+            let Some(module) = self.modules.get(importer) else {
+                continue;
+            };
             for import in &facts.imports {
                 for leaf in &import.leaves {
                     let name = import.full_name(leaf, self.package_of(importer));
@@ -371,7 +504,10 @@ impl PythonGraph {
                     imports.push(Import {
                         importer,
                         target,
-                        name: name.unwrap_or_else(|| leaf.name.text.clone()).trim_end_matches(".*").to_owned(),
+                        name: name
+                            .unwrap_or_else(|| leaf.name.text.clone())
+                            .trim_end_matches(".*")
+                            .to_owned(),
                         path: module.path.clone(),
                         span: leaf.name.span,
                         line: leaf.line,
@@ -388,7 +524,9 @@ impl PythonGraph {
     fn target(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> ImportTarget {
         match self.leaf_entity(importer, import, leaf) {
             Entity::Module(module) => ImportTarget::Module(module),
-            Entity::Item(module, _) => ImportTarget::Module(self.base_module(importer, import).unwrap_or(module)),
+            Entity::Item(module, _) => {
+                ImportTarget::Module(self.base_module(importer, import).unwrap_or(module))
+            }
             Entity::External => match self.base_module(importer, import) {
                 // A name that a module of the tree took from outside.
                 Some(module) => ImportTarget::Module(module),
@@ -408,7 +546,12 @@ impl PythonGraph {
             for (name, line) in &facts.names {
                 let top = name.text.split('.').next().unwrap_or_default();
                 if self.by_name.contains_key(top) {
-                    mentions.push(Mention { path: module.path.clone(), span: name.span, line: *line, name: name.text.clone() });
+                    mentions.push(Mention {
+                        path: module.path.clone(),
+                        span: name.span,
+                        line: *line,
+                        name: name.text.clone(),
+                    });
                 }
             }
         }
@@ -418,7 +561,12 @@ impl PythonGraph {
 
     /// Unresolved imports and files that do not parse.
     pub(crate) fn problems(&self) -> Vec<Finding> {
-        let finding = |code, severity, path: &TreePath, span: ByteSpan, message: String, help: Option<String>| Finding {
+        let finding = |code,
+                       severity,
+                       path: &TreePath,
+                       span: ByteSpan,
+                       message: String,
+                       help: Option<String>| Finding {
             code,
             severity,
             path: path.clone(),
@@ -426,16 +574,37 @@ impl PythonGraph {
             message,
             help,
         };
-        let unresolved = self.imports.iter().filter(|import| import.target == ImportTarget::Unresolved);
+        let unresolved = self
+            .imports
+            .iter()
+            .filter(|import| import.target == ImportTarget::Unresolved);
         let mut problems: Vec<Finding> = unresolved
             .map(|import| {
                 let message = format!("`{}` does not exist", import.name);
-                finding(codes::UNRESOLVED_IMPORT, Severity::Error, &import.path, import.span, message, None)
+                finding(
+                    codes::UNRESOLVED_IMPORT,
+                    Severity::Error,
+                    &import.path,
+                    import.span,
+                    message,
+                    None,
+                )
             })
             .collect();
-        let broken = self.modules.iter().zip(&self.facts).filter_map(|(module, facts)| Some((module, facts.syntax_error.as_ref()?)));
+        let broken = self
+            .modules
+            .iter()
+            .zip(&self.facts)
+            .filter_map(|(module, facts)| Some((module, facts.syntax_error.as_ref()?)));
         problems.extend(broken.map(|(module, (span, message))| {
-            finding(codes::SYNTAX_ERROR, Severity::Warning, &module.path, *span, format!("does not parse: {message}"), None)
+            finding(
+                codes::SYNTAX_ERROR,
+                Severity::Warning,
+                &module.path,
+                *span,
+                format!("does not parse: {message}"),
+                None,
+            )
         }));
         problems
     }
@@ -448,12 +617,21 @@ fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
     for name in &facts.defines {
         bound.entry(name.clone()).or_default().defined = true;
     }
-    for (statement, import) in facts.imports.iter().enumerate().filter(|(_, import)| import.top_level) {
+    for (statement, import) in facts
+        .imports
+        .iter()
+        .enumerate()
+        .filter(|(_, import)| import.top_level)
+    {
         for (at, leaf) in import.leaves.iter().enumerate() {
             if leaf.name.text == "*" {
                 stars.push(statement);
             } else {
-                bound.entry(leaf.bound().to_owned()).or_default().import.get_or_insert((statement, at));
+                bound
+                    .entry(leaf.bound().to_owned())
+                    .or_default()
+                    .import
+                    .get_or_insert((statement, at));
             }
         }
     }
@@ -465,11 +643,24 @@ fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
         return all.iter().map(|entry| entry.text.clone()).collect();
     }
     let public = |name: &&str| !name.starts_with('_');
-    let mut exports: Vec<String> = facts.defines.iter().map(String::as_str).filter(public).map(str::to_owned).collect();
+    let mut exports: Vec<String> = facts
+        .defines
+        .iter()
+        .map(String::as_str)
+        .filter(public)
+        .map(str::to_owned)
+        .collect();
     let package = path.file_stem() == "__init__";
-    for import in facts.imports.iter().filter(|import| import.top_level && import.from.is_some()) {
+    for import in facts
+        .imports
+        .iter()
+        .filter(|import| import.top_level && import.from.is_some())
+    {
         for leaf in &import.leaves {
-            let explicit = leaf.alias.as_ref().is_some_and(|alias| alias.text == leaf.name.text);
+            let explicit = leaf
+                .alias
+                .as_ref()
+                .is_some_and(|alias| alias.text == leaf.name.text);
             if (package || explicit) && leaf.name.text != "*" && public(&leaf.bound()) {
                 exports.push(leaf.bound().to_owned());
             }
@@ -484,9 +675,34 @@ fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
 fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
     let mut found: FxHashMap<TreePath, Vec<String>> = FxHashMap::default();
     for path in paths {
-        if matches!(path.extension(), Some("so" | "pyd" | "pyx" | "pxd" | "c" | "cpp" | "cc" | "cu" | "f" | "f90" | "in" | "tp" | "rs" | "build")) {
-            let stem = path.file_name().split('.').next().unwrap_or_default().to_owned();
-            found.entry(path.parent().unwrap_or_else(TreePath::root)).or_default().push(stem);
+        if matches!(
+            path.extension(),
+            Some(
+                "so" | "pyd"
+                    | "pyx"
+                    | "pxd"
+                    | "c"
+                    | "cpp"
+                    | "cc"
+                    | "cu"
+                    | "f"
+                    | "f90"
+                    | "in"
+                    | "tp"
+                    | "rs"
+                    | "build"
+            )
+        ) {
+            let stem = path
+                .file_name()
+                .split('.')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            found
+                .entry(path.parent().unwrap_or_else(TreePath::root))
+                .or_default()
+                .push(stem);
         }
     }
     found

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Reference,
-    Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan,
+    Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
@@ -30,7 +30,8 @@ impl Language for Python {
     }
 
     fn claims(&self, path: &TreePath) -> bool {
-        matches!(path.extension(), Some("py" | "pyi")) || matches!(path.file_name(), "pyproject.toml" | "setup.cfg")
+        matches!(path.extension(), Some("py" | "pyi"))
+            || matches!(path.file_name(), "pyproject.toml" | "setup.cfg")
     }
 
     fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {
@@ -42,7 +43,12 @@ impl Language for Python {
         source.then(|| Analysis::new(text).syntax_error).flatten()
     }
 
-    fn resolve(&self, files: &[(TreePath, Arc<PythonFacts>)], paths: &[TreePath], settings: &Settings) -> PythonGraph {
+    fn resolve(
+        &self,
+        files: &[(TreePath, Arc<PythonFacts>)],
+        paths: &[TreePath],
+        settings: &Settings,
+    ) -> PythonGraph {
         PythonGraph::new(files, paths, settings)
     }
 }
@@ -80,7 +86,12 @@ impl LanguageGraph for PythonGraph {
         references::references(self, name, texts)
     }
 
-    fn rewrite(&self, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+    fn rewrite(
+        &self,
+        changes: &[Change],
+        options: RewriteOptions,
+        texts: &dyn Texts,
+    ) -> LanguagePlan {
         rewrite::rewrite(self, changes, options, texts)
     }
 
@@ -88,7 +99,13 @@ impl LanguageGraph for PythonGraph {
         rewrite::fragment(self, changes, code)
     }
 
-    fn order_regressions(&self, after: &Self, changes: &[Change], before_texts: &dyn Texts, after_texts: &dyn Texts) -> Vec<Finding> {
+    fn order_regressions(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> Vec<Finding> {
         order::order_regressions(self, after, changes, before_texts, after_texts)
     }
 }

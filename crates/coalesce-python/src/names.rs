@@ -32,7 +32,11 @@ impl<'a> Names<'a> {
     /// Looks at a file of a module.
     #[must_use]
     pub fn new(graph: &'a PythonGraph, module: Option<usize>, analysis: &'a Analysis) -> Self {
-        Self { graph, module, analysis }
+        Self {
+            graph,
+            module,
+            analysis,
+        }
     }
 
     /// The import leaf behind a binding.
@@ -46,13 +50,27 @@ impl<'a> Names<'a> {
     /// What each prefix of a use means; empty for names of the file's own local scopes.
     #[must_use]
     pub fn meanings(&self, found: &'a Use) -> Vec<Meaning<'a>> {
-        let Some((root, attributes)) = found.chain.split_first() else { return Vec::new() };
-        let Some((entity, dotted)) = self.root(found.scope, &root.text) else { return Vec::new() };
-        let mut meanings = vec![Meaning { segment: root, entity, dotted }];
+        let Some((root, attributes)) = found.chain.split_first() else {
+            return Vec::new();
+        };
+        let Some((entity, dotted)) = self.root(found.scope, &root.text) else {
+            return Vec::new();
+        };
+        let mut meanings = vec![Meaning {
+            segment: root,
+            entity,
+            dotted,
+        }];
         for attribute in attributes {
             let Some(last) = meanings.last() else { break };
-            let Some((entity, dotted)) = self.attribute(last, &attribute.text) else { break };
-            meanings.push(Meaning { segment: attribute, entity, dotted });
+            let Some((entity, dotted)) = self.attribute(last, &attribute.text) else {
+                break;
+            };
+            meanings.push(Meaning {
+                segment: attribute,
+                entity,
+                dotted,
+            });
         }
         meanings
     }
@@ -61,22 +79,32 @@ impl<'a> Names<'a> {
         let Some(bound_in) = self.analysis.binding_scope(scope, name) else {
             // Nothing in the file binds it: a star import may.
             let entity = self.graph.member(self.module?, name);
-            return matches!(entity, Entity::Module(_) | Entity::Item(..)).then_some((Some(entity), None));
+            return matches!(entity, Entity::Module(_) | Entity::Item(..))
+                .then_some((Some(entity), None));
         };
         let bindings = self.analysis.bindings(scope, name);
-        let imported = bindings.iter().find_map(|binding| self.import(binding)).map(|(import, leaf)| self.leaf(import, leaf));
+        let imported = bindings
+            .iter()
+            .find_map(|binding| self.import(binding))
+            .map(|(import, leaf)| self.leaf(import, leaf));
         let own = bindings.iter().any(|binding| binding.import.is_none());
         match imported {
             Some((entity, dotted)) => {
-                let internal = dotted.is_some() || matches!(entity, Some(Entity::Module(_) | Entity::Item(..)));
-                if internal || !own || bound_in != 0 { Some((entity, dotted)) } else { Some((self.item(name), None)) }
+                let internal = dotted.is_some()
+                    || matches!(entity, Some(Entity::Module(_) | Entity::Item(..)));
+                if internal || !own || bound_in != 0 {
+                    Some((entity, dotted))
+                } else {
+                    Some((self.item(name), None))
+                }
             }
             None => (bound_in == 0).then(|| (self.item(name), None)),
         }
     }
 
     fn item(&self, name: &str) -> Option<Entity> {
-        self.module.map(|module| Entity::Item(module, name.to_owned()))
+        self.module
+            .map(|module| Entity::Item(module, name.to_owned()))
     }
 
     /// What the name that a leaf binds means.
@@ -84,17 +112,37 @@ impl<'a> Names<'a> {
         let importer = self.module.unwrap_or(usize::MAX);
         let (entity, dotted) = if import.from.is_none() && leaf.alias.is_none() {
             let top = leaf.bound().to_owned();
-            (self.graph.find(self.module, &top).map(Entity::Module), Some(top))
+            (
+                self.graph.find(self.module, &top).map(Entity::Module),
+                Some(top),
+            )
         } else {
             let entity = self.graph.leaf_entity(importer, import, leaf);
-            (Some(entity), import.full_name(leaf, self.module.map_or("", |module| self.graph.package_of(module))))
+            (
+                Some(entity),
+                import.full_name(
+                    leaf,
+                    self.module
+                        .map_or("", |module| self.graph.package_of(module)),
+                ),
+            )
         };
-        let package = matches!(entity, None | Some(Entity::Module(_) | Entity::External | Entity::Opaque));
+        let package = matches!(
+            entity,
+            None | Some(Entity::Module(_) | Entity::External | Entity::Opaque)
+        );
         (entity, dotted.filter(|_| package))
     }
 
-    fn attribute(&self, before: &Meaning<'_>, name: &str) -> Option<(Option<Entity>, Option<String>)> {
-        let dotted = before.dotted.as_ref().map(|dotted| format!("{dotted}.{name}"));
+    fn attribute(
+        &self,
+        before: &Meaning<'_>,
+        name: &str,
+    ) -> Option<(Option<Entity>, Option<String>)> {
+        let dotted = before
+            .dotted
+            .as_ref()
+            .map(|dotted| format!("{dotted}.{name}"));
         match &before.entity {
             Some(Entity::Module(module)) => match self.graph.member(*module, name) {
                 entity @ Entity::Module(_) => Some((Some(entity), dotted)),
@@ -105,7 +153,8 @@ impl<'a> Names<'a> {
                 let dotted = dotted?;
                 let entity = self.graph.find(self.module, &dotted).map(Entity::Module);
                 // Beyond what has a name below it in the tree, nothing is ours.
-                (entity.is_some() || self.graph.is_namespace(&dotted)).then_some((entity, Some(dotted)))
+                (entity.is_some() || self.graph.is_namespace(&dotted))
+                    .then_some((entity, Some(dotted)))
             }
             Some(Entity::Item(..) | Entity::Missing) => None,
         }

@@ -28,7 +28,13 @@ const MAXIMUM_DEPTH: usize = 900;
 type Failure = (String, String, String, String);
 
 /// Reads that fail in `after` and did not in `before`.
-pub fn order_regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change], before_texts: &dyn Texts, after_texts: &dyn Texts) -> Vec<Finding> {
+pub fn order_regressions(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    before_texts: &dyn Texts,
+    after_texts: &dyn Texts,
+) -> Vec<Finding> {
     let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
     let failing_after = Program::new(after, after_texts).failures(&str::to_owned);
     if failing_after.is_empty() {
@@ -37,7 +43,9 @@ pub fn order_regressions(before: &PythonGraph, after: &PythonGraph, changes: &[C
     let known = Program::new(before, before_texts).failures(&new_name);
     let mut paths = BTreeMap::new();
     for module in &before.modules {
-        paths.entry(new_name(&module.name)).or_insert_with(|| module.path.clone());
+        paths
+            .entry(new_name(&module.name))
+            .or_insert_with(|| module.path.clone());
     }
     let mut told: BTreeSet<(String, String, String)> = BTreeSet::new();
     let mut findings = Vec::new();
@@ -47,14 +55,32 @@ pub fn order_regressions(before: &PythonGraph, after: &PythonGraph, changes: &[C
         let mut old = false;
         while let Some((parent, _)) = above.rsplit_once('.') {
             above = parent;
-            old |= known.contains(&(parent.to_owned(), reader.clone(), target.clone(), name.clone()));
+            old |= known.contains(&(
+                parent.to_owned(),
+                reader.clone(),
+                target.clone(),
+                name.clone(),
+            ));
         }
         if old || !told.insert((reader.clone(), target.clone(), name.clone())) {
             continue;
         }
-        let path = paths.get(reader).cloned().or_else(|| Some(after.modules.iter().find(|module| module.name == *reader)?.path.clone()));
+        let path = paths.get(reader).cloned().or_else(|| {
+            Some(
+                after
+                    .modules
+                    .iter()
+                    .find(|module| module.name == *reader)?
+                    .path
+                    .clone(),
+            )
+        });
         let Some(path) = path else { continue };
-        let what = if name == "*" { format!("all names of `{target}`") } else { format!("`{name}` of `{target}`") };
+        let what = if name == "*" {
+            format!("all names of `{target}`")
+        } else {
+            format!("`{name}` of `{target}`")
+        };
         findings.push(Finding {
             code: codes::UNSAFE_CHANGE,
             severity: Severity::Error,
@@ -97,13 +123,25 @@ struct State {
 
 impl<'g> Program<'g> {
     fn new(graph: &'g PythonGraph, texts: &'g dyn Texts) -> Self {
-        let by_name: FxHashMap<&str, usize> =
-            graph.modules.iter().enumerate().rev().map(|(index, module)| (module.name.as_str(), index)).collect();
-        let parent = |name: &str| name.rsplit_once('.').and_then(|(parent, _)| by_name.get(parent).copied());
+        let by_name: FxHashMap<&str, usize> = graph
+            .modules
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, module)| (module.name.as_str(), index))
+            .collect();
+        let parent = |name: &str| {
+            name.rsplit_once('.')
+                .and_then(|(parent, _)| by_name.get(parent).copied())
+        };
         Self {
             graph,
             texts,
-            parents: graph.modules.iter().map(|module| parent(&module.name)).collect(),
+            parents: graph
+                .modules
+                .iter()
+                .map(|module| parent(&module.name))
+                .collect(),
             steps: steps(graph),
             bound: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             reads: graph.modules.iter().map(|_| OnceCell::new()).collect(),
@@ -113,31 +151,64 @@ impl<'g> Program<'g> {
     /// Plays the import of every module, each in a fresh interpreter; what a top-level package
     /// does is shared by all modules below it.
     fn failures(&self, name: &dyn Fn(&str) -> String) -> BTreeSet<Failure> {
-        let fresh = State { stage: vec![0; self.graph.modules.len()], position: FxHashMap::default() };
+        let fresh = State {
+            stage: vec![0; self.graph.modules.len()],
+            position: FxHashMap::default(),
+        };
         let mut tops: FxHashMap<usize, State> = FxHashMap::default();
         let mut failures = BTreeSet::new();
-        let module_name = |module: usize| self.graph.modules.get(module).map(|module| name(&module.name)).unwrap_or_default();
+        let module_name = |module: usize| {
+            self.graph
+                .modules
+                .get(module)
+                .map(|module| name(&module.name))
+                .unwrap_or_default()
+        };
         for root in 0..self.graph.modules.len() {
             let mut found = FxHashSet::default();
-            let top = std::iter::successors(Some(root), |module| self.parents.get(*module).copied().flatten()).last().unwrap_or(root);
+            let top = std::iter::successors(Some(root), |module| {
+                self.parents.get(*module).copied().flatten()
+            })
+            .last()
+            .unwrap_or(root);
             let start = tops.entry(top).or_insert_with(|| {
                 let mut state = fresh.clone();
                 let mut own = FxHashSet::default();
                 self.execute(top, &mut state, &mut own, 0);
-                failures.extend(own.into_iter().map(|(reader, target, item)| (module_name(top), module_name(reader), module_name(target), item)));
+                failures.extend(own.into_iter().map(|(reader, target, item)| {
+                    (
+                        module_name(top),
+                        module_name(reader),
+                        module_name(target),
+                        item,
+                    )
+                }));
                 state
             });
             if start.stage.get(root) == Some(&0) {
                 let mut state = start.clone();
                 self.execute(root, &mut state, &mut found, 0);
             }
-            let told = found.into_iter().map(|(reader, target, item)| (module_name(root), module_name(reader), module_name(target), item));
+            let told = found.into_iter().map(|(reader, target, item)| {
+                (
+                    module_name(root),
+                    module_name(reader),
+                    module_name(target),
+                    item,
+                )
+            });
             failures.extend(told);
         }
         failures
     }
 
-    fn execute(&self, module: usize, state: &mut State, found: &mut FxHashSet<(usize, usize, String)>, depth: usize) {
+    fn execute(
+        &self,
+        module: usize,
+        state: &mut State,
+        found: &mut FxHashSet<(usize, usize, String)>,
+        depth: usize,
+    ) {
         if depth > MAXIMUM_DEPTH || state.stage.get(module) != Some(&0) {
             return;
         }
@@ -171,8 +242,19 @@ impl<'g> Program<'g> {
     }
 
     /// `from target import item`, with `target` executed as far as it is.
-    fn read(&self, reader: usize, target: usize, item: &str, state: &mut State, found: &mut FxHashSet<(usize, usize, String)>, depth: usize) {
-        if reader == target || !self.running(target, state) || self.bound_by_now(target, item, state) {
+    fn read(
+        &self,
+        reader: usize,
+        target: usize,
+        item: &str,
+        state: &mut State,
+        found: &mut FxHashSet<(usize, usize, String)>,
+        depth: usize,
+    ) {
+        if reader == target
+            || !self.running(target, state)
+            || self.bound_by_now(target, item, state)
+        {
             return;
         }
         // The import system looks for a submodule of that name, bound or not.
@@ -184,11 +266,18 @@ impl<'g> Program<'g> {
 
     /// Whether a module that is being executed has bound a name already.
     fn bound_by_now(&self, module: usize, name: &str, state: &State) -> bool {
-        let (Some(position), Some(facts)) = (state.position.get(&module), self.graph.facts.get(module)) else { return true };
+        let (Some(position), Some(facts)) =
+            (state.position.get(&module), self.graph.facts.get(module))
+        else {
+            return true;
+        };
         if name == "*" {
             return false;
         }
-        let before = facts.imports.iter().filter(|import| import.top_level && import.eager && import.span.start < *position);
+        let before = facts
+            .imports
+            .iter()
+            .filter(|import| import.top_level && import.eager && import.span.start < *position);
         let mut star = false;
         for leaf in before.flat_map(|import| &import.leaves) {
             if leaf.bound() == name {
@@ -201,29 +290,54 @@ impl<'g> Program<'g> {
             return true;
         }
         let own = self.bound.get(module).is_some_and(|bound| {
-            bound.get_or_init(|| self.bindings(module)).get(name).is_some_and(|at| at < position)
+            bound
+                .get_or_init(|| self.bindings(module))
+                .get(name)
+                .is_some_and(|at| at < position)
         });
-        let by_import = facts.imports.iter().any(|import| import.top_level && import.leaves.iter().any(|leaf| leaf.bound() == name));
+        let by_import = facts.imports.iter().any(|import| {
+            import.top_level && import.leaves.iter().any(|leaf| leaf.bound() == name)
+        });
         own || (star && !by_import && !facts.defines.iter().any(|define| define == name))
     }
 
     /// Where a module first binds each of its own names.
     fn bindings(&self, module: usize) -> FxHashMap<String, u32> {
-        let text = self.graph.modules.get(module).and_then(|module| self.texts.text(&module.path));
-        let Some(analysis) = text.map(|text| Analysis::new(&text)) else { return FxHashMap::default() };
+        let text = self
+            .graph
+            .modules
+            .get(module)
+            .and_then(|module| self.texts.text(&module.path));
+        let Some(analysis) = text.map(|text| Analysis::new(&text)) else {
+            return FxHashMap::default();
+        };
         let scope = analysis.scopes.into_iter().next().unwrap_or_default();
         let own = scope.bindings.into_iter().filter_map(|(name, bindings)| {
-            let first = bindings.iter().filter(|binding| binding.import.is_none()).map(|binding| binding.span.start).min()?;
+            let first = bindings
+                .iter()
+                .filter(|binding| binding.import.is_none())
+                .map(|binding| binding.span.start)
+                .min()?;
             Some((name, first))
         });
         own.collect()
     }
 
     /// Reads of attributes of half-executed modules, while `module` is executed.
-    fn attributes(&self, module: usize, state: &State, found: &mut FxHashSet<(usize, usize, String)>) {
-        let Some(reads) = self.reads.get(module) else { return };
+    fn attributes(
+        &self,
+        module: usize,
+        state: &State,
+        found: &mut FxHashSet<(usize, usize, String)>,
+    ) {
+        let Some(reads) = self.reads.get(module) else {
+            return;
+        };
         for (target, item) in reads.get_or_init(|| self.attribute_reads(module)) {
-            if *target != module && self.running(*target, state) && !self.bound_by_now(*target, item, state) {
+            if *target != module
+                && self.running(*target, state)
+                && !self.bound_by_now(*target, item, state)
+            {
                 found.insert((module, *target, item.clone()));
             }
         }
@@ -231,14 +345,25 @@ impl<'g> Program<'g> {
 
     /// The attributes of other modules that executing a module reads.
     fn attribute_reads(&self, module: usize) -> Vec<(usize, String)> {
-        let text = self.graph.modules.get(module).and_then(|module| self.texts.text(&module.path));
-        let Some(analysis) = text.map(|text| Analysis::new(&text)) else { return Vec::new() };
+        let text = self
+            .graph
+            .modules
+            .get(module)
+            .and_then(|module| self.texts.text(&module.path));
+        let Some(analysis) = text.map(|text| Analysis::new(&text)) else {
+            return Vec::new();
+        };
         let names = Names::new(self.graph, Some(module), &analysis);
         let mut reads = Vec::new();
-        for used in analysis.uses.iter().filter(|used| used.eager && used.chain.len() > 1) {
+        for used in analysis
+            .uses
+            .iter()
+            .filter(|used| used.eager && used.chain.len() > 1)
+        {
             for pair in names.meanings(used).windows(2) {
                 if let [before, item] = pair
-                    && let (Some(Entity::Module(target)), Some(Entity::Item(..))) = (&before.entity, &item.entity)
+                    && let (Some(Entity::Module(target)), Some(Entity::Item(..))) =
+                        (&before.entity, &item.entity)
                 {
                     reads.push((*target, item.segment.text.clone()));
                 }
@@ -254,17 +379,34 @@ impl<'g> Program<'g> {
 fn steps(graph: &PythonGraph) -> Vec<Vec<Step<'_>>> {
     let mut steps: Vec<Vec<Step<'_>>> = vec![Vec::new(); graph.modules.len()];
     for import in graph.imports.iter().filter(|import| import.eager) {
-        let (ImportTarget::Module(target), Some(list)) = (&import.target, steps.get_mut(import.importer)) else { continue };
+        let (ImportTarget::Module(target), Some(list)) =
+            (&import.target, steps.get_mut(import.importer))
+        else {
+            continue;
+        };
         let named = |name: &String| import.name == *name;
-        let itself = graph.modules.get(*target).is_some_and(|module| named(&module.name) || module.also.iter().any(named));
-        let item = if itself { None } else { import.name.rsplit('.').next() };
-        list.push(Step { at: import.span.start, target: *target, item });
+        let itself = graph
+            .modules
+            .get(*target)
+            .is_some_and(|module| named(&module.name) || module.also.iter().any(named));
+        let item = if itself {
+            None
+        } else {
+            import.name.rsplit('.').next()
+        };
+        list.push(Step {
+            at: import.span.start,
+            target: *target,
+            item,
+        });
     }
     for (list, facts) in steps.iter_mut().zip(&graph.facts) {
         let mut statements: Vec<_> = facts.imports.iter().collect();
         statements.sort_by_key(|import| import.span.start);
         for step in list.iter_mut() {
-            let at = statements.partition_point(|import| import.span.start <= step.at).checked_sub(1);
+            let at = statements
+                .partition_point(|import| import.span.start <= step.at)
+                .checked_sub(1);
             let statement = at.and_then(|at| statements.get(at));
             if let Some(statement) = statement.filter(|statement| step.at < statement.span.end) {
                 // A statement counts from its keyword: what it binds is bound when it is through.

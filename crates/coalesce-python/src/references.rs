@@ -21,9 +21,17 @@ pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Ref
     }
     let spellings = spellings(graph, name, &target);
     let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
-        let Some(text) = texts.text(&found.path) else { return Vec::new() };
-        let mentioned = spellings.iter().any(|spelling| memchr::memmem::find(text.as_bytes(), spelling.as_bytes()).is_some());
-        if mentioned { in_file(graph, module, &found.path, &text, &target) } else { Vec::new() }
+        let Some(text) = texts.text(&found.path) else {
+            return Vec::new();
+        };
+        let mentioned = spellings
+            .iter()
+            .any(|spelling| memchr::memmem::find(text.as_bytes(), spelling.as_bytes()).is_some());
+        if mentioned {
+            in_file(graph, module, &found.path, &text, &target)
+        } else {
+            Vec::new()
+        }
     });
     let mut references: Vec<Reference> = per_file.flatten().collect();
     references.sort();
@@ -53,10 +61,22 @@ fn spellings(graph: &PythonGraph, name: &str, target: &Entity) -> BTreeSet<Strin
     }
 }
 
-fn in_file(graph: &PythonGraph, module: usize, path: &TreePath, text: &str, target: &Entity) -> Vec<Reference> {
+fn in_file(
+    graph: &PythonGraph,
+    module: usize,
+    path: &TreePath,
+    text: &str,
+    target: &Entity,
+) -> Vec<Reference> {
     let analysis = Analysis::new(text);
     let names = Names::new(graph, Some(module), &analysis);
-    let mut finder = Finder { graph, module, path, target, found: Vec::new() };
+    let mut finder = Finder {
+        graph,
+        module,
+        path,
+        target,
+        found: Vec::new(),
+    };
     for (import, _) in &analysis.imports {
         finder.import(import);
     }
@@ -65,8 +85,16 @@ fn in_file(graph: &PythonGraph, module: usize, path: &TreePath, text: &str, targ
         let meanings = names.meanings(found);
         for (at, meaning) in meanings.iter().enumerate() {
             if meaning.entity.as_ref() == Some(target) && Some(meaning.segment.span) != definition {
-                let segments: Vec<ByteSpan> = meanings.iter().take(at + 1).map(|meaning| meaning.segment.span).collect();
-                let form = if found.store && at == 0 { Form::Binding } else { Form::Path };
+                let segments: Vec<ByteSpan> = meanings
+                    .iter()
+                    .take(at + 1)
+                    .map(|meaning| meaning.segment.span)
+                    .collect();
+                let form = if found.store && at == 0 {
+                    Form::Binding
+                } else {
+                    Form::Path
+                };
                 finder.push(meaning.segment.span, segments, form);
             }
         }
@@ -82,8 +110,12 @@ fn in_file(graph: &PythonGraph, module: usize, path: &TreePath, text: &str, targ
 
 /// Where the file itself first binds the item.
 fn own_definition(analysis: &Analysis, module: usize, target: &Entity) -> Option<ByteSpan> {
-    let Entity::Item(owner, item) = target else { return None };
-    let bindings = (*owner == module).then(|| analysis.scopes.first()?.bindings.get(item)).flatten()?;
+    let Entity::Item(owner, item) = target else {
+        return None;
+    };
+    let bindings = (*owner == module)
+        .then(|| analysis.scopes.first()?.bindings.get(item))
+        .flatten()?;
     bindings.iter().map(|binding| binding.span).min()
 }
 
@@ -97,7 +129,13 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn push(&mut self, span: ByteSpan, segments: Vec<ByteSpan>, form: Form) {
-        self.found.push(Reference { path: self.path.clone(), span, segments, form, certainty: Certainty::Exact });
+        self.found.push(Reference {
+            path: self.path.clone(),
+            span,
+            segments,
+            form,
+            certainty: Certainty::Exact,
+        });
     }
 
     fn import(&mut self, import: &ImportStatement) {
@@ -105,7 +143,11 @@ impl Finder<'_> {
             && let Some(base) = self.graph.base_module(self.module, import)
         {
             if Entity::Module(base) == *self.target {
-                let form = if import.leaves.iter().any(|leaf| leaf.name.text == "*") { Form::Glob } else { Form::ImportFrom };
+                let form = if import.leaves.iter().any(|leaf| leaf.name.text == "*") {
+                    Form::Glob
+                } else {
+                    Form::ImportFrom
+                };
                 self.push(from.span, vec![from.span], form);
             } else if from.level == 0 {
                 self.prefixes(&from.module, from.span, Form::ImportFrom);
@@ -121,7 +163,11 @@ impl Finder<'_> {
             return;
         }
         if self.graph.leaf_entity(self.module, import, leaf) == *self.target {
-            let form = if import.from.is_some() { Form::ImportFrom } else { Form::Import };
+            let form = if import.from.is_some() {
+                Form::ImportFrom
+            } else {
+                Form::Import
+            };
             self.push(leaf.name.span, vec![leaf.name.span], form);
         } else if import.from.is_none() {
             self.prefixes(&leaf.name.text, leaf.name.span, Form::Import);
@@ -134,10 +180,16 @@ impl Finder<'_> {
             return;
         }
         for (at, _) in name.match_indices('.') {
-            let prefix = name.get(..at).and_then(|prefix| self.graph.find(Some(self.module), prefix));
+            let prefix = name
+                .get(..at)
+                .and_then(|prefix| self.graph.find(Some(self.module), prefix));
             if prefix.map(Entity::Module).as_ref() == Some(self.target) {
-                let start = name.get(..at).and_then(|prefix| prefix.rfind('.')).map_or(0, |dot| dot + 1);
-                let segment = ByteSpan::from_range(span.start as usize + start..span.start as usize + at);
+                let start = name
+                    .get(..at)
+                    .and_then(|prefix| prefix.rfind('.'))
+                    .map_or(0, |dot| dot + 1);
+                let segment =
+                    ByteSpan::from_range(span.start as usize + start..span.start as usize + at);
                 self.push(segment, vec![segment], form);
             }
         }
@@ -145,8 +197,14 @@ impl Finder<'_> {
 
     /// Strings that are a full name of the target and nothing else.
     fn strings(&mut self, analysis: &Analysis, text: &str) {
-        for string in analysis.strings.iter().filter(|string| !string.documentation) {
-            let Some(content) = string.span.of(text).filter(|content| is_dotted(content)) else { continue };
+        for string in analysis
+            .strings
+            .iter()
+            .filter(|string| !string.documentation)
+        {
+            let Some(content) = string.span.of(text).filter(|content| is_dotted(content)) else {
+                continue;
+            };
             if self.graph.lookup(content) == *self.target {
                 self.push(string.span, vec![string.span], Form::String);
             }

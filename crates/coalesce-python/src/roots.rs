@@ -34,13 +34,26 @@ type File = (TreePath, Arc<PythonFacts>);
 pub fn name_files(files: &[File], settings: &Settings) -> Naming {
     let sources: Vec<&TreePath> = files.iter().map(|(path, _)| path).collect();
     let mut namer = Namer {
-        packages: sources.iter().filter(|path| path.file_stem() == "__init__" && is_source(path)).filter_map(|path| path.parent()).collect(),
+        packages: sources
+            .iter()
+            .filter(|path| path.file_stem() == "__init__" && is_source(path))
+            .filter_map(|path| path.parent())
+            .collect(),
         declared: declared(files, settings),
         fixed: settings.python_roots.is_some(),
         support: support(files),
         used: BTreeMap::new(),
     };
-    let names = sources.iter().map(|path| if is_source(path) { namer.names(path) } else { FileNames::default() }).collect();
+    let names = sources
+        .iter()
+        .map(|path| {
+            if is_source(path) {
+                namer.names(path)
+            } else {
+                FileNames::default()
+            }
+        })
+        .collect();
     let roots = namer.used.into_iter().map(|(path, reason)| Root {
         language: LanguageKind::Python,
         path,
@@ -48,7 +61,10 @@ pub fn name_files(files: &[File], settings: &Settings) -> Naming {
         kind: "import-root".to_owned(),
         reason,
     });
-    Naming { names, roots: roots.collect() }
+    Naming {
+        names,
+        roots: roots.collect(),
+    }
 }
 
 /// Whether a file is Python source, and not a project file.
@@ -69,7 +85,10 @@ struct Namer {
 
 fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
     if let Some(roots) = &settings.python_roots {
-        return roots.iter().map(|root| (root.clone(), "named in coalesce.toml".to_owned())).collect();
+        return roots
+            .iter()
+            .map(|root| (root.clone(), "named in coalesce.toml".to_owned()))
+            .collect();
     }
     let mut declared = BTreeMap::from([(TreePath::root(), "the root of the tree".to_owned())]);
     for (path, facts) in files {
@@ -118,11 +137,21 @@ impl Namer {
         let directory = path.parent().unwrap_or_else(TreePath::root);
         let top = self.top(&directory);
         let mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)> = Vec::new();
-        let mut above = top.as_ref().and_then(TreePath::parent).or_else(|| top.is_none().then(|| directory.clone()));
+        let mut above = top
+            .as_ref()
+            .and_then(TreePath::parent)
+            .or_else(|| top.is_none().then(|| directory.clone()));
         let nearest = above.clone();
         while let Some(root) = above {
             let name = dotted(path, &root);
-            let subject = top.as_ref().map_or_else(|| name.clone(), |top| top.strip_prefix(&root).unwrap_or_default().replace('/', "."));
+            let subject = top.as_ref().map_or_else(
+                || name.clone(),
+                |top| {
+                    top.strip_prefix(&root)
+                        .unwrap_or_default()
+                        .replace('/', ".")
+                },
+            );
             let is_declared = self.declared.contains_key(&root);
             let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
             let supported = self.support.get(&subject).copied().unwrap_or(0);
@@ -131,7 +160,14 @@ impl Namer {
             let telling = segments > 1 || top.is_some();
             if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
                 let supported = if telling || is_declared { supported } else { 0 };
-                candidates.push((is_declared, supported, is_nearest, segments, root.clone(), name));
+                candidates.push((
+                    is_declared,
+                    supported,
+                    is_nearest,
+                    segments,
+                    root.clone(),
+                    name,
+                ));
             }
             above = root.parent();
         }
@@ -140,18 +176,32 @@ impl Namer {
 
     /// The topmost package that holds the directory; `None` when it is no package.
     fn top(&self, directory: &TreePath) -> Option<TreePath> {
-        let mut top = self.packages.contains(directory).then(|| directory.clone())?;
-        while let Some(parent) = top.parent().filter(|parent| !parent.is_root() && self.packages.contains(parent)) {
+        let mut top = self
+            .packages
+            .contains(directory)
+            .then(|| directory.clone())?;
+        while let Some(parent) = top
+            .parent()
+            .filter(|parent| !parent.is_root() && self.packages.contains(parent))
+        {
             top = parent;
         }
         Some(top)
     }
 
-    fn choose(&mut self, path: &TreePath, mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)>) -> FileNames {
+    fn choose(
+        &mut self,
+        path: &TreePath,
+        mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)>,
+    ) -> FileNames {
         // Most supported first; then the directory above the package; then declared, nearest first.
         candidates.sort_by(|a, b| (b.1, b.2, b.0, a.3).cmp(&(a.1, a.2, a.0, b.3)));
-        let Some((is_declared, supported, _, _, root, canonical)) = candidates.first().cloned() else {
-            return FileNames { canonical: dotted(path, &TreePath::root()), also: Vec::new() };
+        let Some((is_declared, supported, _, _, root, canonical)) = candidates.first().cloned()
+        else {
+            return FileNames {
+                canonical: dotted(path, &TreePath::root()),
+                also: Vec::new(),
+            };
         };
         let reason = if is_declared {
             self.declared.get(&root).cloned().unwrap_or_default()
@@ -161,8 +211,17 @@ impl Namer {
             "the directory above a package".to_owned()
         };
         self.used.entry(root).or_insert(reason);
-        let others = candidates.iter().skip(1).filter(|candidate| candidate.1 > 0);
-        FileNames { also: others.map(|candidate| candidate.5.clone()).filter(|name| *name != canonical).collect(), canonical }
+        let others = candidates
+            .iter()
+            .skip(1)
+            .filter(|candidate| candidate.1 > 0);
+        FileNames {
+            also: others
+                .map(|candidate| candidate.5.clone())
+                .filter(|name| *name != canonical)
+                .collect(),
+            canonical,
+        }
     }
 }
 

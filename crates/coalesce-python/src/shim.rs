@@ -26,10 +26,27 @@ pub struct Shim<'a> {
 /// The text of the shim.
 #[must_use]
 pub fn text(shim: &Shim<'_>) -> String {
-    let since = shim.request.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-    let removal = shim.request.remove_in.as_ref().map(|release| format!("; it will be removed in {release}")).unwrap_or_default();
-    let message = format!("`{}` is deprecated{since}, use `{}`{removal}", shim.old, shim.new);
-    let renames: Vec<String> = shim.renames.iter().map(|(old, new)| format!("\"{old}\": \"{new}\"")).collect();
+    let since = shim
+        .request
+        .since
+        .as_ref()
+        .map(|since| format!(" since {since}"))
+        .unwrap_or_default();
+    let removal = shim
+        .request
+        .remove_in
+        .as_ref()
+        .map(|release| format!("; it will be removed in {release}"))
+        .unwrap_or_default();
+    let message = format!(
+        "`{}` is deprecated{since}, use `{}`{removal}",
+        shim.old, shim.new
+    );
+    let renames: Vec<String> = shim
+        .renames
+        .iter()
+        .map(|(old, new)| format!("\"{old}\": \"{new}\""))
+        .collect();
     TEMPLATE
         .replace("@MANIFEST@", &shim.request.manifest)
         .replace("@MESSAGE@", &message)
@@ -51,11 +68,18 @@ fn type_checking(shim: &Shim<'_>) -> String {
         return String::new();
     }
     let line = |name: &&String| {
-        let renamed = shim.renames.iter().find(|(old, _)| old == *name).map_or(name.as_str(), |(_, new)| new);
+        let renamed = shim
+            .renames
+            .iter()
+            .find(|(old, _)| old == *name)
+            .map_or(name.as_str(), |(_, new)| new);
         format!("        {renamed} as {name},\n")
     };
     let lines: String = names.iter().map(line).collect();
-    format!("\nif TYPE_CHECKING:\n    from {} import (\n{lines}    )\n", shim.new)
+    format!(
+        "\nif TYPE_CHECKING:\n    from {} import (\n{lines}    )\n",
+        shim.new
+    )
 }
 
 /// Whether a text can stand in an import statement.
@@ -64,9 +88,10 @@ fn is_name(text: &str) -> bool {
 }
 
 const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-    "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
-    "pass", "raise", "return", "try", "while", "with", "yield",
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
 ];
 
 const TEMPLATE: &str = r#"# coalesce: shim @MANIFEST@

@@ -7,7 +7,10 @@ use crate::{Found, Reason, Subject, fragment::Fragment};
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
     let fences = fences(text);
-    for fence in fences.iter().filter(|fence| fence.speaks(subject.graph.language())) {
+    for fence in fences
+        .iter()
+        .filter(|fence| fence.speaks(subject.graph.language()))
+    {
         fragment(subject, &Fragment::from_lines(text, &fence.lines), found);
     }
     for (span, from, to) in subject.names(text) {
@@ -16,13 +19,28 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
         }
         let fenced = fences.iter().any(|fence| fence.span.contains(span));
         if fenced || is_import_line(text, span) {
-            let reason = Reason { form: Form::DocCode, evidence: Evidence::ExactName, safety: Safety::Safe, text: "a full name in code of a document" };
+            let reason = Reason {
+                form: Form::DocCode,
+                evidence: Evidence::ExactName,
+                safety: Safety::Safe,
+                text: "a full name in code of a document",
+            };
             found.change(span, &from, &to, reason);
         } else if subject.prose {
-            let reason = Reason { form: Form::Prose, evidence: Evidence::Prose, safety: Safety::NeedsReview, text: "a full name in prose" };
+            let reason = Reason {
+                form: Form::Prose,
+                evidence: Evidence::Prose,
+                safety: Safety::NeedsReview,
+                text: "a full name in prose",
+            };
             found.change(span, &from, &to, reason);
         } else {
-            found.leave(span, Form::Prose, &from, "prose; `--docs rewrite` changes it");
+            found.leave(
+                span,
+                Form::Prose,
+                &from,
+                "prose; `--docs rewrite` changes it",
+            );
         }
     }
 }
@@ -40,8 +58,13 @@ pub fn notebook(subject: &Subject<'_>, text: &str, found: &mut Found) {
 }
 
 fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
-    for (mut rewrite, edit) in subject.graph.rewrite_fragment(subject.changes, &fragment.code) {
-        let (Some(edit), Some(span)) = (fragment.edit(&edit), fragment.span(rewrite.span)) else { continue };
+    for (mut rewrite, edit) in subject
+        .graph
+        .rewrite_fragment(subject.changes, &fragment.code)
+    {
+        let (Some(edit), Some(span)) = (fragment.edit(&edit), fragment.span(rewrite.span)) else {
+            continue;
+        };
         if found.covered(edit.span) {
             continue;
         }
@@ -63,7 +86,10 @@ struct Fence {
 impl Fence {
     fn speaks(&self, language: LanguageKind) -> bool {
         match language {
-            LanguageKind::Python => matches!(self.language.as_str(), "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"),
+            LanguageKind::Python => matches!(
+                self.language.as_str(),
+                "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"
+            ),
             LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
         }
     }
@@ -78,20 +104,43 @@ fn fences(text: &str) -> Vec<Fence> {
         at += line.len();
         let trimmed = line.trim_start();
         let indent = line.len() - trimmed.len();
-        let mark: String = trimmed.chars().take_while(|c| matches!(c, '`' | '~')).collect();
+        let mark: String = trimmed
+            .chars()
+            .take_while(|c| matches!(c, '`' | '~'))
+            .collect();
         match &mut open {
-            Some((opening, _, _)) if mark.len() >= opening.len() && mark.starts_with(opening.as_str()) && trimmed.trim() == mark => {
+            Some((opening, _, _))
+                if mark.len() >= opening.len()
+                    && mark.starts_with(opening.as_str())
+                    && trimmed.trim() == mark =>
+            {
                 fences.extend(open.take().map(|(_, _, fence)| fence));
             }
             Some((_, opening_indent, fence)) => {
-                let prompt = if trimmed.starts_with(">>> ") || trimmed.starts_with("... ") { indent + 4 } else { indent.min(*opening_indent) };
+                let prompt = if trimmed.starts_with(">>> ") || trimmed.starts_with("... ") {
+                    indent + 4
+                } else {
+                    indent.min(*opening_indent)
+                };
                 fence.span = fence.span.cover(span);
                 fence.lines.push((span, prompt));
             }
             None if mark.len() >= 3 => {
                 let info = trimmed.trim_start_matches(['`', '~']).trim();
-                let language = info.split([' ', ',', '{', '}']).find(|word| !word.is_empty()).unwrap_or_default().to_lowercase();
-                open = Some((mark, indent, Fence { language, span: ByteSpan::empty(span.end), lines: Vec::new() }));
+                let language = info
+                    .split([' ', ',', '{', '}'])
+                    .find(|word| !word.is_empty())
+                    .unwrap_or_default()
+                    .to_lowercase();
+                open = Some((
+                    mark,
+                    indent,
+                    Fence {
+                        language,
+                        span: ByteSpan::empty(span.end),
+                        lines: Vec::new(),
+                    },
+                ));
             }
             None => {}
         }
@@ -113,8 +162,12 @@ fn is_import_line(text: &str, span: ByteSpan) -> bool {
 fn code_cells(text: &str) -> Vec<Vec<ByteSpan>> {
     let mut cells = Vec::new();
     for (at, key) in text.match_indices("\"source\"") {
-        let kind = text.get(..at).and_then(|before| before.rfind("\"cell_type\""));
-        let code = kind.and_then(|kind| text.get(kind + 11..kind + 30)).is_some_and(|value| value.trim_start_matches([':', ' ']).starts_with("\"code\""));
+        let kind = text
+            .get(..at)
+            .and_then(|before| before.rfind("\"cell_type\""));
+        let code = kind
+            .and_then(|kind| text.get(kind + 11..kind + 30))
+            .is_some_and(|value| value.trim_start_matches([':', ' ']).starts_with("\"code\""));
         if code {
             cells.push(strings(text, at + key.len()));
         }

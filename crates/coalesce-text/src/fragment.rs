@@ -16,7 +16,10 @@ pub struct Fragment {
 impl Fragment {
     /// Lines of a document, each with the bytes to leave out at its start.
     pub fn from_lines(text: &str, lines: &[(ByteSpan, usize)]) -> Self {
-        let mut fragment = Self { newline: "\n".to_owned(), ..Self::default() };
+        let mut fragment = Self {
+            newline: "\n".to_owned(),
+            ..Self::default()
+        };
         for (line, prefix) in lines {
             let content = line.of(text).unwrap_or_default();
             let (head, rest) = content.split_at_checked(*prefix).unwrap_or(("", content));
@@ -31,7 +34,10 @@ impl Fragment {
     pub fn from_json_strings(text: &str, strings: &[ByteSpan]) -> Self {
         let mut fragment = Self::default();
         for span in strings {
-            let line = text.get(..span.start as usize).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
+            let line = text
+                .get(..span.start as usize)
+                .and_then(|before| before.rsplit('\n').next())
+                .unwrap_or_default();
             let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
             fragment.newline = format!("\\n\",\n{indent}\"");
             fragment.push_json(span.of(text).unwrap_or_default(), span.start);
@@ -63,14 +69,19 @@ impl Fragment {
             };
             let offset = start + u32::try_from(at).unwrap_or(0);
             self.code.push(decoded);
-            self.offsets.extend(std::iter::repeat_n(offset, decoded.len_utf8()));
+            self.offsets
+                .extend(std::iter::repeat_n(offset, decoded.len_utf8()));
         }
     }
 
     /// The place in the file of a span of the code.
     pub fn span(&self, span: ByteSpan) -> Option<ByteSpan> {
         let start = self.offsets.get(span.start as usize).copied();
-        let last = span.end.checked_sub(1).and_then(|last| self.offsets.get(last as usize)).map(|last| last + 1);
+        let last = span
+            .end
+            .checked_sub(1)
+            .and_then(|last| self.offsets.get(last as usize))
+            .map(|last| last + 1);
         match (start, last) {
             (_, None) => start.map(ByteSpan::empty),
             (None, Some(end)) if span.is_empty() => Some(ByteSpan::empty(end)),

@@ -21,13 +21,26 @@ pub enum FileKind {
 pub fn kind(path: &TreePath) -> Option<FileKind> {
     let name = path.file_name();
     let lower = name.to_lowercase();
-    if lower.ends_with(".lock") || matches!(lower.as_str(), "package-lock.json" | "uv.lock") || path.as_str().starts_with(".coalesce") {
+    if lower.ends_with(".lock")
+        || matches!(lower.as_str(), "package-lock.json" | "uv.lock")
+        || path.as_str().starts_with(".coalesce")
+    {
         return None;
     }
-    let history = ["changelog", "changes", "history", "news", "release"].iter().any(|word| lower.starts_with(word));
+    let history = ["changelog", "changes", "history", "news", "release"]
+        .iter()
+        .any(|word| lower.starts_with(word));
     let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
-    let document = matches!(extension, Some("md" | "markdown" | "rst" | "txt" | "adoc" | "mdx"));
-    let old = path.components().any(|part| matches!(part, "whatsnew" | "changelog" | "release_notes" | "release-notes" | "releases"));
+    let document = matches!(
+        extension,
+        Some("md" | "markdown" | "rst" | "txt" | "adoc" | "mdx")
+    );
+    let old = path.components().any(|part| {
+        matches!(
+            part,
+            "whatsnew" | "changelog" | "release_notes" | "release-notes" | "releases"
+        )
+    });
     if (history || (old && document)) && (document || extension.is_none()) {
         return Some(FileKind::History);
     }
@@ -36,7 +49,9 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
     }
     match extension {
         Some("ipynb") => Some(FileKind::Notebook),
-        Some("yaml" | "yml" | "toml" | "json" | "ini" | "cfg" | "conf" | "env" | "properties" | "in") => Some(FileKind::Configuration),
+        Some(
+            "yaml" | "yml" | "toml" | "json" | "ini" | "cfg" | "conf" | "env" | "properties" | "in",
+        ) => Some(FileKind::Configuration),
         _ if lower.starts_with(".env") => Some(FileKind::Configuration),
         _ if document => Some(FileKind::Document),
         _ => None,
@@ -47,10 +62,23 @@ fn is_operations(path: &TreePath, lower: &str) -> bool {
     let first = path.components().next().unwrap_or_default();
     let named = matches!(
         lower,
-        "dockerfile" | "containerfile" | "makefile" | "justfile" | "codeowners" | ".coveragerc" | "codecov.yml" | ".codecov.yml" | ".gitlab-ci.yml" | "noxfile" | "procfile"
+        "dockerfile"
+            | "containerfile"
+            | "makefile"
+            | "justfile"
+            | "codeowners"
+            | ".coveragerc"
+            | "codecov.yml"
+            | ".codecov.yml"
+            | ".gitlab-ci.yml"
+            | "noxfile"
+            | "procfile"
     );
     let directory = matches!(first, ".github" | ".circleci" | ".gitlab" | ".buildkite");
-    let script = matches!(lower.rsplit_once('.').map(|(_, extension)| extension), Some("sh" | "bash" | "mk" | "bat" | "ps1"));
+    let script = matches!(
+        lower.rsplit_once('.').map(|(_, extension)| extension),
+        Some("sh" | "bash" | "mk" | "bat" | "ps1")
+    );
     named || directory || script || lower.starts_with("dockerfile.")
 }
 

@@ -11,8 +11,9 @@ mod names;
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind, LanguagePlan, LineIndex, Mention,
-    NotRewritten, Reference, Rewrite, Safety, Texts, TreePath, language::RewriteOptions, pattern::NamePattern,
+    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind,
+    LanguagePlan, LineIndex, Mention, NotRewritten, Reference, Rewrite, Safety, Texts, TreePath,
+    language::RewriteOptions, pattern::NamePattern,
 };
 use rayon::prelude::*;
 
@@ -23,18 +24,38 @@ use crate::{
 
 /// Works out what the changes of one language mean for text files.
 #[must_use]
-pub fn rewrite(changes: &[Change], moves: &[FileMove], graph: &dyn LanguageGraph, options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+pub fn rewrite(
+    changes: &[Change],
+    moves: &[FileMove],
+    graph: &dyn LanguageGraph,
+    options: RewriteOptions,
+    texts: &dyn Texts,
+) -> LanguagePlan {
     let separator = graph.language().separator();
-    let subject = Subject { changes, moves, graph, separator, prose: options.prose };
-    let needles: Vec<&str> = changes.iter().filter_map(|change| change.from.rsplit(separator).next()).collect();
+    let subject = Subject {
+        changes,
+        moves,
+        graph,
+        separator,
+        prose: options.prose,
+    };
+    let needles: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| change.from.rsplit(separator).next())
+        .collect();
     let files: Vec<Found> = text_files(texts)
         .filter_map(|(path, kind)| {
             let text = texts.text(path)?;
-            let mentioned = needles.iter().any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some());
+            let mentioned = needles
+                .iter()
+                .any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some());
             mentioned.then(|| subject.file(path, kind, &text))
         })
         .collect();
-    let mut plan = LanguagePlan { edits: BTreeMap::new(), ..LanguagePlan::default() };
+    let mut plan = LanguagePlan {
+        edits: BTreeMap::new(),
+        ..LanguagePlan::default()
+    };
     for found in files {
         plan.rewrites.extend(found.rewrites);
         plan.not_rewritten.extend(found.not_rewritten);
@@ -54,12 +75,21 @@ pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
         .filter(|(path, text)| !is_manifest(path, text))
         .flat_map_iter(|(path, text)| {
             let lines = LineIndex::new(&text);
-            let fits = |name: &&(ByteSpan, &str)| patterns.iter().any(|pattern| pattern.matches_name_or_parent(name.1));
+            let fits = |name: &&(ByteSpan, &str)| {
+                patterns
+                    .iter()
+                    .any(|pattern| pattern.matches_name_or_parent(name.1))
+            };
             let names = dotted(&text);
             let mentions: Vec<_> = names
                 .iter()
                 .filter(fits)
-                .map(|(span, name)| Mention { path: path.clone(), span: *span, line: lines.line_number(span.start), name: (*name).to_owned() })
+                .map(|(span, name)| Mention {
+                    path: path.clone(),
+                    span: *span,
+                    line: lines.line_number(span.start),
+                    name: (*name).to_owned(),
+                })
                 .collect();
             mentions
         })
@@ -77,10 +107,20 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
     let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
     let files = files.filter(|(path, _, text)| !is_manifest(path, text));
     let found = files.flat_map_iter(|(path, kind, text)| {
-        let form = if kind == FileKind::Configuration { Form::Configuration } else { Form::Prose };
+        let form = if kind == FileKind::Configuration {
+            Form::Configuration
+        } else {
+            Form::Prose
+        };
         let spans: Vec<ByteSpan> = occurrences(&text, name).collect();
         let path = path.clone();
-        spans.into_iter().map(move |span| Reference { path: path.clone(), span, segments: vec![span], form, certainty: Certainty::Exact })
+        spans.into_iter().map(move |span| Reference {
+            path: path.clone(),
+            span,
+            segments: vec![span],
+            form,
+            certainty: Certainty::Exact,
+        })
     });
     let mut found: Vec<Reference> = found.collect();
     found.sort();
@@ -90,11 +130,16 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
 /// Whether a file is a migration manifest: it names what moves because it says so, and stays.
 fn is_manifest(path: &TreePath, text: &str) -> bool {
     let tables = ["[[move]]", "[[replace]]", "[[forbid]]"];
-    path.extension() == Some("toml") && text.contains("schema") && text.lines().any(|line| tables.contains(&line.trim()))
+    path.extension() == Some("toml")
+        && text.contains("schema")
+        && text.lines().any(|line| tables.contains(&line.trim()))
 }
 
 fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, FileKind)> {
-    texts.paths().par_iter().filter_map(|path| Some((path, kind(path)?)))
+    texts
+        .paths()
+        .par_iter()
+        .filter_map(|path| Some((path, kind(path)?)))
 }
 
 pub(crate) struct Subject<'a> {
@@ -122,7 +167,9 @@ pub(crate) struct Reason {
 
 impl Found {
     fn covered(&self, span: ByteSpan) -> bool {
-        self.edits.iter().any(|edit| edit.span.start < span.end && span.start < edit.span.end)
+        self.edits
+            .iter()
+            .any(|edit| edit.span.start < span.end && span.start < edit.span.end)
     }
 
     fn change(&mut self, span: ByteSpan, from: &str, to: &str, reason: Reason) {
@@ -140,19 +187,32 @@ impl Found {
     }
 
     fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
-        self.not_rewritten.push(NotRewritten { path: self.path.clone(), span, form, name: name.to_owned(), why: why.to_owned() });
+        self.not_rewritten.push(NotRewritten {
+            path: self.path.clone(),
+            span,
+            form,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
     }
 }
 
 impl Subject<'_> {
     fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
-        let mut found = Found { path: path.clone(), edits: Vec::new(), rewrites: Vec::new(), not_rewritten: Vec::new() };
+        let mut found = Found {
+            path: path.clone(),
+            edits: Vec::new(),
+            rewrites: Vec::new(),
+            not_rewritten: Vec::new(),
+        };
         if is_manifest(path, text) {
             return found;
         }
         match kind {
             FileKind::History => self.history(text, &mut found),
-            FileKind::Configuration | FileKind::Operations => self.configuration(kind, text, &mut found),
+            FileKind::Configuration | FileKind::Operations => {
+                self.configuration(kind, text, &mut found)
+            }
             FileKind::Document => document::rewrite(self, text, &mut found),
             FileKind::Notebook => document::notebook(self, text, &mut found),
         }
@@ -164,11 +224,19 @@ impl Subject<'_> {
     /// where they share a start.
     fn names(&self, text: &str) -> Vec<(ByteSpan, String, String)> {
         let mut names = Vec::new();
-        for change in self.changes.iter().filter(|change| change.from.contains(self.separator)) {
+        for change in self
+            .changes
+            .iter()
+            .filter(|change| change.from.contains(self.separator))
+        {
             for span in occurrences(text, &change.from) {
                 let nearer = self.changes.iter().any(|other| {
-                    let longer = other.from.len() > change.from.len() && other.from.starts_with(&change.from);
-                    longer && text.get(span.start as usize..).is_some_and(|rest| rest.starts_with(&other.from))
+                    let longer = other.from.len() > change.from.len()
+                        && other.from.starts_with(&change.from);
+                    longer
+                        && text
+                            .get(span.start as usize..)
+                            .is_some_and(|rest| rest.starts_with(&other.from))
                 });
                 if !nearer {
                     names.push((span, change.from.clone(), change.to.clone()));
@@ -187,15 +255,34 @@ impl Subject<'_> {
 
     fn configuration(&self, kind: FileKind, text: &str, found: &mut Found) {
         for (span, from, to) in self.names(text) {
-            let reason = Reason { form: Form::Configuration, evidence: Evidence::ExactName, safety: Safety::Safe, text: "a full name in a configuration file" };
+            let reason = Reason {
+                form: Form::Configuration,
+                evidence: Evidence::ExactName,
+                safety: Safety::Safe,
+                text: "a full name in a configuration file",
+            };
             found.change(span, &from, &to, reason);
         }
-        for file in self.moves.iter().filter(|file| file.from.as_str().contains('/')) {
+        for file in self
+            .moves
+            .iter()
+            .filter(|file| file.from.as_str().contains('/'))
+        {
             for span in occurrences(text, file.from.as_str()) {
                 if kind == FileKind::Operations {
-                    found.leave(span, Form::FilePath, file.from.as_str(), "a path in a file that runs or guards the project: change it by hand");
+                    found.leave(
+                        span,
+                        Form::FilePath,
+                        file.from.as_str(),
+                        "a path in a file that runs or guards the project: change it by hand",
+                    );
                 } else if !found.covered(span) {
-                    let reason = Reason { form: Form::FilePath, evidence: Evidence::ExactPath, safety: Safety::Safe, text: "the path of a file that moves" };
+                    let reason = Reason {
+                        form: Form::FilePath,
+                        evidence: Evidence::ExactPath,
+                        safety: Safety::Safe,
+                        text: "the path of a file that moves",
+                    };
                     found.change(span, file.from.as_str(), file.to.as_str(), reason);
                 }
             }

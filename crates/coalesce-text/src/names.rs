@@ -12,7 +12,9 @@ pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Byt
     memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter_map(move |at| {
         let before = text.get(..at)?.chars().next_back();
         let after = text.get(at + name.len()..)?.chars().next();
-        let starts = !before.is_some_and(|c| joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_path_start(text, at, c));
+        let starts = !before.is_some_and(|c| {
+            joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_path_start(text, at, c)
+        });
         let ends = !after.is_some_and(|c| joins(c) || c == '-');
         (starts && ends).then(|| ByteSpan::from_range(at..at + name.len()))
     })
@@ -34,17 +36,30 @@ pub fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
     let mut found = Vec::new();
     let mut at = 0;
     let bytes = text.as_bytes();
-    let part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte == b':' || byte >= 0x80;
+    let part = |byte: u8| {
+        byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte == b':' || byte >= 0x80
+    };
     while at < bytes.len() {
         if !bytes.get(at).copied().is_some_and(part) {
             at += 1;
             continue;
         }
-        let end = bytes.iter().skip(at).position(|byte| !part(*byte)).map_or(bytes.len(), |length| at + length);
-        let path = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(|byte| matches!(byte, b'/' | b'-'));
+        let end = bytes
+            .iter()
+            .skip(at)
+            .position(|byte| !part(*byte))
+            .map_or(bytes.len(), |length| at + length);
+        let path = at
+            .checked_sub(1)
+            .and_then(|before| bytes.get(before))
+            .is_some_and(|byte| matches!(byte, b'/' | b'-'));
         let whole = text.get(at..end).unwrap_or_default();
         let name = whole.trim_end_matches(['.', ':']);
-        let name = if name.contains("::") { name } else { name.split(':').next().unwrap_or(name) };
+        let name = if name.contains("::") {
+            name
+        } else {
+            name.split(':').next().unwrap_or(name)
+        };
         if !path && (name.contains('.') || name.contains("::")) && !name.starts_with(['.', ':']) {
             found.push((ByteSpan::from_range(at..at + name.len()), name));
         }
@@ -70,7 +85,10 @@ mod tests {
         ] {
             assert_eq!(occurrences(text, "p.old").count(), count, "{text}");
         }
-        let names: Vec<_> = dotted("a: p.q.R, x::y; v1 p.q:main").into_iter().map(|(_, name)| name).collect();
+        let names: Vec<_> = dotted("a: p.q.R, x::y; v1 p.q:main")
+            .into_iter()
+            .map(|(_, name)| name)
+            .collect();
         assert_eq!(names, ["p.q.R", "x::y", "p.q"]);
     }
 }

@@ -25,5 +25,6 @@ pub fn read(path: &Path) -> Result<String, Failure> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
+    fs::write(path, text)
+        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }

@@ -24,10 +24,16 @@ pub struct Part<L: Language> {
 
 impl<L: Language> Part<L> {
     fn read(language: L, tree: &SourceTree, cache: bool, settings: &Settings) -> Self {
-        let cache = cache.then(|| FactsCache::<L>::open(tree, &language)).flatten();
+        let cache = cache
+            .then(|| FactsCache::<L>::open(tree, &language))
+            .flatten();
         let files = tree.facts(&language, cache.as_ref());
         let graph = language.resolve(&files, coalesce_model::Texts::paths(tree), settings);
-        Self { language, files, graph }
+        Self {
+            language,
+            files,
+            graph,
+        }
     }
 }
 
@@ -53,14 +59,21 @@ impl Session {
         let settings = tree.settings().clone();
         let python = Part::read(Python, &tree, cache, &settings);
         let rust = Part::read(Rust, &tree, cache, &settings);
-        Ok(Self { tree, settings, python, rust })
+        Ok(Self {
+            tree,
+            settings,
+            python,
+            rust,
+        })
     }
 
     /// The graphs of the languages that the tree has.
     #[must_use]
     pub fn graphs(&self) -> Vec<&dyn LanguageGraph> {
         let all: [&dyn LanguageGraph; 2] = [&self.rust.graph, &self.python.graph];
-        all.into_iter().filter(|graph| !graph.modules().is_empty()).collect()
+        all.into_iter()
+            .filter(|graph| !graph.modules().is_empty())
+            .collect()
     }
 
     /// How many files gave facts.

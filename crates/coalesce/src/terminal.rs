@@ -28,7 +28,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => {
             // The reader may have gone away; there is nobody left to tell.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Failed } else { Exit::Success }.into();
+            return if error.use_stderr() {
+                Exit::Failed
+            } else {
+                Exit::Success
+            }
+            .into();
         }
     };
     // Code 2 is what the help promises for a command that could not, a mistake of ours included;
@@ -45,7 +50,10 @@ fn print(global: &Global, outcome: &Outcome) -> Exit {
     let mut out = io::stdout().lock();
     let text = match global.format {
         Format::Human => {
-            let options = Options { color: colored(global.color, &out), quiet: global.quiet };
+            let options = Options {
+                color: colored(global.color, &out),
+                quiet: global.quiet,
+            };
             Ok(coalesce_report::page(&outcome.envelope, options))
         }
         Format::Json => coalesce_report::json(&outcome.envelope).map_err(io::Error::from),
@@ -55,7 +63,10 @@ fn print(global: &Global, outcome: &Outcome) -> Exit {
         Ok(()) => outcome.exit,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome.exit,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "error: failed to write to standard output: {error}");
+            let _ = writeln!(
+                io::stderr(),
+                "error: failed to write to standard output: {error}"
+            );
             Exit::Failed
         }
     }
@@ -64,13 +75,22 @@ fn print(global: &Global, outcome: &Outcome) -> Exit {
 fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
     let global = &invocation.global;
     let mut talk = io::stderr().lock();
-    let options = Options { color: colored(global.color, &talk), quiet: global.quiet };
+    let options = Options {
+        color: colored(global.color, &talk),
+        quiet: global.quiet,
+    };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
     if global.format == Format::Json {
         let root = global.root.display().to_string();
         let body = Body::Failed(Failed { error });
         let envelope = Envelope::new(root, invocation.command.name(), body);
-        return print(global, &Outcome { envelope, exit: Exit::Failed });
+        return print(
+            global,
+            &Outcome {
+                envelope,
+                exit: Exit::Failed,
+            },
+        );
     }
     Exit::Failed
 }

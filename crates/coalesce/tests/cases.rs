@@ -351,7 +351,12 @@ fn compare(expected: &Tree, actual: &Tree) -> anyhow::Result<()> {
 
 fn difference(expected: &str, actual: &str) -> String {
     let file = coalesce_model::TreePath::root();
-    let side = |text| Some(coalesce_report::diff::Side { path: &file, text: Some(text) });
+    let side = |text| {
+        Some(coalesce_report::diff::Side {
+            path: &file,
+            text: Some(text),
+        })
+    };
     let diff = coalesce_report::diff::file_diff(side(expected), side(actual));
     diff.lines().skip(3).collect::<Vec<_>>().join("\n")
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Finding, Import, ImportTarget, LanguageGraph, Mention, Module, ModuleKind, Severity, TreePath, finding::codes,
-    manifest::Forbid,
+    Finding, Import, ImportTarget, LanguageGraph, Mention, Module, ModuleKind, Severity, TreePath,
+    finding::codes, manifest::Forbid,
 };
 
 use crate::Subject;
@@ -21,46 +21,87 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             if importer.is_some_and(|module| module.kind == ModuleKind::Shim) {
                 continue;
             }
-            let finding = forbidden(subject.forbids, &import.name, &importer_names).map(|forbid| explain(forbid, &import.name));
+            let finding = forbidden(subject.forbids, &import.name, &importer_names)
+                .map(|forbid| explain(forbid, &import.name));
             let finding = finding.or_else(|| deprecated(*graph, import));
-            findings.extend(finding.map(|(message, help)| place(&import.path, import.span, message, help)));
+            findings.extend(
+                finding.map(|(message, help)| place(&import.path, import.span, message, help)),
+            );
         }
         for mention in graph.mentions() {
-            let importer_names = modules.get(&mention.path).map(|module| names(module)).unwrap_or_default();
-            let shim = modules.get(&mention.path).is_some_and(|module| module.kind == ModuleKind::Shim);
+            let importer_names = modules
+                .get(&mention.path)
+                .map(|module| names(module))
+                .unwrap_or_default();
+            let shim = modules
+                .get(&mention.path)
+                .is_some_and(|module| module.kind == ModuleKind::Shim);
             findings.extend(mentioned(subject.forbids, mention, &importer_names).filter(|_| !shim));
         }
     }
-    findings.extend(subject.configuration.iter().filter_map(|mention| mentioned(subject.forbids, mention, &[])));
+    findings.extend(
+        subject
+            .configuration
+            .iter()
+            .filter_map(|mention| mentioned(subject.forbids, mention, &[])),
+    );
     findings
 }
 
 fn by_path(graph: &dyn LanguageGraph) -> BTreeMap<&TreePath, &Module> {
     // The file's own module, not one that stands inside it.
-    graph.modules().iter().filter(|module| module.inline.is_none()).map(|module| (&module.path, module)).collect()
+    graph
+        .modules()
+        .iter()
+        .filter(|module| module.inline.is_none())
+        .map(|module| (&module.path, module))
+        .collect()
 }
 
 fn names(module: &Module) -> Vec<&str> {
-    std::iter::once(&module.name).chain(&module.also).map(String::as_str).collect()
+    std::iter::once(&module.name)
+        .chain(&module.also)
+        .map(String::as_str)
+        .collect()
 }
 
 fn forbidden<'f>(forbids: &'f [Forbid], name: &str, importers: &[&str]) -> Option<&'f Forbid> {
     forbids.iter().find(|forbid| {
-        let excepted = importers.iter().any(|importer| forbid.except.iter().any(|pattern| pattern.matches(importer)));
+        let excepted = importers.iter().any(|importer| {
+            forbid
+                .except
+                .iter()
+                .any(|pattern| pattern.matches(importer))
+        });
         !excepted && forbid.import.matches_name_or_parent(name)
     })
 }
 
 fn explain(forbid: &Forbid, name: &str) -> (String, Option<String>) {
-    (format!("`{name}` is forbidden by `{}`", forbid.import.as_str()), forbid.message.clone())
+    (
+        format!("`{name}` is forbidden by `{}`", forbid.import.as_str()),
+        forbid.message.clone(),
+    )
 }
 
 fn deprecated(graph: &dyn LanguageGraph, import: &Import) -> Option<(String, Option<String>)> {
-    let ImportTarget::Module(target) = import.target else { return None };
-    let module = graph.modules().get(target).filter(|module| module.kind == ModuleKind::Shim)?;
+    let ImportTarget::Module(target) = import.target else {
+        return None;
+    };
+    let module = graph
+        .modules()
+        .get(target)
+        .filter(|module| module.kind == ModuleKind::Shim)?;
     // A package of shims is imported on the way to what it holds; only the importer's own words count.
-    let named = names(module).iter().any(|name| import.name.starts_with(name));
-    named.then(|| (format!("`{}` is a deprecated shim", module.name), Some("import the module that it forwards to".to_owned())))
+    let named = names(module)
+        .iter()
+        .any(|name| import.name.starts_with(name));
+    named.then(|| {
+        (
+            format!("`{}` is a deprecated shim", module.name),
+            Some("import the module that it forwards to".to_owned()),
+        )
+    })
 }
 
 fn mentioned(forbids: &[Forbid], mention: &Mention, importers: &[&str]) -> Option<Finding> {
@@ -68,6 +109,18 @@ fn mentioned(forbids: &[Forbid], mention: &Mention, importers: &[&str]) -> Optio
     Some(place(&mention.path, mention.span, message, help))
 }
 
-fn place(path: &TreePath, span: coalesce_model::ByteSpan, message: String, help: Option<String>) -> Finding {
-    Finding { code: codes::FORBIDDEN_PATH, severity: Severity::Error, path: path.clone(), span: Some(span), message, help }
+fn place(
+    path: &TreePath,
+    span: coalesce_model::ByteSpan,
+    message: String,
+    help: Option<String>,
+) -> Finding {
+    Finding {
+        code: codes::FORBIDDEN_PATH,
+        severity: Severity::Error,
+        path: path.clone(),
+        span: Some(span),
+        message,
+        help,
+    }
 }

@@ -8,6 +8,14 @@ use crate::Subject;
 /// know. An import that the baseline already has is not reported again.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let graphs = subject.index.graphs().iter();
-    let found = graphs.flat_map(|graph| graph.findings()).filter(|finding| finding.code == codes::UNRESOLVED_IMPORT);
-    found.filter(|finding| subject.baseline.is_none_or(|baseline| !baseline.has_unresolved(finding))).collect()
+    let found = graphs
+        .flat_map(|graph| graph.findings())
+        .filter(|finding| finding.code == codes::UNRESOLVED_IMPORT);
+    found
+        .filter(|finding| {
+            subject
+                .baseline
+                .is_none_or(|baseline| !baseline.has_unresolved(finding))
+        })
+        .collect()
 }

@@ -62,13 +62,40 @@ struct ForbidTable {
 /// Verbs of the format that this version does not carry out.
 const UNSUPPORTED: [&str; 2] = ["merge", "remove"];
 const KEYS: [&str; 16] = [
-    "schema", "description", "shims", "move", "replace", "forbid", "from", "to", "shim", "rename", "import",
-    "except", "message", "since", "remove-in", "kind",
+    "schema",
+    "description",
+    "shims",
+    "move",
+    "replace",
+    "forbid",
+    "from",
+    "to",
+    "shim",
+    "rename",
+    "import",
+    "except",
+    "message",
+    "since",
+    "remove-in",
+    "kind",
 ];
 
-pub(super) fn error_at(path: &str, text: &str, span: ByteSpan, message: String, help: Option<String>) -> ManifestError {
+pub(super) fn error_at(
+    path: &str,
+    text: &str,
+    span: ByteSpan,
+    message: String,
+    help: Option<String>,
+) -> ManifestError {
     let position = LineIndex::new(text).position(text, span.start);
-    ManifestError { path: path.to_owned(), line: position.line, column: position.column, span, message, help }
+    ManifestError {
+        path: path.to_owned(),
+        line: position.line,
+        column: position.column,
+        span,
+        message,
+        help,
+    }
 }
 
 impl Manifest {
@@ -79,11 +106,20 @@ impl Manifest {
     /// Every mistake that the text alone shows: TOML syntax, unknown keys (with the nearest known
     /// one), verbs that this version does not carry out, malformed names, one name in two entries.
     pub fn parse(path: &str, text: &str) -> Result<Self, Vec<ManifestError>> {
-        let document: Document = toml::from_str(text).map_err(|error| vec![syntax_error(path, text, &error)])?;
-        let mut reader = Reader { path, text, errors: Vec::new() };
+        let document: Document =
+            toml::from_str(text).map_err(|error| vec![syntax_error(path, text, &error)])?;
+        let mut reader = Reader {
+            path,
+            text,
+            errors: Vec::new(),
+        };
         let schema = ByteSpan::from_range(document.schema.span());
         if *document.schema.get_ref() != 1 {
-            reader.fail(schema, "unknown schema version", Some("this version reads `schema = 1`"));
+            reader.fail(
+                schema,
+                "unknown schema version",
+                Some("this version reads `schema = 1`"),
+            );
         }
         let mut entries = reader.moves(document.moves);
         entries.extend(reader.replaces(document.replaces));
@@ -95,7 +131,10 @@ impl Manifest {
         }
         let file_name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         Ok(Self {
-            id: file_name.strip_suffix(".toml").unwrap_or(file_name).to_owned(),
+            id: file_name
+                .strip_suffix(".toml")
+                .unwrap_or(file_name)
+                .to_owned(),
             path: path.to_owned(),
             text: text.to_owned(),
             description: document.description.unwrap_or_default(),
@@ -108,14 +147,19 @@ impl Manifest {
 }
 
 fn syntax_error(path: &str, text: &str, error: &toml::de::Error) -> ManifestError {
-    let span = error.span().map_or(ByteSpan::empty(0), ByteSpan::from_range);
+    let span = error
+        .span()
+        .map_or(ByteSpan::empty(0), ByteSpan::from_range);
     let message = error.message();
     let (first, _) = message.split_once('\n').unwrap_or((message, ""));
-    let unknown = first.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    let unknown = first
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split('`').next());
     let (message, help) = match unknown {
-        Some(key) if UNSUPPORTED.contains(&key) => {
-            (format!("`[[{key}]]` is not supported by this version"), Some("use `[[move]]` or `[[replace]]`".to_owned()))
-        }
+        Some(key) if UNSUPPORTED.contains(&key) => (
+            format!("`[[{key}]]` is not supported by this version"),
+            Some("use `[[move]]` or `[[replace]]`".to_owned()),
+        ),
         Some(key) => (
             format!("unknown key `{key}`"),
             nearest(key, KEYS).map(|known| format!("did you mean `{known}`?")),
@@ -133,7 +177,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn fail(&mut self, span: ByteSpan, message: impl Into<String>, help: Option<&str>) {
-        self.errors.push(error_at(self.path, self.text, span, message.into(), help.map(str::to_owned)));
+        self.errors.push(error_at(
+            self.path,
+            self.text,
+            span,
+            message.into(),
+            help.map(str::to_owned),
+        ));
     }
 
     fn moves(&mut self, tables: Vec<Spanned<MoveTable>>) -> Vec<Entry> {
@@ -168,7 +218,11 @@ impl Reader<'_> {
             .map(|table| Forbid {
                 span: ByteSpan::from_range(table.import.span()),
                 import: NamePattern::new(table.import.get_ref()),
-                except: table.except.iter().map(|pattern| NamePattern::new(pattern)).collect(),
+                except: table
+                    .except
+                    .iter()
+                    .map(|pattern| NamePattern::new(pattern))
+                    .collect(),
                 message: table.message,
             })
             .collect()
@@ -188,25 +242,48 @@ impl Reader<'_> {
         let separator = if text.contains("::") { "::" } else { "." };
         if !text.split(separator).all(is_segment) {
             let path_like = text.contains('/') || text.contains('\\');
-            let help = path_like.then_some("write a module name such as `pkg.module` or `krate::module`, not a path");
+            let help = path_like.then_some(
+                "write a module name such as `pkg.module` or `krate::module`, not a path",
+            );
             self.fail(span, format!("`{text}` is not a module name"), help);
         }
-        Name { text: text.to_owned(), within, span }
+        Name {
+            text: text.to_owned(),
+            within,
+            span,
+        }
     }
 
     fn contradictions(&mut self, entries: &[Entry]) {
         for (at, entry) in entries.iter().enumerate() {
             let earlier = entries.get(..at).unwrap_or_default();
-            if earlier.iter().any(|other| other.from.text == entry.from.text && other.from.within == entry.from.within) {
-                self.fail(entry.from.span, format!("`{}` stands in two entries", entry.from.text), None);
+            if earlier.iter().any(|other| {
+                other.from.text == entry.from.text && other.from.within == entry.from.within
+            }) {
+                self.fail(
+                    entry.from.span,
+                    format!("`{}` stands in two entries", entry.from.text),
+                    None,
+                );
             }
-            let same_target = |other: &&Entry| other.to.text == entry.to.text && other.verb == Verb::Move && entry.verb == Verb::Move;
+            let same_target = |other: &&Entry| {
+                other.to.text == entry.to.text
+                    && other.verb == Verb::Move
+                    && entry.verb == Verb::Move
+            };
             if let Some(other) = earlier.iter().find(same_target) {
-                let message = format!("`{}` and `{}` both move to `{}`", other.from.text, entry.from.text, entry.to.text);
+                let message = format!(
+                    "`{}` and `{}` both move to `{}`",
+                    other.from.text, entry.from.text, entry.to.text
+                );
                 self.fail(entry.to.span, message, None);
             }
             if entry.from.text == entry.to.text {
-                self.fail(entry.to.span, format!("`{}` moves to itself", entry.from.text), None);
+                self.fail(
+                    entry.to.span,
+                    format!("`{}` moves to itself", entry.from.text),
+                    None,
+                );
             }
             self.languages(entry);
         }
@@ -217,11 +294,21 @@ impl Reader<'_> {
         if let (Some(from), Some(to)) = (entry.from.language(), entry.to.language())
             && from != to
         {
-            let message = format!("`{}` and `{}` are names of different languages", entry.from.text, entry.to.text);
+            let message = format!(
+                "`{}` and `{}` are names of different languages",
+                entry.from.text, entry.to.text
+            );
             self.fail(entry.to.span, message, Some("`::` is Rust, `.` is Python"));
         }
-        let separator = entry.from.language().map_or(".", crate::LanguageKind::separator);
-        let inside = entry.to.text.strip_prefix(&entry.from.text).is_some_and(|rest| rest.starts_with(separator));
+        let separator = entry
+            .from
+            .language()
+            .map_or(".", crate::LanguageKind::separator);
+        let inside = entry
+            .to
+            .text
+            .strip_prefix(&entry.from.text)
+            .is_some_and(|rest| rest.starts_with(separator));
         if inside && entry.verb == Verb::Move {
             let message = format!("`{}` cannot move inside itself", entry.from.text);
             self.fail(entry.to.span, message, None);
@@ -230,7 +317,10 @@ impl Reader<'_> {
 
     /// Moves that chase each other: `a` to `b` while `b` moves to `a`.
     fn cycles(&mut self, entries: &[Entry]) {
-        let next: BTreeMap<&str, &Entry> = entries.iter().map(|entry| (entry.from.text.as_str(), entry)).collect();
+        let next: BTreeMap<&str, &Entry> = entries
+            .iter()
+            .map(|entry| (entry.from.text.as_str(), entry))
+            .collect();
         for entry in entries {
             let mut chain = vec![entry.from.text.as_str()];
             let mut at = entry;
@@ -239,7 +329,11 @@ impl Reader<'_> {
                     chain.push(&entry.from.text);
                     let least = chain.iter().min() == chain.first();
                     if least && chain.len() > 2 {
-                        self.fail(entry.from.span, format!("a cycle of moves: {}", chain.join(" → ")), None);
+                        self.fail(
+                            entry.from.span,
+                            format!("a cycle of moves: {}", chain.join(" → ")),
+                            None,
+                        );
                     }
                     break;
                 }
@@ -256,7 +350,10 @@ impl Reader<'_> {
 /// Whether a text can be one segment of a name. File-derived Python names may start with a digit
 /// or contain a dash; a name with a blank or a slash is none.
 fn is_segment(segment: &str) -> bool {
-    !segment.is_empty() && segment.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-' || c == '#')
+    !segment.is_empty()
+        && segment
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == '-' || c == '#')
 }
 
 #[cfg(test)]
@@ -271,7 +368,16 @@ mod tests {
             Ok(_) => Vec::new(),
             Err(errors) => errors
                 .into_iter()
-                .map(|error| format!("{error}{}", error.help.as_deref().map(|help| format!(" ({help})")).unwrap_or_default()))
+                .map(|error| {
+                    format!(
+                        "{error}{}",
+                        error
+                            .help
+                            .as_deref()
+                            .map(|help| format!(" ({help})"))
+                            .unwrap_or_default()
+                    )
+                })
                 .collect(),
         }
     }
@@ -280,15 +386,50 @@ mod tests {
     fn every_mistake_has_a_place_and_often_a_remedy() {
         let at = "migrations/0001-x.toml";
         for (body, expected) in [
-            ("[[move]]\nfrm = 'a.b'\nto = 'a.c'", vec![format!("{at}:3:1: unknown key `frm` (did you mean `from`?)")]),
-            ("[[merge]]\nfrom = 'a.b'", vec![format!("{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)")]),
-            ("[[move]]\nfrom = 'a.b'\nto = 'a::c'", vec![format!("{at}:4:6: `a.b` and `a::c` are names of different languages (`::` is Rust, `.` is Python)")]),
-            ("[[move]]\nfrom = 'a.b'\nto = 'a.b.c'", vec![format!("{at}:4:6: `a.b` cannot move inside itself")]),
-            ("[[move]]\nfrom = 'a/b.py'\nto = 'a.c'", vec![format!("{at}:3:8: `a/b.py` is not a module name (write a module name such as `pkg.module` or `krate::module`, not a path)")]),
-            ("[[move]]\nfrom = '../x//a.b'\nto = 'a.c'", vec![format!("{at}:3:8: `../x` leads outside the root")]),
-            ("[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.b'\nto = 'a.d'", vec![format!("{at}:6:8: `a.b` stands in two entries")]),
-            ("[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.c'\nto = 'a.b'", vec![format!("{at}:3:8: a cycle of moves: a.b → a.c → a.b")]),
-            ("[[move]]\nfrom = 'a.b'\nto = 'a.x'\n[[move]]\nfrom = 'a.c'\nto = 'a.x'", vec![format!("{at}:7:6: `a.b` and `a.c` both move to `a.x`")]),
+            (
+                "[[move]]\nfrm = 'a.b'\nto = 'a.c'",
+                vec![format!(
+                    "{at}:3:1: unknown key `frm` (did you mean `from`?)"
+                )],
+            ),
+            (
+                "[[merge]]\nfrom = 'a.b'",
+                vec![format!(
+                    "{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)"
+                )],
+            ),
+            (
+                "[[move]]\nfrom = 'a.b'\nto = 'a::c'",
+                vec![format!(
+                    "{at}:4:6: `a.b` and `a::c` are names of different languages (`::` is Rust, `.` is Python)"
+                )],
+            ),
+            (
+                "[[move]]\nfrom = 'a.b'\nto = 'a.b.c'",
+                vec![format!("{at}:4:6: `a.b` cannot move inside itself")],
+            ),
+            (
+                "[[move]]\nfrom = 'a/b.py'\nto = 'a.c'",
+                vec![format!(
+                    "{at}:3:8: `a/b.py` is not a module name (write a module name such as `pkg.module` or `krate::module`, not a path)"
+                )],
+            ),
+            (
+                "[[move]]\nfrom = '../x//a.b'\nto = 'a.c'",
+                vec![format!("{at}:3:8: `../x` leads outside the root")],
+            ),
+            (
+                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.b'\nto = 'a.d'",
+                vec![format!("{at}:6:8: `a.b` stands in two entries")],
+            ),
+            (
+                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.c'\nto = 'a.b'",
+                vec![format!("{at}:3:8: a cycle of moves: a.b → a.c → a.b")],
+            ),
+            (
+                "[[move]]\nfrom = 'a.b'\nto = 'a.x'\n[[move]]\nfrom = 'a.c'\nto = 'a.x'",
+                vec![format!("{at}:7:6: `a.b` and `a.c` both move to `a.x`")],
+            ),
         ] {
             assert_eq!(errors(body), expected, "{body}");
         }
@@ -299,7 +440,10 @@ mod tests {
         let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n";
         let manifest = Manifest::parse("m/0002-y.toml", text).unwrap();
         assert_eq!(manifest.id, "0002-y");
-        assert_eq!(manifest.entries[0].rename, [("x".to_owned(), "y".to_owned())]);
+        assert_eq!(
+            manifest.entries[0].rename,
+            [("x".to_owned(), "y".to_owned())]
+        );
         assert!(manifest.entries[0].shim && manifest.forbids.len() == 1);
     }
 }

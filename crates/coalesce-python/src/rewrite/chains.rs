@@ -44,7 +44,9 @@ fn root<'a>(file: &File<'a>, used: &Use) -> Option<Root<'a>> {
     let first = used.chain.first()?;
     let analysis = file.analysis();
     if analysis.binding_scope(used.scope, &first.text).is_none() {
-        let Some(module) = file.module else { return Some(Root::Whole(Vec::new())) };
+        let Some(module) = file.module else {
+            return Some(Root::Whole(Vec::new()));
+        };
         // Nothing in the file binds it: a star import may.
         return match file.graph().member(module, &first.text) {
             Entity::Module(module) => Some(Root::Module(module, None)),
@@ -52,12 +54,18 @@ fn root<'a>(file: &File<'a>, used: &Use) -> Option<Root<'a>> {
         };
     }
     let bindings = analysis.bindings(used.scope, &first.text);
-    let imports: Vec<_> = bindings.iter().filter_map(|binding| file.names.import(binding)).collect();
-    let plain = |(import, leaf): &(&ImportStatement, &Leaf)| import.from.is_none() && leaf.alias.is_none();
+    let imports: Vec<_> = bindings
+        .iter()
+        .filter_map(|binding| file.names.import(binding))
+        .collect();
+    let plain =
+        |(import, leaf): &(&ImportStatement, &Leaf)| import.from.is_none() && leaf.alias.is_none();
     if !imports.is_empty() && imports.iter().all(plain) {
         return Some(Root::Whole(imports));
     }
-    imports.into_iter().find_map(|(import, leaf)| Some(Root::Module(file.leaf_module(import, leaf)?, Some(import))))
+    imports.into_iter().find_map(|(import, leaf)| {
+        Some(Root::Module(file.leaf_module(import, leaf)?, Some(import)))
+    })
 }
 
 /// The modules that the segments of a chain after its root stand for, as far as each is the
@@ -66,7 +74,9 @@ fn path(file: &File<'_>, mut module: usize, chain: &[Spanned]) -> Vec<usize> {
     let mut modules = vec![module];
     for segment in chain.iter().skip(1) {
         let submodule = file.graph().submodule(module, &segment.text);
-        match submodule.filter(|submodule| file.graph().member(module, &segment.text) == Entity::Module(*submodule)) {
+        match submodule.filter(|submodule| {
+            file.graph().member(module, &segment.text) == Entity::Module(*submodule)
+        }) {
             Some(submodule) => module = submodule,
             None => break,
         }
@@ -105,7 +115,11 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
 }
 
 fn text_of(chain: &[Spanned], length: usize) -> String {
-    let segments: Vec<&str> = chain.iter().take(length).map(|segment| segment.text.as_str()).collect();
+    let segments: Vec<&str> = chain
+        .iter()
+        .take(length)
+        .map(|segment| segment.text.as_str())
+        .collect();
     segments.join(".")
 }
 
@@ -114,48 +128,120 @@ fn span_of(chain: &[Spanned], from: usize, to: usize) -> Option<ByteSpan> {
 }
 
 /// A chain that is a full name.
-fn whole(file: &File<'_>, used: &Use, imports: &[(&ImportStatement, &Leaf)], found: &mut FileEdits) {
-    let Some((length, module)) = module_prefix(file, &used.chain) else { return };
+fn whole(
+    file: &File<'_>,
+    used: &Use,
+    imports: &[(&ImportStatement, &Leaf)],
+    found: &mut FileEdits,
+) {
+    let Some((length, module)) = module_prefix(file, &used.chain) else {
+        return;
+    };
     item(file, module, used.chain.get(length), found);
     let old = text_of(&used.chain, length);
-    let Some(new) = file.absolute(&old) else { return };
+    let Some(new) = file.absolute(&old) else {
+        return;
+    };
     // `import old` becomes `import new as old`: the root means the new module already.
-    let root = used.chain.first().map(|root| root.text.as_str()).unwrap_or_default();
+    let root = used
+        .chain
+        .first()
+        .map(|root| root.text.as_str())
+        .unwrap_or_default();
     if imports.iter().any(|(_, leaf)| leaf.name.text == root)
         && let Some(root_after) = file.absolute(root)
     {
-        if new == root_after || new.strip_prefix(root_after.as_str()).is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default()) {
+        if new == root_after
+            || new
+                .strip_prefix(root_after.as_str())
+                .is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default())
+        {
             return;
         }
     }
-    let Some(span) = span_of(&used.chain, 0, length - 1) else { return };
-    found.change(Edit::replace(span, new.clone()), Reference::resolved(Form::Path, &old, &new, "the chain leads to a module with another name"));
+    let Some(span) = span_of(&used.chain, 0, length - 1) else {
+        return;
+    };
+    found.change(
+        Edit::replace(span, new.clone()),
+        Reference::resolved(
+            Form::Path,
+            &old,
+            &new,
+            "the chain leads to a module with another name",
+        ),
+    );
     if let Some((import, _)) = imports.first() {
-        let covers = |name: &str| name == old || name.strip_prefix(old.as_str()).is_some_and(|rest| rest.starts_with('.'));
-        let plain = file.analysis().imports.iter().filter(|(import, _)| import.from.is_none()).flat_map(|(import, _)| &import.leaves);
-        let loaded = plain.into_iter().any(|leaf| leaf.alias.is_none() && covers(&leaf.name.text));
-        let through = imports.iter().filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
+        let covers = |name: &str| {
+            name == old
+                || name
+                    .strip_prefix(old.as_str())
+                    .is_some_and(|rest| rest.starts_with('.'))
+        };
+        let plain = file
+            .analysis()
+            .imports
+            .iter()
+            .filter(|(import, _)| import.from.is_none())
+            .flat_map(|(import, _)| &import.leaves);
+        let loaded = plain
+            .into_iter()
+            .any(|leaf| leaf.alias.is_none() && covers(&leaf.name.text));
+        let through = imports
+            .iter()
+            .filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
         let same_top = new.split('.').next() == Some(root);
-        if !loaded && !(same_top && through.into_iter().any(|start| file.mapping.loads(start, module))) {
+        if !loaded
+            && !(same_top
+                && through
+                    .into_iter()
+                    .any(|start| file.mapping.loads(start, module)))
+        {
             found.add_statement(file.place_after(import), format!("import {new}"));
         }
     }
 }
 
 /// A chain below a module that has a name of its own in this file.
-fn below(file: &File<'_>, used: &Use, root: usize, import: Option<&ImportStatement>, found: &mut FileEdits) {
+fn below(
+    file: &File<'_>,
+    used: &Use,
+    root: usize,
+    import: Option<&ImportStatement>,
+    found: &mut FileEdits,
+) {
     let modules = path(file, root, &used.chain);
-    let (Some(last), at) = (modules.last().copied(), modules.len() - 1) else { return };
+    let (Some(last), at) = (modules.last().copied(), modules.len() - 1) else {
+        return;
+    };
     item(file, last, used.chain.get(at + 1), found);
     let moved = |module: usize| file.mapping.new_name(module).is_some();
     if at == 0 || !modules.iter().any(|module| moved(*module)) {
         return;
     }
-    let (old, new) = (file.graph().full_name(&Entity::Module(last)).unwrap_or_default(), file.mapping.name_after(last));
+    let (old, new) = (
+        file.graph()
+            .full_name(&Entity::Module(last))
+            .unwrap_or_default(),
+        file.mapping.name_after(last),
+    );
     let root_after = file.mapping.name_after(root);
-    let now: String = used.chain.iter().skip(1).take(at).map(|segment| format!(".{}", segment.text)).collect();
-    let Some(span) = span_of(&used.chain, 1, at) else { return };
-    let reference = Reference::resolved(Form::Path, &old, &new, "the chain leads to a module with another name");
+    let now: String = used
+        .chain
+        .iter()
+        .skip(1)
+        .take(at)
+        .map(|segment| format!(".{}", segment.text))
+        .collect();
+    let Some(span) = span_of(&used.chain, 1, at) else {
+        return;
+    };
+    let reference = Reference::resolved(
+        Form::Path,
+        &old,
+        &new,
+        "the chain leads to a module with another name",
+    );
     match new.strip_prefix(root_after.as_str()) {
         Some(rest) if rest == now => {}
         Some(rest) if rest.starts_with('.') => {
@@ -172,49 +258,111 @@ fn below(file: &File<'_>, used: &Use, root: usize, import: Option<&ImportStateme
 
 /// Whether the last but one module of a path imports the last one by name.
 fn keeps_binding(file: &File<'_>, modules: &[usize]) -> bool {
-    let [.., parent, last] = modules else { return false };
-    let Some(facts) = file.graph().facts.get(*parent) else { return false };
-    let Some(leaf) = file.graph().modules.get(*last).map(|module| module.name.rsplit('.').next().unwrap_or_default()) else { return false };
-    let from = facts.imports.iter().filter(|import| import.top_level && import.from.is_some());
-    from.flat_map(|import| &import.leaves).any(|other| other.bound() == leaf)
+    let [.., parent, last] = modules else {
+        return false;
+    };
+    let Some(facts) = file.graph().facts.get(*parent) else {
+        return false;
+    };
+    let Some(leaf) = file
+        .graph()
+        .modules
+        .get(*last)
+        .map(|module| module.name.rsplit('.').next().unwrap_or_default())
+    else {
+        return false;
+    };
+    let from = facts
+        .imports
+        .iter()
+        .filter(|import| import.top_level && import.from.is_some());
+    from.flat_map(|import| &import.leaves)
+        .any(|other| other.bound() == leaf)
 }
 
 /// The module is not below the root any more: it is imported by a name of its own.
-fn elsewhere(file: &File<'_>, used: &Use, at: usize, names: (&str, &str), import: Option<&ImportStatement>, found: &mut FileEdits) {
+fn elsewhere(
+    file: &File<'_>,
+    used: &Use,
+    at: usize,
+    names: (&str, &str),
+    import: Option<&ImportStatement>,
+    found: &mut FileEdits,
+) {
     let (old, new) = names;
-    let (Some(root), Some(span)) = (used.chain.first(), span_of(&used.chain, 0, at)) else { return };
+    let (Some(root), Some(span)) = (used.chain.first(), span_of(&used.chain, 0, at)) else {
+        return;
+    };
     let Some(import) = import else {
-        let why = format!("`{}` comes from a star import and does not lead to `{new}`", root.text);
+        let why = format!(
+            "`{}` comes from a star import and does not lead to `{new}`",
+            root.text
+        );
         found.leave(span, Form::Path, old, &why);
         return;
     };
     let Some((parent, leaf)) = new.rsplit_once('.') else {
-        found.leave(span, Form::Path, old, "the module is a top-level one now; import it");
+        found.leave(
+            span,
+            Form::Path,
+            old,
+            "the module is a top-level one now; import it",
+        );
         return;
     };
     let taken = |name: &str| {
-        let bound = file.analysis().scopes.iter().any(|scope| scope.bindings.contains_key(name));
-        bound || file.analysis().uses.iter().any(|used| used.chain.first().is_some_and(|root| root.text == name))
+        let bound = file
+            .analysis()
+            .scopes
+            .iter()
+            .any(|scope| scope.bindings.contains_key(name));
+        bound
+            || file
+                .analysis()
+                .uses
+                .iter()
+                .any(|used| used.chain.first().is_some_and(|root| root.text == name))
     };
     let joined = format!("{}_{leaf}", root.text);
     let name = if taken(leaf) { joined.as_str() } else { leaf };
     if name != leaf && taken(name) {
-        let why = format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
+        let why =
+            format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
         found.leave(span, Form::Path, old, &why);
         return;
     }
-    let alias = if name == leaf { String::new() } else { format!(" as {name}") };
-    found.change(Edit::replace(span, name), Reference::resolved(Form::Path, old, new, "the module is imported by its new name"));
-    found.add_statement(file.place_after(import), format!("from {parent} import {leaf}{alias}"));
+    let alias = if name == leaf {
+        String::new()
+    } else {
+        format!(" as {name}")
+    };
+    found.change(
+        Edit::replace(span, name),
+        Reference::resolved(
+            Form::Path,
+            old,
+            new,
+            "the module is imported by its new name",
+        ),
+    );
+    found.add_statement(
+        file.place_after(import),
+        format!("from {parent} import {leaf}{alias}"),
+    );
 }
 
 /// An item of a replaced module: a renamed one follows, a missing one is refused.
 fn item(file: &File<'_>, module: usize, item: Option<&Spanned>, found: &mut FileEdits) {
-    let Some(item) = item.filter(|_| file.mapping.goes_away(module)) else { return };
+    let Some(item) = item.filter(|_| file.mapping.goes_away(module)) else {
+        return;
+    };
     check_item(file, module, &item.text, item.span, found);
     let after = file.mapping.item_after(module, &item.text);
     if after != item.text {
-        found.change(Edit::replace(item.span, after.clone()), Reference::resolved(Form::Path, &item.text, &after, "the item has another name"));
+        found.change(
+            Edit::replace(item.span, after.clone()),
+            Reference::resolved(Form::Path, &item.text, &after, "the item has another name"),
+        );
     }
 }
 
@@ -222,21 +370,44 @@ fn item(file: &File<'_>, module: usize, item: Option<&Spanned>, found: &mut File
 /// not load any more once it says `new`.
 pub fn still_needed(file: &File<'_>, leaf: &Leaf, new: &str) -> BTreeSet<String> {
     let analysis = file.analysis();
-    let below = |name: &str, above: &str| name == above || name.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'));
+    let below = |name: &str, above: &str| {
+        name == above
+            || name
+                .strip_prefix(above)
+                .is_some_and(|rest| rest.starts_with('.'))
+    };
     let others: Vec<String> = analysis
         .imports
         .iter()
         .filter(|(import, _)| import.from.is_none())
         .flat_map(|(import, _)| &import.leaves)
         .filter(|other| other.alias.is_none())
-        .map(|other| if other == leaf { new.to_owned() } else { file.absolute(&other.name.text).unwrap_or_else(|| other.name.text.clone()) })
+        .map(|other| {
+            if other == leaf {
+                new.to_owned()
+            } else {
+                file.absolute(&other.name.text)
+                    .unwrap_or_else(|| other.name.text.clone())
+            }
+        })
         .collect();
     let mut needed = BTreeSet::new();
-    for used in analysis.uses.iter().filter(|used| used.chain.first().is_some_and(|root| root.text == leaf.bound())) {
-        let binds_here = analysis.bindings(used.scope, leaf.bound()).iter().any(|binding| {
-            file.names.import(binding).is_some_and(|(_, other)| other.span == leaf.span)
-        });
-        let Some((length, _)) = module_prefix(file, &used.chain).filter(|_| binds_here) else { continue };
+    for used in analysis.uses.iter().filter(|used| {
+        used.chain
+            .first()
+            .is_some_and(|root| root.text == leaf.bound())
+    }) {
+        let binds_here = analysis
+            .bindings(used.scope, leaf.bound())
+            .iter()
+            .any(|binding| {
+                file.names
+                    .import(binding)
+                    .is_some_and(|(_, other)| other.span == leaf.span)
+            });
+        let Some((length, _)) = module_prefix(file, &used.chain).filter(|_| binds_here) else {
+            continue;
+        };
         let name = text_of(&used.chain, length);
         let provided = others.iter().any(|other| below(other, &name));
         if file.absolute(&name).is_none() && below(&leaf.name.text, &name) && !provided {

@@ -12,13 +12,27 @@ use crate::rewrite::{
 pub fn docstring(file: &File<'_>, span: ByteSpan, prose: bool, found: &mut FileEdits) {
     let text = file.text;
     let lines = snippet::lines(text, span);
-    let setting = |reason| Setting { form: Form::DocCode, reason, safety: Safety::Safe, newline: newline(text) };
-    let prompts: Vec<Line> = lines.iter().filter_map(|line| snippet::code_line(text, *line, &[">>>", "..."])).collect();
+    let setting = |reason| Setting {
+        form: Form::DocCode,
+        reason,
+        safety: Safety::Safe,
+        newline: newline(text),
+    };
+    let prompts: Vec<Line> = lines
+        .iter()
+        .filter_map(|line| snippet::code_line(text, *line, &[">>>", "..."]))
+        .collect();
     if !prompts.is_empty() {
         snippet::rewrite(file.mapping, text, &prompts, setting("a doctest"), found);
     }
     for block in fenced(text, &lines) {
-        snippet::rewrite(file.mapping, text, &block, setting("a code block of a docstring"), found);
+        snippet::rewrite(
+            file.mapping,
+            text,
+            &block,
+            setting("a code block of a docstring"),
+            found,
+        );
     }
     if prose {
         strings::import_lines(file, span, Form::DocCode, found);
@@ -43,10 +57,18 @@ fn newline(text: &str) -> &'static str {
 /// A full name in prose.
 pub fn prose(span: ByteSpan, name: &str, new: &str, rewrite: bool, found: &mut FileEdits) {
     if rewrite {
-        let reference = Reference { evidence: Evidence::Prose, ..Reference::resolved(Form::Prose, name, new, "a full name in prose") };
+        let reference = Reference {
+            evidence: Evidence::Prose,
+            ..Reference::resolved(Form::Prose, name, new, "a full name in prose")
+        };
         found.change(Edit::replace(span, new), reference.needs_review());
     } else {
-        found.leave(span, Form::Prose, name, "prose; `--docs rewrite` changes it");
+        found.leave(
+            span,
+            Form::Prose,
+            name,
+            "prose; `--docs rewrite` changes it",
+        );
     }
 }
 
@@ -56,7 +78,9 @@ fn fenced(text: &str, lines: &[ByteSpan]) -> Vec<Vec<Line>> {
     let mut open: Option<(&str, bool, Vec<ByteSpan>)> = None;
     for line in lines {
         let content = line.of(text).unwrap_or_default().trim_start();
-        let fence = ["```", "~~~"].into_iter().find(|fence| content.starts_with(fence));
+        let fence = ["```", "~~~"]
+            .into_iter()
+            .find(|fence| content.starts_with(fence));
         match (&mut open, fence) {
             (None, Some(fence)) => {
                 let info = content.trim_start_matches(['`', '~']).trim().to_lowercase();
@@ -84,7 +108,10 @@ fn dedented(text: &str, block: &[ByteSpan]) -> Vec<Line> {
     let shared = block.iter().filter_map(indentation).min().unwrap_or(0);
     let line = |line: &ByteSpan| {
         let start = (line.start + u32::try_from(shared).unwrap_or(0)).min(line.end);
-        Line { span: ByteSpan::new(start, line.end), start: line.start }
+        Line {
+            span: ByteSpan::new(start, line.end),
+            start: line.start,
+        }
     };
     block.iter().map(line).collect()
 }
@@ -92,13 +119,27 @@ fn dedented(text: &str, block: &[ByteSpan]) -> Vec<Line> {
 /// Whether a name stands in a role of reStructuredText: ``:func:`~pkg.mod.f` ``.
 fn in_role(text: &str, span: ByteSpan) -> bool {
     let before = text.get(..span.start as usize).unwrap_or_default();
-    let before = before.strip_suffix('~').or_else(|| before.strip_suffix('!')).unwrap_or(before);
+    let before = before
+        .strip_suffix('~')
+        .or_else(|| before.strip_suffix('!'))
+        .unwrap_or(before);
     let role = |before: &str| {
-        let role = before.strip_suffix(":`").map(|rest| rest.rsplit(|c: char| !(c.is_alphanumeric() || c == ':' || c == '_')).next().unwrap_or_default());
+        let role = before.strip_suffix(":`").map(|rest| {
+            rest.rsplit(|c: char| !(c.is_alphanumeric() || c == ':' || c == '_'))
+                .next()
+                .unwrap_or_default()
+        });
         role.is_some_and(|role| role.starts_with(':') && role.len() > 1)
     };
     // A title may stand before the target: :func:`the title <pkg.mod.f>`.
-    role(before) || before.strip_suffix('<').and_then(|before| before.rfind(":`").and_then(|at| before.get(..at + 2))).is_some_and(|before| {
-        role(before) && text.get(span.end as usize..).is_some_and(|rest| rest.starts_with(">`") || rest.starts_with('>'))
-    })
+    role(before)
+        || before
+            .strip_suffix('<')
+            .and_then(|before| before.rfind(":`").and_then(|at| before.get(..at + 2)))
+            .is_some_and(|before| {
+                role(before)
+                    && text
+                        .get(span.end as usize..)
+                        .is_some_and(|rest| rest.starts_with(">`") || rest.starts_with('>'))
+            })
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath, finding::codes};
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
+    finding::codes,
+};
 
 use crate::{
     analysis::Analysis,
@@ -25,14 +28,21 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    pub fn new(mapping: &'a Mapping<'a>, module: Option<usize>, text: &'a str, analysis: &'a Analysis) -> Self {
+    pub fn new(
+        mapping: &'a Mapping<'a>,
+        module: Option<usize>,
+        text: &'a str,
+        analysis: &'a Analysis,
+    ) -> Self {
         Self {
             mapping,
             module,
             text,
             names: Names::new(mapping.graph, module, analysis),
             package: module.map_or("", |module| mapping.graph.package_of(module)),
-            package_after: module.map(|module| mapping.package_after(module)).unwrap_or_default(),
+            package_after: module
+                .map(|module| mapping.package_after(module))
+                .unwrap_or_default(),
         }
     }
 
@@ -71,7 +81,10 @@ impl<'a> File<'a> {
 
     /// The module that the name of a leaf stands for, and its name as spelled here.
     pub fn leaf_module(&self, import: &ImportStatement, leaf: &Leaf) -> Option<usize> {
-        match self.graph().leaf_entity(self.module.unwrap_or(usize::MAX), import, leaf) {
+        match self
+            .graph()
+            .leaf_entity(self.module.unwrap_or(usize::MAX), import, leaf)
+        {
             Entity::Module(module) => Some(module),
             _ => None,
         }
@@ -79,13 +92,27 @@ impl<'a> File<'a> {
 
     /// Where new statements after `import` go: the place, what comes before each, what after.
     pub fn place_after(&self, import: &ImportStatement) -> (u32, String) {
-        let before = self.text.get(..import.span.start as usize).unwrap_or_default();
-        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches('\u{feff}');
-        let rest = self.text.get(import.span.end as usize..).unwrap_or_default();
+        let before = self
+            .text
+            .get(..import.span.start as usize)
+            .unwrap_or_default();
+        let line = before
+            .rsplit(['\n', '\r'])
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches('\u{feff}');
+        let rest = self
+            .text
+            .get(import.span.end as usize..)
+            .unwrap_or_default();
         let tail = rest.split(['\n', '\r']).next().unwrap_or_default();
         let ends_line = tail.trim_start().is_empty() || tail.trim_start().starts_with('#');
         if line.trim().is_empty() && ends_line {
-            let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+            let newline = if self.text.contains("\r\n") {
+                "\r\n"
+            } else {
+                "\n"
+            };
             let length = u32::try_from(tail.len()).unwrap_or(0);
             return (import.span.end + length, format!("{newline}{line}"));
         }
@@ -139,21 +166,30 @@ impl FileEdits {
 
     /// An edit for the reference that was noted last.
     pub fn push(&mut self, edit: Edit) {
-        self.edits.push((edit, self.rewrites.len().saturating_sub(1)));
+        self.edits
+            .push((edit, self.rewrites.len().saturating_sub(1)));
     }
 
     /// A statement that comes after another one, for the reference that was noted last. The same
     /// statement at the same place is made once.
     pub fn add_statement(&mut self, place: (u32, String), statement: String) {
-        let (_, statements, _) =
-            self.inserted.entry(place.0).or_insert_with(|| (place.1, Vec::new(), self.rewrites.len().saturating_sub(1)));
+        let (_, statements, _) = self
+            .inserted
+            .entry(place.0)
+            .or_insert_with(|| (place.1, Vec::new(), self.rewrites.len().saturating_sub(1)));
         if !statements.contains(&statement) {
             statements.push(statement);
         }
     }
 
     pub fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
-        self.not_rewritten.push(NotRewritten { path: self.path.clone(), span, form, name: name.to_owned(), why: why.to_owned() });
+        self.not_rewritten.push(NotRewritten {
+            path: self.path.clone(),
+            span,
+            form,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
     }
 
     pub fn refuse(&mut self, span: ByteSpan, message: String, help: Option<String>) {
@@ -169,14 +205,19 @@ impl FileEdits {
 
     /// Whether an edit already covers these bytes.
     pub fn covered(&self, span: ByteSpan) -> bool {
-        self.edits.iter().any(|(edit, _)| edit.span.start < span.end && span.start < edit.span.end)
+        self.edits
+            .iter()
+            .any(|(edit, _)| edit.span.start < span.end && span.start < edit.span.end)
     }
 
     /// The edits, each with the reference that it is made for.
     pub fn finish(mut self) -> (Self, Vec<(Edit, usize)>) {
         let mut edits = std::mem::take(&mut self.edits);
         for (at, (before, statements, reference)) in std::mem::take(&mut self.inserted) {
-            let text: String = statements.iter().map(|statement| format!("{before}{statement}")).collect();
+            let text: String = statements
+                .iter()
+                .map(|statement| format!("{before}{statement}"))
+                .collect();
             edits.push((Edit::insert(at, text), reference));
         }
         edits.sort();
@@ -199,16 +240,29 @@ pub struct Reference<'a> {
 impl<'a> Reference<'a> {
     /// One that the imports of the tree resolve.
     pub fn resolved(form: Form, from: &'a str, to: &'a str, reason: &'a str) -> Self {
-        Self { form, evidence: Evidence::Resolved, from, to, reason, safety: Safety::Safe }
+        Self {
+            form,
+            evidence: Evidence::Resolved,
+            from,
+            to,
+            reason,
+            safety: Safety::Safe,
+        }
     }
 
     /// A full name that stands in a text.
     pub fn exact(form: Form, from: &'a str, to: &'a str, reason: &'a str) -> Self {
-        Self { evidence: Evidence::ExactName, ..Self::resolved(form, from, to, reason) }
+        Self {
+            evidence: Evidence::ExactName,
+            ..Self::resolved(form, from, to, reason)
+        }
     }
 
     /// The same, to be looked at by a person.
     pub fn needs_review(self) -> Self {
-        Self { safety: Safety::NeedsReview, ..self }
+        Self {
+            safety: Safety::NeedsReview,
+            ..self
+        }
     }
 }

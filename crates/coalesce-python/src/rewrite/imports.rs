@@ -18,7 +18,10 @@ const LINE_LENGTH: usize = 88;
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     for (import, _) in &file.analysis().imports {
         match &import.from {
-            None => import.leaves.iter().for_each(|leaf| plain(file, import, leaf, found)),
+            None => import
+                .leaves
+                .iter()
+                .for_each(|leaf| plain(file, import, leaf, found)),
             Some(from) => from_statement(file, import, from, found),
         }
     }
@@ -27,10 +30,19 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
 /// A leaf of `import a.b.c [as d]`.
 fn plain(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, found: &mut FileEdits) {
     let name = &leaf.name.text;
-    let Some(new) = file.absolute(name) else { return };
+    let Some(new) = file.absolute(name) else {
+        return;
+    };
     let keeps_name = leaf.alias.is_none() && !name.contains('.');
-    let text = if keeps_name { format!("{new} as {name}") } else { new.clone() };
-    found.change(Edit::replace(leaf.name.span, text), Reference::resolved(Form::Import, name, &new, "the module has another name"));
+    let text = if keeps_name {
+        format!("{new} as {name}")
+    } else {
+        new.clone()
+    };
+    found.change(
+        Edit::replace(leaf.name.span, text),
+        Reference::resolved(Form::Import, name, &new, "the module has another name"),
+    );
     if leaf.alias.is_none() && name.contains('.') {
         for package in chains::still_needed(file, leaf, &new) {
             found.add_statement(file.place_after(import), format!("import {package}"));
@@ -46,11 +58,21 @@ struct Destination {
     changed: bool,
 }
 
-fn from_statement(file: &File<'_>, import: &ImportStatement, from: &FromPart, found: &mut FileEdits) {
+fn from_statement(
+    file: &File<'_>,
+    import: &ImportStatement,
+    from: &FromPart,
+    found: &mut FileEdits,
+) {
     let Some(base) = import.base(file.package) else {
         if import_moves(file) {
             let name = from.span.of(file.text).unwrap_or_default();
-            found.leave(from.span, Form::ImportFrom, name, "it leads above the top-level package");
+            found.leave(
+                from.span,
+                Form::ImportFrom,
+                name,
+                "it leads above the top-level package",
+            );
         }
         return;
     };
@@ -58,14 +80,22 @@ fn from_statement(file: &File<'_>, import: &ImportStatement, from: &FromPart, fo
         return;
     }
     let base_module = file.base_module(import, &base);
-    let destinations: Vec<Destination> =
-        import.leaves.iter().map(|leaf| destination(file, &base, base_module, leaf)).collect();
+    let destinations: Vec<Destination> = import
+        .leaves
+        .iter()
+        .map(|leaf| destination(file, &base, base_module, leaf))
+        .collect();
     let reanchored = from.level > 0 && import_moves(file);
     if !reanchored && destinations.iter().all(|destination| !destination.changed) {
         return;
     }
     check_items(file, base_module, import, found);
-    let statement = Statement { file, import, from, base: &base };
+    let statement = Statement {
+        file,
+        import,
+        from,
+        base: &base,
+    };
     statement.rewrite(&destinations, found);
 }
 
@@ -74,7 +104,12 @@ fn import_moves(file: &File<'_>) -> bool {
     file.package != file.package_after
 }
 
-fn destination(file: &File<'_>, base: &str, base_module: Option<usize>, leaf: &Leaf) -> Destination {
+fn destination(
+    file: &File<'_>,
+    base: &str,
+    base_module: Option<usize>,
+    leaf: &Leaf,
+) -> Destination {
     let name = &leaf.name.text;
     if name != "*" && file.submodule(base, base_module, name).is_some() {
         let full = format!("{base}.{name}");
@@ -82,7 +117,11 @@ fn destination(file: &File<'_>, base: &str, base_module: Option<usize>, leaf: &L
         let changed = new.is_some();
         let new = new.unwrap_or(full);
         let (parent, name) = new.rsplit_once('.').unwrap_or(("", &new));
-        return Destination { parent: parent.to_owned(), name: name.to_owned(), changed };
+        return Destination {
+            parent: parent.to_owned(),
+            name: name.to_owned(),
+            changed,
+        };
     }
     let item = match base_module {
         Some(module) => file.mapping.item_after(module, name),
@@ -90,11 +129,20 @@ fn destination(file: &File<'_>, base: &str, base_module: Option<usize>, leaf: &L
     };
     let parent = file.absolute(base);
     let changed = parent.is_some();
-    Destination { parent: parent.unwrap_or_else(|| base.to_owned()), changed: changed || item != *name, name: item }
+    Destination {
+        parent: parent.unwrap_or_else(|| base.to_owned()),
+        changed: changed || item != *name,
+        name: item,
+    }
 }
 
 /// Names that a replaced module has and the one in its place has not.
-fn check_items(file: &File<'_>, base: Option<usize>, import: &ImportStatement, found: &mut FileEdits) {
+fn check_items(
+    file: &File<'_>,
+    base: Option<usize>,
+    import: &ImportStatement,
+    found: &mut FileEdits,
+) {
     let Some(base) = base else { return };
     for leaf in &import.leaves {
         if leaf.name.text == "*" {
@@ -106,21 +154,43 @@ fn check_items(file: &File<'_>, base: Option<usize>, import: &ImportStatement, f
 }
 
 /// Refuses a name that is used and that the module in place of `module` does not have.
-pub fn check_item(file: &File<'_>, module: usize, name: &str, span: ByteSpan, found: &mut FileEdits) {
+pub fn check_item(
+    file: &File<'_>,
+    module: usize,
+    name: &str,
+    span: ByteSpan,
+    found: &mut FileEdits,
+) {
     if let Some(target) = file.mapping.lacks(module, name) {
         let message = format!("`{name}` is used here and `{target}` has no such name");
-        found.refuse(span, message, Some("add it there, or name its equal under `rename`".to_owned()));
+        found.refuse(
+            span,
+            message,
+            Some("add it there, or name its equal under `rename`".to_owned()),
+        );
     }
 }
 
 /// A star import needs what the file uses of it, and all of it where the file passes it on.
 fn check_star(file: &File<'_>, module: usize, leaf: &Leaf, found: &mut FileEdits) {
-    let Some(exports) = file.graph().modules.get(module).map(|module| &module.exports) else { return };
-    let passes_on = file.module.and_then(|module| file.graph().modules.get(module)).is_some_and(|module| module.package);
+    let Some(exports) = file
+        .graph()
+        .modules
+        .get(module)
+        .map(|module| &module.exports)
+    else {
+        return;
+    };
+    let passes_on = file
+        .module
+        .and_then(|module| file.graph().modules.get(module))
+        .is_some_and(|module| module.package);
     let analysis = file.analysis();
     for name in exports {
         let used = analysis.uses.iter().any(|found| {
-            found.chain.first().is_some_and(|root| root.text == *name && analysis.binding_scope(found.scope, name).is_none())
+            found.chain.first().is_some_and(|root| {
+                root.text == *name && analysis.binding_scope(found.scope, name).is_none()
+            })
         });
         if used || passes_on {
             check_item(file, module, name, leaf.name.span, found);
@@ -143,11 +213,20 @@ impl Statement<'_> {
             return;
         }
         self.from_part(&kept, found);
-        for (leaf, destination) in self.import.leaves.iter().zip(destinations).filter(|(_, destination)| destination.parent == kept) {
+        for (leaf, destination) in self
+            .import
+            .leaves
+            .iter()
+            .zip(destinations)
+            .filter(|(_, destination)| destination.parent == kept)
+        {
             if destination.name != leaf.name.text {
                 let from = format!("{}.{}", self.base, leaf.name.text);
                 let to = format!("{kept}.{}", destination.name);
-                found.note(leaf.name.span, Reference::resolved(Form::ImportFrom, &from, &to, "it has another name there"));
+                found.note(
+                    leaf.name.span,
+                    Reference::resolved(Form::ImportFrom, &from, &to, "it has another name there"),
+                );
                 found.push(rename_leaf(leaf, &destination.name));
             }
         }
@@ -157,12 +236,23 @@ impl Statement<'_> {
     /// The module that the statement goes on naming: the old one while any leaf stays there, else
     /// where most leaves go.
     fn kept_parent(&self, destinations: &[Destination]) -> String {
-        if destinations.iter().any(|destination| destination.parent == self.base) {
+        if destinations
+            .iter()
+            .any(|destination| destination.parent == self.base)
+        {
             return self.base.to_owned();
         }
-        let count = |parent: &str| destinations.iter().filter(|destination| destination.parent == parent).count();
+        let count = |parent: &str| {
+            destinations
+                .iter()
+                .filter(|destination| destination.parent == parent)
+                .count()
+        };
         let mut best = "";
-        for destination in destinations.iter().filter(|destination| !destination.parent.is_empty()) {
+        for destination in destinations
+            .iter()
+            .filter(|destination| !destination.parent.is_empty())
+        {
             if best.is_empty() || count(&destination.parent) > count(best) {
                 best = &destination.parent;
             }
@@ -172,19 +262,49 @@ impl Statement<'_> {
 
     fn from_part(&self, kept: &str, found: &mut FileEdits) {
         let old = self.from.span.of(self.file.text).unwrap_or_default();
-        let spelled = if kept == self.base && self.from.level == 0 { old.to_owned() } else { self.spell(kept) };
+        let spelled = if kept == self.base && self.from.level == 0 {
+            old.to_owned()
+        } else {
+            self.spell(kept)
+        };
         if old == spelled {
             return;
         }
         let same = kept == self.base;
-        let reason = if same { "the importing file moves" } else { "the module has another name" };
-        found.note(self.from.span, Reference::resolved(Form::ImportFrom, self.base, kept, reason));
-        let before = self.file.text.get(..self.from.span.start as usize).unwrap_or_default();
-        let after = self.file.text.get(self.from.span.end as usize..).unwrap_or_default();
+        let reason = if same {
+            "the importing file moves"
+        } else {
+            "the module has another name"
+        };
+        found.note(
+            self.from.span,
+            Reference::resolved(Form::ImportFrom, self.base, kept, reason),
+        );
+        let before = self
+            .file
+            .text
+            .get(..self.from.span.start as usize)
+            .unwrap_or_default();
+        let after = self
+            .file
+            .text
+            .get(self.from.span.end as usize..)
+            .unwrap_or_default();
         let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let front = if touches(before.chars().next_back()) && !spelled.starts_with('.') { " " } else { "" };
-        let back = if touches(after.chars().next()) && !spelled.ends_with('.') { " " } else { "" };
-        found.push(Edit::replace(self.from.span, format!("{front}{spelled}{back}")));
+        let front = if touches(before.chars().next_back()) && !spelled.starts_with('.') {
+            " "
+        } else {
+            ""
+        };
+        let back = if touches(after.chars().next()) && !spelled.ends_with('.') {
+            " "
+        } else {
+            ""
+        };
+        found.push(Edit::replace(
+            self.from.span,
+            format!("{front}{spelled}{back}"),
+        ));
     }
 
     /// How a module is spelled in the `from` part: relative where it was and can be.
@@ -199,15 +319,32 @@ impl Statement<'_> {
 
     /// Takes the leaves that are elsewhere now out of the list, and imports them from there.
     fn split(&self, destinations: &[Destination], kept: &str, found: &mut FileEdits) {
-        let gone: Vec<bool> = destinations.iter().map(|destination| destination.parent != kept).collect();
+        let gone: Vec<bool> = destinations
+            .iter()
+            .map(|destination| destination.parent != kept)
+            .collect();
         if !gone.contains(&true) {
             return;
         }
         let mut parents: Vec<&str> = Vec::new();
-        for (leaf, destination) in self.import.leaves.iter().zip(destinations).filter(|(_, to)| to.parent != kept) {
+        for (leaf, destination) in self
+            .import
+            .leaves
+            .iter()
+            .zip(destinations)
+            .filter(|(_, to)| to.parent != kept)
+        {
             let from = format!("{}.{}", self.base, leaf.name.text);
             let to = format!("{}.{}", destination.parent, destination.name);
-            found.note(leaf.name.span, Reference::resolved(Form::ImportFrom, &from, to.trim_start_matches('.'), "this name of the list is elsewhere now"));
+            found.note(
+                leaf.name.span,
+                Reference::resolved(
+                    Form::ImportFrom,
+                    &from,
+                    to.trim_start_matches('.'),
+                    "this name of the list is elsewhere now",
+                ),
+            );
             if !parents.contains(&destination.parent.as_str()) {
                 parents.push(&destination.parent);
             }
@@ -224,31 +361,67 @@ impl Statement<'_> {
         let place = self.file.place_after(self.import);
         for parent in parents {
             let statement = self.statement(parent, destinations, &place.1);
-            found.add_statement(place.clone(), format!("{statement}{}", std::mem::take(&mut comment)));
+            found.add_statement(
+                place.clone(),
+                format!("{statement}{}", std::mem::take(&mut comment)),
+            );
         }
     }
 
     /// A statement of its own for the leaves that go to `parent`.
     fn statement(&self, parent: &str, destinations: &[Destination], line_start: &str) -> String {
-        let leaves = self.import.leaves.iter().zip(destinations).filter(|(_, destination)| destination.parent == parent);
-        let leaves: Vec<String> = leaves.map(|(leaf, destination)| leaf_text(leaf, &destination.name)).collect();
+        let leaves = self
+            .import
+            .leaves
+            .iter()
+            .zip(destinations)
+            .filter(|(_, destination)| destination.parent == parent);
+        let leaves: Vec<String> = leaves
+            .map(|(leaf, destination)| leaf_text(leaf, &destination.name))
+            .collect();
         if parent.is_empty() {
-            return leaves.iter().map(|leaf| format!("import {leaf}")).collect::<Vec<_>>().join(line_start);
+            return leaves
+                .iter()
+                .map(|leaf| format!("import {leaf}"))
+                .collect::<Vec<_>>()
+                .join(line_start);
         }
         let line = format!("from {} import {}", self.spell(parent), leaves.join(", "));
-        if leaves.len() == 1 || line.len() + line_start.trim_start_matches(['\r', '\n']).len() <= LINE_LENGTH || line_start == "; " {
+        if leaves.len() == 1
+            || line.len() + line_start.trim_start_matches(['\r', '\n']).len() <= LINE_LENGTH
+            || line_start == "; "
+        {
             return line;
         }
-        let lines: String = leaves.iter().map(|leaf| format!("{line_start}    {leaf},")).collect();
+        let lines: String = leaves
+            .iter()
+            .map(|leaf| format!("{line_start}    {leaf},"))
+            .collect();
         format!("from {} import ({lines}{line_start})", self.spell(parent))
     }
 
     /// Every leaf is a top-level module now: `from pkg import old` becomes `import new as old`.
     fn whole_modules(&self, destinations: &[Destination], found: &mut FileEdits) {
-        let leaves: Vec<String> =
-            self.import.leaves.iter().zip(destinations).map(|(leaf, destination)| leaf_text(leaf, &destination.name)).collect();
-        found.note(self.from.span, Reference::resolved(Form::ImportFrom, self.base, &leaves.join(", "), "the module is a top-level one now"));
-        found.push(Edit::replace(self.import.span, format!("import {}", leaves.join(", "))));
+        let leaves: Vec<String> = self
+            .import
+            .leaves
+            .iter()
+            .zip(destinations)
+            .map(|(leaf, destination)| leaf_text(leaf, &destination.name))
+            .collect();
+        found.note(
+            self.from.span,
+            Reference::resolved(
+                Form::ImportFrom,
+                self.base,
+                &leaves.join(", "),
+                "the module is a top-level one now",
+            ),
+        );
+        found.push(Edit::replace(
+            self.import.span,
+            format!("import {}", leaves.join(", ")),
+        ));
     }
 }
 
@@ -280,5 +453,8 @@ pub fn relative(package: &str, parent: &str) -> Option<String> {
         return None;
     }
     let dots = ".".repeat(here.len() - shared + 1);
-    Some(format!("{dots}{}", there.get(shared..).unwrap_or_default().join(".")))
+    Some(format!(
+        "{dots}{}",
+        there.get(shared..).unwrap_or_default().join(".")
+    ))
 }

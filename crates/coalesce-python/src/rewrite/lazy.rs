@@ -24,9 +24,18 @@ pub struct Lazy<'a> {
 
 impl<'a> Lazy<'a> {
     pub fn new(file: &'a File<'a>) -> Self {
-        let has = |text: &str| memchr::memmem::find(file.text.as_bytes(), text.as_bytes()).is_some();
+        let has =
+            |text: &str| memchr::memmem::find(file.text.as_bytes(), text.as_bytes()).is_some();
         let attaches = has("attach(");
-        Self { file, attaches, dynamic: attaches || has("import_module") || has("__getattr__") || has("__import__") || has("find_spec") }
+        Self {
+            file,
+            attaches,
+            dynamic: attaches
+                || has("import_module")
+                || has("__getattr__")
+                || has("__import__")
+                || has("find_spec"),
+        }
     }
 
     /// Rewrites a literal that is a name relative to a package; `true` when it was one.
@@ -45,10 +54,23 @@ impl<'a> Lazy<'a> {
     }
 
     /// `".old"`: counted from the package that the call names, else from that of the file.
-    fn relative(&self, span: ByteSpan, content: &str, dots: usize, name: &str, found: &mut FileEdits) -> bool {
+    fn relative(
+        &self,
+        span: ByteSpan,
+        content: &str,
+        dots: usize,
+        name: &str,
+        found: &mut FileEdits,
+    ) -> bool {
         let (package, package_after) = match self.package_argument(span) {
-            Some(package) => (package.clone(), self.file.absolute(&package).unwrap_or(package)),
-            None => (self.file.package.to_owned(), self.file.package_after.clone()),
+            Some(package) => (
+                package.clone(),
+                self.file.absolute(&package).unwrap_or(package),
+            ),
+            None => (
+                self.file.package.to_owned(),
+                self.file.package_after.clone(),
+            ),
         };
         let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
         parts.truncate((parts.len() + 1).saturating_sub(dots));
@@ -62,7 +84,12 @@ impl<'a> Lazy<'a> {
         let new = self.file.absolute(&full).unwrap_or_else(|| full.clone());
         let spelled = imports::relative(&package_after, &new).unwrap_or_else(|| new.clone());
         if spelled != content {
-            let reference = Reference::exact(Form::String, &full, &new, "a relative name that is imported at run time");
+            let reference = Reference::exact(
+                Form::String,
+                &full,
+                &new,
+                "a relative name that is imported at run time",
+            );
             found.change(Edit::replace(span, spelled), reference);
         }
         true
@@ -70,41 +97,93 @@ impl<'a> Lazy<'a> {
 
     /// The package of `import_module(".old", package="pkg")`, when it is written out.
     fn package_argument(&self, span: ByteSpan) -> Option<String> {
-        let rest = self.file.text.get(span.end as usize..)?.trim_start_matches(['"', '\'']).trim_start();
+        let rest = self
+            .file
+            .text
+            .get(span.end as usize..)?
+            .trim_start_matches(['"', '\''])
+            .trim_start();
         let rest = rest.strip_prefix(',')?.trim_start();
-        let rest = rest.strip_prefix("package").map_or(rest, |rest| rest.trim_start().trim_start_matches('=').trim_start());
+        let rest = rest.strip_prefix("package").map_or(rest, |rest| {
+            rest.trim_start().trim_start_matches('=').trim_start()
+        });
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let package = rest.get(1..)?.split(quote).next()?;
-        let called = self.file.text.get(..span.start as usize)?.trim_end_matches(['"', '\'']).trim_end();
-        (called.ends_with('(') && (is_dotted(package) || is_identifier(package))).then(|| package.to_owned())
+        let called = self
+            .file
+            .text
+            .get(..span.start as usize)?
+            .trim_end_matches(['"', '\''])
+            .trim_end();
+        (called.ends_with('(') && (is_dotted(package) || is_identifier(package)))
+            .then(|| package.to_owned())
     }
 
     /// A bare `"old"` in the package that `old` leaves: a key of `submod_attrs` changes, other
     /// entries of tables are reported.
     fn bare(&self, span: ByteSpan, content: &str, found: &mut FileEdits) -> bool {
-        let Some(module) = self.file.module else { return false };
-        if !self.file.graph().modules.get(module).is_some_and(|module| module.package) {
+        let Some(module) = self.file.module else {
+            return false;
+        };
+        if !self
+            .file
+            .graph()
+            .modules
+            .get(module)
+            .is_some_and(|module| module.package)
+        {
             return false;
         }
         let full = format!("{}.{content}", self.file.package);
-        let Some(new) = self.file.absolute(&full).filter(|_| self.file.graph().find(self.file.module, &full).is_some()) else { return false };
+        let Some(new) = self
+            .file
+            .absolute(&full)
+            .filter(|_| self.file.graph().find(self.file.module, &full).is_some())
+        else {
+            return false;
+        };
         if self.is_export(span) {
             return false;
         }
-        let rest = self.file.text.get(span.end as usize + 1..).unwrap_or_default().trim_start();
-        let key = rest.strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with('['));
-        let relative = relative_after(self.file, &new).map(|relative| relative.trim_start_matches('.').to_owned());
-        match relative.filter(|_| self.attaches && key && new.starts_with(&format!("{}.", self.file.package_after))) {
+        let rest = self
+            .file
+            .text
+            .get(span.end as usize + 1..)
+            .unwrap_or_default()
+            .trim_start();
+        let key = rest
+            .strip_prefix(':')
+            .is_some_and(|rest| rest.trim_start().starts_with('['));
+        let relative = relative_after(self.file, &new)
+            .map(|relative| relative.trim_start_matches('.').to_owned());
+        match relative.filter(|_| {
+            self.attaches && key && new.starts_with(&format!("{}.", self.file.package_after))
+        }) {
             Some(relative) => {
-                let reference = Reference::exact(Form::String, &full, &new, "a key of a table of lazy imports");
+                let reference = Reference::exact(
+                    Form::String,
+                    &full,
+                    &new,
+                    "a key of a table of lazy imports",
+                );
                 found.change(Edit::replace(span, relative), reference.needs_review());
             }
-            None => found.leave(span, Form::String, &full, "a bare name in a package that imports by strings; it may name the module"),
+            None => found.leave(
+                span,
+                Form::String,
+                &full,
+                "a bare name in a package that imports by strings; it may name the module",
+            ),
         }
         true
     }
 
     fn is_export(&self, span: ByteSpan) -> bool {
-        self.file.analysis().all.iter().flatten().any(|entry| entry.span == span)
+        self.file
+            .analysis()
+            .all
+            .iter()
+            .flatten()
+            .any(|entry| entry.span == span)
     }
 }

@@ -27,14 +27,24 @@ pub fn remove(text: &str, elements: &[ByteSpan], gone: &[bool]) -> Removal {
             removal.comments.extend(comment);
             at += 1;
         } else {
-            let run = (at..elements.len()).take_while(|at| is_gone(*at)).filter(|other| {
-                *other == at || elements.get(*other).is_some_and(|element| own_line(text, *element).is_none())
-            });
+            let run = (at..elements.len())
+                .take_while(|at| is_gone(*at))
+                .filter(|other| {
+                    *other == at
+                        || elements
+                            .get(*other)
+                            .is_some_and(|element| own_line(text, *element).is_none())
+                });
             let last = run.last().unwrap_or(at);
-            let previous = (0..at).rev().find(|at| !is_gone(*at)).and_then(|at| elements.get(at));
+            let previous = (0..at)
+                .rev()
+                .find(|at| !is_gone(*at))
+                .and_then(|at| elements.get(at));
             let next = elements.get(last + 1);
             let end = elements.get(last).map_or(element.end, |last| last.end);
-            removal.spans.push(cut(text, ByteSpan::new(element.start, end), previous, next));
+            removal
+                .spans
+                .push(cut(text, ByteSpan::new(element.start, end), previous, next));
             at = last + 1;
         }
     }
@@ -50,36 +60,67 @@ fn own_line(text: &str, element: ByteSpan) -> Option<(ByteSpan, Option<String>)>
     let line = rest.split(['\n', '\r']).next()?;
     let tail = line.trim_start();
     let tail = tail.strip_prefix(',').unwrap_or(tail).trim_start();
-    let continued = before.get(..start)?.trim_end_matches(['\n', '\r']).ends_with('\\');
-    if continued || !before.get(start..)?.trim().is_empty() || !(tail.is_empty() || tail.starts_with('#')) {
+    let continued = before
+        .get(..start)?
+        .trim_end_matches(['\n', '\r'])
+        .ends_with('\\');
+    if continued
+        || !before.get(start..)?.trim().is_empty()
+        || !(tail.is_empty() || tail.starts_with('#'))
+    {
         return None;
     }
     let after = rest.get(line.len()..)?;
-    let newline = if after.starts_with("\r\n") { 2 } else { usize::from(!after.is_empty()) };
+    let newline = if after.starts_with("\r\n") {
+        2
+    } else {
+        usize::from(!after.is_empty())
+    };
     let end = element.end as usize + line.len() + newline;
     let comment = (!tail.is_empty()).then(|| tail.trim_end().to_owned());
     Some((ByteSpan::from_range(start..end), comment))
 }
 
 /// What to cut for elements that share a line with others.
-fn cut(text: &str, run: ByteSpan, previous: Option<&ByteSpan>, next: Option<&ByteSpan>) -> ByteSpan {
-    let plain = |from: u32, to: u32| ByteSpan::new(from, to).of(text).is_some_and(|between| !between.contains('#'));
-    let same_line = |from: u32, to: u32| ByteSpan::new(from, to).of(text).is_some_and(|between| !between.contains(['\n', '\r']));
+fn cut(
+    text: &str,
+    run: ByteSpan,
+    previous: Option<&ByteSpan>,
+    next: Option<&ByteSpan>,
+) -> ByteSpan {
+    let plain = |from: u32, to: u32| {
+        ByteSpan::new(from, to)
+            .of(text)
+            .is_some_and(|between| !between.contains('#'))
+    };
+    let same_line = |from: u32, to: u32| {
+        ByteSpan::new(from, to)
+            .of(text)
+            .is_some_and(|between| !between.contains(['\n', '\r']))
+    };
     if let Some(next) = next.filter(|next| same_line(run.end, next.start)) {
         return ByteSpan::new(run.start, next.start);
     }
-    if let Some(previous) = previous.filter(|previous| next.is_some() && same_line(previous.end, run.start)) {
+    if let Some(previous) =
+        previous.filter(|previous| next.is_some() && same_line(previous.end, run.start))
+    {
         return ByteSpan::new(previous.end, run.end);
     }
     if let Some(next) = next.filter(|next| plain(run.end, next.start)) {
         return ByteSpan::new(run.start, next.start);
     }
     match (previous, next) {
-        (Some(previous), None) if plain(previous.end, run.start) => ByteSpan::new(previous.end, run.end),
+        (Some(previous), None) if plain(previous.end, run.start) => {
+            ByteSpan::new(previous.end, run.end)
+        }
         // A comment stands between: only the element and the comma after it go.
         _ => {
             let rest = text.get(run.end as usize..).unwrap_or_default();
-            let comma = if next.is_some() { rest.find(',').map_or(0, |at| at + 1) } else { 0 };
+            let comma = if next.is_some() {
+                rest.find(',').map_or(0, |at| at + 1)
+            } else {
+                0
+            };
             ByteSpan::from_range(run.start as usize..run.end as usize + comma)
         }
     }
@@ -119,7 +160,10 @@ mod tests {
             }
             at += line.len();
         }
-        let gone: Vec<bool> = elements.iter().map(|span| span.of(before).unwrap().chars().any(char::is_uppercase)).collect();
+        let gone: Vec<bool> = elements
+            .iter()
+            .map(|span| span.of(before).unwrap().chars().any(char::is_uppercase))
+            .collect();
         let removal = remove(before, &elements, &gone);
         let mut result = before.to_owned();
         for span in removal.spans.iter().rev() {
@@ -137,16 +181,44 @@ mod tests {
             ("import a, B", "import a", &[]),
             ("import a, B, C, d, E", "import a, d", &[]),
             ("import (a, B)", "import (a)", &[]),
-            ("import (\n    a,\n    B,\n    c,\n)", "import (\n    a,\n    c,\n)", &[]),
-            ("import (\n    a,\n    B,  # why\n)", "import (\n    a,\n)", &["# why"]),
-            ("import (\n    a,\n    B  # why\n)", "import (\n    a,\n)", &["# why"]),
-            ("import (\r\n    B,\r\n    c,\r\n)", "import (\r\n    c,\r\n)", &[]),
+            (
+                "import (\n    a,\n    B,\n    c,\n)",
+                "import (\n    a,\n    c,\n)",
+                &[],
+            ),
+            (
+                "import (\n    a,\n    B,  # why\n)",
+                "import (\n    a,\n)",
+                &["# why"],
+            ),
+            (
+                "import (\n    a,\n    B  # why\n)",
+                "import (\n    a,\n)",
+                &["# why"],
+            ),
+            (
+                "import (\r\n    B,\r\n    c,\r\n)",
+                "import (\r\n    c,\r\n)",
+                &[],
+            ),
             ("import (a, B,\n        c)", "import (a,\n        c)", &[]),
             ("import (B,\n        c)", "import (c)", &[]),
-            ("import (a,  # x\n        B)", "import (a,  # x\n        )", &[]),
-            ("import (B,  # x\n        c)", "import (  # x\n        c)", &[]),
+            (
+                "import (a,  # x\n        B)",
+                "import (a,  # x\n        )",
+                &[],
+            ),
+            (
+                "import (B,  # x\n        c)",
+                "import (  # x\n        c)",
+                &[],
+            ),
             ("import a, \\\n    B", "import a", &[]),
-            ("import (\n    a, B,\n    C, d,\n)", "import (\n    a, d,\n)", &[]),
+            (
+                "import (\n    a, B,\n    C, d,\n)",
+                "import (\n    a, d,\n)",
+                &[],
+            ),
             ("import (\n    a,\n    B,\n    C)", "import (\n    a)", &[]),
         ] {
             check(before, after, comments);

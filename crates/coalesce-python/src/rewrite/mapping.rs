@@ -32,7 +32,10 @@ pub struct Mapping<'g> {
 
 impl<'g> Mapping<'g> {
     pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &dyn Texts) -> Self {
-        let needles: BTreeSet<&str> = changes.iter().filter_map(|change| change.from.rsplit('.').next()).collect();
+        let needles: BTreeSet<&str> = changes
+            .iter()
+            .filter_map(|change| change.from.rsplit('.').next())
+            .collect();
         let mut mapping = Self {
             graph,
             changes,
@@ -41,7 +44,10 @@ impl<'g> Mapping<'g> {
             gone: BTreeSet::new(),
             paths: FxHashMap::default(),
             file_names: FxHashSet::default(),
-            needles: needles.into_iter().map(|needle| memchr::memmem::Finder::new(needle).into_owned()).collect(),
+            needles: needles
+                .into_iter()
+                .map(|needle| memchr::memmem::Finder::new(needle).into_owned())
+                .collect(),
             eager: OnceLock::new(),
         };
         for (index, module) in graph.modules.iter().enumerate() {
@@ -58,25 +64,55 @@ impl<'g> Mapping<'g> {
     }
 
     fn place(&mut self, change: &Change, texts: &dyn Texts) {
-        let Some(module) = self.graph.find(None, &change.from).and_then(|index| self.graph.modules.get(index)) else { return };
-        let Some(directory) = module.path.parent() else { return };
+        let Some(module) = self
+            .graph
+            .find(None, &change.from)
+            .and_then(|index| self.graph.modules.get(index))
+        else {
+            return;
+        };
+        let Some(directory) = module.path.parent() else {
+            return;
+        };
         let base = self.target_base(&change.to, &module.name, &module.path, module.package);
         let own: Vec<TreePath> = if module.package {
-            texts.paths().iter().filter(|path| path.strip_prefix(&directory).is_some()).cloned().collect()
+            texts
+                .paths()
+                .iter()
+                .filter(|path| path.strip_prefix(&directory).is_some())
+                .cloned()
+                .collect()
         } else {
-            let stub = [module.path.clone(), sibling(&module.path, "py"), sibling(&module.path, "pyi")];
-            stub.into_iter().filter(|path| texts.exists(path) || *path == module.path).collect::<BTreeSet<_>>().into_iter().collect()
+            let stub = [
+                module.path.clone(),
+                sibling(&module.path, "py"),
+                sibling(&module.path, "pyi"),
+            ];
+            stub.into_iter()
+                .filter(|path| texts.exists(path) || *path == module.path)
+                .collect::<BTreeSet<_>>()
+                .into_iter()
+                .collect()
         };
         for path in own {
-            let nearer = self.changes.iter().any(|other| other.from.len() > change.from.len() && self.holds(&other.from, &path));
+            let nearer = self.changes.iter().any(|other| {
+                other.from.len() > change.from.len() && self.holds(&other.from, &path)
+            });
             if nearer {
                 continue;
             }
             match change.kind {
                 ChangeKind::Replace { .. } => drop(self.gone.insert(path)),
                 ChangeKind::Move => {
-                    let rest = if module.package { path.strip_prefix(&directory).map(|rest| format!("/{rest}")) } else { None };
-                    let extension = path.extension().map(|extension| format!(".{extension}")).unwrap_or_default();
+                    let rest = if module.package {
+                        path.strip_prefix(&directory).map(|rest| format!("/{rest}"))
+                    } else {
+                        None
+                    };
+                    let extension = path
+                        .extension()
+                        .map(|extension| format!(".{extension}"))
+                        .unwrap_or_default();
                     let target = format!("{base}{}", rest.unwrap_or(extension));
                     if let Ok(target) = TreePath::new(&target) {
                         self.files.insert(path, target);
@@ -89,36 +125,70 @@ impl<'g> Mapping<'g> {
     /// Collects the paths of what moves: files, and whole directories.
     fn name_paths(&mut self) {
         for (from, to) in &self.files {
-            self.paths.insert(from.as_str().to_owned(), to.as_str().to_owned());
+            self.paths
+                .insert(from.as_str().to_owned(), to.as_str().to_owned());
             if !from.file_name().starts_with("__") && from.file_name().contains('.') {
                 self.file_names.insert(from.file_name().to_owned());
             }
         }
-        for change in self.changes.iter().filter(|change| change.kind == ChangeKind::Move) {
-            let module = self.graph.find(None, &change.from).and_then(|index| self.graph.modules.get(index));
-            let Some(module) = module.filter(|module| module.package) else { continue };
-            let directories = self.files.get(&module.path).and_then(TreePath::parent).zip(module.path.parent());
+        for change in self
+            .changes
+            .iter()
+            .filter(|change| change.kind == ChangeKind::Move)
+        {
+            let module = self
+                .graph
+                .find(None, &change.from)
+                .and_then(|index| self.graph.modules.get(index));
+            let Some(module) = module.filter(|module| module.package) else {
+                continue;
+            };
+            let directories = self
+                .files
+                .get(&module.path)
+                .and_then(TreePath::parent)
+                .zip(module.path.parent());
             if let Some((to, from)) = directories {
-                self.paths.insert(from.as_str().to_owned(), to.as_str().to_owned());
+                self.paths
+                    .insert(from.as_str().to_owned(), to.as_str().to_owned());
             }
         }
     }
 
     /// Whether a text may name what changes.
     pub fn mentioned(&self, text: &str) -> bool {
-        self.needles.iter().any(|needle| needle.find(text.as_bytes()).is_some())
+        self.needles
+            .iter()
+            .any(|needle| needle.find(text.as_bytes()).is_some())
     }
 
     /// Whether the file of a module moves, and not the whole package around it.
     pub fn moves_alone(&self, module: usize) -> bool {
-        let Some(module) = self.graph.modules.get(module).filter(|module| self.files.contains_key(&module.path)) else { return false };
+        let Some(module) = self
+            .graph
+            .modules
+            .get(module)
+            .filter(|module| self.files.contains_key(&module.path))
+        else {
+            return false;
+        };
         self.changes.iter().any(|change| change.from == module.name) && !module.package
     }
 
     /// Whether a change of `from` speaks for this file.
     fn holds(&self, from: &str, path: &TreePath) -> bool {
-        let Some(module) = self.graph.find(None, from).and_then(|index| self.graph.modules.get(index)) else { return false };
-        let inside = module.package && module.path.parent().is_some_and(|directory| path.strip_prefix(&directory).is_some());
+        let Some(module) = self
+            .graph
+            .find(None, from)
+            .and_then(|index| self.graph.modules.get(index))
+        else {
+            return false;
+        };
+        let inside = module.package
+            && module
+                .path
+                .parent()
+                .is_some_and(|directory| path.strip_prefix(&directory).is_some());
         inside || module.path == *path
     }
 
@@ -128,16 +198,34 @@ impl<'g> Mapping<'g> {
         let mut parent = to;
         while let Some((above, _)) = parent.rsplit_once('.') {
             parent = above;
-            let found = self.graph.find(None, parent).and_then(|index| self.graph.modules.get(index));
-            if let Some(directory) = found.filter(|module| module.package).and_then(|module| module.path.parent()) {
-                let rest = to.get(parent.len() + 1..).unwrap_or_default().replace('.', "/");
+            let found = self
+                .graph
+                .find(None, parent)
+                .and_then(|index| self.graph.modules.get(index));
+            if let Some(directory) = found
+                .filter(|module| module.package)
+                .and_then(|module| module.path.parent())
+            {
+                let rest = to
+                    .get(parent.len() + 1..)
+                    .unwrap_or_default()
+                    .replace('.', "/");
                 return joined(directory.as_str(), &rest);
             }
         }
         let own = from.replace('.', "/");
         let whole = path.as_str();
-        let stem = if package { path.parent().map(|directory| directory.as_str().to_owned()) } else { whole.rsplit_once('.').map(|(stem, _)| stem.to_owned()) };
-        let root = stem.as_deref().and_then(|stem| stem.strip_suffix(&own)).unwrap_or_default().trim_end_matches('/').to_owned();
+        let stem = if package {
+            path.parent().map(|directory| directory.as_str().to_owned())
+        } else {
+            whole.rsplit_once('.').map(|(stem, _)| stem.to_owned())
+        };
+        let root = stem
+            .as_deref()
+            .and_then(|stem| stem.strip_suffix(&own))
+            .unwrap_or_default()
+            .trim_end_matches('/')
+            .to_owned();
         joined(&root, &to.replace('.', "/"))
     }
 
@@ -148,25 +236,47 @@ impl<'g> Mapping<'g> {
 
     /// The name that a module has after the changes.
     pub fn name_after(&self, module: usize) -> String {
-        let now = || self.graph.modules.get(module).map(|module| module.name.clone()).unwrap_or_default();
+        let now = || {
+            self.graph
+                .modules
+                .get(module)
+                .map(|module| module.name.clone())
+                .unwrap_or_default()
+        };
         self.new_name(module).map_or_else(now, str::to_owned)
     }
 
     /// The package that relative imports of a module count from after the changes.
     pub fn package_after(&self, module: usize) -> String {
         let name = self.name_after(module);
-        let package = self.graph.modules.get(module).is_some_and(|module| module.package);
-        if package { name } else { name.rsplit_once('.').map(|(parent, _)| parent.to_owned()).unwrap_or_default() }
+        let package = self
+            .graph
+            .modules
+            .get(module)
+            .is_some_and(|module| module.package);
+        if package {
+            name
+        } else {
+            name.rsplit_once('.')
+                .map(|(parent, _)| parent.to_owned())
+                .unwrap_or_default()
+        }
     }
 
     /// Whether the file of a module moves.
     pub fn moves(&self, module: usize) -> bool {
-        self.graph.modules.get(module).is_some_and(|module| self.files.contains_key(&module.path))
+        self.graph
+            .modules
+            .get(module)
+            .is_some_and(|module| self.files.contains_key(&module.path))
     }
 
     /// Whether the file of a module goes away.
     pub fn goes_away(&self, module: usize) -> bool {
-        self.graph.modules.get(module).is_some_and(|module| self.gone.contains(&module.path))
+        self.graph
+            .modules
+            .get(module)
+            .is_some_and(|module| self.gone.contains(&module.path))
     }
 
     /// What a dotted name becomes, as spelled in the file of `from`; `None` when it stays. What
@@ -201,7 +311,9 @@ impl<'g> Mapping<'g> {
         let eager = self.eager.get_or_init(|| {
             let mut eager = vec![Vec::new(); self.graph.modules.len()];
             for import in self.graph.imports.iter().filter(|import| import.eager) {
-                if let (ImportTarget::Module(target), Some(list)) = (&import.target, eager.get_mut(import.importer)) {
+                if let (ImportTarget::Module(target), Some(list)) =
+                    (&import.target, eager.get_mut(import.importer))
+                {
                     list.push(*target);
                 }
             }
@@ -222,11 +334,23 @@ impl<'g> Mapping<'g> {
 
     /// The name that an item of a module has after the changes.
     pub fn item_after(&self, module: usize, item: &str) -> String {
-        let name = self.graph.modules.get(module).map(|module| module.name.as_str()).unwrap_or_default();
-        let renames = self.changes.iter().filter(|change| change.from == name).find_map(|change| match &change.kind {
-            ChangeKind::Replace { rename } => rename.iter().find(|(old, _)| old == item).map(|(_, new)| new.clone()),
-            ChangeKind::Move => None,
-        });
+        let name = self
+            .graph
+            .modules
+            .get(module)
+            .map(|module| module.name.as_str())
+            .unwrap_or_default();
+        let renames = self
+            .changes
+            .iter()
+            .filter(|change| change.from == name)
+            .find_map(|change| match &change.kind {
+                ChangeKind::Replace { rename } => rename
+                    .iter()
+                    .find(|(old, _)| old == item)
+                    .map(|(_, new)| new.clone()),
+                ChangeKind::Move => None,
+            });
         renames.unwrap_or_else(|| item.to_owned())
     }
 
@@ -234,7 +358,8 @@ impl<'g> Mapping<'g> {
     pub fn lacks(&self, module: usize, item: &str) -> Option<&str> {
         let new = self.new_name(module).filter(|_| self.goes_away(module))?;
         let target = self.graph.find(None, new)?;
-        (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing).then_some(new)
+        (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing)
+            .then_some(new)
     }
 }
 
@@ -244,18 +369,30 @@ fn respelled(spelled: &str, canonical: &str, new: &str) -> Option<String> {
     if spelled == canonical {
         return Some(new.to_owned());
     }
-    if let Some(before) = spelled.strip_suffix(canonical).filter(|before| before.ends_with('.')) {
+    if let Some(before) = spelled
+        .strip_suffix(canonical)
+        .filter(|before| before.ends_with('.'))
+    {
         return Some(format!("{before}{new}"));
     }
-    let root = canonical.strip_suffix(spelled).filter(|root| root.ends_with('.'))?;
+    let root = canonical
+        .strip_suffix(spelled)
+        .filter(|root| root.ends_with('.'))?;
     Some(new.strip_prefix(root).unwrap_or(new).to_owned())
 }
 
 fn joined(directory: &str, rest: &str) -> String {
-    if directory.is_empty() { rest.to_owned() } else { format!("{directory}/{rest}") }
+    if directory.is_empty() {
+        rest.to_owned()
+    } else {
+        format!("{directory}/{rest}")
+    }
 }
 
 fn sibling(path: &TreePath, extension: &str) -> TreePath {
-    let stem = path.as_str().rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
+    let stem = path
+        .as_str()
+        .rsplit_once('.')
+        .map_or(path.as_str(), |(stem, _)| stem);
     TreePath::new(&format!("{stem}.{extension}")).unwrap_or_else(|_| path.clone())
 }

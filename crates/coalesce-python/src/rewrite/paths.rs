@@ -9,8 +9,15 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     if file.mapping.paths.is_empty() {
         return;
     }
-    for string in file.analysis().strings.iter().filter(|string| !string.documentation) {
-        let Some(content) = string.span.of(file.text) else { continue };
+    for string in file
+        .analysis()
+        .strings
+        .iter()
+        .filter(|string| !string.documentation)
+    {
+        let Some(content) = string.span.of(file.text) else {
+            continue;
+        };
         if !file.mapping.mentioned(content) {
             continue;
         }
@@ -19,7 +26,12 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
                 path(file, string.span, word, content, found);
             }
         } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
-            found.leave(string.span, Form::FilePath, content, "the name of a file that moves, in a path put together from parts");
+            found.leave(
+                string.span,
+                Form::FilePath,
+                content,
+                "the name of a file that moves, in a path put together from parts",
+            );
         }
     }
 }
@@ -27,21 +39,43 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
 /// The parts of a text that may be paths.
 fn words(content: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
-    content.split(|c: char| c.is_whitespace() || "\"'`,;:()[]<>=*{}|".contains(c)).filter_map(move |word| {
-        let start = at;
-        // Every separator is one ASCII character, or white space of any width.
-        at = start + word.len() + content.get(start + word.len()..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        word.contains('/').then_some((start, word))
-    })
+    content
+        .split(|c: char| c.is_whitespace() || "\"'`,;:()[]<>=*{}|".contains(c))
+        .filter_map(move |word| {
+            let start = at;
+            // Every separator is one ASCII character, or white space of any width.
+            at = start
+                + word.len()
+                + content
+                    .get(start + word.len()..)
+                    .and_then(|rest| rest.chars().next())
+                    .map_or(0, char::len_utf8);
+            word.contains('/').then_some((start, word))
+        })
 }
 
-fn path(file: &File<'_>, literal: ByteSpan, word: (usize, &str), content: &str, found: &mut FileEdits) {
+fn path(
+    file: &File<'_>,
+    literal: ByteSpan,
+    word: (usize, &str),
+    content: &str,
+    found: &mut FileEdits,
+) {
     let (start, word) = word;
     let word = word.trim_end_matches(['.', '/']);
-    let lead = word.len() - word.trim_start_matches("../").trim_start_matches("./").trim_start_matches('/').len();
+    let lead = word.len()
+        - word
+            .trim_start_matches("../")
+            .trim_start_matches("./")
+            .trim_start_matches('/')
+            .len();
     let bare = word.get(lead..).unwrap_or_default();
     let alone = lead == 0 && word == content.trim_end_matches('/');
-    let Some((skipped, length, new)) = replacement(file, bare, alone || lead > 0 && word.starts_with("..")) else { return };
+    let Some((skipped, length, new)) =
+        replacement(file, bare, alone || lead > 0 && word.starts_with(".."))
+    else {
+        return;
+    };
     let from = literal.start as usize + start + lead + skipped;
     let span = ByteSpan::from_range(from..from + length);
     if found.covered(span) {
@@ -57,11 +91,20 @@ fn path(file: &File<'_>, literal: ByteSpan, word: (usize, &str), content: &str, 
 
 /// What of a path is that of something that moves: where it starts, how long it is, what it becomes.
 fn replacement(file: &File<'_>, word: &str, may_be_short: bool) -> Option<(usize, usize, String)> {
-    let ends = word.match_indices('/').map(|(at, _)| at).chain([word.len()]).rev();
-    let starts: Vec<usize> = [0].into_iter().chain(word.match_indices('/').map(|(at, _)| at + 1)).collect();
+    let ends = word
+        .match_indices('/')
+        .map(|(at, _)| at)
+        .chain([word.len()])
+        .rev();
+    let starts: Vec<usize> = [0]
+        .into_iter()
+        .chain(word.match_indices('/').map(|(at, _)| at + 1))
+        .collect();
     for end in ends {
         for start in &starts {
-            let Some(part) = word.get(*start..end).filter(|part| part.contains('/')) else { continue };
+            let Some(part) = word.get(*start..end).filter(|part| part.contains('/')) else {
+                continue;
+            };
             if let Some(new) = file.mapping.paths.get(part) {
                 return Some((*start, end - start, new.clone()));
             }
@@ -72,9 +115,15 @@ fn replacement(file: &File<'_>, word: &str, may_be_short: bool) -> Option<(usize
     }
     // Relative to a directory that both paths share: `optimization/old.py` in a test of `pkg`.
     let suffix = format!("/{word}");
-    let mut long = file.mapping.paths.iter().filter(|(old, _)| old.ends_with(&suffix));
+    let mut long = file
+        .mapping
+        .paths
+        .iter()
+        .filter(|(old, _)| old.ends_with(&suffix));
     let (old, new) = long.next().filter(|_| word.contains('/'))?;
     let shared = old.get(..old.len() - word.len())?;
     let new = new.strip_prefix(shared)?;
-    long.next().is_none().then(|| (0, word.len(), new.to_owned()))
+    long.next()
+        .is_none()
+        .then(|| (0, word.len(), new.to_owned()))
 }

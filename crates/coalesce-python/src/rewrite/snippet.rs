@@ -47,18 +47,32 @@ pub fn rewrite_code(mapping: &Mapping<'_>, code: &str) -> (FileEdits, Vec<(Edit,
 /// Rewrites a piece of code that may show a session with prompts.
 pub fn rewrite_fragment(mapping: &Mapping<'_>, code: &str) -> (FileEdits, Vec<(Edit, usize)>) {
     let whole = ByteSpan::from_range(0..code.len());
-    let prompts: Vec<Line> = lines(code, whole).into_iter().filter_map(|line| code_line(code, line, &[">>>", "..."])).collect();
+    let prompts: Vec<Line> = lines(code, whole)
+        .into_iter()
+        .filter_map(|line| code_line(code, line, &[">>>", "..."]))
+        .collect();
     if prompts.is_empty() {
         return rewrite_code(mapping, code);
     }
     let mut found = FileEdits::new(TreePath::root());
-    let setting = Setting { form: Form::DocCode, reason: "a session in a document", safety: Safety::Safe, newline: "\n" };
+    let setting = Setting {
+        form: Form::DocCode,
+        reason: "a session in a document",
+        safety: Safety::Safe,
+        newline: "\n",
+    };
     rewrite(mapping, code, &prompts, setting, &mut found);
     found.finish()
 }
 
 /// Rewrites lines of code inside the text of a file.
-pub fn rewrite(mapping: &Mapping<'_>, text: &str, lines: &[Line], setting: Setting<'_>, found: &mut FileEdits) {
+pub fn rewrite(
+    mapping: &Mapping<'_>,
+    text: &str,
+    lines: &[Line],
+    setting: Setting<'_>,
+    found: &mut FileEdits,
+) {
     let mut code = String::new();
     let mut starts = Vec::with_capacity(lines.len());
     for line in lines {
@@ -71,20 +85,34 @@ pub fn rewrite(mapping: &Mapping<'_>, text: &str, lines: &[Line], setting: Setti
     }
     let (inner, edits) = rewrite_code(mapping, &code);
     let back = |span: ByteSpan| {
-        let at = starts.partition_point(|start| *start <= span.start as usize).checked_sub(1)?;
+        let at = starts
+            .partition_point(|start| *start <= span.start as usize)
+            .checked_sub(1)?;
         let (line, start) = (lines.get(at)?, *starts.get(at)?);
-        let offset = |byte: u32| line.span.start + (byte - u32::try_from(start).unwrap_or(u32::MAX));
+        let offset =
+            |byte: u32| line.span.start + (byte - u32::try_from(start).unwrap_or(u32::MAX));
         let moved = ByteSpan::new(offset(span.start), offset(span.end));
         (moved.end <= line.span.end).then_some((moved, line))
     };
-    let crossing = |reference: usize| edits.iter().any(|(edit, of)| *of == reference && back(edit.span).is_none());
+    let crossing = |reference: usize| {
+        edits
+            .iter()
+            .any(|(edit, of)| *of == reference && back(edit.span).is_none())
+    };
     for (at, rewrite) in inner.rewrites.iter().enumerate() {
-        let Some((span, _)) = back(rewrite.span) else { continue };
+        let Some((span, _)) = back(rewrite.span) else {
+            continue;
+        };
         if found.covered(span) {
             continue;
         }
         if crossing(at) {
-            found.leave(span, setting.form, &rewrite.from, "the change would cross a line of the text around it");
+            found.leave(
+                span,
+                setting.form,
+                &rewrite.from,
+                "the change would cross a line of the text around it",
+            );
             continue;
         }
         let reference = Reference {
@@ -97,9 +125,16 @@ pub fn rewrite(mapping: &Mapping<'_>, text: &str, lines: &[Line], setting: Setti
         };
         found.note(span, reference);
         for (edit, _) in edits.iter().filter(|(_, of)| *of == at) {
-            let Some((span, line)) = back(edit.span) else { continue };
-            let before = ByteSpan::new(line.start, line.span.start).of(text).unwrap_or_default();
-            let inserted = edit.text.replace("\r\n", "\n").replace('\n', &format!("{}{before}", setting.newline));
+            let Some((span, line)) = back(edit.span) else {
+                continue;
+            };
+            let before = ByteSpan::new(line.start, line.span.start)
+                .of(text)
+                .unwrap_or_default();
+            let inserted = edit
+                .text
+                .replace("\r\n", "\n")
+                .replace('\n', &format!("{}{before}", setting.newline));
             found.push(Edit::replace(span, inserted));
         }
     }
@@ -112,7 +147,9 @@ pub fn lines(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     let mut spans = Vec::new();
     let mut start = 0;
     let real = content.contains('\n');
-    let ends = content.match_indices(if real { "\n" } else { "\\n" }).map(|(at, end)| (at, end.len()));
+    let ends = content
+        .match_indices(if real { "\n" } else { "\\n" })
+        .map(|(at, end)| (at, end.len()));
     for (at, length) in ends.chain([(content.len(), 0)]) {
         let line = content.get(start..at).unwrap_or_default();
         let kept = line.strip_suffix('\r').unwrap_or(line).len();
@@ -130,8 +167,15 @@ pub fn code_line(text: &str, line: ByteSpan, prompts: &[&str]) -> Option<Line> {
     let indentation = content.len() - trimmed.len();
     let prompt = prompts.iter().find_map(|prompt| {
         let rest = trimmed.strip_prefix(prompt)?;
-        if rest.is_empty() { Some(prompt.len()) } else { rest.starts_with(' ').then(|| prompt.len() + 1) }
+        if rest.is_empty() {
+            Some(prompt.len())
+        } else {
+            rest.starts_with(' ').then(|| prompt.len() + 1)
+        }
     })?;
     let start = line.start + u32::try_from(indentation + prompt).unwrap_or(0);
-    Some(Line { span: ByteSpan::new(start, line.end), start: line.start })
+    Some(Line {
+        span: ByteSpan::new(start, line.end),
+        start: line.start,
+    })
 }

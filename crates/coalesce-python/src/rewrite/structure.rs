@@ -2,14 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Change, ChangeKind, FileMove, Finding, LanguagePlan, NewFile, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{
+    Change, ChangeKind, FileMove, Finding, LanguagePlan, NewFile, Severity, Texts, TreePath,
+    finding::codes,
+};
 
 use crate::{rewrite::mapping::Mapping, shim};
 
 /// The file operations of a set of changes.
 pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
-    let moves = mapping.files.iter().map(|(from, to)| FileMove { from: from.clone(), to: to.clone() });
-    let mut plan = LanguagePlan { moves: moves.collect(), deletes: mapping.gone.iter().cloned().collect(), ..LanguagePlan::default() };
+    let moves = mapping.files.iter().map(|(from, to)| FileMove {
+        from: from.clone(),
+        to: to.clone(),
+    });
+    let mut plan = LanguagePlan {
+        moves: moves.collect(),
+        deletes: mapping.gone.iter().cloned().collect(),
+        ..LanguagePlan::default()
+    };
     let arriving: BTreeSet<TreePath> = mapping.files.values().cloned().collect();
     for change in mapping.changes {
         if change.kind == ChangeKind::Move {
@@ -25,9 +35,23 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
 }
 
 /// Regular packages on the way to a moved module that do not exist yet.
-fn packages(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, arriving: &BTreeSet<TreePath>, plan: &mut LanguagePlan) {
-    let Some(module) = mapping.graph.find(None, &change.from).and_then(|index| mapping.graph.modules.get(index)) else { return };
-    let Some(target) = mapping.files.get(&module.path) else { return };
+fn packages(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    texts: &dyn Texts,
+    arriving: &BTreeSet<TreePath>,
+    plan: &mut LanguagePlan,
+) {
+    let Some(module) = mapping
+        .graph
+        .find(None, &change.from)
+        .and_then(|index| mapping.graph.modules.get(index))
+    else {
+        return;
+    };
+    let Some(target) = mapping.files.get(&module.path) else {
+        return;
+    };
     let mut depth = change.to.split('.').count() - 1;
     let mut directory = target.parent();
     if module.package {
@@ -35,7 +59,9 @@ fn packages(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, arriving:
     }
     while let Some(package) = directory.filter(|package| depth > 0 && !package.is_root()) {
         depth -= 1;
-        let Ok(file) = package.join("__init__.py") else { return };
+        let Ok(file) = package.join("__init__.py") else {
+            return;
+        };
         if !texts.is_directory(&package) && !texts.exists(&file) && !arriving.contains(&file) {
             let reason = format!("makes the package that `{}` moves to", change.from);
             plan.notes.push(Finding {
@@ -46,7 +72,11 @@ fn packages(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, arriving:
                 message: format!("a new package, made for `{}`", change.to),
                 help: None,
             });
-            plan.creates.push(NewFile { path: file, text: String::new(), reason });
+            plan.creates.push(NewFile {
+                path: file,
+                text: String::new(),
+                reason,
+            });
         }
         directory = package.parent();
     }
@@ -58,9 +88,12 @@ fn shims(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan) {
     let below = format!("{}.", change.from);
     for (index, module) in mapping.graph.modules.iter().enumerate() {
         let own = module.name == change.from || module.name.starts_with(&below);
-        let touched = mapping.files.contains_key(&module.path) || mapping.gone.contains(&module.path);
+        let touched =
+            mapping.files.contains_key(&module.path) || mapping.gone.contains(&module.path);
         let nearer = mapping.changes.iter().any(|other| {
-            other.from.len() > change.from.len() && (module.name == other.from || module.name.starts_with(&format!("{}.", other.from)))
+            other.from.len() > change.from.len()
+                && (module.name == other.from
+                    || module.name.starts_with(&format!("{}.", other.from)))
         });
         if !own || !touched || nearer || module.path.extension() != Some("py") {
             continue;
@@ -77,6 +110,10 @@ fn shims(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan) {
             renames: &renames,
         });
         let reason = format!("keeps `{}` working until it is removed", module.name);
-        plan.creates.push(NewFile { path: module.path.clone(), text, reason });
+        plan.creates.push(NewFile {
+            path: module.path.clone(),
+            text,
+            reason,
+        });
     }
 }

@@ -9,9 +9,16 @@ fn check(tree: &str, expected: &[&str]) {
     let before = MemoryTexts::fixture(tree);
     let changes = [moving("pkg.util", "pkg.core.util")];
     let files = applied(&before, &plan(&before, &changes, false));
-    let after = MemoryTexts::new(files.into_iter().map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())));
+    let after = MemoryTexts::new(
+        files
+            .into_iter()
+            .map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())),
+    );
     let findings = graph(&before).order_regressions(&graph(&after), &changes, &before, &after);
-    let messages: Vec<String> = findings.iter().map(|finding| format!("{}: {}", finding.path, finding.message)).collect();
+    let messages: Vec<String> = findings
+        .iter()
+        .map(|finding| format!("{}: {}", finding.path, finding.message))
+        .collect();
     assert_eq!(messages.len(), expected.len(), "{messages:?}");
     for (message, part) in messages.iter().zip(expected) {
         assert!(message.contains(part), "{message}");
@@ -33,10 +40,18 @@ class Base: pass
 fn a_name_that_is_not_bound_yet_is_refused() {
     check(
         &format!("{TREE}from ..base import Base\nclass X(Base): pass\n"),
-        &["pkg/core/x.py: after the migration, `pkg.core.x` would read `Base` of `pkg.base` before it is bound, when `pkg.base` is imported first"],
+        &[
+            "pkg/core/x.py: after the migration, `pkg.core.x` would read `Base` of `pkg.base` before it is bound, when `pkg.base` is imported first",
+        ],
     );
-    check(&format!("{TREE}from pkg import base\nclass X(base.Base): pass\n"), &["`Base` of `pkg.base`"]);
-    check(&format!("{TREE}import pkg.base as b\ndef f(x=b.Base): pass\nX = 1\n"), &["`Base` of `pkg.base`"]);
+    check(
+        &format!("{TREE}from pkg import base\nclass X(base.Base): pass\n"),
+        &["`Base` of `pkg.base`"],
+    );
+    check(
+        &format!("{TREE}import pkg.base as b\ndef f(x=b.Base): pass\nX = 1\n"),
+        &["`Base` of `pkg.base`"],
+    );
 }
 
 #[test]
@@ -47,9 +62,16 @@ fn what_is_bound_or_lazy_or_failed_before_is_no_matter() {
         "def X():\n    from ..base import Base\n",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..base import Base\nX = 1\n",
     ] {
-        let expected: &[&str] = if tail.starts_with("from ..base import u") { &["`u` of `pkg.base`"] } else { &[] };
+        let expected: &[&str] = if tail.starts_with("from ..base import u") {
+            &["`u` of `pkg.base`"]
+        } else {
+            &[]
+        };
         check(&format!("{TREE}{tail}"), expected);
     }
-    let broken = TREE.replace("from .util import u\n", "from .util import u\nfrom .core import X\n");
+    let broken = TREE.replace(
+        "from .util import u\n",
+        "from .util import u\nfrom .core import X\n",
+    );
     check(&format!("{broken}from ..base import Base\nX = Base\n"), &[]);
 }

@@ -62,29 +62,40 @@ def line():
 ";
 
 const PROGRAMS: &[(&str, &str)] = &[
-    ("warns at import, at the importer's line", "
+    (
+        "warns at import, at the importer's line",
+        "
 import pkg.old; here = line()
 assert len(caught) == 1, caught
 message, category, name, number = caught[0]
 assert category is DeprecationWarning and name == 'program.py' and number == here, caught
 for part in ('pkg.old', 'pkg.core.new', '4.0.0', '3.9.0'):
     assert part in message, message
-"),
-    ("importlib points at its caller", "
+",
+    ),
+    (
+        "importlib points at its caller",
+        "
 old = importlib.import_module('pkg.old'); here = line()
 assert caught[0][2:] == ('program.py', here), caught
 new = importlib.import_module('pkg.core.new')
 assert all(getattr(old, k) is getattr(new, k) for k in ['f', 'C', 'FLAG', 'manager', '_private'])
-"),
-    ("warns once for each line that uses it", "
+",
+    ),
+    (
+        "warns once for each line that uses it",
+        "
 import pkg.old as old
 del caught[:]
 for _ in range(3):
     old.f
     old.f
 assert len(caught) == 2, caught
-"),
-    ("get, set, delete and dir reach the new module", "
+",
+    ),
+    (
+        "get, set, delete and dir reach the new module",
+        "
 import pkg.old as old, pkg.core.new as new
 old.FLAG = True
 assert new.FLAG is True and new.f() is True and old.f() is True
@@ -99,8 +110,11 @@ except AttributeError:
     pass
 else:
     raise SystemExit('no AttributeError')
-"),
-    ("mock.patch and patch.object reach the new module and undo it", "
+",
+    ),
+    (
+        "mock.patch and patch.object reach the new module and undo it",
+        "
 import pkg.core.new as new
 real = new.f
 with mock.patch('pkg.old.f') as fake:
@@ -110,16 +124,22 @@ import pkg.old as old
 with mock.patch.object(old, 'FLAG', 7):
     assert new.FLAG == 7
 assert new.FLAG is False
-"),
-    ("pickles go both ways and classes are the same", "
+",
+    ),
+    (
+        "pickles go both ways and classes are the same",
+        "
 import pkg.old as old, pkg.core.new as new
 assert isinstance(new.C(), old.C) and old.manager is new.manager
 data = pickle.dumps(old.C())
 assert type(pickle.loads(data)) is new.C
 stale = data.replace(b'pkg.core.new', b'pkg.old'.ljust(0)) if False else b'cpkg.old\\nC\\n.'
 assert pickle.loads(stale) is new.C
-"),
-    ("reload, star import and submodules work", "
+",
+    ),
+    (
+        "reload, star import and submodules work",
+        "
 import pkg.old as old, pkg.core.new as new
 before = new.C
 assert importlib.reload(old) is old
@@ -136,16 +156,22 @@ assert leaf.x == x == 1
 ns = {}
 exec('from pkg.box import *', ns)
 assert ns['name'] == 'box' and ns['inner'] is case.inner
-"),
-    ("a replaced module has its old names", "
+",
+    ),
+    (
+        "a replaced module has its old names",
+        "
 import other.stub as old, other.primary as new
 assert old.f is new.g and old.same is new.same
 assert sorted(old.__all__) == ['f', 'same'], old.__all__
 assert 'f' in dir(old)
 old.f = 1
 assert new.g == 1
-"),
-    ("an error filter stops the import and each use", "
+",
+    ),
+    (
+        "an error filter stops the import and each use",
+        "
 import pkg.old as old
 warnings.simplefilter('error')
 for _ in range(2):
@@ -162,8 +188,11 @@ except DeprecationWarning:
     pass
 else:
     raise SystemExit('no error')
-"),
-    ("it keeps no name of its own", "
+",
+    ),
+    (
+        "it keeps no name of its own",
+        "
 import pkg.old as old
 own = [name for name in vars(old) if not (name.startswith('__') and name.endswith('__'))]
 assert own == [], own
@@ -176,11 +205,15 @@ class T(unittest.TestCase):
         with self.assertWarns(DeprecationWarning):
             warnings.warn('x', DeprecationWarning)
 assert T('test').run().wasSuccessful()
-"),
-    ("nothing inside uses it", "
+",
+    ),
+    (
+        "nothing inside uses it",
+        "
 import pkg, pkg.core.new, pkg.core.case, pkg.core.case.deep.leaf, other.primary
 assert caught == [] and 'pkg.old' not in sys.modules
-"),
+",
+    ),
 ];
 
 fn write(root: &Path, tree: impl IntoIterator<Item = (String, String)>) {
@@ -206,9 +239,18 @@ fn python_programs_agree() {
     for (name, program) in PROGRAMS {
         let path = root.path().join("program.py");
         fs::write(&path, format!("{PRELUDE}{program}")).unwrap();
-        let output = Command::new("python3").arg("-B").arg(&path).current_dir(root.path()).output().unwrap();
+        let output = Command::new("python3")
+            .arg("-B")
+            .arg(&path)
+            .current_dir(root.path())
+            .output()
+            .unwrap();
         if !output.status.success() {
-            failed.push(format!("{name}:\n{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)));
+            failed.push(format!(
+                "{name}:\n{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            ));
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -219,7 +261,13 @@ fn a_shim_names_its_manifest_and_its_names() {
     let texts = MemoryTexts::fixture(TREE);
     let tree = applied(&texts, &plan(&texts, &changes(), false));
     let shim = tree.get("pkg/old.py").unwrap();
-    assert!(shim.starts_with("# coalesce: shim 0001-test\n\"\"\""), "{shim}");
-    assert!(shim.contains("if TYPE_CHECKING:\n    from pkg.core.new import (\n        C as C,\n"), "{shim}");
+    assert!(
+        shim.starts_with("# coalesce: shim 0001-test\n\"\"\""),
+        "{shim}"
+    );
+    assert!(
+        shim.contains("if TYPE_CHECKING:\n    from pkg.core.new import (\n        C as C,\n"),
+        "{shim}"
+    );
     assert!(tree.contains_key("pkg/box/deep/leaf.py") && tree.contains_key("pkg/box/__init__.py"));
 }

@@ -3,32 +3,57 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
-    Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan, MemoryTexts, Settings, ShimRequest, Texts,
-    TreePath, language::RewriteOptions,
+    Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan,
+    MemoryTexts, Settings, ShimRequest, Texts, TreePath, language::RewriteOptions,
 };
 use coalesce_python::{Python, PythonGraph};
 
 /// A move without a shim.
 pub fn moving(from: &str, to: &str) -> Change {
-    Change { from: from.into(), to: to.into(), kind: ChangeKind::Move, shim: None }
+    Change {
+        from: from.into(),
+        to: to.into(),
+        kind: ChangeKind::Move,
+        shim: None,
+    }
 }
 
 /// The same with a shim.
 pub fn shimmed(change: Change) -> Change {
-    let request = ShimRequest { manifest: "0001-test".into(), since: Some("3.9.0".into()), remove_in: Some("4.0.0".into()) };
-    Change { shim: Some(request), ..change }
+    let request = ShimRequest {
+        manifest: "0001-test".into(),
+        since: Some("3.9.0".into()),
+        remove_in: Some("4.0.0".into()),
+    };
+    Change {
+        shim: Some(request),
+        ..change
+    }
 }
 
 /// A replacement with renamed items.
 pub fn replacing(from: &str, to: &str, rename: &[(&str, &str)]) -> Change {
-    let rename = rename.iter().map(|(old, new)| ((*old).to_owned(), (*new).to_owned())).collect();
-    Change { from: from.into(), to: to.into(), kind: ChangeKind::Replace { rename }, shim: None }
+    let rename = rename
+        .iter()
+        .map(|(old, new)| ((*old).to_owned(), (*new).to_owned()))
+        .collect();
+    Change {
+        from: from.into(),
+        to: to.into(),
+        kind: ChangeKind::Replace { rename },
+        shim: None,
+    }
 }
 
 /// The resolved graph of a tree.
 pub fn graph(texts: &MemoryTexts) -> PythonGraph {
     let claimed = texts.paths().iter().filter(|path| Python.claims(path));
-    let facts = |path: &TreePath| Some((path.clone(), Arc::new(Python.facts(path, &texts.text(path)?))));
+    let facts = |path: &TreePath| {
+        Some((
+            path.clone(),
+            Arc::new(Python.facts(path, &texts.text(path)?)),
+        ))
+    };
     let files: Vec<_> = claimed.filter_map(facts).collect();
     Python.resolve(&files, texts.paths(), &Settings::default())
 }
@@ -41,12 +66,23 @@ pub fn plan(texts: &MemoryTexts, changes: &[Change], prose: bool) -> LanguagePla
 /// The tree that a proposal leaves.
 pub fn applied(texts: &MemoryTexts, plan: &LanguagePlan) -> BTreeMap<String, String> {
     let mut result = BTreeMap::new();
-    for path in texts.paths().iter().filter(|path| !plan.deletes.contains(path)) {
+    for path in texts
+        .paths()
+        .iter()
+        .filter(|path| !plan.deletes.contains(path))
+    {
         let text = texts.text(path).expect("a fixture's own file");
         let edits: Vec<Edit> = plan.edits.get(path).cloned().unwrap_or_default();
         let set = EditSet::from_edits(&text, edits).expect("edits fit each other");
-        let to = plan.moves.iter().find(|file| file.from == *path).map_or(path, |file| &file.to);
-        result.insert(to.to_string(), set.apply(&text).expect("edits fit the text"));
+        let to = plan
+            .moves
+            .iter()
+            .find(|file| file.from == *path)
+            .map_or(path, |file| &file.to);
+        result.insert(
+            to.to_string(),
+            set.apply(&text).expect("edits fit the text"),
+        );
     }
     for file in &plan.creates {
         result.insert(file.path.to_string(), file.text.clone());
@@ -66,14 +102,21 @@ pub fn check_with(before: &str, changes: &[Change], prose: bool, after: &str) {
     let plan = plan(&texts, changes, prose);
     assert_eq!(plan.refusals, [], "{before}");
     let expected = MemoryTexts::fixture(after);
-    let mut want: BTreeMap<String, String> =
-        texts.paths().iter().map(|path| (path.to_string(), texts.text(path).unwrap().to_string())).collect();
+    let mut want: BTreeMap<String, String> = texts
+        .paths()
+        .iter()
+        .map(|path| (path.to_string(), texts.text(path).unwrap().to_string()))
+        .collect();
     for path in expected.paths() {
         match &*expected.text(path).unwrap() {
             "GONE\n" => drop(want.remove(path.as_str())),
             text => drop(want.insert(path.to_string(), text.to_owned())),
         }
     }
-    let show = |tree: &BTreeMap<String, String>| tree.iter().map(|(path, text)| format!("//- {path}\n{text}")).collect::<String>();
+    let show = |tree: &BTreeMap<String, String>| {
+        tree.iter()
+            .map(|(path, text)| format!("//- {path}\n{text}"))
+            .collect::<String>()
+    };
     assert_eq!(show(&applied(&texts, &plan)), show(&want));
 }

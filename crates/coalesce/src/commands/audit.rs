@@ -21,8 +21,14 @@ use crate::{
 pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let envelope = audit(&session, global);
-    let fails = envelope.findings.iter().any(|finding| arguments.fail_on.contains(&finding.code));
-    Ok(Outcome { envelope, exit: if fails { Exit::Findings } else { Exit::Success } })
+    let fails = envelope
+        .findings
+        .iter()
+        .any(|finding| arguments.fail_on.contains(&finding.code));
+    Ok(Outcome {
+        envelope,
+        exit: if fails { Exit::Findings } else { Exit::Success },
+    })
 }
 
 /// The structure of the tree: modules, importers, cycles, guarded imports, and findings.
@@ -30,26 +36,43 @@ fn audit(session: &Session, global: &cli::Global) -> Envelope {
     let mut page = Page::new(session, global);
     let index = session.index();
     let cycles = index.cycles();
-    let mut body = Audit { files: files(session), ..Audit::default() };
+    let mut body = Audit {
+        files: files(session),
+        ..Audit::default()
+    };
     let mut findings = Vec::new();
     for graph in index.graphs() {
         let users = importers(*graph);
         body.modules.extend(modules(*graph, &users));
-        body.guarded_imports.extend(guarded_imports(*graph, &mut page));
+        body.guarded_imports
+            .extend(guarded_imports(*graph, &mut page));
         findings.extend(graph.findings());
         findings.extend(stale_guards(*graph));
         findings.extend(empty_stubs(*graph, &users));
     }
-    findings.extend(cycles.iter().filter(|cycle| cycle.eager).filter_map(cycle_finding));
-    findings.sort_by(|a, b| (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code)));
-    body.modules.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+    findings.extend(
+        cycles
+            .iter()
+            .filter(|cycle| cycle.eager)
+            .filter_map(cycle_finding),
+    );
+    findings.sort_by(|a, b| {
+        (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
+    });
+    body.modules
+        .sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
     body.cycles = cycles.into_iter().map(cycle_entry).collect();
     body.guarded_imports.sort();
     page.envelope(Command::Audit, &findings, Body::Audit(body))
 }
 
 fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<ModuleEntry> {
-    let name = |module: &usize| graph.modules().get(*module).map(|module| module.name.clone());
+    let name = |module: &usize| {
+        graph
+            .modules()
+            .get(*module)
+            .map(|module| module.name.clone())
+    };
     graph
         .modules()
         .iter()
@@ -68,7 +91,11 @@ fn guarded_imports(graph: &dyn LanguageGraph, page: &mut Page<'_>) -> Vec<Guarde
         .map(|import| GuardedImport {
             path: import.path.clone(),
             range: page.locator.range(&import.path, import.span),
-            importer: graph.modules().get(import.importer).map(|module| module.name.clone()).unwrap_or_default(),
+            importer: graph
+                .modules()
+                .get(import.importer)
+                .map(|module| module.name.clone())
+                .unwrap_or_default(),
             name: import.name.clone(),
             outcome: (&import.target).into(),
             guard: import.guard,
@@ -85,14 +112,19 @@ fn stale_guards(graph: &dyn LanguageGraph) -> Vec<Finding> {
             severity: Severity::Error,
             path: import.path.clone(),
             span: Some(import.span),
-            message: format!("the guarded import of `{}` can no longer succeed, so the fallback always runs", import.name),
+            message: format!(
+                "the guarded import of `{}` can no longer succeed, so the fallback always runs",
+                import.name
+            ),
             help: Some("import it from where it is now, or remove the attempt".to_owned()),
         })
         .collect()
 }
 
 fn empty_stubs(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<Finding> {
-    let stubs = graph.modules().iter().zip(users).filter(|(module, _)| module.kind == ModuleKind::Stub && !module.package && module.inline.is_none());
+    let stubs = graph.modules().iter().zip(users).filter(|(module, _)| {
+        module.kind == ModuleKind::Stub && !module.package && module.inline.is_none()
+    });
     stubs
         .map(|(module, users)| Finding {
             code: codes::EMPTY_STUB,
@@ -102,7 +134,10 @@ fn empty_stubs(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<Finding> 
             message: match users.len() {
                 0 => format!("`{}` defines nothing, and nothing imports it", module.name),
                 1 => format!("`{}` defines nothing; 1 module imports it", module.name),
-                count => format!("`{}` defines nothing; {count} modules import it", module.name),
+                count => format!(
+                    "`{}` defines nothing; {count} modules import it",
+                    module.name
+                ),
             },
             help: None,
         })
@@ -116,12 +151,26 @@ fn cycle_finding(cycle: &Cycle) -> Option<Finding> {
         severity: Severity::Warning,
         path: edge.path.clone(),
         span: None,
-        message: format!("{} modules execute each other's imports, beginning with `{}`", cycle.modules.len(), edge.from),
+        message: format!(
+            "{} modules execute each other's imports, beginning with `{}`",
+            cycle.modules.len(),
+            edge.from
+        ),
         help: None,
     })
 }
 
 fn cycle_entry(cycle: Cycle) -> CycleEntry {
-    let step = |edge: coalesce_index::CycleEdge| CycleStep { from: edge.from, to: edge.to, path: edge.path, line: edge.line, eager: edge.eager };
-    CycleEntry { modules: cycle.modules, eager: cycle.eager, shortest: cycle.shortest.into_iter().map(step).collect() }
+    let step = |edge: coalesce_index::CycleEdge| CycleStep {
+        from: edge.from,
+        to: edge.to,
+        path: edge.path,
+        line: edge.line,
+        eager: edge.eager,
+    };
+    CycleEntry {
+        modules: cycle.modules,
+        eager: cycle.eager,
+        shortest: cycle.shortest.into_iter().map(step).collect(),
+    }
 }

@@ -43,23 +43,40 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         None => Vec::new(),
     };
     let mut page = Page::new(&session, global);
-    let mut body = Migrate { plan: worked.body(&session, &mut page, files(&session)), tests, ..Migrate::default() };
+    let mut body = Migrate {
+        plan: worked.body(&session, &mut page, files(&session)),
+        tests,
+        ..Migrate::default()
+    };
     if !worked.refused() && !worked.nothing_to_do() {
         body.migration = Some(apply(&session, &store, &worked, arguments)?);
         body.applied = true;
     }
-    if let Some(path) = arguments.write_baseline.as_ref().filter(|_| !worked.refused()) {
+    if let Some(path) = arguments
+        .write_baseline
+        .as_ref()
+        .filter(|_| !worked.refused())
+    {
         check::write_baseline(&open(global)?, path)?;
         body.baseline = Some(path.display().to_string());
     }
     let envelope = page.envelope(Command::Migrate, &worked.findings(), Body::Migrate(body));
-    Ok(Outcome { envelope, exit: if worked.refused() { Exit::Failed } else { Exit::Success } })
+    Ok(Outcome {
+        envelope,
+        exit: if worked.refused() {
+            Exit::Failed
+        } else {
+            Exit::Success
+        },
+    })
 }
 
 fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
     if let Some(record) = store.unfinished().map_err(failure)? {
         let message = format!("the migration {} was cut off", record.id);
-        return Err(Failure::user(message).hint("`coalesce recover --finish` carries it through, `--undo` puts everything back").into());
+        return Err(Failure::user(message)
+            .hint("`coalesce recover --finish` carries it through, `--undo` puts everything back")
+            .into());
     }
     Ok(())
 }
@@ -67,36 +84,62 @@ fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
 /// A saved plan, refused when the tree is not the one that it was made for.
 fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
     let text = named_files::read(path)?;
-    let config = |error: coalesce_plan::SavedPlanError| Failure::config(format!("{}: {error}", path.display()));
+    let config = |error: coalesce_plan::SavedPlanError| {
+        Failure::config(format!("{}: {error}", path.display()))
+    };
     let plan = SavedPlan::parse(&text).map_err(config)?;
-    plan.check(|path| hash(session, path)).map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
-    let mut worked = Worked { manifests: plan.manifests, ..Worked::default() };
+    plan.check(|path| hash(session, path))
+        .map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
+    let mut worked = Worked {
+        manifests: plan.manifests,
+        ..Worked::default()
+    };
     worked.assembled.operations = plan.operations;
     Ok(worked)
 }
 
 /// Adds the guard tests to the migration, so that `rollback` takes them away again.
-fn emit_tests(worked: &mut Worked, session: &Session, directory: &Path) -> anyhow::Result<Vec<String>> {
-    let directory = session.tree.tree_path(directory).map_err(|error| Failure::user(error.to_string()))?;
+fn emit_tests(
+    worked: &mut Worked,
+    session: &Session,
+    directory: &Path,
+) -> anyhow::Result<Vec<String>> {
+    let directory = session
+        .tree
+        .tree_path(directory)
+        .map_err(|error| Failure::user(error.to_string()))?;
     let mut written = Vec::new();
     for (name, text) in coalesce_plan::guard_tests(&worked.checked.changes) {
         let path = directory.join(&name)?;
         if session.tree.exists(&path) {
-            return Err(Failure::user(format!("{path} exists already")).hint("name another directory").into());
+            return Err(Failure::user(format!("{path} exists already"))
+                .hint("name another directory")
+                .into());
         }
         written.push(path.to_string());
-        worked.assembled.operations.push(Operation::Create { path, text, reason: "a guard test".to_owned() });
+        worked.assembled.operations.push(Operation::Create {
+            path,
+            text,
+            reason: "a guard test".to_owned(),
+        });
     }
     Ok(written)
 }
 
-fn apply(session: &Session, store: &Store, worked: &Worked, arguments: &cli::Migrate) -> anyhow::Result<String> {
+fn apply(
+    session: &Session,
+    store: &Store,
+    worked: &Worked,
+    arguments: &cli::Migrate,
+) -> anyhow::Result<String> {
     let changes = file_changes(session, &worked.assembled.operations)?;
     let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
     if !arguments.allow_dirty {
         refuse_dirty(session, &touched)?;
     }
-    let metadata = Metadata { manifests: worked.manifests.clone() };
+    let metadata = Metadata {
+        manifests: worked.manifests.clone(),
+    };
     let applied = store.apply(&changes, &metadata).map_err(failure)?;
     Ok(applied.id)
 }
@@ -107,8 +150,13 @@ fn refuse_dirty(session: &Session, paths: &[TreePath]) -> anyhow::Result<()> {
         return Ok(());
     }
     let names: Vec<_> = dirty.iter().map(ToString::to_string).collect();
-    let message = format!("uncommitted changes in files that the migration touches: {}", names.join(", "));
-    Err(Failure::user(message).hint("commit them first, or pass --allow-dirty").into())
+    let message = format!(
+        "uncommitted changes in files that the migration touches: {}",
+        names.join(", ")
+    );
+    Err(Failure::user(message)
+        .hint("commit them first, or pass --allow-dirty")
+        .into())
 }
 
 /// The state of every touched path before and after. A path that one file leaves and another one
@@ -120,11 +168,25 @@ fn file_changes(session: &Session, operations: &[Operation]) -> anyhow::Result<V
             Operation::Move { from, to, text } => {
                 after.entry(from.clone()).or_insert(None);
                 let (bytes, mode) = session.tree.content(from)?;
-                let bytes = text.as_ref().map_or(bytes, |text| text.clone().into_bytes());
-                after.insert(to.clone(), Some(Content { bytes, mode: Some(mode) }));
+                let bytes = text
+                    .as_ref()
+                    .map_or(bytes, |text| text.clone().into_bytes());
+                after.insert(
+                    to.clone(),
+                    Some(Content {
+                        bytes,
+                        mode: Some(mode),
+                    }),
+                );
             }
             Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
-                after.insert(path.clone(), Some(Content { bytes: text.clone().into_bytes(), mode: None }));
+                after.insert(
+                    path.clone(),
+                    Some(Content {
+                        bytes: text.clone().into_bytes(),
+                        mode: None,
+                    }),
+                );
             }
             Operation::Delete { path } => drop(after.entry(path.clone()).or_insert(None)),
         }
@@ -132,11 +194,18 @@ fn file_changes(session: &Session, operations: &[Operation]) -> anyhow::Result<V
     let change = |(path, after): (TreePath, Option<Content>)| {
         let before = if session.tree.exists(&path) {
             let (bytes, mode) = session.tree.content(&path)?;
-            Some(Stamp { hash: ContentHash::of(&bytes), mode })
+            Some(Stamp {
+                hash: ContentHash::of(&bytes),
+                mode,
+            })
         } else {
             None
         };
-        Ok(FileChange { path, before, after })
+        Ok(FileChange {
+            path,
+            before,
+            after,
+        })
     };
     after.into_iter().map(change).collect()
 }

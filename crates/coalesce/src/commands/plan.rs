@@ -26,20 +26,37 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
     let mut page = Page::new(&session, global);
     let mut body = worked.body(&session, &mut page, files(&session));
     if let Some(path) = arguments.out.as_ref().filter(|_| !worked.refused()) {
-        let saved = SavedPlan::new(worked.manifests.clone(), worked.assembled.operations.clone(), |path| hash(&session, path));
+        let saved = SavedPlan::new(
+            worked.manifests.clone(),
+            worked.assembled.operations.clone(),
+            |path| hash(&session, path),
+        );
         named_files::write(path, &saved.to_json()?)?;
         body.saved = Some(path.display().to_string());
     }
     let envelope = page.envelope(Command::Plan, &worked.findings(), Body::Plan(body));
-    Ok(Outcome { envelope, exit: if worked.refused() { Exit::Failed } else { Exit::Success } })
+    Ok(Outcome {
+        envelope,
+        exit: if worked.refused() {
+            Exit::Failed
+        } else {
+            Exit::Success
+        },
+    })
 }
 
 /// What the command line says about prose.
 pub fn options(arguments: &cli::Manifests) -> RewriteOptions {
-    RewriteOptions { prose: arguments.docs == cli::Docs::Rewrite }
+    RewriteOptions {
+        prose: arguments.docs == cli::Docs::Rewrite,
+    }
 }
 
 /// The hash of a file's bytes as they are now; `None` when there is no such file.
 pub fn hash(session: &Session, path: &TreePath) -> Option<ContentHash> {
-    session.tree.content(path).ok().map(|(bytes, _)| ContentHash::of(&bytes))
+    session
+        .tree
+        .content(path)
+        .ok()
+        .map(|(bytes, _)| ContentHash::of(&bytes))
 }

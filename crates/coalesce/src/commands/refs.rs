@@ -26,12 +26,22 @@ pub fn run(global: &cli::Global, arguments: &cli::Refs) -> anyhow::Result<Outcom
 fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope, Failure> {
     let graphs = session.graphs();
     let wanted = LanguageKind::of_name(name);
-    let graphs: Vec<_> = graphs.into_iter().filter(|graph| wanted.is_none_or(|language| graph.language() == language)).collect();
+    let graphs: Vec<_> = graphs
+        .into_iter()
+        .filter(|graph| wanted.is_none_or(|language| graph.language() == language))
+        .collect();
     let known = |graph: &dyn coalesce_model::LanguageGraph| {
-        graph.knows(name) || graph.modules().iter().any(|module| module.name == name || module.also.iter().any(|other| other == name))
+        graph.knows(name)
+            || graph
+                .modules()
+                .iter()
+                .any(|module| module.name == name || module.also.iter().any(|other| other == name))
     };
     if !graphs.iter().any(|graph| known(*graph)) {
-        let names = graphs.iter().flat_map(|graph| graph.modules()).map(|module| module.name.as_str());
+        let names = graphs
+            .iter()
+            .flat_map(|graph| graph.modules())
+            .map(|module| module.name.as_str());
         let failure = Failure::user(format!("no module or item of the tree is called `{name}`"));
         return Err(match nearest(name, names) {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
@@ -41,12 +51,23 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
     let mut references: Vec<Reference> = Vec::new();
     for graph in graphs.iter().filter(|graph| known(**graph)) {
         references.extend(graph.references(name, &session.tree));
-        references.extend(coalesce_text::references(name, graph.language(), &session.tree));
+        references.extend(coalesce_text::references(
+            name,
+            graph.language(),
+            &session.tree,
+        ));
     }
     references.sort();
     references.dedup_by(|a, b| a.path == b.path && a.span == b.span);
     let mut page = Page::new(session, global);
-    let entries = references.iter().filter_map(|reference| page.locator.reference(reference)).collect();
-    let body = Refs { files: files(session), name: name.to_owned(), references: entries };
+    let entries = references
+        .iter()
+        .filter_map(|reference| page.locator.reference(reference))
+        .collect();
+    let body = Refs {
+        files: files(session),
+        name: name.to_owned(),
+        references: entries,
+    };
     Ok(page.envelope(Command::Refs, &[], Body::Refs(body)))
 }

@@ -1,7 +1,9 @@
 //! `rollback` and `recover`: the way back from a migration, finished or cut off.
 
 use coalesce_apply::{Recovery, Store};
-use coalesce_model::envelope::{Body, Command, Envelope, MigrationEntry, Recover, RecoverOutcome, Rollback};
+use coalesce_model::envelope::{
+    Body, Command, Envelope, MigrationEntry, Recover, RecoverOutcome, Rollback,
+};
 
 use super::label;
 use crate::{
@@ -17,10 +19,17 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
     let store = Store::open(&global.root)?;
     let undone = store.rollback(arguments.id.as_deref()).map_err(failure)?;
     let body = match undone {
-        Some(undone) => Rollback { migration: Some(undone.id), restored: undone.paths },
+        Some(undone) => Rollback {
+            migration: Some(undone.id),
+            restored: undone.paths,
+        },
         None => Rollback::default(),
     };
-    Ok(Outcome::success(Envelope::new(label(global), Command::Rollback, Body::Rollback(body))))
+    Ok(Outcome::success(Envelope::new(
+        label(global),
+        Command::Rollback,
+        Body::Rollback(body),
+    )))
 }
 
 /// Runs `recover`.
@@ -29,27 +38,53 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
 /// When files are in a state that is neither before nor after the migration.
 pub fn recover(global: &cli::Global, arguments: &cli::Recover) -> anyhow::Result<Outcome> {
     let store = Store::open(&global.root)?;
-    let way = if arguments.finish { Recovery::Finish } else { Recovery::Undo };
+    let way = if arguments.finish {
+        Recovery::Finish
+    } else {
+        Recovery::Undo
+    };
     let recovered = store.recover(way).map_err(failure)?;
     let body = match recovered {
         Some(done) => Recover {
             migration: Some(done.id),
-            outcome: if arguments.finish { RecoverOutcome::Finished } else { RecoverOutcome::Undone },
+            outcome: if arguments.finish {
+                RecoverOutcome::Finished
+            } else {
+                RecoverOutcome::Undone
+            },
             paths: done.paths,
         },
-        None => Recover { migration: None, outcome: RecoverOutcome::Nothing, paths: Vec::new() },
+        None => Recover {
+            migration: None,
+            outcome: RecoverOutcome::Nothing,
+            paths: Vec::new(),
+        },
     };
-    Ok(Outcome::success(Envelope::new(label(global), Command::Recover, Body::Recover(body))))
+    Ok(Outcome::success(Envelope::new(
+        label(global),
+        Command::Recover,
+        Body::Recover(body),
+    )))
 }
 
 /// The unfinished migration, and those that can be undone, newest first.
 ///
 /// # Errors
 /// When a journal cannot be read.
-pub fn journal_entries(store: &Store) -> anyhow::Result<(Option<MigrationEntry>, Vec<MigrationEntry>)> {
-    let entry = |record: coalesce_apply::Record| MigrationEntry { id: record.id, files: record.paths.len() };
+pub fn journal_entries(
+    store: &Store,
+) -> anyhow::Result<(Option<MigrationEntry>, Vec<MigrationEntry>)> {
+    let entry = |record: coalesce_apply::Record| MigrationEntry {
+        id: record.id,
+        files: record.paths.len(),
+    };
     let unfinished = store.unfinished().map_err(failure)?.map(entry);
-    let history = store.history().map_err(failure)?.into_iter().map(entry).collect();
+    let history = store
+        .history()
+        .map_err(failure)?
+        .into_iter()
+        .map(entry)
+        .collect();
     Ok((unfinished, history))
 }
 

@@ -20,19 +20,34 @@ pub fn run(global: &cli::Global) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let manifests = manifests(&session, &[])?;
     let store = Store::open(&global.root)?;
-    Ok(Outcome::success(status(&session, global, &manifests, &store)?))
+    Ok(Outcome::success(status(
+        &session, global, &manifests, &store,
+    )?))
 }
 
 /// The state of the manifests, of the journal and of the shims.
-fn status(session: &Session, global: &cli::Global, manifests: &[Manifest], store: &Store) -> anyhow::Result<Envelope> {
+fn status(
+    session: &Session,
+    global: &cli::Global,
+    manifests: &[Manifest],
+    store: &Store,
+) -> anyhow::Result<Envelope> {
     let index = session.index();
-    let checked = coalesce_plan::check(manifests, &index, &session.tree).map_err(|errors| entry_failure(&errors, manifests))?;
+    let checked = coalesce_plan::check(manifests, &index, &session.tree)
+        .map_err(|errors| entry_failure(&errors, manifests))?;
     let (unfinished, migrations) = rollback::journal_entries(store)?;
-    let mut shims: Vec<ShimEntry> = index.graphs().iter().flat_map(|graph| shims(*graph, &session.tree, manifests)).collect();
+    let mut shims: Vec<ShimEntry> = index
+        .graphs()
+        .iter()
+        .flat_map(|graph| shims(*graph, &session.tree, manifests))
+        .collect();
     shims.sort_by(|a, b| a.name.cmp(&b.name));
     let body = Status {
         files: files(session),
-        manifests: manifests.iter().map(|manifest| manifest_entry(manifest, &checked)).collect(),
+        manifests: manifests
+            .iter()
+            .map(|manifest| manifest_entry(manifest, &checked))
+            .collect(),
         unfinished,
         migrations,
         shims,
@@ -41,8 +56,15 @@ fn status(session: &Session, global: &cli::Global, manifests: &[Manifest], store
 }
 
 fn manifest_entry(manifest: &Manifest, checked: &Checked) -> ManifestEntry {
-    let own: Vec<&EntryReport> = checked.entries.iter().filter(|entry| entry.manifest == manifest.id).collect();
-    let done = own.iter().filter(|entry| entry.state == EntryState::Done).count();
+    let own: Vec<&EntryReport> = checked
+        .entries
+        .iter()
+        .filter(|entry| entry.manifest == manifest.id)
+        .collect();
+    let done = own
+        .iter()
+        .filter(|entry| entry.state == EntryState::Done)
+        .count();
     let state = match done {
         done if done == own.len() => State::Done,
         0 => State::Open,
@@ -52,19 +74,37 @@ fn manifest_entry(manifest: &Manifest, checked: &Checked) -> ManifestEntry {
         verb: entry.verb.as_str().to_owned(),
         from: entry.from.clone(),
         to: entry.to.clone(),
-        state: if entry.state == EntryState::Done { State::Done } else { State::Open },
+        state: if entry.state == EntryState::Done {
+            State::Done
+        } else {
+            State::Open
+        },
     };
-    ManifestEntry { id: manifest.id.clone(), description: manifest.description.clone(), state, entries: own.iter().map(line).collect() }
+    ManifestEntry {
+        id: manifest.id.clone(),
+        description: manifest.description.clone(),
+        state,
+        entries: own.iter().map(line).collect(),
+    }
 }
 
 fn shims(graph: &dyn LanguageGraph, texts: &dyn Texts, manifests: &[Manifest]) -> Vec<ShimEntry> {
     let users = importers(graph);
     let shim = |module: &Module| module.kind == ModuleKind::Shim;
-    let all = graph.modules().iter().zip(&users).filter(|(module, _)| shim(module));
+    let all = graph
+        .modules()
+        .iter()
+        .zip(&users)
+        .filter(|(module, _)| shim(module));
     all.map(|(module, users)| {
         let manifest = texts.text(&module.path).and_then(|text| marker(&text));
-        let known = manifests.iter().find(|other| Some(&other.id) == manifest.as_ref());
-        let outside = users.iter().filter_map(|user| graph.modules().get(*user)).filter(|user| !shim(user));
+        let known = manifests
+            .iter()
+            .find(|other| Some(&other.id) == manifest.as_ref());
+        let outside = users
+            .iter()
+            .filter_map(|user| graph.modules().get(*user))
+            .filter(|user| !shim(user));
         let mut users: Vec<String> = outside.map(|user| user.name.clone()).collect();
         users.sort();
         users.dedup();

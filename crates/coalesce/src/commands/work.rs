@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity, TreePath,
+    Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
+    TreePath,
     envelope::{CycleCounts, Files, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
@@ -36,13 +37,27 @@ pub struct Worked {
 ///
 /// # Errors
 /// When an entry does not fit the tree.
-pub fn work_out(session: &Session, manifests: &[Manifest], options: RewriteOptions) -> anyhow::Result<Worked> {
+pub fn work_out(
+    session: &Session,
+    manifests: &[Manifest],
+    options: RewriteOptions,
+) -> anyhow::Result<Worked> {
     let index = session.index();
-    let checked = coalesce_plan::check(manifests, &index, &session.tree).map_err(|errors| entry_failure(&errors, manifests))?;
-    let mut worked = Worked { manifests: manifests.iter().map(|manifest| manifest.id.clone()).collect(), ..Worked::default() };
+    let checked = coalesce_plan::check(manifests, &index, &session.tree)
+        .map_err(|errors| entry_failure(&errors, manifests))?;
+    let mut worked = Worked {
+        manifests: manifests
+            .iter()
+            .map(|manifest| manifest.id.clone())
+            .collect(),
+        ..Worked::default()
+    };
     if !checked.all_done() {
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
-        worked.assembled.refusals.extend(unreadable(session, &checked));
+        worked
+            .assembled
+            .refusals
+            .extend(unreadable(session, &checked));
         for (language, changes) in &checked.changes {
             match language {
                 LanguageKind::Python => worked.prove(&session.python, changes, session),
@@ -62,12 +77,26 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
             LanguageKind::Python => &["py", "pyi"],
             LanguageKind::Rust => &["rs"],
         };
-        let last = |change: &Change| change.from.rsplit(language.separator()).next().unwrap_or_default().to_owned();
+        let last = |change: &Change| {
+            change
+                .from
+                .rsplit(language.separator())
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
         let needles: Vec<String> = changes.iter().map(last).collect();
         for skip in session.tree.skips() {
-            let source = skip.path.extension().is_some_and(|extension| extensions.contains(&extension));
+            let source = skip
+                .path
+                .extension()
+                .is_some_and(|extension| extensions.contains(&extension));
             let named = match session.tree.content(&skip.path) {
-                Ok((bytes, _)) => needles.iter().any(|needle| bytes.windows(needle.len().max(1)).any(|window| window == needle.as_bytes())),
+                Ok((bytes, _)) => needles.iter().any(|needle| {
+                    bytes
+                        .windows(needle.len().max(1))
+                        .any(|window| window == needle.as_bytes())
+                }),
                 // A link leads to a file that is read by its own name; anything else may hold anything.
                 Err(error) => error.kind() != coalesce_tree::ErrorKind::NotAFile,
             };
@@ -94,13 +123,25 @@ fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> V
             LanguageKind::Rust => &session.rust.graph,
         };
         let proposal = graph.rewrite(changes, options, &session.tree);
-        proposals.push(text_proposal(session, graph, changes, &proposal.moves, options));
+        proposals.push(text_proposal(
+            session,
+            graph,
+            changes,
+            &proposal.moves,
+            options,
+        ));
         proposals.push(proposal);
     }
     proposals
 }
 
-fn text_proposal(session: &Session, graph: &dyn LanguageGraph, changes: &[Change], moves: &[FileMove], options: RewriteOptions) -> LanguagePlan {
+fn text_proposal(
+    session: &Session,
+    graph: &dyn LanguageGraph,
+    changes: &[Change],
+    moves: &[FileMove],
+    options: RewriteOptions,
+) -> LanguagePlan {
     coalesce_text::rewrite(changes, moves, graph, options, &session.tree)
 }
 
@@ -110,7 +151,15 @@ impl Worked {
             return;
         }
         let files: &[(TreePath, Arc<L::Facts>)] = &part.files;
-        let proof = prove(&part.language, files, &part.graph, changes, &self.assembled.operations, &session.settings, &session.tree);
+        let proof = prove(
+            &part.language,
+            files,
+            &part.graph,
+            changes,
+            &self.assembled.operations,
+            &session.settings,
+            &session.tree,
+        );
         self.resolved_imports += proof.resolved_imports;
         count(&mut self.cycles, &proof);
         self.assembled.refusals.extend(proof.refusals);
@@ -132,7 +181,12 @@ impl Worked {
     /// Everything there is to say, refusals first.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        self.assembled.refusals.iter().chain(&self.assembled.notes).cloned().collect()
+        self.assembled
+            .refusals
+            .iter()
+            .chain(&self.assembled.notes)
+            .cloned()
+            .collect()
     }
 
     /// The plan as it is printed.
@@ -141,9 +195,24 @@ impl Worked {
         Plan {
             files,
             manifests: self.manifests.clone(),
-            operations: self.assembled.operations.iter().map(operation_entry).collect(),
-            rewrites: self.assembled.rewrites.iter().map(|rewrite| page.locator.rewrite(rewrite)).collect(),
-            not_rewritten: self.assembled.not_rewritten.iter().map(|reference| page.locator.not_rewritten(reference)).collect(),
+            operations: self
+                .assembled
+                .operations
+                .iter()
+                .map(operation_entry)
+                .collect(),
+            rewrites: self
+                .assembled
+                .rewrites
+                .iter()
+                .map(|rewrite| page.locator.rewrite(rewrite))
+                .collect(),
+            not_rewritten: self
+                .assembled
+                .not_rewritten
+                .iter()
+                .map(|reference| page.locator.not_rewritten(reference))
+                .collect(),
             cycles_before: self.cycles.0,
             cycles_after: self.cycles.1,
             verdict: self.verdict(),
@@ -153,10 +222,23 @@ impl Worked {
     }
 
     fn verdict(&self) -> Verdict {
-        let review = self.assembled.rewrites.iter().filter(|rewrite| rewrite.safety == coalesce_model::Safety::NeedsReview).count();
-        let refusals = self.assembled.refusals.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let review = self
+            .assembled
+            .rewrites
+            .iter()
+            .filter(|rewrite| rewrite.safety == coalesce_model::Safety::NeedsReview)
+            .count();
+        let refusals = self
+            .assembled
+            .refusals
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .count();
         let message = if refusals > 0 {
-            format!("no: {refusals} reason{} above; nothing will be written", if refusals == 1 { "" } else { "s" })
+            format!(
+                "no: {refusals} reason{} above; nothing will be written",
+                if refusals == 1 { "" } else { "s" }
+            )
         } else if self.nothing_to_do() {
             "yes: there is nothing to do".to_owned()
         } else {
@@ -165,14 +247,23 @@ impl Worked {
                 1 => "; 1 rewrite deserves a look".to_owned(),
                 review => format!("; {review} rewrites deserve a look"),
             };
-            format!("yes: all {} imports between modules of the planned tree resolve{look}", self.resolved_imports)
+            format!(
+                "yes: all {} imports between modules of the planned tree resolve{look}",
+                self.resolved_imports
+            )
         };
-        Verdict { imports_still_work: refusals == 0, message }
+        Verdict {
+            imports_still_work: refusals == 0,
+            message,
+        }
     }
 }
 
 fn count(cycles: &mut (CycleCounts, CycleCounts), proof: &Proof) {
-    for (counts, found) in [(&mut cycles.0, &proof.cycles_before), (&mut cycles.1, &proof.cycles_after)] {
+    for (counts, found) in [
+        (&mut cycles.0, &proof.cycles_before),
+        (&mut cycles.1, &proof.cycles_after),
+    ] {
         counts.eager += found.iter().filter(|cycle| cycle.eager).count();
         counts.lazy += found.iter().filter(|cycle| !cycle.eager).count();
     }
@@ -185,7 +276,12 @@ fn operation_entry(operation: &Operation) -> OperationEntry {
         Operation::Edit { .. } => (OperationKind::Edit, None, None),
         Operation::Delete { .. } => (OperationKind::Delete, None, None),
     };
-    OperationEntry { operation: kind, path: operation.path().clone(), to, reason }
+    OperationEntry {
+        operation: kind,
+        path: operation.path().clone(),
+        to,
+        reason,
+    }
 }
 
 /// The change as one unified diff, file by file.
@@ -205,5 +301,8 @@ fn diff(operations: &[Operation], session: &Session, overlay: &Overlay<'_>) -> S
 }
 
 fn side<'a>((path, text): &'a (&TreePath, Option<Arc<str>>)) -> Side<'a> {
-    Side { path, text: text.as_deref() }
+    Side {
+        path,
+        text: text.as_deref(),
+    }
 }
