@@ -324,7 +324,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Dots and module of a `from` part: the parser does not give the place of the dots.
-    fn from_part(&self, statement: &ast::StmtImportFrom) -> FromPart {
+    fn module_part(&self, statement: &ast::StmtImportFrom) -> FromPart {
         let whole = self.span(statement);
         let after = whole.start as usize + "from".len();
         let rest = self.text.get(after..).unwrap_or_default();
@@ -585,7 +585,7 @@ impl<'t> Visitor<'t> for Walker<'t> {
         match statement {
             Stmt::Import(import) => self.import(None, &import.names, import.range),
             Stmt::ImportFrom(import) => {
-                self.import(Some(self.from_part(import)), &import.names, import.range)
+                self.import(Some(self.module_part(import)), &import.names, import.range)
             }
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => self.class(class),
