@@ -150,14 +150,12 @@ fn whole(
         .unwrap_or_default();
     if imports.iter().any(|(_, leaf)| leaf.name.text == root)
         && let Some(root_after) = file.absolute(root)
-    {
-        if new == root_after
+        && (new == root_after
             || new
                 .strip_prefix(root_after.as_str())
-                .is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default())
-        {
-            return;
-        }
+                .is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default()))
+    {
+        return;
     }
     let Some(span) = span_of(&used.chain, 0, length - 1) else {
         return;
@@ -191,12 +189,9 @@ fn whole(
             .iter()
             .filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
         let same_top = new.split('.').next() == Some(root);
-        if !loaded
-            && !(same_top
-                && through
-                    .into_iter()
-                    .any(|start| file.mapping.loads(start, module)))
-        {
+        let loads = |start| file.mapping.loads(start, module);
+        let brought = same_top && through.into_iter().any(loads);
+        if !loaded && !brought {
             found.add_statement(file.place_after(import), format!("import {new}"));
         }
     }

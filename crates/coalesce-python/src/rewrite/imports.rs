@@ -212,7 +212,7 @@ impl Statement<'_> {
             self.whole_modules(destinations, found);
             return;
         }
-        self.from_part(&kept, found);
+        self.module_part(&kept, found);
         for (leaf, destination) in self
             .import
             .leaves
@@ -260,7 +260,7 @@ impl Statement<'_> {
         best.to_owned()
     }
 
-    fn from_part(&self, kept: &str, found: &mut FileEdits) {
+    fn module_part(&self, kept: &str, found: &mut FileEdits) {
         let old = self.from.span.of(self.file.text).unwrap_or_default();
         let spelled = if kept == self.base && self.from.level == 0 {
             old.to_owned()

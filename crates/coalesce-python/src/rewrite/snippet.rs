@@ -65,6 +65,18 @@ pub fn rewrite_fragment(mapping: &Mapping<'_>, code: &str) -> (FileEdits, Vec<(E
     found.finish()
 }
 
+/// The lines as one piece of code, and where in it each of them starts.
+fn joined(text: &str, lines: &[Line]) -> (String, Vec<usize>) {
+    let mut code = String::new();
+    let mut starts = Vec::with_capacity(lines.len());
+    for line in lines {
+        starts.push(code.len());
+        code.push_str(line.span.of(text).unwrap_or_default());
+        code.push('\n');
+    }
+    (code, starts)
+}
+
 /// Rewrites lines of code inside the text of a file.
 pub fn rewrite(
     mapping: &Mapping<'_>,
@@ -73,13 +85,7 @@ pub fn rewrite(
     setting: Setting<'_>,
     found: &mut FileEdits,
 ) {
-    let mut code = String::new();
-    let mut starts = Vec::with_capacity(lines.len());
-    for line in lines {
-        starts.push(code.len());
-        code.push_str(line.span.of(text).unwrap_or_default());
-        code.push('\n');
-    }
+    let (code, starts) = joined(text, lines);
     if !mapping.mentioned(&code) {
         return;
     }

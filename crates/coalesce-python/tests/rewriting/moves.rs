@@ -173,10 +173,8 @@ from .core.cuda import f
     );
 }
 
-#[test]
-fn a_package_moves_with_its_modules_and_data_and_a_nested_entry_wins() {
-    check(
-        "//- src/pkg/__init__.py
+/// A package with modules, data and a package of its own.
+const NESTED_PACKAGE: &str = "//- src/pkg/__init__.py
 //- src/pkg/old/__init__.py
 from .a import x
 from ._impl.deep import d
@@ -199,7 +197,12 @@ import pkg.old.a, pkg.old.b
 from pkg.old import a, b
 pkg.old.a.x
 pkg.old.b.y
-",
+";
+
+#[test]
+fn a_package_moves_with_its_modules_and_data_and_a_nested_entry_wins() {
+    check(
+        NESTED_PACKAGE,
         &[
             moving("pkg.old", "pkg.core.gpu.new"),
             moving("pkg.old.b", "pkg.util_b"),
