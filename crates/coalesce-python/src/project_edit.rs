@@ -1,10 +1,187 @@
 //! Hand-written package lists: packages that come into being are added to them.
 //!
-//! Entries that name a package which moves are full names, and change as such elsewhere.
+//! Entries that name a package which moves are full names, and change as such elsewhere; nothing
+//! else of a project file is touched here.
 
-use coalesce_model::{LanguagePlan, Texts};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::rewrite::Mapping;
+use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::renamed, finding::codes};
+
+use crate::{extract::is_dotted, extract::is_identifier, rewrite::Mapping};
+
+/// One entry of a list.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    name: String,
+    /// With its quotes.
+    span: ByteSpan,
+}
 
 /// Adds packages that the plan makes to the lists that name their neighbours.
-pub fn package_lists(_mapping: &Mapping<'_>, _texts: &dyn Texts, _plan: &mut LanguagePlan) {}
+pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let new = new_packages(mapping, plan);
+    if new.is_empty() {
+        return;
+    }
+    let files = texts.paths().iter().filter(|path| matches!(path.file_name(), "pyproject.toml" | "setup.cfg" | "setup.py"));
+    for path in files.cloned().collect::<Vec<_>>() {
+        let Some(text) = texts.text(&path) else { continue };
+        for list in lists(&path, &text) {
+            for name in &new {
+                add(mapping, &path, &text, &list, name, plan);
+            }
+        }
+    }
+}
+
+/// Regular packages that are there after the plan and whose names were not before, or that stay as
+/// shims while their entry follows the move.
+fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> {
+    let mut new = BTreeSet::new();
+    let made: BTreeMap<&TreePath, ()> = plan.creates.iter().map(|file| (&file.path, ())).collect();
+    for change in mapping.changes {
+        if let Some(module) = mapping.graph.find(None, &change.from).and_then(|index| mapping.graph.modules.get(index)) {
+            if change.kind == ChangeKind::Move
+                && let Some(target) = mapping.files.get(&module.path)
+            {
+                let mut directory = target.parent();
+                let mut name = change.to.as_str();
+                if module.package {
+                    directory = directory.and_then(|directory| directory.parent());
+                    // Its own entry is renamed; one that was not listed before stays so.
+                }
+                while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
+                    if package.join("__init__.py").is_ok_and(|file| made.contains_key(&file)) {
+                        new.insert(above.to_owned());
+                    }
+                    (name, directory) = (above, package.parent());
+                }
+            }
+        }
+        let shimmed = mapping.graph.modules.iter().filter(|module| module.package && made.contains_key(&module.path));
+        new.extend(shimmed.map(|module| module.name.clone()));
+    }
+    new
+}
+
+/// The package lists of a project file.
+fn lists(path: &TreePath, text: &str) -> Vec<Vec<Entry>> {
+    let lists = match path.file_name() {
+        "pyproject.toml" => pyproject(text).into_iter().collect(),
+        "setup.cfg" => vec![setup_cfg(text)],
+        _ => setup_py(text),
+    };
+    lists.into_iter().filter(|list: &Vec<Entry>| !list.is_empty()).collect()
+}
+
+fn pyproject(text: &str) -> Option<Vec<Entry>> {
+    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
+    let list = ["tool", "setuptools", "packages"].iter().try_fold(document.as_item(), |item, key| item.get(key))?;
+    let entry = |value: &toml_edit::Value| {
+        let span = value.span()?;
+        Some(Entry { name: value.as_str()?.to_owned(), span: ByteSpan::from_range(span.start + bom..span.end + bom) })
+    };
+    list.as_array()?.iter().map(entry).collect()
+}
+
+/// `packages =` of setuptools' own format: a name on each line.
+fn setup_cfg(text: &str) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let (mut inside, mut at) = (false, 0);
+    for line in text.split_inclusive('\n') {
+        let content = line.trim();
+        if inside && line.starts_with([' ', '\t']) && (is_dotted(content) || is_identifier(content)) {
+            let start = at + (line.len() - line.trim_start().len());
+            entries.push(Entry { name: content.to_owned(), span: ByteSpan::from_range(start..start + content.len()) });
+        } else if !content.is_empty() && !content.starts_with('#') {
+            inside = line.split_once('=').is_some_and(|(key, value)| key.trim() == "packages" && value.trim().is_empty());
+        }
+        at += line.len();
+    }
+    entries
+}
+
+/// `packages=["a", "a.b"]` in a call; lists that are put together are left alone.
+fn setup_py(text: &str) -> Vec<Vec<Entry>> {
+    let mut lists = Vec::new();
+    for (at, word) in text.match_indices("packages") {
+        let rest = text.get(at + word.len()..).unwrap_or_default();
+        let opened = rest.trim_start().strip_prefix('=').and_then(|rest| rest.trim_start().strip_prefix('['));
+        let Some(inner) = opened.and_then(|rest| rest.split(']').next()) else { continue };
+        let start = text.len() - opened.map_or(0, str::len);
+        lists.push(quoted(inner, start));
+    }
+    lists
+}
+
+fn quoted(list: &str, offset: usize) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    while let Some(open) = list.get(at..).and_then(|rest| rest.find(['"', '\''])).map(|found| at + found) {
+        let quote = list.get(open..open + 1).unwrap_or("\"");
+        let Some(length) = list.get(open + 1..).and_then(|rest| rest.find(quote)) else { break };
+        let name = list.get(open + 1..open + 1 + length).unwrap_or_default().to_owned();
+        at = open + length + 2;
+        entries.push(Entry { name, span: ByteSpan::from_range(offset + open..offset + at) });
+    }
+    entries
+}
+
+fn add(mapping: &Mapping<'_>, path: &TreePath, text: &str, list: &[Entry], name: &str, plan: &mut LanguagePlan) {
+    let after = |entry: &Entry| renamed(mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone());
+    let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let known = list.iter().any(|entry| after(entry) == name);
+    let neighbours = list.iter().any(|entry| top(&entry.name) == top(name));
+    let own_entry = list.iter().position(|entry| entry.name == name);
+    // A shim's package is listed again only where it was.
+    let was_package = mapping.graph.find(None, name).is_some();
+    if known || !neighbours || (was_package && own_entry.is_none()) {
+        return;
+    }
+    let sorted = list.windows(2).all(|pair| matches!(pair, [a, b] if a.name <= b.name));
+    let place = own_entry.or_else(|| if sorted { list.iter().rposition(|entry| entry.name.as_str() < name) } else { None });
+    let Some(entry) = list.get(place.unwrap_or(list.len() - 1)) else { return };
+    let edit = insertion(path, text, entry, name);
+    plan.notes.push(Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Note,
+        path: path.clone(),
+        span: Some(entry.span),
+        message: format!("`{name}` joins the list of packages"),
+        help: None,
+    });
+    let edits = plan.edits.entry(path.clone()).or_default();
+    // Two packages that join at one place are one edit.
+    match edits.iter_mut().find(|other| other.span == edit.span && edit.span.is_empty()) {
+        Some(other) if !other.text.contains(&edit.text) => other.text.push_str(&edit.text),
+        Some(_) => {}
+        None => edits.push(edit),
+    }
+}
+
+/// An entry after another one, written as that one is.
+fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
+    let before = text.get(..entry.span.start as usize).unwrap_or_default();
+    let indentation = before.rsplit('\n').next().unwrap_or_default();
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let own_line = indentation.trim().is_empty() && before.contains('\n');
+    if path.file_name() == "setup.cfg" {
+        return Edit::insert(entry.span.end, format!("{newline}{indentation}{name}"));
+    }
+    let quote = text.get(entry.span.start as usize..).and_then(|rest| rest.chars().next()).unwrap_or('"');
+    let rest = text.get(entry.span.end as usize..).unwrap_or_default();
+    let comma = rest.starts_with(',');
+    match (own_line, comma) {
+        // After the comment that belongs to the entry.
+        (true, true) => Edit::insert(entry.span.end + line_length(rest), format!("{newline}{indentation}{quote}{name}{quote},")),
+        (true, false) => Edit::insert(entry.span.end, format!(",{newline}{indentation}{quote}{name}{quote}")),
+        (false, _) => Edit::insert(entry.span.end, format!(", {quote}{name}{quote}")),
+    }
+}
+
+/// Bytes up to the end of the line.
+fn line_length(rest: &str) -> u32 {
+    let line = rest.split(['\r', '\n']).next().unwrap_or_default();
+    u32::try_from(line.len()).unwrap_or(0)
+}
