@@ -222,7 +222,9 @@ impl<'t> Walker<'t> {
             Stmt::Pass(_) => Content::Nothing,
             Stmt::Expr(statement) if is_warning(&statement.value) => Content::Imports,
             Stmt::Import(_) | Stmt::ImportFrom(_) => Content::Imports,
-            Stmt::Assign(assign) if assigns_all(&assign.targets) || is_logger(&assign.value) => Content::Imports,
+            Stmt::Assign(assign) if assigns_all(&assign.targets) || is_logger(&assign.value) => {
+                Content::Imports
+            }
             Stmt::AugAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
             Stmt::Try(guarded) => {
                 for statement in guarded

@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::renamed, finding::codes};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::renamed,
+    finding::codes,
+};
 
 use crate::{extract::is_dotted, extract::is_identifier, rewrite::Mapping};
 
@@ -23,9 +26,16 @@ pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Langua
     if new.is_empty() {
         return;
     }
-    let files = texts.paths().iter().filter(|path| matches!(path.file_name(), "pyproject.toml" | "setup.cfg" | "setup.py"));
+    let files = texts.paths().iter().filter(|path| {
+        matches!(
+            path.file_name(),
+            "pyproject.toml" | "setup.cfg" | "setup.py"
+        )
+    });
     for path in files.cloned().collect::<Vec<_>>() {
-        let Some(text) = texts.text(&path) else { continue };
+        let Some(text) = texts.text(&path) else {
+            continue;
+        };
         for list in lists(&path, &text) {
             for name in &new {
                 add(mapping, &path, &text, &list, name, plan);
@@ -40,25 +50,34 @@ fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> 
     let mut new = BTreeSet::new();
     let made: BTreeMap<&TreePath, ()> = plan.creates.iter().map(|file| (&file.path, ())).collect();
     for change in mapping.changes {
-        if let Some(module) = mapping.graph.find(None, &change.from).and_then(|index| mapping.graph.modules.get(index)) {
-            if change.kind == ChangeKind::Move
-                && let Some(target) = mapping.files.get(&module.path)
-            {
-                let mut directory = target.parent();
-                let mut name = change.to.as_str();
-                if module.package {
-                    directory = directory.and_then(|directory| directory.parent());
-                    // Its own entry is renamed; one that was not listed before stays so.
+        if let Some(module) = mapping
+            .graph
+            .find(None, &change.from)
+            .and_then(|index| mapping.graph.modules.get(index))
+            && change.kind == ChangeKind::Move
+            && let Some(target) = mapping.files.get(&module.path)
+        {
+            let mut directory = target.parent();
+            let mut name = change.to.as_str();
+            if module.package {
+                directory = directory.and_then(|directory| directory.parent());
+                // Its own entry is renamed; one that was not listed before stays so.
+            }
+            while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
+                if package
+                    .join("__init__.py")
+                    .is_ok_and(|file| made.contains_key(&file))
+                {
+                    new.insert(above.to_owned());
                 }
-                while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
-                    if package.join("__init__.py").is_ok_and(|file| made.contains_key(&file)) {
-                        new.insert(above.to_owned());
-                    }
-                    (name, directory) = (above, package.parent());
-                }
+                (name, directory) = (above, package.parent());
             }
         }
-        let shimmed = mapping.graph.modules.iter().filter(|module| module.package && made.contains_key(&module.path));
+        let shimmed = mapping
+            .graph
+            .modules
+            .iter()
+            .filter(|module| module.package && made.contains_key(&module.path));
         new.extend(shimmed.map(|module| module.name.clone()));
     }
     new
@@ -71,16 +90,24 @@ fn lists(path: &TreePath, text: &str) -> Vec<Vec<Entry>> {
         "setup.cfg" => vec![setup_cfg(text)],
         _ => setup_py(text),
     };
-    lists.into_iter().filter(|list: &Vec<Entry>| !list.is_empty()).collect()
+    lists
+        .into_iter()
+        .filter(|list: &Vec<Entry>| !list.is_empty())
+        .collect()
 }
 
 fn pyproject(text: &str) -> Option<Vec<Entry>> {
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
-    let list = ["tool", "setuptools", "packages"].iter().try_fold(document.as_item(), |item, key| item.get(key))?;
+    let list = ["tool", "setuptools", "packages"]
+        .iter()
+        .try_fold(document.as_item(), |item, key| item.get(key))?;
     let entry = |value: &toml_edit::Value| {
         let span = value.span()?;
-        Some(Entry { name: value.as_str()?.to_owned(), span: ByteSpan::from_range(span.start + bom..span.end + bom) })
+        Some(Entry {
+            name: value.as_str()?.to_owned(),
+            span: ByteSpan::from_range(span.start + bom..span.end + bom),
+        })
     };
     list.as_array()?.iter().map(entry).collect()
 }
@@ -91,11 +118,17 @@ fn setup_cfg(text: &str) -> Vec<Entry> {
     let (mut inside, mut at) = (false, 0);
     for line in text.split_inclusive('\n') {
         let content = line.trim();
-        if inside && line.starts_with([' ', '\t']) && (is_dotted(content) || is_identifier(content)) {
+        if inside && line.starts_with([' ', '\t']) && (is_dotted(content) || is_identifier(content))
+        {
             let start = at + (line.len() - line.trim_start().len());
-            entries.push(Entry { name: content.to_owned(), span: ByteSpan::from_range(start..start + content.len()) });
+            entries.push(Entry {
+                name: content.to_owned(),
+                span: ByteSpan::from_range(start..start + content.len()),
+            });
         } else if !content.is_empty() && !content.starts_with('#') {
-            inside = line.split_once('=').is_some_and(|(key, value)| key.trim() == "packages" && value.trim().is_empty());
+            inside = line
+                .split_once('=')
+                .is_some_and(|(key, value)| key.trim() == "packages" && value.trim().is_empty());
         }
         at += line.len();
     }
@@ -107,8 +140,13 @@ fn setup_py(text: &str) -> Vec<Vec<Entry>> {
     let mut lists = Vec::new();
     for (at, word) in text.match_indices("packages") {
         let rest = text.get(at + word.len()..).unwrap_or_default();
-        let opened = rest.trim_start().strip_prefix('=').and_then(|rest| rest.trim_start().strip_prefix('['));
-        let Some(inner) = opened.and_then(|rest| rest.split(']').next()) else { continue };
+        let opened = rest
+            .trim_start()
+            .strip_prefix('=')
+            .and_then(|rest| rest.trim_start().strip_prefix('['));
+        let Some(inner) = opened.and_then(|rest| rest.split(']').next()) else {
+            continue;
+        };
         let start = text.len() - opened.map_or(0, str::len);
         lists.push(quoted(inner, start));
     }
@@ -118,18 +156,39 @@ fn setup_py(text: &str) -> Vec<Vec<Entry>> {
 fn quoted(list: &str, offset: usize) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut at = 0;
-    while let Some(open) = list.get(at..).and_then(|rest| rest.find(['"', '\''])).map(|found| at + found) {
+    while let Some(open) = list
+        .get(at..)
+        .and_then(|rest| rest.find(['"', '\'']))
+        .map(|found| at + found)
+    {
         let quote = list.get(open..open + 1).unwrap_or("\"");
-        let Some(length) = list.get(open + 1..).and_then(|rest| rest.find(quote)) else { break };
-        let name = list.get(open + 1..open + 1 + length).unwrap_or_default().to_owned();
+        let Some(length) = list.get(open + 1..).and_then(|rest| rest.find(quote)) else {
+            break;
+        };
+        let name = list
+            .get(open + 1..open + 1 + length)
+            .unwrap_or_default()
+            .to_owned();
         at = open + length + 2;
-        entries.push(Entry { name, span: ByteSpan::from_range(offset + open..offset + at) });
+        entries.push(Entry {
+            name,
+            span: ByteSpan::from_range(offset + open..offset + at),
+        });
     }
     entries
 }
 
-fn add(mapping: &Mapping<'_>, path: &TreePath, text: &str, list: &[Entry], name: &str, plan: &mut LanguagePlan) {
-    let after = |entry: &Entry| renamed(mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone());
+fn add(
+    mapping: &Mapping<'_>,
+    path: &TreePath,
+    text: &str,
+    list: &[Entry],
+    name: &str,
+    plan: &mut LanguagePlan,
+) {
+    let after = |entry: &Entry| {
+        renamed(mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone())
+    };
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let known = list.iter().any(|entry| after(entry) == name);
     let neighbours = list.iter().any(|entry| top(&entry.name) == top(name));
@@ -139,9 +198,19 @@ fn add(mapping: &Mapping<'_>, path: &TreePath, text: &str, list: &[Entry], name:
     if known || !neighbours || (was_package && own_entry.is_none()) {
         return;
     }
-    let sorted = list.windows(2).all(|pair| matches!(pair, [a, b] if a.name <= b.name));
-    let place = own_entry.or_else(|| if sorted { list.iter().rposition(|entry| entry.name.as_str() < name) } else { None });
-    let Some(entry) = list.get(place.unwrap_or(list.len() - 1)) else { return };
+    let sorted = list
+        .windows(2)
+        .all(|pair| matches!(pair, [a, b] if a.name <= b.name));
+    let place = own_entry.or_else(|| {
+        if sorted {
+            list.iter().rposition(|entry| entry.name.as_str() < name)
+        } else {
+            None
+        }
+    });
+    let Some(entry) = list.get(place.unwrap_or(list.len() - 1)) else {
+        return;
+    };
     let edit = insertion(path, text, entry, name);
     plan.notes.push(Finding {
         code: codes::UNSAFE_CHANGE,
@@ -153,7 +222,10 @@ fn add(mapping: &Mapping<'_>, path: &TreePath, text: &str, list: &[Entry], name:
     });
     let edits = plan.edits.entry(path.clone()).or_default();
     // Two packages that join at one place are one edit.
-    match edits.iter_mut().find(|other| other.span == edit.span && edit.span.is_empty()) {
+    match edits
+        .iter_mut()
+        .find(|other| other.span == edit.span && edit.span.is_empty())
+    {
         Some(other) if !other.text.contains(&edit.text) => other.text.push_str(&edit.text),
         Some(_) => {}
         None => edits.push(edit),
@@ -169,13 +241,22 @@ fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
     if path.file_name() == "setup.cfg" {
         return Edit::insert(entry.span.end, format!("{newline}{indentation}{name}"));
     }
-    let quote = text.get(entry.span.start as usize..).and_then(|rest| rest.chars().next()).unwrap_or('"');
+    let quote = text
+        .get(entry.span.start as usize..)
+        .and_then(|rest| rest.chars().next())
+        .unwrap_or('"');
     let rest = text.get(entry.span.end as usize..).unwrap_or_default();
     let comma = rest.starts_with(',');
     match (own_line, comma) {
         // After the comment that belongs to the entry.
-        (true, true) => Edit::insert(entry.span.end + line_length(rest), format!("{newline}{indentation}{quote}{name}{quote},")),
-        (true, false) => Edit::insert(entry.span.end, format!(",{newline}{indentation}{quote}{name}{quote}")),
+        (true, true) => Edit::insert(
+            entry.span.end + line_length(rest),
+            format!("{newline}{indentation}{quote}{name}{quote},"),
+        ),
+        (true, false) => Edit::insert(
+            entry.span.end,
+            format!(",{newline}{indentation}{quote}{name}{quote}"),
+        ),
         (false, _) => Edit::insert(entry.span.end, format!(", {quote}{name}{quote}")),
     }
 }

@@ -20,8 +20,8 @@ pub use mapping::Mapping;
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Change, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind, Rewrite, Severity, Texts, TreePath, finding::codes,
-    language::RewriteOptions,
+    Change, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind, Rewrite, Severity, Texts,
+    TreePath, finding::codes, language::RewriteOptions,
 };
 use rayon::prelude::*;
 
@@ -33,7 +33,12 @@ use crate::{
 };
 
 /// Works out the proposal for a set of changes.
-pub fn rewrite(graph: &PythonGraph, changes: &[Change], options: RewriteOptions, texts: &dyn Texts) -> LanguagePlan {
+pub fn rewrite(
+    graph: &PythonGraph,
+    changes: &[Change],
+    options: RewriteOptions,
+    texts: &dyn Texts,
+) -> LanguagePlan {
     let mapping = Mapping::new(graph, changes, texts);
     let mut plan = structure::plan(&mapping, texts);
     let files: Vec<(FileEdits, Vec<(Edit, usize)>)> = graph
@@ -71,10 +76,19 @@ pub fn fragment(graph: &PythonGraph, changes: &[Change], code: &str) -> Vec<(Rew
         return Vec::new();
     }
     let (found, edits) = snippet::rewrite_fragment(&mapping, code);
-    edits.into_iter().filter_map(|(edit, reference)| Some((found.rewrites.get(reference)?.clone(), edit))).collect()
+    edits
+        .into_iter()
+        .filter_map(|(edit, reference)| Some((found.rewrites.get(reference)?.clone(), edit)))
+        .collect()
 }
 
-fn one_file(mapping: &Mapping<'_>, module: usize, path: &TreePath, text: &str, options: RewriteOptions) -> (FileEdits, Vec<(Edit, usize)>) {
+fn one_file(
+    mapping: &Mapping<'_>,
+    module: usize,
+    path: &TreePath,
+    text: &str,
+    options: RewriteOptions,
+) -> (FileEdits, Vec<(Edit, usize)>) {
     let analysis = Analysis::new(text);
     let file = File::new(mapping, Some(module), text, &analysis);
     let mut found = FileEdits::new(path.clone());
@@ -84,7 +98,11 @@ fn one_file(mapping: &Mapping<'_>, module: usize, path: &TreePath, text: &str, o
     } else {
         chains::rewrite(&file, &mut found);
         exports::rewrite(&file, &mut found);
-        strings::rewrite(&file, options.prose || is_notice(graph_kind(mapping, module)), &mut found);
+        strings::rewrite(
+            &file,
+            options.prose || is_notice(graph_kind(mapping, module)),
+            &mut found,
+        );
         own_place(&file, &mut found);
     }
     found.finish()
@@ -104,7 +122,12 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
     let whole = coalesce_model::ByteSpan::from_range(0..file.text.len());
     for (span, name, _) in strings::full_names(file, whole) {
         if !found.covered(span) {
-            found.leave(span, Form::Path, &name, "the file does not parse; only its import statements are rewritten");
+            found.leave(
+                span,
+                Form::Path,
+                &name,
+                "the file does not parse; only its import statements are rewritten",
+            );
         }
     }
     if !found.rewrites.is_empty() {
@@ -121,12 +144,20 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
 
 /// A file that moves and looks for others beside itself.
 fn own_place(file: &File<'_>, found: &mut FileEdits) {
-    if !file.module.is_some_and(|module| file.mapping.moves_alone(module)) {
+    if !file
+        .module
+        .is_some_and(|module| file.mapping.moves_alone(module))
+    {
         return;
     }
     for used in &file.analysis().uses {
         if let Some(root) = used.chain.first().filter(|root| root.text == "__file__") {
-            found.leave(root.span, Form::FilePath, "__file__", "the file moves; what is found relative to it may not be there");
+            found.leave(
+                root.span,
+                Form::FilePath,
+                "__file__",
+                "the file moves; what is found relative to it may not be there",
+            );
         }
     }
 }

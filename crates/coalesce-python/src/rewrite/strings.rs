@@ -22,7 +22,9 @@ use crate::{
 pub fn rewrite(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     let lazy = lazy::Lazy::new(file);
     for string in &file.analysis().strings {
-        let Some(content) = string.span.of(file.text) else { continue };
+        let Some(content) = string.span.of(file.text) else {
+            continue;
+        };
         if string.documentation || (content.contains('\n') && is_note(file.text, string.span)) {
             if file.mapping.mentioned(content) {
                 documents::docstring(file, string.span, prose, found);
@@ -37,16 +39,34 @@ pub fn rewrite(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     outside(file, prose, found);
 }
 
-fn literal(file: &File<'_>, lazy: &lazy::Lazy<'_>, string: &StringLiteral, content: &str, found: &mut FileEdits) {
+fn literal(
+    file: &File<'_>,
+    lazy: &lazy::Lazy<'_>,
+    string: &StringLiteral,
+    content: &str,
+    found: &mut FileEdits,
+) {
     if found.covered(string.span) || lazy.rewrite(string, content, found) {
         return;
     }
     let name = content.split_once(':').map_or(content, |(name, _)| name);
-    if is_dotted(name) || content.contains('.') && !content.contains(['/', ' ', '\n']) && file.graph().find(None, content).is_some() {
+    if is_dotted(name)
+        || content.contains('.')
+            && !content.contains(['/', ' ', '\n'])
+            && file.graph().find(None, content).is_some()
+    {
         if let Some(new) = file.absolute(name) {
-            let span = ByteSpan::new(string.span.start, string.span.start + u32::try_from(name.len()).unwrap_or(0));
-            found.change(Edit::replace(span, new.as_str()), Reference::exact(Form::String, name, &new, "a string that is a full name"));
-            import_tail(file.text, span, name, &new).into_iter().for_each(|edit| found.push(edit));
+            let span = ByteSpan::new(
+                string.span.start,
+                string.span.start + u32::try_from(name.len()).unwrap_or(0),
+            );
+            found.change(
+                Edit::replace(span, new.as_str()),
+                Reference::exact(Form::String, name, &new, "a string that is a full name"),
+            );
+            import_tail(file.text, span, name, &new)
+                .into_iter()
+                .for_each(|edit| found.push(edit));
         }
         return;
     }
@@ -58,9 +78,15 @@ fn literal(file: &File<'_>, lazy: &lazy::Lazy<'_>, string: &StringLiteral, conte
     for (span, name, new) in full_names(file, string.span) {
         if !found.covered(span) {
             let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");
-            let reference = if string.annotation { reference } else { reference.needs_review() };
+            let reference = if string.annotation {
+                reference
+            } else {
+                reference.needs_review()
+            };
             found.change(Edit::replace(span, new.as_str()), reference);
-            import_tail(file.text, span, &name, &new).into_iter().for_each(|edit| found.push(edit));
+            import_tail(file.text, span, &name, &new)
+                .into_iter()
+                .for_each(|edit| found.push(edit));
         }
     }
 }
@@ -70,24 +96,38 @@ fn import_tail(text: &str, span: ByteSpan, old: &str, new: &str) -> Option<Edit>
     let quotes = ['"', '\'', '\\'];
     let before = text.get(..span.start as usize)?.trim_end_matches(quotes);
     let after = text.get(span.end as usize..)?;
-    let tail = after.trim_start_matches(quotes).strip_prefix(')').filter(|_| before.ends_with("__import__("))?;
+    let tail = after
+        .trim_start_matches(quotes)
+        .strip_prefix(')')
+        .filter(|_| before.ends_with("__import__("))?;
     let ((old_top, old_rest), (new_top, new_rest)) = (old.split_once('.')?, new.split_once('.')?);
     let rest = tail.strip_prefix('.')?.strip_prefix(old_rest)?;
     if old_top != new_top || rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
         return None;
     }
     let start = span.end as usize + (after.len() - tail.len()) + 1;
-    Some(Edit::replace(ByteSpan::from_range(start..start + old_rest.len()), new_rest))
+    Some(Edit::replace(
+        ByteSpan::from_range(start..start + old_rest.len()),
+        new_rest,
+    ))
 }
 
 /// A string that is a statement by itself: a note, not data.
 fn is_note(text: &str, span: ByteSpan) -> bool {
     let before = text.get(..span.start as usize).unwrap_or_default();
-    let Some(before) = before.strip_suffix("\"\"\"").or_else(|| before.strip_suffix("'''")) else { return false };
-    let before = before.trim_end_matches(|c: char| matches!(c, 'r' | 'R' | 'u' | 'U' | 'b' | 'B'));
+    let Some(before) = before
+        .strip_suffix("\"\"\"")
+        .or_else(|| before.strip_suffix("'''"))
+    else {
+        return false;
+    };
+    let before = before.trim_end_matches(['r', 'R', 'u', 'U', 'b', 'B']);
     let after = text.get(span.end as usize + 3..).unwrap_or_default();
     let line_ends = after.split(['\n', '\r']).next().unwrap_or_default();
-    let alone = before.rsplit(['\n', '\r']).next().is_some_and(|line| line.trim().is_empty());
+    let alone = before
+        .rsplit(['\n', '\r'])
+        .next()
+        .is_some_and(|line| line.trim().is_empty());
     let last = before.trim_end().chars().next_back();
     let continues = last.is_some_and(|c| "([{,=+:\\%".contains(c));
     alone && !continues && (line_ends.trim().is_empty() || line_ends.trim_start().starts_with('#'))
@@ -95,12 +135,27 @@ fn is_note(text: &str, span: ByteSpan) -> bool {
 
 /// A top-level module named by a string, where nothing else can be meant.
 fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits) {
-    let before = file.text.get(..span.start as usize).unwrap_or_default().trim_end_matches(['"', '\'']);
-    let calls = ["import_module(", "__import__(", "importorskip(", "sys.modules[", "modules.pop(", "find_spec(", "files("];
+    let before = file
+        .text
+        .get(..span.start as usize)
+        .unwrap_or_default()
+        .trim_end_matches(['"', '\'']);
+    let calls = [
+        "import_module(",
+        "__import__(",
+        "importorskip(",
+        "sys.modules[",
+        "modules.pop(",
+        "find_spec(",
+        "files(",
+    ];
     if calls.iter().any(|call| before.trim_end().ends_with(call))
         && let Some(new) = file.absolute(content)
     {
-        found.change(Edit::replace(span, new.as_str()), Reference::exact(Form::String, content, &new, "a string that is a full name"));
+        found.change(
+            Edit::replace(span, new.as_str()),
+            Reference::exact(Form::String, content, &new, "a string that is a full name"),
+        );
     }
 }
 
@@ -109,21 +164,42 @@ pub fn import_lines(file: &File<'_>, span: ByteSpan, form: Form, found: &mut Fil
     let text = file.text;
     let lines = snippet::lines(text, span);
     let real = span.of(text).is_some_and(|content| content.contains('\n'));
-    let newline = if !real { "\\n" } else if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let setting = Setting { form, reason: "an import statement in a text", safety: Safety::NeedsReview, newline };
+    let newline = if !real {
+        "\\n"
+    } else if text.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let setting = Setting {
+        form,
+        reason: "an import statement in a text",
+        safety: Safety::NeedsReview,
+        newline,
+    };
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         at += 1;
-        let Some(code) = snippet::code_line(text, *line, &[">>>"]).or_else(|| snippet::code_line(text, *line, &[""])).or_else(|| indented(text, *line)) else { continue };
+        let Some(code) = snippet::code_line(text, *line, &[">>>"])
+            .or_else(|| snippet::code_line(text, *line, &[""]))
+            .or_else(|| indented(text, *line))
+        else {
+            continue;
+        };
         let content = code.span.of(text).unwrap_or_default();
-        if !(content.starts_with("import ") || content.starts_with("from ") && content.contains(" import")) {
+        if !(content.starts_with("import ")
+            || content.starts_with("from ") && content.contains(" import"))
+        {
             continue;
         }
         let mut block = vec![code];
         if content.contains('(') && !content.contains(')') {
             while let Some(next) = lines.get(at) {
                 at += 1;
-                block.push(snippet::Line { span: *next, start: next.start });
+                block.push(snippet::Line {
+                    span: *next,
+                    start: next.start,
+                });
                 if next.of(text).is_some_and(|line| line.contains(')')) {
                     break;
                 }
@@ -135,8 +211,12 @@ pub fn import_lines(file: &File<'_>, span: ByteSpan, form: Form, found: &mut Fil
 
 fn indented(text: &str, line: ByteSpan) -> Option<snippet::Line> {
     let content = line.of(text)?;
-    let indentation = u32::try_from(content.len() - content.trim_start_matches([' ', '\t']).len()).ok()?;
-    Some(snippet::Line { span: ByteSpan::new(line.start + indentation, line.end), start: line.start })
+    let indentation =
+        u32::try_from(content.len() - content.trim_start_matches([' ', '\t']).len()).ok()?;
+    Some(snippet::Line {
+        span: ByteSpan::new(line.start + indentation, line.end),
+        start: line.start,
+    })
 }
 
 /// The full names of what moves that stand alone in a part of the text: the place, the name, and
@@ -147,16 +227,26 @@ pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, S
     for change in file.mapping.changes {
         for at in occurrences(content, &change.from) {
             let rest = content.get(at.start as usize..).unwrap_or_default();
-            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(rest.len());
             let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
             // `https://host/pkg.old.html` is an address, `pkg-old.x` another word.
-            let before = content.get(..at.start as usize).unwrap_or_default().chars().next_back();
+            let before = content
+                .get(..at.start as usize)
+                .unwrap_or_default()
+                .chars()
+                .next_back();
             if matches!(before, Some('/' | '-' | '@')) || whole.split('.').any(str::is_empty) {
                 continue;
             }
             if let Some(new) = file.absolute(whole) {
                 let start = within.start as usize + at.start as usize;
-                result.push((ByteSpan::from_range(start..start + whole.len()), whole.to_owned(), new));
+                result.push((
+                    ByteSpan::from_range(start..start + whole.len()),
+                    whole.to_owned(),
+                    new,
+                ));
             }
         }
     }
@@ -170,17 +260,37 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     let analysis = file.analysis();
     let whole = ByteSpan::from_range(0..file.text.len());
     let known = |span: ByteSpan| {
-        let literal = analysis.strings.iter().any(|string| string.span.contains(span));
-        let import = analysis.imports.iter().any(|(import, _)| import.span.contains(span));
-        let chain = analysis.uses.iter().any(|used| used.chain.iter().any(|segment| segment.span.start == span.start));
+        let literal = analysis
+            .strings
+            .iter()
+            .any(|string| string.span.contains(span));
+        let import = analysis
+            .imports
+            .iter()
+            .any(|(import, _)| import.span.contains(span));
+        let chain = analysis.uses.iter().any(|used| {
+            used.chain
+                .iter()
+                .any(|segment| segment.span.start == span.start)
+        });
         literal || import || chain
     };
-    let names: Vec<_> = full_names(file, whole).into_iter().filter(|(span, ..)| !known(*span) && !found.covered(*span)).collect();
+    let names: Vec<_> = full_names(file, whole)
+        .into_iter()
+        .filter(|(span, ..)| !known(*span) && !found.covered(*span))
+        .collect();
     if names.is_empty() {
         return;
     }
-    let start = if file.text.starts_with('\u{feff}') { 3 } else { 0 };
-    let parsed = parse_unchecked(file.text.get(start as usize..).unwrap_or_default(), ParseOptions::from(Mode::Module));
+    let start = if file.text.starts_with('\u{feff}') {
+        3
+    } else {
+        0
+    };
+    let parsed = parse_unchecked(
+        file.text.get(start as usize..).unwrap_or_default(),
+        ParseOptions::from(Mode::Module),
+    );
     for (span, name, new) in names {
         let around = parsed.tokens().iter().find(|token| {
             token.start().to_u32() + start <= span.start && span.end <= token.end().to_u32() + start
@@ -188,7 +298,12 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
         match around.map(|token| token.kind()) {
             Some(TokenKind::Comment) => documents::prose(span, &name, &new, prose, found),
             Some(TokenKind::FStringMiddle | TokenKind::TStringMiddle) => {
-                let reference = Reference::exact(Form::String, &name, &new, "a full name in a formatted string");
+                let reference = Reference::exact(
+                    Form::String,
+                    &name,
+                    &new,
+                    "a full name in a formatted string",
+                );
                 found.change(Edit::replace(span, new.as_str()), reference.needs_review());
             }
             _ => {}

@@ -3,15 +3,23 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, Module, NewFile, Severity, Texts, TreePath, finding::codes,
+    ByteSpan, Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, Module, NewFile, Severity,
+    Texts, TreePath, finding::codes,
 };
 
 use crate::{rewrite::mapping::Mapping, shim};
 
 /// The file operations of a set of changes.
 pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
-    let moves = mapping.files.iter().map(|(from, to)| FileMove { from: from.clone(), to: to.clone() });
-    let mut plan = LanguagePlan { moves: moves.collect(), deletes: mapping.gone.iter().cloned().collect(), ..LanguagePlan::default() };
+    let moves = mapping.files.iter().map(|(from, to)| FileMove {
+        from: from.clone(),
+        to: to.clone(),
+    });
+    let mut plan = LanguagePlan {
+        moves: moves.collect(),
+        deletes: mapping.gone.iter().cloned().collect(),
+        ..LanguagePlan::default()
+    };
     let arriving: BTreeSet<TreePath> = mapping.files.values().cloned().collect();
     for change in mapping.changes {
         if change.shim.is_some() {
@@ -31,51 +39,112 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
 
 /// Whether a change with a longer name speaks for a module.
 fn is_nearer(mapping: &Mapping<'_>, change: &Change, name: &str) -> bool {
-    let speaks = |other: &Change| name.strip_prefix(other.from.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    mapping.changes.iter().any(|other| other.from.len() > change.from.len() && speaks(other))
+    let speaks = |other: &Change| {
+        name.strip_prefix(other.from.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    mapping
+        .changes
+        .iter()
+        .any(|other| other.from.len() > change.from.len() && speaks(other))
 }
 
 /// The modules that a change speaks for.
-fn concerned<'g>(mapping: &'g Mapping<'_>, change: &'g Change) -> impl Iterator<Item = (usize, &'g Module)> {
+fn concerned<'g>(
+    mapping: &'g Mapping<'_>,
+    change: &'g Change,
+) -> impl Iterator<Item = (usize, &'g Module)> {
     let below = format!("{}.", change.from);
-    mapping.graph.modules.iter().enumerate().filter(move |(_, module)| {
-        (module.name == change.from || module.name.starts_with(&below)) && !is_nearer(mapping, change, &module.name)
-    })
+    mapping
+        .graph
+        .modules
+        .iter()
+        .enumerate()
+        .filter(move |(_, module)| {
+            (module.name == change.from || module.name.starts_with(&below))
+                && !is_nearer(mapping, change, &module.name)
+        })
 }
 
 fn finding(severity: Severity, path: TreePath, message: String) -> Finding {
-    Finding { code: codes::UNSAFE_CHANGE, severity, path, span: None, message, help: None }
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity,
+        path,
+        span: None,
+        message,
+        help: None,
+    }
 }
 
 /// Regular packages on the way to a moved module that do not exist yet.
-fn packages(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, arriving: &BTreeSet<TreePath>, plan: &mut LanguagePlan) {
-    let Some(module) = mapping.graph.find(None, &change.from).and_then(|index| mapping.graph.modules.get(index)) else { return };
-    let Some(target) = mapping.files.get(&module.path) else { return };
+fn packages(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    texts: &dyn Texts,
+    arriving: &BTreeSet<TreePath>,
+    plan: &mut LanguagePlan,
+) {
+    let Some(module) = mapping
+        .graph
+        .find(None, &change.from)
+        .and_then(|index| mapping.graph.modules.get(index))
+    else {
+        return;
+    };
+    let Some(target) = mapping.files.get(&module.path) else {
+        return;
+    };
     let mut directory = target.parent();
     if module.package {
         directory = directory.and_then(|directory| directory.parent());
     }
     let mut name = change.to.as_str();
-    while let (Some(package), Some((above, _))) = (directory.filter(|package| !package.is_root()), name.rsplit_once('.')) {
+    while let (Some(package), Some((above, _))) = (
+        directory.filter(|package| !package.is_root()),
+        name.rsplit_once('.'),
+    ) {
         name = above;
         directory = package.parent();
-        let Ok(file) = package.join("__init__.py") else { return };
+        let Ok(file) = package.join("__init__.py") else {
+            return;
+        };
         let made = plan.creates.iter().any(|created| created.path == file);
-        let stays = texts.exists(&file) && !mapping.files.contains_key(&file) && !mapping.gone.contains(&file);
+        let stays = texts.exists(&file)
+            && !mapping.files.contains_key(&file)
+            && !mapping.gone.contains(&file);
         if made || stays || arriving.contains(&file) {
             continue;
         }
         let plain = TreePath::new(&format!("{package}.py")).ok();
-        if let Some(plain) = plain.filter(|plain| texts.exists(plain) && !mapping.files.contains_key(plain) && !mapping.gone.contains(plain)) {
-            let message = format!("`{name}` is a module, not a package: `{}` cannot go below it", change.to);
-            plan.refusals.push(Finding { help: Some(format!("make it a package first: {plain} to {file}")), ..finding(Severity::Error, plain, message) });
+        if let Some(plain) = plain.filter(|plain| {
+            texts.exists(plain)
+                && !mapping.files.contains_key(plain)
+                && !mapping.gone.contains(plain)
+        }) {
+            let message = format!(
+                "`{name}` is a module, not a package: `{}` cannot go below it",
+                change.to
+            );
+            plan.refusals.push(Finding {
+                help: Some(format!("make it a package first: {plain} to {file}")),
+                ..finding(Severity::Error, plain, message)
+            });
             return;
         }
         if is_namespace(texts, &package, &file, module) {
             continue;
         }
-        plan.notes.push(finding(Severity::Note, file.clone(), format!("a new package, made for `{}`", change.to)));
-        plan.creates.push(NewFile { path: file, text: String::new(), reason: format!("makes the package that `{}` moves to", change.from) });
+        plan.notes.push(finding(
+            Severity::Note,
+            file.clone(),
+            format!("a new package, made for `{}`", change.to),
+        ));
+        plan.creates.push(NewFile {
+            path: file,
+            text: String::new(),
+            reason: format!("makes the package that `{}` moves to", change.from),
+        });
     }
 }
 
@@ -85,7 +154,11 @@ fn is_namespace(texts: &dyn Texts, package: &TreePath, file: &TreePath, module: 
     if texts.is_directory(package) {
         return !texts.exists(file);
     }
-    let regular = |directory: &TreePath| directory.join("__init__.py").is_ok_and(|file| texts.exists(&file));
+    let regular = |directory: &TreePath| {
+        directory
+            .join("__init__.py")
+            .is_ok_and(|file| texts.exists(&file))
+    };
     let mut above = package.parent();
     while let Some(directory) = above.take_if(|directory| !texts.is_directory(directory)) {
         above = directory.parent();
@@ -103,10 +176,28 @@ fn is_namespace(texts: &dyn Texts, package: &TreePath, file: &TreePath, module: 
 fn counterparts(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan) {
     for (index, module) in concerned(mapping, change) {
         let new = mapping.name_after(index);
-        let arrives = || mapping.changes.iter().any(|other| other.kind == ChangeKind::Move && other.to == new);
-        if module.name != change.from && !module.defines.is_empty() && mapping.graph.find(None, &new).is_none() && !arrives() {
-            let message = format!("`{}` goes away with `{}`, and there is no `{new}`", module.name, change.from);
-            plan.refusals.push(Finding { help: Some(format!("say what becomes of `{}` in an entry of its own", module.name)), ..finding(Severity::Error, module.path.clone(), message) });
+        let arrives = || {
+            mapping
+                .changes
+                .iter()
+                .any(|other| other.kind == ChangeKind::Move && other.to == new)
+        };
+        if module.name != change.from
+            && !module.defines.is_empty()
+            && mapping.graph.find(None, &new).is_none()
+            && !arrives()
+        {
+            let message = format!(
+                "`{}` goes away with `{}`, and there is no `{new}`",
+                module.name, change.from
+            );
+            plan.refusals.push(Finding {
+                help: Some(format!(
+                    "say what becomes of `{}` in an entry of its own",
+                    module.name
+                )),
+                ..finding(Severity::Error, module.path.clone(), message)
+            });
         }
     }
 }
@@ -114,15 +205,24 @@ fn counterparts(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan)
 /// Whether a module is run by name rather than imported.
 fn is_test(module: &Module) -> bool {
     let file = module.path.file_name();
-    file == "conftest.py" || file.starts_with("test_") || file.ends_with("_test.py") || module.name.split('.').any(|part| part == "tests")
+    file == "conftest.py"
+        || file.starts_with("test_")
+        || file.ends_with("_test.py")
+        || module.name.split('.').any(|part| part == "tests")
 }
 
 /// A shim for the module and for each module below it.
 fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let Some(request) = &change.shim else { return };
     for (index, module) in concerned(mapping, change) {
-        let (moves, gone) = (mapping.files.contains_key(&module.path), mapping.gone.contains(&module.path));
-        if !(moves || gone) || module.path.extension() != Some("py") || (module.name != change.from && is_test(module)) {
+        let (moves, gone) = (
+            mapping.files.contains_key(&module.path),
+            mapping.gone.contains(&module.path),
+        );
+        if !(moves || gone)
+            || module.path.extension() != Some("py")
+            || (module.name != change.from && is_test(module))
+        {
             continue;
         }
         let renames: &[(String, String)] = match &change.kind {
@@ -130,15 +230,28 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             _ => &[],
         };
         let new = mapping.name_after(index);
-        let text = shim::text(&shim::Shim { old: &module.name, new: &new, request, exports: &module.exports, renames });
+        let text = shim::text(&shim::Shim {
+            old: &module.name,
+            new: &new,
+            request,
+            exports: &module.exports,
+            renames,
+        });
         if gone {
             // The file stays, with another text.
             let length = texts.text(&module.path).map_or(0, |text| text.len());
             plan.deletes.retain(|path| *path != module.path);
-            plan.edits.entry(module.path.clone()).or_default().push(Edit::replace(ByteSpan::from_range(0..length), text));
+            plan.edits
+                .entry(module.path.clone())
+                .or_default()
+                .push(Edit::replace(ByteSpan::from_range(0..length), text));
         } else {
             let reason = format!("keeps `{}` working until it is removed", module.name);
-            plan.creates.push(NewFile { path: module.path.clone(), text, reason });
+            plan.creates.push(NewFile {
+                path: module.path.clone(),
+                text,
+                reason,
+            });
         }
     }
 }

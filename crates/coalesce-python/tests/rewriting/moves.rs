@@ -7,30 +7,72 @@ use crate::support::{check, check_with, moving, plan, replacing};
 /// A package with a module that moves, and a file of the caller's.
 fn user(before: &str, after: &str) {
     let tree = |user: &str, module: &str| {
-        format!("//- pkg/__init__.py\n//- pkg/old/__init__.py\n//- pkg/old/gpu.py\n{module}//- pkg/core/__init__.py\n//- user.py\n{user}")
+        format!(
+            "//- pkg/__init__.py\n//- pkg/old/__init__.py\n//- pkg/old/gpu.py\n{module}//- pkg/core/__init__.py\n//- user.py\n{user}"
+        )
     };
     let changes = [moving("pkg.old.gpu", "pkg.core.cuda")];
-    let after = format!("//- pkg/old/gpu.py\nGONE\n//- pkg/core/cuda.py\nf = 1\n//- user.py\n{after}");
+    let after =
+        format!("//- pkg/old/gpu.py\nGONE\n//- pkg/core/cuda.py\nf = 1\n//- user.py\n{after}");
     check(&tree(before, "f = 1\n"), &changes, &after);
 }
 
 #[test]
 fn imports() {
     for (before, after) in [
-        ("from pkg.old.gpu import f\n", "from pkg.core.cuda import f\n"),
-        ("from pkg.old.gpu import (  # why\n    f,  # that\n)\n", "from pkg.core.cuda import (  # why\n    f,  # that\n)\n"),
-        ("from pkg.old import gpu\ngpu.f\n", "from pkg.core import cuda as gpu\ngpu.f\n"),
-        ("from pkg.old import gpu as g\ng.f\n", "from pkg.core import cuda as g\ng.f\n"),
-        ("from pkg.old import gpu as cuda\n", "from pkg.core import cuda\n"),
+        (
+            "from pkg.old.gpu import f\n",
+            "from pkg.core.cuda import f\n",
+        ),
+        (
+            "from pkg.old.gpu import (  # why\n    f,  # that\n)\n",
+            "from pkg.core.cuda import (  # why\n    f,  # that\n)\n",
+        ),
+        (
+            "from pkg.old import gpu\ngpu.f\n",
+            "from pkg.core import cuda as gpu\ngpu.f\n",
+        ),
+        (
+            "from pkg.old import gpu as g\ng.f\n",
+            "from pkg.core import cuda as g\ng.f\n",
+        ),
+        (
+            "from pkg.old import gpu as cuda\n",
+            "from pkg.core import cuda\n",
+        ),
         ("import pkg.old.gpu as g\n", "import pkg.core.cuda as g\n"),
-        ("import os, pkg.old.gpu\npkg.old.gpu.f()\n", "import os, pkg.core.cuda\npkg.core.cuda.f()\n"),
-        ("from pkg.old.gpu import *\n", "from pkg.core.cuda import *\n"),
-        ("def g():\n    from pkg.old.gpu import f\n    return f\n", "def g():\n    from pkg.core.cuda import f\n    return f\n"),
-        ("try:\n    from pkg.old import gpu\nexcept ImportError:\n    gpu = None\n", "try:\n    from pkg.core import cuda as gpu\nexcept ImportError:\n    gpu = None\n"),
-        ("import pkg.old.gpu; x = pkg.old.gpu.f\n", "import pkg.core.cuda; x = pkg.core.cuda.f\n"),
-        ("from pkg.old.gpu import f\r\nx = 1\r\n", "from pkg.core.cuda import f\r\nx = 1\r\n"),
-        ("\u{feff}from pkg.old.gpu import f\n", "\u{feff}from pkg.core.cuda import f\n"),
-        ("gpu = 1\nold = gpu\ngpu_old = 'gpu'\n", "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n"),
+        (
+            "import os, pkg.old.gpu\npkg.old.gpu.f()\n",
+            "import os, pkg.core.cuda\npkg.core.cuda.f()\n",
+        ),
+        (
+            "from pkg.old.gpu import *\n",
+            "from pkg.core.cuda import *\n",
+        ),
+        (
+            "def g():\n    from pkg.old.gpu import f\n    return f\n",
+            "def g():\n    from pkg.core.cuda import f\n    return f\n",
+        ),
+        (
+            "try:\n    from pkg.old import gpu\nexcept ImportError:\n    gpu = None\n",
+            "try:\n    from pkg.core import cuda as gpu\nexcept ImportError:\n    gpu = None\n",
+        ),
+        (
+            "import pkg.old.gpu; x = pkg.old.gpu.f\n",
+            "import pkg.core.cuda; x = pkg.core.cuda.f\n",
+        ),
+        (
+            "from pkg.old.gpu import f\r\nx = 1\r\n",
+            "from pkg.core.cuda import f\r\nx = 1\r\n",
+        ),
+        (
+            "\u{feff}from pkg.old.gpu import f\n",
+            "\u{feff}from pkg.core.cuda import f\n",
+        ),
+        (
+            "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
+            "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
+        ),
     ] {
         user(before, after);
     }
@@ -39,13 +81,32 @@ fn imports() {
 #[test]
 fn mixed_lists_are_split_and_the_rest_stays() {
     for (list, rest, new) in [
-        ("from pkg.old import gpu, other\n", "from pkg.old import other\n", "from pkg.core import cuda as gpu\n"),
-        ("from pkg.old import (\n    other,  # a\n    gpu,  # b\n    more\n)  # c\n", "from pkg.old import (\n    other,  # a\n    more\n)  # c\n", "from pkg.core import cuda as gpu  # b\n"),
-        ("if 1: from pkg.old import other, gpu\n", "if 1: from pkg.old import other; from pkg.core import cuda as gpu\n", ""),
-        ("from pkg.old import other, \\\n    gpu\n", "from pkg.old import other\n", "from pkg.core import cuda as gpu\n"),
+        (
+            "from pkg.old import gpu, other\n",
+            "from pkg.old import other\n",
+            "from pkg.core import cuda as gpu\n",
+        ),
+        (
+            "from pkg.old import (\n    other,  # a\n    gpu,  # b\n    more\n)  # c\n",
+            "from pkg.old import (\n    other,  # a\n    more\n)  # c\n",
+            "from pkg.core import cuda as gpu  # b\n",
+        ),
+        (
+            "if 1: from pkg.old import other, gpu\n",
+            "if 1: from pkg.old import other; from pkg.core import cuda as gpu\n",
+            "",
+        ),
+        (
+            "from pkg.old import other, \\\n    gpu\n",
+            "from pkg.old import other\n",
+            "from pkg.core import cuda as gpu\n",
+        ),
     ] {
-        let before = format!("//- pkg/__init__.py\n//- pkg/old/__init__.py\n//- pkg/old/gpu.py\n//- pkg/old/other.py\n//- pkg/old/more.py\n//- pkg/core/__init__.py\n//- user.py\n{list}");
-        let after = format!("//- pkg/old/gpu.py\nGONE\n//- pkg/core/cuda.py\n//- user.py\n{rest}{new}");
+        let before = format!(
+            "//- pkg/__init__.py\n//- pkg/old/__init__.py\n//- pkg/old/gpu.py\n//- pkg/old/other.py\n//- pkg/old/more.py\n//- pkg/core/__init__.py\n//- user.py\n{list}"
+        );
+        let after =
+            format!("//- pkg/old/gpu.py\nGONE\n//- pkg/core/cuda.py\n//- user.py\n{rest}{new}");
         check(&before, &[moving("pkg.old.gpu", "pkg.core.cuda")], &after);
     }
 }
@@ -112,10 +173,8 @@ from .core.cuda import f
     );
 }
 
-#[test]
-fn a_package_moves_with_its_modules_and_data_and_a_nested_entry_wins() {
-    check(
-        "//- src/pkg/__init__.py
+/// A package with modules, data and a package of its own.
+const NESTED_PACKAGE: &str = "//- src/pkg/__init__.py
 //- src/pkg/old/__init__.py
 from .a import x
 from ._impl.deep import d
@@ -138,8 +197,16 @@ import pkg.old.a, pkg.old.b
 from pkg.old import a, b
 pkg.old.a.x
 pkg.old.b.y
-",
-        &[moving("pkg.old", "pkg.core.gpu.new"), moving("pkg.old.b", "pkg.util_b")],
+";
+
+#[test]
+fn a_package_moves_with_its_modules_and_data_and_a_nested_entry_wins() {
+    check(
+        NESTED_PACKAGE,
+        &[
+            moving("pkg.old", "pkg.core.gpu.new"),
+            moving("pkg.old.b", "pkg.util_b"),
+        ],
         "//- src/pkg/core/__init__.py
 //- src/pkg/core/gpu/__init__.py
 //- src/pkg/core/gpu/new/__init__.py
@@ -186,13 +253,31 @@ pkg.util_b.y
 fn chains_get_the_imports_that_they_need() {
     for (before, after) in [
         // `pkg.old` is needed by another chain.
-        ("import pkg.old.gpu\npkg.old.gpu.f(pkg.old.g)\n", "import pkg.core.cuda\nimport pkg.old\npkg.core.cuda.f(pkg.old.g)\n"),
+        (
+            "import pkg.old.gpu\npkg.old.gpu.f(pkg.old.g)\n",
+            "import pkg.core.cuda\nimport pkg.old\npkg.core.cuda.f(pkg.old.g)\n",
+        ),
         // Nothing that the file imports loads the new module.
-        ("import pkg\npkg.old.gpu.f\n", "import pkg\nimport pkg.core.cuda\npkg.core.cuda.f\n"),
-        ("from pkg import old\nold.gpu.f\nold.g\n", "from pkg import old\nfrom pkg.core import cuda\ncuda.f\nold.g\n"),
-        ("def f(pkg):\n    return pkg.old.gpu.f\n", "def f(pkg):\n    return pkg.old.gpu.f\n"),
-        ("import pkg.old.gpu\npkg.old.gpu.FLAG = 1\ndel pkg.old.gpu.FLAG\n", "import pkg.core.cuda\npkg.core.cuda.FLAG = 1\ndel pkg.core.cuda.FLAG\n"),
-        ("import pkg.old.gpu\nx: \"pkg.old.gpu.C\" = None\n", "import pkg.core.cuda\nx: \"pkg.core.cuda.C\" = None\n"),
+        (
+            "import pkg\npkg.old.gpu.f\n",
+            "import pkg\nimport pkg.core.cuda\npkg.core.cuda.f\n",
+        ),
+        (
+            "from pkg import old\nold.gpu.f\nold.g\n",
+            "from pkg import old\nfrom pkg.core import cuda\ncuda.f\nold.g\n",
+        ),
+        (
+            "def f(pkg):\n    return pkg.old.gpu.f\n",
+            "def f(pkg):\n    return pkg.old.gpu.f\n",
+        ),
+        (
+            "import pkg.old.gpu\npkg.old.gpu.FLAG = 1\ndel pkg.old.gpu.FLAG\n",
+            "import pkg.core.cuda\npkg.core.cuda.FLAG = 1\ndel pkg.core.cuda.FLAG\n",
+        ),
+        (
+            "import pkg.old.gpu\nx: \"pkg.old.gpu.C\" = None\n",
+            "import pkg.core.cuda\nx: \"pkg.core.cuda.C\" = None\n",
+        ),
     ] {
         user(before, after);
     }
@@ -201,22 +286,64 @@ fn chains_get_the_imports_that_they_need() {
 #[test]
 fn strings_that_name_the_module() {
     for (before, after) in [
-        ("mock.patch(\"pkg.old.gpu.f\")\n", "mock.patch(\"pkg.core.cuda.f\")\n"),
-        ("importlib.import_module('pkg.old.gpu')\n", "importlib.import_module('pkg.core.cuda')\n"),
-        ("importlib.import_module('.gpu', package='pkg.old')\n", "importlib.import_module('..core.cuda', package='pkg.old')\n"),
-        ("sys.modules[\"pkg.old.gpu\"]\n", "sys.modules[\"pkg.core.cuda\"]\n"),
+        (
+            "mock.patch(\"pkg.old.gpu.f\")\n",
+            "mock.patch(\"pkg.core.cuda.f\")\n",
+        ),
+        (
+            "importlib.import_module('pkg.old.gpu')\n",
+            "importlib.import_module('pkg.core.cuda')\n",
+        ),
+        (
+            "importlib.import_module('.gpu', package='pkg.old')\n",
+            "importlib.import_module('..core.cuda', package='pkg.old')\n",
+        ),
+        (
+            "sys.modules[\"pkg.old.gpu\"]\n",
+            "sys.modules[\"pkg.core.cuda\"]\n",
+        ),
         ("x = \"pkg.old.gpu:f\"\n", "x = \"pkg.core.cuda:f\"\n"),
-        ("x: \"list[pkg.old.gpu.C]\"\n", "x: \"list[pkg.core.cuda.C]\"\n"),
-        ("warn('use pkg.old.gpu.f, not pkg.old.gpu_old')\n", "warn('use pkg.core.cuda.f, not pkg.old.gpu_old')\n"),
+        (
+            "x: \"list[pkg.old.gpu.C]\"\n",
+            "x: \"list[pkg.core.cuda.C]\"\n",
+        ),
+        (
+            "warn('use pkg.old.gpu.f, not pkg.old.gpu_old')\n",
+            "warn('use pkg.core.cuda.f, not pkg.old.gpu_old')\n",
+        ),
         ("open(\"pkg/old/gpu.py\")\n", "open(\"pkg/core/cuda.py\")\n"),
-        ("open(root + '/pkg/old/gpu.py')\n", "open(root + '/pkg/core/cuda.py')\n"),
-        ("run(f\"python -m pkg.old.gpu {x}\")\n", "run(f\"python -m pkg.core.cuda {x}\")\n"),
-        ("T = '''\nimport os\nfrom pkg.old.gpu import f\nfrom pkg.old import gpu, x\n{body}\n'''\n", "T = '''\nimport os\nfrom pkg.core.cuda import f\nfrom pkg.old import x\nfrom pkg.core import cuda as gpu\n{body}\n'''\n"),
-        ("run(['-c', 'import pkg.old.gpu; pkg.old.gpu.f()'])\n", "run(['-c', 'import pkg.core.cuda; pkg.core.cuda.f()'])\n"),
-        ("x = __import__('pkg.old.gpu').old.gpu.f\n", "x = __import__('pkg.core.cuda').core.cuda.f\n"),
-        ("x = \"c=__import__('pkg.old.gpu').old.gpu.C)\"\n", "x = \"c=__import__('pkg.core.cuda').core.cuda.C)\"\n"),
-        ("x = 1\n\"\"\"\nabout pkg.old.gpu\n\"\"\"\n", "x = 1\n\"\"\"\nabout pkg.old.gpu\n\"\"\"\n"),
-        ("x = 'old.gpu'\ny = 'gpu'\nz = 'my.pkg.old.gpu'\n", "x = 'old.gpu'\ny = 'gpu'\nz = 'my.pkg.old.gpu'\n"),
+        (
+            "open(root + '/pkg/old/gpu.py')\n",
+            "open(root + '/pkg/core/cuda.py')\n",
+        ),
+        (
+            "run(f\"python -m pkg.old.gpu {x}\")\n",
+            "run(f\"python -m pkg.core.cuda {x}\")\n",
+        ),
+        (
+            "T = '''\nimport os\nfrom pkg.old.gpu import f\nfrom pkg.old import gpu, x\n{body}\n'''\n",
+            "T = '''\nimport os\nfrom pkg.core.cuda import f\nfrom pkg.old import x\nfrom pkg.core import cuda as gpu\n{body}\n'''\n",
+        ),
+        (
+            "run(['-c', 'import pkg.old.gpu; pkg.old.gpu.f()'])\n",
+            "run(['-c', 'import pkg.core.cuda; pkg.core.cuda.f()'])\n",
+        ),
+        (
+            "x = __import__('pkg.old.gpu').old.gpu.f\n",
+            "x = __import__('pkg.core.cuda').core.cuda.f\n",
+        ),
+        (
+            "x = \"c=__import__('pkg.old.gpu').old.gpu.C)\"\n",
+            "x = \"c=__import__('pkg.core.cuda').core.cuda.C)\"\n",
+        ),
+        (
+            "x = 1\n\"\"\"\nabout pkg.old.gpu\n\"\"\"\n",
+            "x = 1\n\"\"\"\nabout pkg.old.gpu\n\"\"\"\n",
+        ),
+        (
+            "x = 'old.gpu'\ny = 'gpu'\nz = 'my.pkg.old.gpu'\n",
+            "x = 'old.gpu'\ny = 'gpu'\nz = 'my.pkg.old.gpu'\n",
+        ),
     ] {
         user(before, after);
     }
@@ -308,8 +435,17 @@ GONE
 fn a_broken_file_has_its_imports_rewritten() {
     let tree = "//- pkg/__init__.py\n//- pkg/old.py\n//- user.py\nfrom pkg.old import f\ndef broken(:\n    pass\nimport pkg.old as o\n";
     let changes = [moving("pkg.old", "pkg.new")];
-    check(tree, &changes, "//- pkg/old.py\nGONE\n//- pkg/new.py\n//- user.py\nfrom pkg.new import f\ndef broken(:\n    pass\nimport pkg.new as o\n");
-    assert_eq!(plan(&MemoryTexts::fixture(tree), &changes, false).notes.len(), 1);
+    check(
+        tree,
+        &changes,
+        "//- pkg/old.py\nGONE\n//- pkg/new.py\n//- user.py\nfrom pkg.new import f\ndef broken(:\n    pass\nimport pkg.new as o\n",
+    );
+    assert_eq!(
+        plan(&MemoryTexts::fixture(tree), &changes, false)
+            .notes
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -320,16 +456,30 @@ fn replaced_modules_give_their_users_the_primary() {
         &[replacing("pkg.old", "pkg.new", &[("f", "g")])],
         "//- pkg/old.py\nGONE\n//- user.py\nfrom pkg.new import g as f, h\nfrom pkg import new as old\nold.g(old.h)\n",
     );
-    let refusals = plan(&MemoryTexts::fixture(tree), &[replacing("pkg.old", "pkg.new", &[])], false).refusals;
-    let messages: Vec<&str> = refusals.iter().map(|refusal| refusal.message.as_str()).collect();
-    assert_eq!(messages, ["`f` is used here and `pkg.new` has no such name"; 2]);
+    let refusals = plan(
+        &MemoryTexts::fixture(tree),
+        &[replacing("pkg.old", "pkg.new", &[])],
+        false,
+    )
+    .refusals;
+    let messages: Vec<&str> = refusals
+        .iter()
+        .map(|refusal| refusal.message.as_str())
+        .collect();
+    assert_eq!(
+        messages,
+        ["`f` is used here and `pkg.new` has no such name"; 2]
+    );
 }
 
 #[test]
 fn namespaces_and_top_level_modules() {
     check(
         "//- google/cloud/storage/__init__.py\n//- google/cloud/storage/acl.py\n//- google/cloud/storage/blob.py\nfrom google.cloud.storage.acl import A\nfrom google.cloud.storage import acl\n",
-        &[moving("google.cloud.storage.acl", "google.cloud.storage.auth.acl")],
+        &[moving(
+            "google.cloud.storage.acl",
+            "google.cloud.storage.auth.acl",
+        )],
         "//- google/cloud/storage/acl.py\nGONE\n//- google/cloud/storage/auth/__init__.py\n//- google/cloud/storage/auth/acl.py\n//- google/cloud/storage/blob.py\nfrom google.cloud.storage.auth.acl import A\nfrom google.cloud.storage.auth import acl\n",
     );
     check(
@@ -355,9 +505,18 @@ fn a_module_moves_below_itself() {
         &[moving("pkg.gpu", "pkg.gpu.core")],
         "//- pkg/__init__.py\nfrom .gpu.core import f\n//- pkg/gpu.py\nGONE\n//- pkg/gpu/__init__.py\n//- pkg/gpu/core.py\nfrom .. import util\nf = 1\n",
     );
-    let refusals = plan(&MemoryTexts::fixture("//- pkg/__init__.py\n//- pkg/a.py\n//- pkg/b.py\n"), &[moving("pkg.a", "pkg.b.a")], false).refusals;
+    let refusals = plan(
+        &MemoryTexts::fixture("//- pkg/__init__.py\n//- pkg/a.py\n//- pkg/b.py\n"),
+        &[moving("pkg.a", "pkg.b.a")],
+        false,
+    )
+    .refusals;
     assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert!(refusals[0].message.contains("`pkg.b` is a module, not a package"));
+    assert!(
+        refusals[0]
+            .message
+            .contains("`pkg.b` is a module, not a package")
+    );
 }
 
 #[test]
