@@ -1,134 +1,246 @@
-//! The few operations that change a tree, behind a trait so that tests can fail or stop each one.
+//! The few operations that change a tree, each a step that tests can fail or stop at.
 
 use std::{
-    fs,
+    collections::BTreeSet,
+    fs::{self, File, Metadata},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
 use coalesce_model::{ContentHash, TreePath};
 
-/// What apply and undo do to a tree.
-pub trait Disk {
-    /// Puts a file in place, whole or not at all.
-    fn write(&self, path: &TreePath, bytes: &[u8], mode: u32) -> io::Result<()>;
-    /// Removes a file.
-    fn remove(&self, path: &TreePath) -> io::Result<()>;
-    /// Makes one directory.
-    fn make_directory(&self, path: &TreePath, mode: Option<u32>) -> io::Result<()>;
-    /// Removes an empty directory.
-    fn remove_directory(&self, path: &TreePath) -> io::Result<()>;
+use crate::system::{self, Owner};
+
+/// Called before each change of the disk; an error keeps it from happening.
+pub(crate) type Hook = Box<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
+
+/// One kind of change of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The journal is written.
+    Journal,
+    /// A file is written, in our own directory.
+    Stage,
+    /// Data is brought from memory to the disk.
+    Sync,
+    /// A directory is made.
+    MakeDirectory,
+    /// A staged file takes its place.
+    Place,
+    /// Permission bits are set.
+    Mode,
+    /// A file is removed.
+    Remove,
+    /// A directory is removed.
+    RemoveDirectory,
+    /// The journal is marked.
+    Mark,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nothing.
+    Nothing,
+    /// A plain file.
+    Plain {
+        /// Hash of its bytes.
+        hash: ContentHash,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A link, a directory, a device.
+    Other,
+}
+
+impl Seen {
+    /// Whether it is a file with this hash, or nothing for `None`.
+    pub fn is(&self, expected: Option<ContentHash>) -> bool {
+        match self {
+            Self::Nothing => expected.is_none(),
+            Self::Plain { hash, .. } => expected == Some(*hash),
+            Self::Other => false,
+        }
+    }
 }
 
 /// A tree on disk.
-#[derive(Clone, Debug)]
-pub struct RealDisk {
+pub(crate) struct Disk {
     /// Absolute path of the root.
     pub root: PathBuf,
+    hook: Hook,
 }
 
-impl RealDisk {
+impl Disk {
+    pub fn new(root: PathBuf, hook: Hook) -> Self {
+        Self { root, hook }
+    }
+
+    pub fn step(&self, step: Step) -> io::Result<()> {
+        (self.hook)(step)
+    }
+
     pub fn absolute(&self, path: &TreePath) -> PathBuf {
         self.root.join(path.as_str())
     }
 
-    /// The hash of a file's bytes; `None` when there is no file.
-    pub fn hash(&self, path: &TreePath) -> io::Result<Option<ContentHash>> {
-        match fs::read(self.absolute(path)) {
-            Ok(bytes) => Ok(Some(ContentHash::of(&bytes))),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error),
+    /// What the system says of a path, no link followed; `None` where there is nothing.
+    pub fn metadata(&self, path: &TreePath) -> io::Result<Option<Metadata>> {
+        existing(fs::symlink_metadata(self.absolute(path)))
+    }
+
+    pub fn seen(&self, path: &TreePath) -> io::Result<Seen> {
+        let Some(metadata) = self.metadata(path)? else {
+            return Ok(Seen::Nothing);
+        };
+        if !metadata.is_file() {
+            return Ok(Seen::Other);
         }
+        let hash = ContentHash::of(&fs::read(self.absolute(path))?);
+        let mode = system::mode(&metadata);
+        Ok(Seen::Plain { hash, mode })
     }
 
     pub fn is_directory(&self, path: &TreePath) -> bool {
-        self.absolute(path).is_dir()
+        self.metadata(path)
+            .is_ok_and(|metadata| metadata.is_some_and(|metadata| metadata.is_dir()))
     }
 
-    /// Names of what a directory holds.
+    /// Names of what a directory holds; a name that is not UTF-8 is told lossily.
     pub fn entries(&self, path: &TreePath) -> io::Result<Vec<String>> {
-        fs::read_dir(self.absolute(path))?
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect()
+        let name =
+            |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+        fs::read_dir(self.absolute(path))?.map(name).collect()
     }
 
-    /// Brings everything that was written to the disk: one call on Linux, else file by file.
-    pub fn sync(&self, written: &[TreePath]) -> io::Result<()> {
-        if cfg!(target_os = "linux") {
-            return sync_file_system(&self.root);
-        }
-        for path in written {
-            if let Ok(file) = fs::File::open(self.absolute(path)) {
-                file.sync_all()?;
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn sync_file_system(root: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(fs::File::open(root)?)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn sync_file_system(_: &Path) -> io::Result<()> {
-    Ok(())
-}
-
-impl Disk for RealDisk {
-    fn write(&self, path: &TreePath, bytes: &[u8], mode: u32) -> io::Result<()> {
-        let absolute = self.absolute(path);
-        let directory = absolute.parent().unwrap_or(&self.root);
-        let mut file = tempfile::Builder::new()
-            .prefix(".coalesce-")
-            .tempfile_in(directory)?;
+    /// Writes a file outside the tree proper, ready to take its place.
+    pub fn stage(&self, staged: &Path, bytes: &[u8], mode: u32, owner: Owner) -> io::Result<()> {
+        self.step(Step::Stage)?;
+        let mut file = File::create_new(staged)?;
         file.write_all(bytes)?;
-        set_mode(file.path(), mode)?;
-        file.persist(&absolute).map_err(|error| error.error)?;
-        Ok(())
+        system::set_owner(&file, owner)?;
+        // Last, since a change of owner clears bits.
+        system::set_mode(staged, mode)
     }
 
-    fn remove(&self, path: &TreePath) -> io::Result<()> {
+    /// Puts a staged file in its place, whole or not at all.
+    pub fn place(&self, staged: &Path, path: &TreePath) -> io::Result<()> {
+        self.step(Step::Place)?;
+        let absolute = self.absolute(path);
+        match fs::rename(staged, &absolute) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                across(staged, &absolute)
+            }
+            outcome => outcome,
+        }
+    }
+
+    pub fn set_mode(&self, path: &TreePath, mode: u32) -> io::Result<()> {
+        self.step(Step::Mode)?;
+        system::set_mode(&self.absolute(path), mode)
+    }
+
+    pub fn remove(&self, path: &TreePath) -> io::Result<()> {
+        self.step(Step::Remove)?;
         fs::remove_file(self.absolute(path))
     }
 
-    fn make_directory(&self, path: &TreePath, mode: Option<u32>) -> io::Result<()> {
+    pub fn make_directory(
+        &self,
+        path: &TreePath,
+        mode: Option<u32>,
+        owner: Owner,
+    ) -> io::Result<()> {
+        self.step(Step::MakeDirectory)?;
         let absolute = self.absolute(path);
         fs::create_dir(&absolute)?;
-        mode.map_or(Ok(()), |mode| set_mode(&absolute, mode))
+        system::set_owner(&File::open(&absolute)?, owner)?;
+        mode.map_or(Ok(()), |mode| system::set_mode(&absolute, mode))
     }
 
-    fn remove_directory(&self, path: &TreePath) -> io::Result<()> {
-        fs::remove_dir(self.absolute(path))
+    /// Removes a directory that holds nothing but Python's caches of what it held.
+    pub fn remove_directory(&self, path: &TreePath) -> io::Result<()> {
+        self.step(Step::RemoveDirectory)?;
+        let absolute = self.absolute(path);
+        let cache = absolute.join(BYTECODE);
+        if is_bytecode(&cache) {
+            fs::remove_dir_all(cache)?;
+        }
+        fs::remove_dir(absolute)
+    }
+
+    /// Whether a directory holds nothing but what `gone` names and Python's caches of it.
+    pub fn holds_only(&self, path: &TreePath, gone: &BTreeSet<TreePath>) -> io::Result<bool> {
+        let entries = self.entries(path)?;
+        let expendable = |name: &String| {
+            path.join(name).is_ok_and(|path| gone.contains(&path))
+                || (name == BYTECODE && is_bytecode(&self.absolute(path).join(name)))
+        };
+        Ok(entries.iter().all(expendable))
+    }
+
+    /// Brings what was written at these paths, and their directories, to the disk: one call for
+    /// each file system where there is such a call, else path by path.
+    pub fn sync(&self, paths: &[PathBuf]) -> io::Result<()> {
+        self.step(Step::Sync)?;
+        let above = paths.iter().filter_map(|path| path.parent());
+        let directories: BTreeSet<&Path> = above.filter(|path| path.is_dir()).collect();
+        if system::sync_file_systems(&directories)? {
+            return Ok(());
+        }
+        let all = paths.iter().map(PathBuf::as_path);
+        for path in all.filter(|path| path.is_file()).chain(directories) {
+            system::sync_path(path)?;
+        }
+        Ok(())
     }
 }
 
-#[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+/// Python's caches of compiled modules.
+const BYTECODE: &str = "__pycache__";
+
+/// Whether this is a directory of compiled modules and of nothing else.
+fn is_bytecode(directory: &Path) -> bool {
+    let plain = fs::symlink_metadata(directory).is_ok_and(|metadata| metadata.is_dir());
+    let compiled = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let file = entry.file_type().is_ok_and(|kind| kind.is_file());
+            file && entry
+                .path()
+                .extension()
+                .is_some_and(|extension| extension == "pyc")
+        })
+    };
+    plain && fs::read_dir(directory).is_ok_and(|mut entries| entries.all(compiled))
 }
 
-#[cfg(not(unix))]
-fn set_mode(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
+/// A file system of its own below the root: a copy beside the place, then a rename.
+fn across(staged: &Path, absolute: &Path) -> io::Result<()> {
+    let metadata = fs::metadata(staged)?;
+    let directory = absolute.parent().unwrap_or(absolute);
+    let mut copy = tempfile::Builder::new()
+        .prefix(".coalesce-")
+        .tempfile_in(directory)?;
+    io::copy(&mut File::open(staged)?, &mut copy)?;
+    system::set_owner(copy.as_file(), system::owner(&metadata))?;
+    system::set_mode(copy.path(), system::mode(&metadata))?;
+    copy.as_file().sync_all()?;
+    copy.persist(absolute).map_err(|error| error.error)?;
+    fs::remove_file(staged)
 }
 
-/// The permission bits of a path; 0 where there are none.
-#[cfg(unix)]
-pub fn mode(metadata: &fs::Metadata) -> u32 {
-    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777
+/// Nothing there is no trouble.
+pub(crate) fn existing<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
-/// The permission bits of a path; 0 where there are none.
-#[cfg(not(unix))]
-pub fn mode(_: &fs::Metadata) -> u32 {
-    0
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }

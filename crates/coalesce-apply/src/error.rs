@@ -1,8 +1,8 @@
-//! Why a tree is not written, or not restored.
+//! Why a tree is not written, or not restored, and whose mistake that is.
 
-use std::io;
+use std::{fmt::Display, io};
 
-use coalesce_model::TreePath;
+use coalesce_model::{TreePath, envelope};
 
 /// What kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,8 @@ use coalesce_model::TreePath;
 pub enum ErrorKind {
     /// The system refused: no space, no permission, ….
     Io,
-    /// A path that must not be written: a link on the way, a directory, a file with two names.
+    /// A path that must not be written: a link on the way, a directory, a file with two names, one
+    /// that belongs to somebody else or is read-only.
     Unsafe,
     /// The tree is not in the state that was expected.
     Changed,
@@ -24,26 +25,35 @@ pub enum ErrorKind {
     Journal,
     /// The repository cannot be read.
     Repository,
+    /// Changes that contradict each other; whoever made them has a mistake.
+    Contradiction,
 }
 
 /// Trouble with the tree or the journal.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
+    paths: Vec<TreePath>,
     message: String,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        let message = message.into();
         Self {
             kind,
-            message: message.into(),
+            paths: Vec::new(),
+            message,
         }
     }
 
-    pub(crate) fn path(kind: ErrorKind, path: &TreePath, message: impl std::fmt::Display) -> Self {
-        Self::new(kind, format!("{path}: {message}"))
+    pub(crate) fn path(kind: ErrorKind, path: &TreePath, message: impl Display) -> Self {
+        let paths = vec![path.clone()];
+        Self {
+            paths,
+            ..Self::new(kind, format!("{path}: {message}"))
+        }
     }
 
     pub(crate) fn io(path: &TreePath, error: &io::Error) -> Self {
@@ -51,9 +61,17 @@ impl Error {
     }
 
     /// Several paths with one trouble.
-    pub(crate) fn paths(kind: ErrorKind, what: &str, paths: &[TreePath]) -> Self {
+    pub(crate) fn paths(kind: ErrorKind, what: &str, paths: Vec<TreePath>) -> Self {
         let names: Vec<_> = paths.iter().map(ToString::to_string).collect();
-        Self::new(kind, format!("{what}: {}", names.join(", ")))
+        Self {
+            paths,
+            ..Self::new(kind, format!("{what}: {}", names.join(", ")))
+        }
+    }
+
+    /// Trouble with our own state, not with a path of the tree.
+    pub(crate) fn state(what: &str, error: &io::Error) -> Self {
+        Self::new(ErrorKind::Io, format!("{what}: {error}"))
     }
 
     pub(crate) fn because(self, more: &str) -> Self {
@@ -67,5 +85,20 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Whose error it is, as the exit code and the JSON say it.
+    #[must_use]
+    pub fn whose(&self) -> envelope::ErrorKind {
+        match self.kind {
+            ErrorKind::Contradiction => envelope::ErrorKind::Internal,
+            _ => envelope::ErrorKind::User,
+        }
+    }
+
+    /// The files that it is about, where it is about files.
+    #[must_use]
+    pub fn concerned(&self) -> &[TreePath] {
+        &self.paths
     }
 }

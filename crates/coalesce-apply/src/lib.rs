@@ -4,12 +4,16 @@
 //! change. Which way a path stands is decided by the hash of its bytes alone, so finishing and
 //! undoing can run any number of times. Nothing here knows why a file changes.
 
+mod begin;
+mod carry;
 mod dirty;
 mod disk;
 mod error;
 mod journal;
 mod preflight;
+mod state;
 mod store;
+mod system;
 
 pub use crate::{
     dirty::uncommitted,
@@ -55,3 +59,6 @@ pub struct Metadata {
     /// Ids of its manifests.
     pub manifests: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,101 +1,147 @@
-//! Looks at every path before the first one is written.
+//! Looks at every path before the first one is written, and again before it is put back.
 
-use std::fs::{self, Metadata};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::Metadata,
+};
 
 use coalesce_model::TreePath;
 
-use crate::{Error, ErrorKind, FileChange, disk::RealDisk};
+use crate::{Error, ErrorKind, FileChange, disk::Disk, system};
 
-/// Refuses what must not be written: links on the way, files with two names, paths in another
-/// state than the plan was made for, directories that may not be written.
-pub fn check(disk: &RealDisk, changes: &[FileChange]) -> Result<(), Error> {
-    let mut changed = Vec::new();
+/// Refuses changes that contradict each other or name what must not be written.
+pub(crate) fn check(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
+    contradictions(changes)?;
     for change in changes {
-        parents(disk, &change.path)?;
-        match fs::symlink_metadata(disk.absolute(&change.path)) {
-            Ok(metadata) => file(&change.path, &metadata)?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {}
-            Err(error) => return Err(Error::io(&change.path, &error)),
-        }
-        let now = disk
-            .hash(&change.path)
-            .map_err(|error| Error::io(&change.path, &error))?;
-        if now != change.before.map(|stamp| stamp.hash) {
-            changed.push(change.path.clone());
+        let metadata = on_the_way(disk, &change.path)?;
+        if let Some(metadata) = metadata {
+            plain(&change.path, &metadata)?;
+            own(&change.path, &metadata)?;
         }
     }
-    if changed.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::paths(
-            ErrorKind::Changed,
-            "changed since the plan was made",
-            &changed,
-        ))
-    }
+    look_alikes(disk, changes)
 }
 
-fn parents(disk: &RealDisk, path: &TreePath) -> Result<(), Error> {
-    let mut directory = path.parent();
+fn contradictions(changes: &[FileChange]) -> Result<(), Error> {
+    let mut paths = BTreeSet::new();
+    for change in changes {
+        if change.path.is_root() || !paths.insert(&change.path) {
+            let message = "two changes of one path, or one of the root";
+            return Err(Error::path(ErrorKind::Contradiction, &change.path, message));
+        }
+    }
+    for change in changes.iter().filter(|change| change.after.is_some()) {
+        let mut above = change.path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            if paths.contains(&directory) {
+                let message = "a file and a directory of one name";
+                return Err(Error::path(ErrorKind::Contradiction, &directory, message));
+            }
+            above = directory.parent();
+        }
+    }
+    Ok(())
+}
+
+/// What stands at a path, no link followed on the way; refuses links, directories that are none,
+/// and a directory that may not be written.
+pub(crate) fn on_the_way(disk: &Disk, path: &TreePath) -> Result<Option<Metadata>, Error> {
+    let unsafe_path = |message: String| Err(Error::path(ErrorKind::Unsafe, path, message));
+    let mut above = path.parent();
     let mut nearest = true;
-    while let Some(parent) = directory.filter(|parent| !parent.is_root()) {
-        if let Ok(metadata) = fs::symlink_metadata(disk.absolute(&parent)) {
+    while let Some(directory) = above {
+        let found = disk.metadata(&directory);
+        if let Some(metadata) = found.map_err(|error| Error::io(&directory, &error))? {
             if metadata.is_symlink() {
-                return Err(Error::path(
-                    ErrorKind::Unsafe,
-                    path,
-                    format!("{parent} is a symbolic link; nothing is written through links"),
+                return unsafe_path(format!(
+                    "{directory} is a symbolic link; nothing is written through links"
                 ));
             }
             if !metadata.is_dir() {
-                return Err(Error::path(
-                    ErrorKind::Unsafe,
-                    path,
-                    format!("{parent} is no directory"),
-                ));
+                return unsafe_path(format!("{directory} is no directory"));
             }
-            if nearest && metadata.permissions().readonly() {
-                return Err(Error::path(
-                    ErrorKind::Unsafe,
-                    path,
-                    format!("{parent} may not be written"),
-                ));
+            if nearest && !system::may_write(&disk.absolute(&directory)) {
+                return unsafe_path(format!("the directory {directory} may not be written"));
             }
             nearest = false;
         }
-        directory = parent.parent();
+        above = directory.parent();
+    }
+    disk.metadata(path).map_err(|error| Error::io(path, &error))
+}
+
+fn plain(path: &TreePath, metadata: &Metadata) -> Result<(), Error> {
+    let message = if metadata.is_symlink() {
+        "a symbolic link; nothing is written through links"
+    } else if !metadata.is_file() {
+        "not a plain file"
+    } else if system::links(metadata) > 1 {
+        "a hard link: another name has the same bytes, and replacing it would part them"
+    } else if metadata.permissions().readonly() {
+        "it is read-only"
+    } else {
+        return Ok(());
+    };
+    Err(Error::path(ErrorKind::Unsafe, path, message))
+}
+
+fn own(path: &TreePath, metadata: &Metadata) -> Result<(), Error> {
+    if system::may_own(system::owner(metadata)) {
+        return Ok(());
+    }
+    let message = "it belongs to another user, and replacing it would change that";
+    Err(Error::path(ErrorKind::Unsafe, path, message))
+}
+
+/// Refuses names that differ in case only: where case does not count, one would replace the other.
+fn look_alikes(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
+    let gone: BTreeSet<&TreePath> = changes
+        .iter()
+        .filter(|change| change.after.is_none())
+        .map(|change| &change.path)
+        .collect();
+    let mut made: BTreeMap<(TreePath, String), String> = BTreeMap::new();
+    let created = |change: &&FileChange| change.before.is_none() && change.after.is_some();
+    for change in changes.iter().filter(created) {
+        let mut path = change.path.clone();
+        while let Some(directory) = path.parent() {
+            let name = path.file_name().to_owned();
+            let key = (directory.clone(), name.to_lowercase());
+            let other = match made.insert(key, name.clone()) {
+                Some(other) if other == name => break,
+                Some(other) => Some(other),
+                None => twin_on_disk(disk, &directory, &name, &gone)?,
+            };
+            if let Some(other) = other {
+                let message = format!(
+                    "`{other}` beside it differs in case only, and not every system tells them apart"
+                );
+                return Err(Error::path(ErrorKind::Unsafe, &path, message));
+            }
+            path = directory;
+        }
     }
     Ok(())
 }
 
-fn file(path: &TreePath, metadata: &Metadata) -> Result<(), Error> {
-    if metadata.is_symlink() {
-        return Err(Error::path(
-            ErrorKind::Unsafe,
-            path,
-            "a symbolic link; nothing is written through links",
-        ));
+/// The entry of a directory that `name`, which is not one, is about to resemble.
+fn twin_on_disk(
+    disk: &Disk,
+    directory: &TreePath,
+    name: &str,
+    gone: &BTreeSet<&TreePath>,
+) -> Result<Option<String>, Error> {
+    if !disk.is_directory(directory) {
+        return Ok(None);
     }
-    if !metadata.is_file() {
-        return Err(Error::path(ErrorKind::Unsafe, path, "not a plain file"));
+    let entries = disk
+        .entries(directory)
+        .map_err(|error| Error::io(directory, &error))?;
+    if entries.iter().any(|entry| entry == name) {
+        return Ok(None);
     }
-    if links(metadata) > 1 {
-        return Err(Error::path(
-            ErrorKind::Unsafe,
-            path,
-            "a hard link: another name has the same bytes, and replacing it would part them",
-        ));
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn links(metadata: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(metadata)
-}
-
-#[cfg(not(unix))]
-fn links(_: &Metadata) -> u64 {
-    1
+    let lower = name.to_lowercase();
+    let stays = |entry: &String| !directory.join(entry).is_ok_and(|path| gone.contains(&path));
+    let twin = |entry: &String| entry.to_lowercase() == lower && stays(entry);
+    Ok(entries.into_iter().find(twin))
 }

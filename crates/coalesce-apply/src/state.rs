@@ -1,0 +1,185 @@
+//! The directory that holds our state in a tree: the lock and the journals. It ignores itself, no
+//! walk enters it, and it goes away when it holds nothing to undo.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error, ErrorKind,
+    disk::existing,
+    journal::{self, Entry, State},
+    system,
+};
+
+const NAME: &str = ".coalesce";
+
+/// The directory of our state, which need not exist.
+#[derive(Clone, Debug)]
+pub(crate) struct StateDirectory {
+    root: PathBuf,
+    directory: PathBuf,
+}
+
+/// Held while a migration runs; the system lets go of it when the process ends, however it ends.
+pub(crate) struct Lock<'s> {
+    state: &'s StateDirectory,
+    file: File,
+}
+
+impl StateDirectory {
+    pub fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            directory: root.join(NAME),
+        }
+    }
+
+    pub fn exists(&self) -> bool {
+        self.directory.exists()
+    }
+
+    pub fn journals(&self) -> PathBuf {
+        self.directory.join("journal")
+    }
+
+    /// Where files wait to take their place.
+    pub fn stage(&self) -> PathBuf {
+        self.directory.join("stage")
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.directory.join("lock")
+    }
+
+    /// All journals, oldest first.
+    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
+        self.refuse_links()?;
+        journal::entries(&self.journals()).map_err(|error| trouble(&error))
+    }
+
+    /// The migration that was cut off.
+    pub fn unfinished(&self) -> Result<Option<Entry>, Error> {
+        let cut_off = |entry: &Entry| entry.state() == Some(State::Started);
+        Ok(self.entries()?.into_iter().find(cut_off))
+    }
+
+    /// A tree may bring a `.coalesce` of its own; nothing is read or written where it links to.
+    fn refuse_links(&self) -> Result<(), Error> {
+        let paths = [
+            self.directory.clone(),
+            self.directory.join(".gitignore"),
+            self.lock_file(),
+            self.journals(),
+            self.stage(),
+        ];
+        for path in paths {
+            if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+                let name = path.strip_prefix(&self.root).unwrap_or(&path).display();
+                let message =
+                    format!("{name} is a symbolic link; nothing is written through links");
+                return Err(Error::new(ErrorKind::Unsafe, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the lock, or says who has it.
+    pub fn lock(&self) -> Result<Lock<'_>, Error> {
+        self.refuse_links()?;
+        for _ in 0..1_000 {
+            let file = match self.open_lock() {
+                Ok(file) => file,
+                // Whoever had it before removes the directory this moment.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.root.is_dir() => {
+                    continue;
+                }
+                Err(error) => return Err(trouble(&error)),
+            };
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(fs::TryLockError::WouldBlock) => return Err(busy()),
+                Err(fs::TryLockError::Error(error)) => return Err(trouble(&error)),
+            }
+            // Whoever held it before may have removed the file that was opened here.
+            if self.is_lock(&file).map_err(|error| trouble(&error))? {
+                return Ok(Lock { state: self, file });
+            }
+        }
+        Err(busy())
+    }
+
+    /// Whether another process holds the lock. Changes nothing.
+    pub fn is_locked(&self) -> bool {
+        File::open(self.lock_file())
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    }
+
+    fn open_lock(&self) -> io::Result<File> {
+        let fresh = !self.journals().exists();
+        fs::create_dir_all(self.journals())?;
+        let ignore = self.directory.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "*\n")?;
+        }
+        if fresh {
+            system::sync_path(&self.directory)?;
+            system::sync_path(&self.root)?;
+        }
+        File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.lock_file())
+    }
+
+    fn is_lock(&self, file: &File) -> io::Result<bool> {
+        let named = existing(fs::symlink_metadata(self.lock_file()))?;
+        let held = file.metadata()?;
+        Ok(named.is_some_and(|named| system::same_file(&named, &held)))
+    }
+}
+
+impl Lock<'_> {
+    /// The permission bits that this process gives to a new file.
+    pub fn mode_of_new(&self) -> u32 {
+        let bits = self.file.metadata().map(|metadata| system::mode(&metadata));
+        bits.unwrap_or(0o644)
+    }
+}
+
+impl Drop for Lock<'_> {
+    /// Leaves nothing behind when there is nothing to undo. What cannot be removed does no harm.
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(self.state.stage()));
+        // Fails while there is a journal.
+        if fs::remove_dir(self.state.journals()).is_err() {
+            return;
+        }
+        let ours = [".gitignore", "lock"];
+        let entries = fs::read_dir(&self.state.directory).into_iter().flatten();
+        let mut others = entries.flatten().filter(|entry| {
+            let name = entry.file_name();
+            !ours.iter().any(|own| name == *own)
+        });
+        if others.next().is_none() {
+            for name in ours {
+                drop(fs::remove_file(self.state.directory.join(name)));
+            }
+            drop(fs::remove_dir(&self.state.directory));
+        }
+    }
+}
+
+pub(crate) fn busy() -> Error {
+    Error::new(
+        ErrorKind::Locked,
+        "another migration of this tree is under way",
+    )
+}
+
+fn trouble(error: &io::Error) -> Error {
+    Error::state(&format!("{NAME} cannot be used"), error)
+}

@@ -1,0 +1,179 @@
+//! What differs between systems: owners, permission bits, links, syncs. No policy.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, Metadata},
+    io,
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// Whom a file belongs to, where files belong to somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Owner {
+    pub user: u32,
+    pub group: u32,
+}
+
+/// Brings a file or a directory to the disk.
+pub(crate) fn sync_path(path: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) && path.is_dir() {
+        return Ok(());
+    }
+    File::open(path)?.sync_all()
+}
+
+/// Brings everything on the file systems of these directories to the disk; `false` where no such
+/// call exists.
+#[cfg(target_os = "linux")]
+pub(crate) fn sync_file_systems(directories: &BTreeSet<&Path>) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut done = BTreeSet::new();
+    for directory in directories {
+        let file = File::open(directory)?;
+        if done.insert(file.metadata()?.dev()) {
+            match rustix::fs::syncfs(&file) {
+                Ok(()) => {}
+                Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Brings everything on the file systems of these directories to the disk; `false` where no such
+/// call exists.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sync_file_systems(_: &BTreeSet<&Path>) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+
+    use super::{File, Metadata, Owner, Path, fs, io};
+
+    /// Permission bits.
+    pub fn mode(metadata: &Metadata) -> u32 {
+        metadata.permissions().mode() & 0o7777
+    }
+
+    pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    }
+
+    pub fn owner(metadata: &Metadata) -> Owner {
+        let (user, group) = (metadata.uid(), metadata.gid());
+        Owner { user, group }
+    }
+
+    /// Gives a file to its owner, unless it is theirs already.
+    pub fn set_owner(file: &File, owner: Owner) -> io::Result<()> {
+        let now = self::owner(&file.metadata()?);
+        let user = (now.user != owner.user).then_some(owner.user);
+        let group = (now.group != owner.group).then_some(owner.group);
+        if user.is_none() && group.is_none() {
+            return Ok(());
+        }
+        fchown(file, user, group)
+    }
+
+    /// Whether a file of this owner can be replaced by one that is theirs, too.
+    pub fn may_own(owner: Owner) -> bool {
+        let me = rustix::process::geteuid();
+        me.is_root() || me.as_raw() == owner.user
+    }
+
+    /// Whom a new file in this directory belongs to. Somebody who may give files away, and works
+    /// in a tree of others, gives them to whom the directory belongs to.
+    pub fn owner_of_new(directory: &Metadata) -> Owner {
+        let above = owner(directory);
+        let me = rustix::process::geteuid();
+        if me.is_root() {
+            return above;
+        }
+        let inherits = mode(directory) & 0o2000 != 0;
+        let mine = rustix::process::getegid().as_raw();
+        let group = if inherits || cfg!(target_os = "macos") {
+            above.group
+        } else {
+            mine
+        };
+        Owner {
+            user: me.as_raw(),
+            group,
+        }
+    }
+
+    /// How many names a file has.
+    pub fn links(metadata: &Metadata) -> u64 {
+        metadata.nlink()
+    }
+
+    /// Whether this process may change what a directory holds.
+    pub fn may_write(directory: &Path) -> bool {
+        rustix::fs::access(
+            directory,
+            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+        )
+        .is_ok()
+    }
+
+    /// Whether two names lead to one file.
+    pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+        (a.dev(), a.ino()) == (b.dev(), b.ino())
+    }
+}
+
+#[cfg(unix)]
+pub(crate) use unix::*;
+
+#[cfg(not(unix))]
+mod other {
+    use super::{File, Metadata, Owner, Path, io};
+
+    /// There are no permission bits.
+    pub fn mode(_: &Metadata) -> u32 {
+        0
+    }
+
+    pub fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn owner(_: &Metadata) -> Owner {
+        Owner { user: 0, group: 0 }
+    }
+
+    pub fn set_owner(_: &File, _: Owner) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub fn may_own(_: Owner) -> bool {
+        true
+    }
+
+    pub fn owner_of_new(_: &Metadata) -> Owner {
+        Owner { user: 0, group: 0 }
+    }
+
+    /// Names cannot be counted here.
+    pub fn links(_: &Metadata) -> u64 {
+        1
+    }
+
+    pub fn may_write(directory: &Path) -> bool {
+        std::fs::metadata(directory).is_ok_and(|metadata| !metadata.permissions().readonly())
+    }
+
+    /// Files cannot be told apart here; nothing that is locked can be removed, either.
+    pub fn same_file(_: &Metadata, _: &Metadata) -> bool {
+        true
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) use other::*;

@@ -1,0 +1,143 @@
+//! What counts as uncommitted. The tree's repository is made by `git`, where there is one.
+
+use std::{fs, path::Path, process::Command};
+
+use super::{path, write};
+use crate::uncommitted;
+
+/// Runs `git`; `false` where there is none.
+fn git(root: &Path, arguments: &[&str]) -> bool {
+    let identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
+    let output = Command::new("git")
+        .args(identity)
+        .args(arguments)
+        .current_dir(root)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no git");
+        return false;
+    };
+    assert!(output.status.success(), "{output:?}");
+    true
+}
+
+fn dirty(root: &Path, names: &[&str]) -> Vec<String> {
+    let paths: Vec<_> = names.iter().map(|name| path(name)).collect();
+    let dirty = uncommitted(root, &paths).unwrap();
+    dirty.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn changed_staged_and_unknown_files_are_dirty_and_no_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    for name in [
+        "clean.py",
+        "changed.py",
+        "staged.py",
+        "sub/deep.py",
+        "sub/other.py",
+    ] {
+        write(root, name, "one\n");
+    }
+    let all = [
+        "clean.py",
+        "changed.py",
+        "staged.py",
+        "unknown.py",
+        "none.py",
+        "sub/deep.py",
+    ];
+    assert!(dirty(root, &all).is_empty(), "no repository");
+    if !git(root, &["init", "-q"]) {
+        return;
+    }
+    assert_eq!(
+        dirty(root, &["clean.py", "none.py"]),
+        ["clean.py"],
+        "nothing committed"
+    );
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+    write(root, "changed.py", "two\n");
+    write(root, "staged.py", "two\n");
+    write(root, "unknown.py", "one\n");
+    write(root, "sub/other.py", "two\n");
+    git(root, &["add", "staged.py"]);
+    assert_eq!(dirty(root, &all), ["changed.py", "staged.py", "unknown.py"]);
+    assert_eq!(
+        dirty(&root.join("sub"), &["deep.py", "other.py"]),
+        ["other.py"]
+    );
+    // A tree that the repository does not hold is none of its business.
+    write(root, "scratch/x.py", "x");
+    assert!(dirty(&root.join("scratch"), &["x.py"]).is_empty());
+    git(root, &["gc", "-q"]);
+    assert_eq!(
+        dirty(root, &all),
+        ["changed.py", "staged.py", "unknown.py"],
+        "packed"
+    );
+}
+
+#[test]
+fn line_ends_count_unless_the_repository_converts_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "a.py", "one\ntwo\n");
+    if !git(root, &["init", "-q"]) {
+        return;
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+    write(root, "a.py", "one\r\ntwo\r\n");
+    assert_eq!(dirty(root, &["a.py"]), ["a.py"]);
+    git(root, &["config", "core.autocrlf", "true"]);
+    assert!(dirty(root, &["a.py"]).is_empty());
+    write(root, "a.py", "one\r\n2\r\n");
+    assert_eq!(dirty(root, &["a.py"]), ["a.py"]);
+}
+
+#[test]
+fn filters_and_hooks_of_the_repository_are_never_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "a.py", "one\n");
+    write(root, ".gitattributes", "*.py filter=evil\n");
+    if !git(root, &["init", "-q"]) {
+        return;
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+    let mark = root.join("ran");
+    let run = format!("touch {}", mark.display());
+    for key in [
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "core.fsmonitor",
+        "core.sshCommand",
+    ] {
+        git(root, &["config", key, &run]);
+    }
+    write(root, "a.py", "two\n");
+    assert_eq!(dirty(root, &["a.py"]), ["a.py"]);
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_damaged_repository_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "a.py", "one\n");
+    if !git(root, &["init", "-q"]) {
+        return;
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+    fs::remove_dir_all(root.join(".git/objects")).unwrap();
+    fs::create_dir_all(root.join(".git/objects")).unwrap();
+    let error = uncommitted(root, &[path("a.py")]).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Repository);
+}

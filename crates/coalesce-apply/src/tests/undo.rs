@@ -1,0 +1,191 @@
+//! Undo is the inverse of apply.
+
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::{AFTER, changes, path, seen, snapshot, tree, write};
+use crate::{ErrorKind, Metadata, Recovery, Store};
+
+fn named(manifest: &str) -> Metadata {
+    let manifests = vec![manifest.to_owned()];
+    Metadata { manifests }
+}
+
+#[test]
+fn apply_then_rollback_is_the_tree_byte_for_byte() {
+    let directory = tree();
+    let before = snapshot(directory.path());
+    let store = Store::open(directory.path()).unwrap();
+    let applied = store
+        .apply(&changes(directory.path(), AFTER), &named("0001-öne"))
+        .unwrap();
+    assert_eq!(applied.id, "0001-0001-_ne");
+    let after = seen(directory.path());
+    assert!(!after.contains_key("a") && after.contains_key("n/m/new.py"));
+    assert_eq!(after["edit.py"].1, before["edit.py"].1);
+    assert_eq!(store.history().unwrap().len(), 1);
+    assert_eq!(store.unfinished().unwrap(), None);
+    assert_eq!(store.rollback(None).unwrap().unwrap().paths, applied.paths);
+    // Our own state is gone, too.
+    assert_eq!(snapshot(directory.path()), before);
+    assert_eq!(store.rollback(None).unwrap(), None);
+    assert_eq!(store.recover(Recovery::Undo).unwrap(), None);
+}
+
+#[test]
+fn caches_of_python_do_not_keep_a_directory_alive() {
+    let directory = tree();
+    let root = directory.path();
+    write(root, "a/b/__pycache__/c.cpython-313.pyc", "compiled");
+    let store = Store::open(root).unwrap();
+    store
+        .apply(&changes(root, AFTER), &Metadata::default())
+        .unwrap();
+    assert!(!root.join("a").exists());
+    write(root, "n/m/__pycache__/new.cpython-313.pyc", "compiled");
+    store.rollback(None).unwrap();
+    assert!(!root.join("n").exists());
+    // A file of somebody else does.
+    store
+        .apply(&changes(root, AFTER), &Metadata::default())
+        .unwrap();
+    write(root, "n/m/__pycache__/notes.txt", "mine");
+    store.rollback(None).unwrap();
+    assert!(root.join("n/m/__pycache__/notes.txt").exists() && !root.join("n/m/new.py").exists());
+}
+
+#[test]
+fn what_changed_since_is_named_and_left_alone() {
+    for (name, text) in [
+        ("edit.py", "mine\n"),
+        ("a/old.py", "mine"),
+        ("n/m/new.py", ""),
+    ] {
+        let directory = tree();
+        let root = directory.path();
+        let store = Store::open(root).unwrap();
+        store
+            .apply(&changes(root, AFTER), &Metadata::default())
+            .unwrap();
+        write(root, name, text);
+        let before = snapshot(root);
+        let error = store.rollback(None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed);
+        assert_eq!(error.concerned(), [path(name)], "{error}");
+        assert_eq!(snapshot(root), before);
+    }
+}
+
+#[test]
+fn an_older_migration_is_undone_by_itself_only_when_it_stands_by_itself() {
+    let directory = tree();
+    let root = directory.path();
+    let store = Store::open(root).unwrap();
+    let migrate = |after| store.apply(&changes(root, after), &named("m")).unwrap().id;
+    let first = migrate(AFTER);
+    let states = [seen(root)];
+    let second = migrate(&[("edit.py", Some("z"))]);
+    // It empties the directory that the first one's undo has to fill.
+    let third = migrate(&[("keep.py", None), ("p/a.py", None), ("p/b.py", None)]);
+    for id in [first.as_str(), "none"] {
+        let error = store.rollback(Some(id)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NoSuchMigration, "{error}");
+    }
+    assert_eq!(store.rollback(Some(&second)).unwrap().unwrap().id, second);
+    let history: Vec<_> = store
+        .history()
+        .unwrap()
+        .into_iter()
+        .map(|record| record.id)
+        .collect();
+    assert_eq!(history, [third.as_str(), first.as_str()]);
+    store.rollback(Some(&third)).unwrap();
+    assert_eq!(seen(root), states[0]);
+}
+
+#[test]
+fn a_directory_that_a_later_migration_took_away_comes_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "d/a.py", "a");
+    write(root, "d/b.py", "b");
+    let before = snapshot(root);
+    let store = Store::open(root).unwrap();
+    let first = store
+        .apply(&changes(root, &[("d/a.py", None)]), &named("m"))
+        .unwrap();
+    store
+        .apply(&changes(root, &[("d/b.py", None)]), &named("m"))
+        .unwrap();
+    assert!(!root.join("d").exists());
+    store.rollback(Some(&first.id)).unwrap();
+    store.rollback(None).unwrap();
+    assert_eq!(snapshot(root), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn bits_that_change_without_bytes_change_back() {
+    let directory = tree();
+    let root = directory.path();
+    let before = snapshot(root);
+    let mut all = changes(root, &[("keep.py", Some("k")), ("edit.py", Some("other"))]);
+    for change in &mut all {
+        change.after.as_mut().unwrap().mode = Some(0o711);
+    }
+    let store = Store::open(root).unwrap();
+    store.apply(&all, &Metadata::default()).unwrap();
+    let bits = |name: &str| snapshot(root)[name].1;
+    assert_eq!((bits("keep.py"), bits("edit.py")), (0o711, 0o711));
+    store.rollback(None).unwrap();
+    assert_eq!(snapshot(root), before);
+}
+
+#[test]
+fn a_state_directory_that_holds_something_else_stays() {
+    let directory = tree();
+    let root = directory.path();
+    write(root, ".coalesce/baseline.json", "{}");
+    let store = Store::open(root).unwrap();
+    store
+        .apply(&changes(root, AFTER), &Metadata::default())
+        .unwrap();
+    store.rollback(None).unwrap();
+    assert!(root.join(".coalesce/baseline.json").exists());
+    assert_eq!(
+        fs::read_to_string(root.join(".coalesce/.gitignore")).unwrap(),
+        "*\n"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn undo_of_apply_is_the_identity(
+        before in prop::collection::btree_map("[ab]/[cd]/[ef]", "[x\r\n]{0,6}", 0..6),
+        after in prop::collection::btree_map("[abg]/[cdh]/[efi]", prop::option::of("[y\r\n]{0,6}"), 1..6),
+        again in prop::collection::btree_map("[abg]/[cdh]/[efi]", prop::option::of("[z\r\n]{0,6}"), 1..6),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        for (name, text) in &before {
+            write(root, name, text);
+        }
+        let store = Store::open(root).unwrap();
+        let mut states = vec![seen(root)];
+        for after in [&after, &again] {
+            let after: Vec<_> = after.iter().map(|(name, text)| (name.as_str(), text.as_deref())).collect();
+            store.apply(&changes(root, &after), &Metadata::default()).unwrap();
+            for (name, text) in &after {
+                let found = fs::read_to_string(root.join(name)).ok();
+                prop_assert_eq!(found.as_deref(), *text);
+            }
+            states.push(seen(root));
+        }
+        while let Some(state) = states.pop() {
+            prop_assert_eq!(seen(root), state);
+            prop_assert_eq!(store.rollback(None).unwrap().is_some(), !states.is_empty());
+        }
+    }
+}
