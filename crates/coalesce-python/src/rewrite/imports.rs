@@ -270,6 +270,7 @@ impl Statement<'_> {
         if old == spelled {
             return;
         }
+        self.lazy_stub(&spelled, found);
         let same = kept == self.base;
         let reason = if same {
             "the importing file moves"
@@ -305,6 +306,25 @@ impl Statement<'_> {
             self.from.span,
             format!("{front}{spelled}{back}"),
         ));
+    }
+
+    /// `lazy_loader` reads the stub of a package and follows imports below the package only.
+    fn lazy_stub(&self, spelled: &str, found: &mut FileEdits) {
+        let below = spelled.starts_with('.') && !spelled.starts_with("..");
+        if found.path.file_name() != "__init__.pyi" || below {
+            return;
+        }
+        let directory = found.path.parent();
+        let beside = directory.and_then(|directory| directory.join("__init__.py").ok());
+        let text = beside.and_then(|path| self.file.mapping.texts.text(&path));
+        if text.is_some_and(|text| text.contains("attach_stub(")) {
+            let help = "import the names from the new module in the package itself";
+            let package = &self.file.package;
+            let message = format!(
+                "the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it"
+            );
+            found.refuse(self.from.span, message, Some(help.to_owned()));
+        }
     }
 
     /// How a module is spelled in the `from` part: relative where it was and can be.

@@ -168,6 +168,14 @@ impl<'a> Lazy<'a> {
                 );
                 found.change(Edit::replace(span, relative), reference.needs_review());
             }
+            None if self.attaches && key && !self.has_shim(&full) => {
+                let help = "import the names from the new module in the package itself";
+                let package = &self.file.package;
+                let message = format!(
+                    "lazy imports of `{package}` cannot lead to `{new}`, which is not below it"
+                );
+                found.refuse(span, message, Some(help.to_owned()));
+            }
             None => found.leave(
                 span,
                 Form::String,
@@ -176,6 +184,16 @@ impl<'a> Lazy<'a> {
             ),
         }
         true
+    }
+
+    /// Whether the change that concerns a name leaves a shim.
+    fn has_shim(&self, name: &str) -> bool {
+        let changes = self.file.mapping.changes.iter().filter(|change| {
+            let rest = name.strip_prefix(change.from.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let nearest = changes.max_by_key(|change| change.from.len());
+        nearest.is_some_and(|change| change.shim.is_some())
     }
 
     fn is_export(&self, span: ByteSpan) -> bool {

@@ -14,6 +14,7 @@ use crate::graph::{Entity, PythonGraph};
 pub struct Mapping<'g> {
     pub graph: &'g PythonGraph,
     pub changes: &'g [Change],
+    pub texts: &'g dyn Texts,
     /// New names of the modules that change theirs.
     names: FxHashMap<usize, String>,
     /// Where files go, by path; those of replaced modules have no place.
@@ -31,7 +32,7 @@ pub struct Mapping<'g> {
 }
 
 impl<'g> Mapping<'g> {
-    pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &dyn Texts) -> Self {
+    pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &'g dyn Texts) -> Self {
         let needles: BTreeSet<&str> = changes
             .iter()
             .filter_map(|change| change.from.rsplit('.').next())
@@ -39,6 +40,7 @@ impl<'g> Mapping<'g> {
         let mut mapping = Self {
             graph,
             changes,
+            texts,
             names: FxHashMap::default(),
             files: BTreeMap::new(),
             gone: BTreeSet::new(),

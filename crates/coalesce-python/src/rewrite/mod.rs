@@ -2,6 +2,7 @@
 //!
 //! Each file is judged by itself against one [`mapping::Mapping`]; nothing is written here.
 
+mod bare;
 mod chains;
 mod documents;
 mod exports;
@@ -71,7 +72,8 @@ pub fn rewrite(
 
 /// The references of a piece of code that belongs to no module.
 pub fn fragment(graph: &PythonGraph, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
-    let mapping = Mapping::new(graph, changes, &MemoryTexts::default());
+    let nothing = MemoryTexts::default();
+    let mapping = Mapping::new(graph, changes, &nothing);
     if !mapping.mentioned(code) {
         return Vec::new();
     }
@@ -104,6 +106,7 @@ fn one_file(
             &mut found,
         );
         own_place(&file, &mut found);
+        bare::report(&file, &mut found);
     }
     found.finish()
 }

@@ -569,3 +569,62 @@ setup(packages=['pkg', 'pkg.core', 'pkg.core.gpu', 'pkg.z'])
 ",
     );
 }
+
+#[test]
+fn lazy_tables_follow_below_their_package_and_are_refused_elsewhere() {
+    let tree = "//- pkg/__init__.py
+import lazy_loader as lazy
+__getattr__, __dir__, __all__ = lazy.attach(
+    __name__,
+    submod_attrs={\"old\": [\"f\"], 'x': ['g']},
+)
+//- pkg/old.py
+//- pkg/x.py
+//- pkg/sub/__init__.py
+import lazy_loader as lazy
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+//- pkg/sub/__init__.pyi
+from .leaf import g
+//- pkg/sub/leaf.py
+";
+    check(
+        tree,
+        &[
+            moving("pkg.old", "pkg.sub.new"),
+            moving("pkg.sub.leaf", "pkg.sub.deep.leaf"),
+        ],
+        "//- pkg/__init__.py
+import lazy_loader as lazy
+__getattr__, __dir__, __all__ = lazy.attach(
+    __name__,
+    submod_attrs={\"sub.new\": [\"f\"], 'x': ['g']},
+)
+//- pkg/old.py
+GONE
+//- pkg/sub/new.py
+//- pkg/sub/__init__.pyi
+from .deep.leaf import g
+//- pkg/sub/leaf.py
+GONE
+//- pkg/sub/deep/__init__.py
+//- pkg/sub/deep/leaf.py
+",
+    );
+    let leaving = [
+        moving("pkg.old", "other.new"),
+        moving("pkg.sub.leaf", "pkg.leaf"),
+    ];
+    let tree = format!("{tree}//- other/__init__.py\n");
+    let refusals = plan(&MemoryTexts::fixture(&tree), &leaving, false).refusals;
+    assert_eq!(refusals.len(), 2, "{refusals:?}");
+}
+
+#[test]
+fn part_names_are_reported_and_stay() {
+    let tree = "//- pkg/__init__.py\n//- pkg/a/__init__.py\n//- pkg/a/old.py\n//- user.py\n# see old.py and a/old.py\nx = 'a.old is gone'\nold = Path('a') / 'old.py'\n";
+    let changes = [moving("pkg.a.old", "pkg.new")];
+    check(tree, &changes, "//- pkg/a/old.py\nGONE\n//- pkg/new.py\n");
+    let kept = plan(&MemoryTexts::fixture(tree), &changes, false).not_rewritten;
+    let names: Vec<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
+    assert_eq!(names, ["old.py", "old.py", "old.py", "a.old"]);
+}

@@ -1,0 +1,54 @@
+//! Mentions that are less than a full name: `old.py`, `optimization/old.py`, `optimization.old` in
+//! strings, docstrings and comments. They are reported and never changed.
+
+use coalesce_model::{ByteSpan, Form};
+
+use crate::{
+    names::occurrences,
+    rewrite::file::{File, FileEdits},
+};
+
+/// Reports what may name the changed modules by part of their names.
+pub fn report(file: &File<'_>, found: &mut FileEdits) {
+    for change in file.mapping.changes {
+        let mut segments = change.from.rsplit('.');
+        let (Some(leaf), Some(parent)) = (segments.next(), segments.next()) else {
+            continue;
+        };
+        mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
+        // With two segments the dotted name is the full one.
+        if segments.next().is_some() {
+            mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
+            mentions(file, &format!("{parent}.{leaf}"), Form::Prose, found);
+        }
+    }
+}
+
+fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
+    for span in occurrences(file.text, name) {
+        let told = found
+            .not_rewritten
+            .iter()
+            .any(|other| other.span.start < span.end && span.start < other.span.end);
+        if !told && !found.covered(span) && in_text(file, span) {
+            found.leave(span, form, name, "less than a full name");
+        }
+    }
+}
+
+/// Whether a place is in a string or a comment.
+fn in_text(file: &File<'_>, span: ByteSpan) -> bool {
+    if file
+        .analysis()
+        .strings
+        .iter()
+        .any(|string| string.span.contains(span))
+    {
+        return true;
+    }
+    let before = file.text.get(..span.start as usize).unwrap_or_default();
+    before
+        .rsplit(['\n', '\r'])
+        .next()
+        .is_some_and(|line| line.contains('#'))
+}
