@@ -111,8 +111,13 @@ pub(crate) fn carry(disk: &Disk, journal: &Journal, side: Side, stage: &Path) ->
     for directory in side.absent_directories(record) {
         remove_if_empty(disk, &directory)?;
     }
-    let touched = record.paths.iter().map(|path| nearest(disk, path));
-    sync(disk, &touched.collect::<Vec<_>>())
+    // The bytes are on the disk already, all but their names.
+    let files = work.modes.iter().map(|(path, _)| disk.absolute(path));
+    let directories = record
+        .paths
+        .iter()
+        .map(|path| nearest_directory(disk, path));
+    sync(disk, &files.chain(directories).collect())
 }
 
 /// Refuses where a file is neither as the migration left it nor as it found it.
@@ -161,9 +166,8 @@ fn stage_all<'j>(
             .map_err(|error| Error::io(path, &error))?;
         staged.insert(path, file);
     }
-    let files: Vec<PathBuf> = staged.values().cloned().collect();
-    if !files.is_empty() {
-        sync(disk, &files)?;
+    if !staged.is_empty() {
+        sync(disk, &staged.values().cloned().collect())?;
     }
     Ok(staged)
 }
@@ -216,11 +220,6 @@ fn nearest_directory(disk: &Disk, path: &TreePath) -> PathBuf {
     disk.root.clone()
 }
 
-/// The path itself where its directory still stands, or something in the nearest one that does.
-fn nearest(disk: &Disk, path: &TreePath) -> PathBuf {
-    nearest_directory(disk, path).join(path.file_name())
-}
-
 fn remove_if_empty(disk: &Disk, directory: &TreePath) -> Result<(), Error> {
     let failed = |error| Error::io(directory, &error);
     let empty = disk.is_directory(directory)
@@ -233,7 +232,7 @@ fn remove_if_empty(disk: &Disk, directory: &TreePath) -> Result<(), Error> {
     Ok(())
 }
 
-fn sync(disk: &Disk, paths: &[PathBuf]) -> Result<(), Error> {
+fn sync(disk: &Disk, paths: &BTreeSet<PathBuf>) -> Result<(), Error> {
     disk.sync(paths)
         .map_err(|error| Error::state("the disk cannot be synced", &error))
 }

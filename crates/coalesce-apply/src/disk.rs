@@ -179,22 +179,19 @@ impl Disk {
         Ok(entries.iter().all(expendable))
     }
 
-    /// Brings what was written at these paths, and their directories, to the disk: one call for
-    /// each file system where there is such a call, else path by path.
-    pub fn sync(&self, paths: &[PathBuf]) -> io::Result<()> {
+    /// Brings files and directories to the disk: one by one where they are few, else, where there
+    /// is such a call, with everything else on their file systems at once.
+    pub fn sync(&self, paths: &BTreeSet<PathBuf>) -> io::Result<()> {
         self.step(Step::Sync)?;
-        let above = paths.iter().filter_map(|path| path.parent());
-        let directories: BTreeSet<&Path> = above.filter(|path| path.is_dir()).collect();
-        if system::sync_file_systems(&directories)? {
+        if paths.len() > FEW && system::sync_file_systems(paths)? {
             return Ok(());
         }
-        let all = paths.iter().map(PathBuf::as_path);
-        for path in all.filter(|path| path.is_file()).chain(directories) {
-            system::sync_path(path)?;
-        }
-        Ok(())
+        paths.iter().try_for_each(|path| system::sync_path(path))
     }
 }
+
+/// So many paths are synced one by one, which leaves what others have written alone.
+const FEW: usize = 4;
 
 /// Python's caches of compiled modules.
 const BYTECODE: &str = "__pycache__";

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File, Metadata},
     io,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -24,14 +24,14 @@ pub(crate) fn sync_path(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Brings everything on the file systems of these directories to the disk; `false` where no such
-/// call exists.
+/// Brings everything on the file systems of these paths to the disk; `false` where no such call
+/// exists.
 #[cfg(target_os = "linux")]
-pub(crate) fn sync_file_systems(directories: &BTreeSet<&Path>) -> io::Result<bool> {
+pub(crate) fn sync_file_systems(paths: &BTreeSet<PathBuf>) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let mut done = BTreeSet::new();
-    for directory in directories {
-        let file = File::open(directory)?;
+    for path in paths {
+        let file = File::open(path)?;
         if done.insert(file.metadata()?.dev()) {
             match rustix::fs::syncfs(&file) {
                 Ok(()) => {}
@@ -43,10 +43,10 @@ pub(crate) fn sync_file_systems(directories: &BTreeSet<&Path>) -> io::Result<boo
     Ok(true)
 }
 
-/// Brings everything on the file systems of these directories to the disk; `false` where no such
-/// call exists.
+/// Brings everything on the file systems of these paths to the disk; `false` where no such call
+/// exists.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn sync_file_systems(_: &BTreeSet<&Path>) -> io::Result<bool> {
+pub(crate) fn sync_file_systems(_: &BTreeSet<PathBuf>) -> io::Result<bool> {
     Ok(false)
 }
 

@@ -57,7 +57,7 @@ fn migrated() -> super::Snapshot {
 }
 
 #[test]
-fn a_migration_takes_a_handful_of_syncs() {
+fn a_migration_takes_five_batches_of_syncs() {
     let directory = tree();
     let root = directory.path();
     let syncs = Arc::new(AtomicUsize::new(0));
