@@ -95,10 +95,11 @@ pub(crate) fn carry(disk: &Disk, journal: &Journal, side: Side, stage: &Path) ->
     let record = &journal.record;
     let work = survey(disk, record, side)?;
     let staged = stage_all(disk, journal, &work, stage)?;
+    let kept = Kept::new(journal, side)?;
     make_directories(disk, record, &work)?;
     for (path, _) in work.writes() {
         let from = staged.get(path).map(PathBuf::as_path).unwrap_or(stage);
-        disk.place(from, path)
+        disk.place(from, path, kept.name(record, path).as_deref())
             .map_err(|error| Error::io(path, &error))?;
     }
     for (path, mode) in &work.modes {
@@ -106,7 +107,8 @@ pub(crate) fn carry(disk: &Disk, journal: &Journal, side: Side, stage: &Path) ->
             .map_err(|error| Error::io(path, &error))?;
     }
     for path in &work.deletes {
-        disk.remove(path).map_err(|error| Error::io(path, &error))?;
+        disk.remove(path, kept.name(record, path).as_deref())
+            .map_err(|error| Error::io(path, &error))?;
     }
     for directory in side.absent_directories(record) {
         remove_if_empty(disk, &directory)?;
@@ -118,6 +120,30 @@ pub(crate) fn carry(disk: &Disk, journal: &Journal, side: Side, stage: &Path) ->
         .iter()
         .map(|path| nearest_directory(disk, path));
     sync(disk, &files.chain(directories).collect())
+}
+
+/// Where files go that a migration takes away; an undo frees them.
+struct Kept(Option<PathBuf>);
+
+impl Kept {
+    fn new(journal: &Journal, side: Side) -> Result<Self, Error> {
+        if side == Side::Before {
+            return Ok(Self(None));
+        }
+        let directory = journal.kept();
+        // One that a tree brings along may be a link that leads out of it.
+        if !fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
+            fs::create_dir(&directory)
+                .map_err(|error| Error::state("replaced files cannot be kept", &error))?;
+        }
+        Ok(Self(Some(directory)))
+    }
+
+    /// A name of its own for each path of the record.
+    fn name(&self, record: &Record, path: &TreePath) -> Option<PathBuf> {
+        let number = record.paths.binary_search(path).ok()?;
+        Some(self.0.as_ref()?.join(number.to_string()))
+    }
 }
 
 /// Refuses where a file is neither as the migration left it nor as it found it.

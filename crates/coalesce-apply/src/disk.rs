@@ -123,10 +123,15 @@ impl Disk {
         system::set_mode(staged, mode)
     }
 
-    /// Puts a staged file in its place, whole or not at all.
-    pub fn place(&self, staged: &Path, path: &TreePath) -> io::Result<()> {
+    /// Puts a staged file in its place, whole or not at all. What it replaces stays at `kept`:
+    /// some file systems take a millisecond to free a file.
+    pub fn place(&self, staged: &Path, path: &TreePath, kept: Option<&Path>) -> io::Result<()> {
         self.step(Step::Place)?;
         let absolute = self.absolute(path);
+        if let Some(kept) = kept {
+            // Where that cannot be, it costs only time: its bytes are in the journal.
+            drop(fs::hard_link(&absolute, kept));
+        }
         match fs::rename(staged, &absolute) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 across(staged, &absolute)
@@ -140,9 +145,14 @@ impl Disk {
         system::set_mode(&self.absolute(path), mode)
     }
 
-    pub fn remove(&self, path: &TreePath) -> io::Result<()> {
+    /// Removes a file from the tree; it stays at `kept`, as in [`Self::place`].
+    pub fn remove(&self, path: &TreePath, kept: Option<&Path>) -> io::Result<()> {
         self.step(Step::Remove)?;
-        fs::remove_file(self.absolute(path))
+        let absolute = self.absolute(path);
+        if kept.is_some_and(|kept| fs::rename(&absolute, kept).is_ok()) {
+            return Ok(());
+        }
+        fs::remove_file(absolute)
     }
 
     pub fn make_directory(

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, ErrorKind,
-    disk::{Disk, Step},
+    disk::{Disk, Step, existing},
     system::{self, Owner},
 };
 
@@ -212,7 +212,7 @@ fn parse_header(line: &str) -> Option<Header> {
 
 /// All journals in a directory, oldest first.
 pub(crate) fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
-    let Some(found) = crate::disk::existing(fs::read_dir(directory))? else {
+    let Some(found) = existing(fs::read_dir(directory))? else {
         return Ok(Vec::new());
     };
     let mut entries = Vec::new();
@@ -300,10 +300,16 @@ impl Journal {
         Ok(())
     }
 
+    /// Where the files that the migration replaced stay until it is forgotten.
+    pub fn kept(&self) -> PathBuf {
+        self.file.with_extension("kept")
+    }
+
     /// Forgets a migration that was undone: one sync.
     pub fn discard(&self, disk: &Disk) -> Result<(), Error> {
         disk.step(Step::Mark)
-            .and_then(|()| fs::remove_file(&self.file))
+            .and_then(|()| existing(fs::remove_dir_all(self.kept())))
+            .and_then(|_| fs::remove_file(&self.file))
             .map_err(|error| Error::state("the journal cannot be removed", &error))?;
         // A journal that comes back when the power fails is one whose undo finds nothing to do.
         drop(self.sync_name(disk));

@@ -3,6 +3,9 @@
 //! The journal holds the old and the new bytes of every path and is on disk before the first
 //! change. Which way a path stands is decided by the hash of its bytes alone, so finishing and
 //! undoing can run any number of times. Nothing here knows why a file changes.
+//!
+//! Bytes, permission bits and owners are kept, access lists and other extended attributes are not.
+//! What is written again gets a new time, so that build tools see it.
 
 mod begin;
 mod carry;
