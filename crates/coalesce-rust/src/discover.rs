@@ -27,6 +27,19 @@ pub enum Edition {
     E2024,
 }
 
+impl Edition {
+    /// As it is written in a manifest.
+    #[must_use]
+    pub const fn year(self) -> &'static str {
+        match self {
+            Self::E2015 => "2015",
+            Self::E2018 => "2018",
+            Self::E2021 => "2021",
+            Self::E2024 => "2024",
+        }
+    }
+}
+
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TargetKind {

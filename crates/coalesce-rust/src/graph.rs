@@ -92,6 +92,30 @@ impl RustGraph {
             world,
         }
     }
+
+    /// The edition of the crate that a file belongs to, as rustc and rustfmt spell it.
+    #[must_use]
+    pub fn edition_of(&self, path: &TreePath) -> Option<&'static str> {
+        let file = self.world.files.get(self.world.file_at(path)?.index())?;
+        let body = self.world.bodies.get(file.bodies.first()?.index())?;
+        let krate = self.world.module(body.module)?.krate;
+        Some(self.world.crates.get(krate.index())?.edition.year())
+    }
+
+    /// The edition of the package around a file that no crate holds yet.
+    #[must_use]
+    pub fn edition_near(&self, path: &TreePath) -> Option<&'static str> {
+        let inside = |krate: &&resolve::Crate| {
+            let package = self.world.packages.get(krate.package);
+            package.is_some_and(|package| path.strip_prefix(&package.directory).is_some())
+        };
+        let crates = self.world.crates.iter().filter(inside);
+        let nearest = crates.max_by_key(|krate| {
+            let package = self.world.packages.get(krate.package);
+            package.map_or(0, |package| package.directory.as_str().len())
+        });
+        nearest.map(|krate| krate.edition.year())
+    }
 }
 
 impl LanguageGraph for RustGraph {

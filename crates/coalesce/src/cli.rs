@@ -149,6 +149,9 @@ pub struct Manifests {
     /// What becomes of full names in prose: comments, docstrings, documents
     #[arg(long, value_name = "HOW", value_enum, default_value_t)]
     pub docs: Docs,
+    /// Leave edited Rust files as edited, also those that rustfmt had laid out before
+    #[arg(long)]
+    pub no_rustfmt: bool,
 }
 
 /// What becomes of full names in prose.
@@ -186,7 +189,7 @@ pub struct Migrate {
     #[command(flatten)]
     pub manifests: Manifests,
     /// Apply exactly this saved plan; refused when the tree has changed since
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
     pub plan: Option<PathBuf>,
     /// Also touch files with uncommitted changes
     #[arg(long)]

@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod commands;
 pub mod exit;
+mod formatter;
 mod named_files;
 pub mod session;
 pub mod terminal;

@@ -19,8 +19,9 @@ pub use world::{
     Target, World,
 };
 
+pub(crate) use lookup::{Found, Lookup};
 pub(crate) use uses::{Site, form};
-pub(crate) use world::{Reach, Res, SpaceKind};
+pub(crate) use world::{Binding, Reach, Res, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

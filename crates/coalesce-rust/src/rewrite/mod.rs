@@ -1,38 +1,161 @@
-//! How a moved Rust module is rewritten. For now every change is refused.
+//! How a moved or replaced Rust module is rewritten: files, declarations, and every path to it.
+//!
+//! Modules move inside their crate. A path is spelled anew only where the tree after would read it
+//! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
+//! and methods are not followed: their receivers are not known.
+
+mod declarations;
+mod file;
+mod fragment;
+mod globs;
+mod layout;
+mod lines;
+mod mapping;
+mod mentions;
+mod place;
+mod shims;
+mod sight;
+mod spell;
+mod structure;
+mod use_tree;
+
+use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Change, Edit, Finding, LanguagePlan, Rewrite, Severity, Texts, TreePath, finding::codes,
-    language::RewriteOptions,
+    Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
 };
+use rayon::prelude::*;
 
-use crate::RustGraph;
+use crate::{
+    RustGraph,
+    facts::SourceFacts,
+    resolve::FileId,
+    rewrite::{
+        declarations::Placing, file::FileEdits, mapping::Mapping, sight::Needs,
+        structure::Structure,
+    },
+};
 
 /// Works the changes out.
 pub(crate) fn rewrite(
-    _graph: &RustGraph,
+    graph: &RustGraph,
     changes: &[Change],
     _options: RewriteOptions,
-    _texts: &dyn Texts,
+    texts: &dyn Texts,
 ) -> LanguagePlan {
-    let refusal = |change: &Change| Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path: TreePath::root(),
-        span: None,
-        message: format!("moving `{}` is not supported yet", change.from),
-        help: None,
-    };
-    LanguagePlan {
-        refusals: changes.iter().map(refusal).collect(),
+    let mapping = Mapping::new(&graph.world, changes);
+    let mut plan = LanguagePlan {
+        refusals: mapping.refusals.clone(),
         ..LanguagePlan::default()
+    };
+    if !plan.refusals.is_empty() {
+        return plan;
     }
+    let structure = Structure::new(&mapping, texts);
+    plan.refusals.extend(structure.refusals.iter().cloned());
+    plan.notes.extend(structure.notes.iter().cloned());
+    let mut needs = Needs::default();
+    let mut edits: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
+    for (path, made) in files(&mapping, &structure, texts) {
+        plan.rewrites.extend(made.rewrites);
+        plan.not_rewritten.extend(made.not_rewritten);
+        plan.refusals.extend(made.refusals);
+        needs.extend(made.needs);
+        if !made.edits.is_empty() {
+            edits.insert(path, made.edits);
+        }
+    }
+    let widened = needs.widenings(&mapping);
+    plan.notes.extend(widened.notes);
+    plan.refusals.extend(widened.refusals);
+    for (path, made) in widened.edits {
+        edits.entry(path).or_default().extend(made);
+    }
+    let mut placing = Placing::new(&mapping, &structure, &needs, texts, edits);
+    plan.creates = placing.place();
+    plan.rewrites.append(&mut placing.rewrites);
+    plan.refusals.append(&mut placing.refusals);
+    plan.edits = placing.edits;
+    plan.moves = moves(&structure);
+    plan.deletes = structure.deletes.iter().cloned().collect();
+    shims::leave(&mapping, &structure, texts, &mut plan);
+    plan
+}
+
+fn moves(structure: &Structure) -> Vec<FileMove> {
+    let pairs = structure.files.iter();
+    pairs
+        .map(|(from, to)| FileMove {
+            from: from.clone(),
+            to: to.clone(),
+        })
+        .collect()
+}
+
+/// Every file that may name what moves, or moves itself.
+fn files(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    texts: &dyn Texts,
+) -> Vec<(TreePath, FileEdits)> {
+    let world = mapping.world;
+    let count = u32::try_from(world.files.len()).unwrap_or(u32::MAX);
+    (0..count)
+        .into_par_iter()
+        .filter_map(|at| {
+            let file = FileId(at);
+            let source = world.files.get(file.index())?;
+            if !is_concerned(mapping, structure, file, world.facts(file)?) {
+                return None;
+            }
+            let text = texts.text(&source.path)?;
+            let mut made = file::rewrite(mapping, file, &text);
+            mentions::rewrite(mapping, structure, file, &mut made);
+            Some((source.path.clone(), made))
+        })
+        .collect()
+}
+
+fn is_concerned(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    file: FileId,
+    facts: &SourceFacts,
+) -> bool {
+    let world = mapping.world;
+    let Some(source) = world.files.get(file.index()) else {
+        return false;
+    };
+    if structure.deletes.contains(&source.path) {
+        return false;
+    }
+    let changed = source.bodies.iter().any(|body| {
+        let body = world.bodies.get(body.index());
+        body.is_some_and(|body| mapping.is_changed(body.module))
+    });
+    let named = || {
+        mapping.roots.iter().flatten().any(|(module, _)| {
+            let name = world.module(*module).map_or("", |node| node.name.as_str());
+            let in_strings = facts
+                .strings
+                .iter()
+                .chain(&facts.path_strings)
+                .any(|string| string.value.contains(name));
+            in_strings
+                || facts.names.iter().any(|known| **known == *name)
+                || facts.includes.iter().any(|include| include.value.contains(name))
+        })
+    };
+    let by_path = || facts.modules.iter().any(|declared| !declared.path_attributes.is_empty());
+    changed || named() || by_path()
 }
 
 /// The references of a piece of code, and the edits that follow.
 pub(crate) fn rewrite_fragment(
-    _graph: &RustGraph,
-    _changes: &[Change],
-    _code: &str,
+    graph: &RustGraph,
+    changes: &[Change],
+    code: &str,
 ) -> Vec<(Rewrite, Edit)> {
-    Vec::new()
+    let mapping = Mapping::new(&graph.world, changes);
+    fragment::rewrite(&mapping, code)
 }

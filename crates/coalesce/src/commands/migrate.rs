@@ -11,7 +11,7 @@ use coalesce_plan::{Operation, SavedPlan};
 
 use super::{
     Page, check, files, manifests, open,
-    plan::{hash, options},
+    plan::hash,
     rollback::failure,
     work::{Worked, work_out},
 };
@@ -35,7 +35,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         Some(path) => saved(&session, path)?,
         None => {
             let manifests = manifests(&session, &arguments.manifests.manifests)?;
-            work_out(&session, &manifests, options(&arguments.manifests))?
+            work_out(&session, &manifests, &arguments.manifests)?
         }
     };
     let tests = match &arguments.emit_tests {

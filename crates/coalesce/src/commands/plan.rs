@@ -3,7 +3,6 @@
 use coalesce_model::{
     ContentHash, TreePath,
     envelope::{Body, Command},
-    language::RewriteOptions,
 };
 use coalesce_plan::SavedPlan;
 
@@ -22,7 +21,7 @@ use crate::{
 pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let manifests = manifests(&session, &arguments.manifests.manifests)?;
-    let worked = work_out(&session, &manifests, options(&arguments.manifests))?;
+    let worked = work_out(&session, &manifests, &arguments.manifests)?;
     let mut page = Page::new(&session, global);
     let mut body = worked.body(&session, &mut page, files(&session));
     if let Some(path) = arguments.out.as_ref().filter(|_| !worked.refused()) {
@@ -43,13 +42,6 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
             Exit::Success
         },
     })
-}
-
-/// What the command line says about prose.
-pub fn options(arguments: &cli::Manifests) -> RewriteOptions {
-    RewriteOptions {
-        prose: arguments.docs == cli::Docs::Rewrite,
-    }
 }
 
 /// The hash of a file's bytes as they are now; `None` when there is no such file.

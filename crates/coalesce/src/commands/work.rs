@@ -16,7 +16,10 @@ use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 
 use super::{Page, entry_failure};
-use crate::session::{Part, Session};
+use crate::{
+    cli, formatter,
+    session::{Part, Session},
+};
 
 /// A plan, proven or refused.
 #[derive(Default)]
@@ -40,8 +43,11 @@ pub struct Worked {
 pub fn work_out(
     session: &Session,
     manifests: &[Manifest],
-    options: RewriteOptions,
+    arguments: &cli::Manifests,
 ) -> anyhow::Result<Worked> {
+    let options = RewriteOptions {
+        prose: arguments.docs == cli::Docs::Rewrite,
+    };
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| entry_failure(&errors, manifests))?;
@@ -58,6 +64,10 @@ pub fn work_out(
             .assembled
             .refusals
             .extend(unreadable(session, &checked));
+        if !worked.refused() && !arguments.no_rustfmt {
+            let note = formatter::lay_out(&mut worked.assembled.operations, session);
+            worked.assembled.notes.extend(note);
+        }
         for (language, changes) in &checked.changes {
             match language {
                 LanguageKind::Python => worked.prove(&session.python, changes, session),

@@ -1,0 +1,410 @@
+//! Where `mod` declarations leave and arrive.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, EditSet, Evidence, Form, NewFile, Rewrite, Safety, Texts, TreePath,
+};
+
+use super::{
+    lines,
+    mapping::{Mapping, refusal},
+    place::Place,
+    sight::Needs,
+    spell::written,
+    structure::{Leaving, Structure, own_edits},
+};
+use crate::{
+    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts, VisibilityKind},
+    resolve::{Body, FileId},
+};
+
+/// The edits of all files, while declarations are put in their places.
+pub(super) struct Placing<'a> {
+    pub mapping: &'a Mapping<'a>,
+    pub structure: &'a Structure,
+    pub needs: &'a Needs,
+    pub texts: &'a dyn Texts,
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub rewrites: Vec<Rewrite>,
+    pub refusals: Vec<coalesce_model::Finding>,
+    /// Declarations of made modules.
+    lines: BTreeMap<Place, Vec<String>>,
+    /// Made modules that their parent declares already.
+    declared: BTreeSet<Place>,
+}
+
+impl<'a> Placing<'a> {
+    pub fn new(
+        mapping: &'a Mapping<'a>,
+        structure: &'a Structure,
+        needs: &'a Needs,
+        texts: &'a dyn Texts,
+        edits: BTreeMap<TreePath, Vec<Edit>>,
+    ) -> Self {
+        Self {
+            mapping,
+            structure,
+            needs,
+            texts,
+            edits,
+            rewrites: Vec::new(),
+            refusals: Vec::new(),
+            lines: BTreeMap::new(),
+            declared: BTreeSet::new(),
+        }
+    }
+
+    /// Moves every declaration; the files of made modules come back.
+    pub fn place(&mut self) -> Vec<NewFile> {
+        let length = |leaving: &&Leaving| {
+            let facts = self.mapping.world.facts(leaving.file);
+            let found = facts.and_then(|facts| facts.modules.get(leaving.declaration as usize));
+            found.map_or(0, |found| found.span.len())
+        };
+        let mut order: Vec<&Leaving> = self.structure.leaving.iter().collect();
+        // Inner ones first: what they leave behind travels with the outer one.
+        order.sort_by_key(length);
+        for leaving in order {
+            self.one(leaving);
+        }
+        let mut files = self.made();
+        files.sort();
+        for edits in self.edits.values_mut() {
+            *edits = joined(std::mem::take(edits));
+        }
+        files
+    }
+
+    fn one(&mut self, leaving: &Leaving) {
+        let world = self.mapping.world;
+        let (Some(source), Some(facts)) = (
+            world.files.get(leaving.file.index()),
+            world.facts(leaving.file),
+        ) else {
+            return;
+        };
+        let Some(declaration) = facts.modules.get(leaving.declaration as usize) else {
+            return;
+        };
+        let Some(text) = self.texts.text(&source.path) else {
+            self.refusals.push(refusal(
+                source.path.clone(),
+                "it would have to be edited and cannot be read".to_owned(),
+            ));
+            return;
+        };
+        let own = own_edits(self.mapping, self.structure, leaving, declaration, self.needs);
+        self.note(leaving, declaration, &source.path);
+        let list = self.edits.entry(source.path.clone()).or_default();
+        if Structure::is_in_place(self.mapping, leaving.module) {
+            list.extend(own);
+            return;
+        }
+        list.extend(own);
+        let inside = |edit: &Edit| declaration.span.contains(edit.span);
+        let (within, rest): (Vec<Edit>, Vec<Edit>) =
+            std::mem::take(list).into_iter().partition(inside);
+        *list = rest;
+        let removed = lines::removal(&text, declaration.span);
+        list.push(Edit::delete(removed));
+        if self.mapping.is_replaced(leaving.module) {
+            return;
+        }
+        match cut(&text, declaration.span, within) {
+            Ok(moved) => self.arrive(leaving, declaration, &moved),
+            Err(message) => self.refusals.push(refusal(source.path.clone(), message)),
+        }
+    }
+
+    fn note(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, path: &TreePath) {
+        let name = |place: &Place| self.mapping.name_of(place);
+        let from = self.mapping.world.module(leaving.module);
+        self.rewrites.push(Rewrite {
+            path: path.clone(),
+            span: declaration.name.span,
+            form: Form::Declaration,
+            evidence: Evidence::Resolved,
+            from: from.map(|node| node.canonical.clone()).unwrap_or_default(),
+            to: name(&self.mapping.after(leaving.module)),
+            reason: "the declaration goes to the new parent".to_owned(),
+            safety: Safety::Safe,
+        });
+    }
+
+    /// Puts a declaration into the module that is its parent from now on.
+    fn arrive(
+        &mut self,
+        leaving: &Leaving,
+        declaration: &ModuleDeclaration,
+        text: &str,
+    ) {
+        let place = self.mapping.after(leaving.module);
+        let Some(home) = place.parent() else { return };
+        if self.structure.made.contains_key(&home) {
+            self.lines.entry(home.clone()).or_default().push(text.to_owned());
+            self.make(leaving, declaration, &home);
+        } else {
+            self.insert(&home, place.name(), text);
+        }
+    }
+
+    /// Declares a made module, and those around it that are made as well.
+    fn make(
+        &mut self,
+        leaving: &Leaving,
+        declaration: &ModuleDeclaration,
+        made: &Place,
+    ) {
+        let Some(home) = made.parent() else { return };
+        let line = self.made_line(leaving, declaration, made, &home);
+        if self.structure.made.contains_key(&home) {
+            let lines = self.lines.entry(home.clone()).or_default();
+            if !lines.iter().any(|known| declares(known, made.name())) {
+                lines.push(line);
+            }
+            self.make(leaving, declaration, &home);
+        } else if self.declared.insert(made.clone()) {
+            self.insert(&home, made.name(), &line);
+        }
+    }
+
+    fn made_line(
+        &self,
+        leaving: &Leaving,
+        declaration: &ModuleDeclaration,
+        made: &Place,
+        home: &Place,
+    ) -> String {
+        let one = self
+            .structure
+            .leaving
+            .iter()
+            .filter(|other| self.mapping.after(other.module).is_within(made))
+            .count()
+            == 1;
+        let conditions: String = declaration
+            .cfg
+            .iter()
+            .filter(|_| one)
+            .map(|cfg| format!("#[cfg({cfg})]\n"))
+            .collect();
+        let visibility = if declaration.visibility.kind == VisibilityKind::Public {
+            "pub ".to_owned()
+        } else {
+            self.needs.seen_from(leaving.module, home)
+        };
+        format!("{conditions}{visibility}mod {};", written(made.name()))
+    }
+
+    fn made(&mut self) -> Vec<NewFile> {
+        let mut files = Vec::new();
+        for (place, made) in &self.structure.made {
+            let mut lines = self.lines.remove(place).unwrap_or_default();
+            lines.sort_by_key(|line| {
+                line.lines().last().map_or_else(String::new, |last| {
+                    last.split("mod ").nth(1).unwrap_or_default().to_owned()
+                })
+            });
+            let from = self.mapping.changes.get(made.change);
+            files.push(NewFile {
+                path: made.file.clone(),
+                text: format!("{}\n", lines.join("\n")),
+                reason: format!(
+                    "makes the module that `{}` moves to",
+                    from.map_or("", |change| &change.from)
+                ),
+            });
+        }
+        files
+    }
+
+    /// Puts a declaration into the bodies of an existing module.
+    fn insert(&mut self, home: &Place, name: &str, text: &str) {
+        let world = self.mapping.world;
+        let bodies = self
+            .mapping
+            .at(home)
+            .and_then(|module| world.module(module))
+            .map_or(&[][..], |node| node.bodies.as_slice());
+        for body in bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+            if !body.included {
+                self.insert_into(body, name, text);
+            }
+        }
+    }
+
+    fn insert_into(&mut self, body: &Body, name: &str, declaration: &str) {
+        let world = self.mapping.world;
+        let (Some(source), Some(facts)) =
+            (world.files.get(body.file.index()), world.facts(body.file))
+        else {
+            return;
+        };
+        let Some(text) = self.texts.text(&source.path) else {
+            return;
+        };
+        let spot = self.spot(body.file, facts, body.scope, name, &text);
+        let line = lines::line_break(&text);
+        let indented: Vec<String> = declaration
+            .lines()
+            .map(|part| if part.is_empty() { String::new() } else { format!("{}{part}", spot.indent) })
+            .collect();
+        // An inline module keeps its own layout: only its first line is put in place.
+        let block = if layout_is_block(declaration) {
+            format!("{}{declaration}", spot.indent)
+        } else {
+            indented.join(line)
+        };
+        let inserted = format!("{}{block}{line}{}", spot.before, spot.after);
+        self.edits
+            .entry(source.path.clone())
+            .or_default()
+            .push(Edit::insert(spot.at, inserted));
+    }
+
+    /// Where a declaration of that name goes in a scope: among the others by name, else before the
+    /// first item.
+    fn spot(&self, file: FileId, facts: &SourceFacts, scope: ScopeId, name: &str, text: &str) -> Spot {
+        let leaves = |at: usize| {
+            self.structure.leaving.iter().any(|leaving| {
+                leaving.file == file
+                    && leaving.declaration as usize == at
+                    && !Structure::is_in_place(self.mapping, leaving.module)
+            })
+        };
+        let others: Vec<&ModuleDeclaration> = facts
+            .modules
+            .iter()
+            .enumerate()
+            .filter(|(at, other)| {
+                other.scope == scope && other.origin == Origin::Code && !leaves(*at) && other.body.is_none()
+            })
+            .map(|(_, other)| other)
+            .collect();
+        let name_of = |other: &&ModuleDeclaration| facts.name(other.name.name).to_owned();
+        let sorted = others.windows(2).all(|pair| match pair {
+            [a, b] => name_of(a) <= name_of(b),
+            _ => true,
+        });
+        let next = others.iter().find(|other| sorted && name_of(other).as_str() > name);
+        let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
+        if let Some(next) = next {
+            return Spot::plain(lines::line_start(text, next.span.start), indent(next.span.start));
+        }
+        if let Some(last) = others.last() {
+            let at = lines::line_end(text, last.span.end);
+            let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+            let before = if open { lines::line_break(text).to_owned() } else { String::new() };
+            return Spot {
+                before,
+                ..Spot::plain(at, indent(last.span.start))
+            };
+        }
+        self.first_spot(facts, scope, text)
+    }
+
+    fn first_spot(&self, facts: &SourceFacts, scope: ScopeId, text: &str) -> Spot {
+        let line = lines::line_break(text);
+        let starts = facts
+            .uses
+            .iter()
+            .filter(|found| found.scope == scope)
+            .map(|found| found.span.start)
+            .chain(facts.items.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
+            .chain(facts.impls.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
+            .chain(facts.modules.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
+            .chain(facts.extern_crates.iter().filter(|found| found.scope == scope).map(|found| found.span.start));
+        if let Some(first) = starts.min() {
+            let prefix = lines::prefix(text, first);
+            let at = if prefix.is_some() { lines::line_start(text, first) } else { first };
+            return Spot {
+                after: line.to_owned(),
+                ..Spot::plain(at, prefix.unwrap_or_default().to_owned())
+            };
+        }
+        let end = facts.scope(scope).map_or(0, |scope| scope.span.end);
+        let inline = scope.0 != 0;
+        let at = if inline { end.saturating_sub(1) } else { u32::try_from(text.len()).unwrap_or(0) };
+        let head = text.get(..at as usize).unwrap_or_default();
+        let open = !head.is_empty() && !head.ends_with('\n');
+        let blank = !inline && !head.trim().is_empty();
+        let mut before = String::new();
+        if open {
+            before.push_str(line);
+        }
+        if blank {
+            before.push_str(line);
+        }
+        Spot {
+            before,
+            ..Spot::plain(at, if inline { "    ".to_owned() } else { String::new() })
+        }
+    }
+}
+
+fn declares(line: &str, name: &str) -> bool {
+    line.ends_with(&format!("mod {};", written(name)))
+}
+
+fn layout_is_block(declaration: &str) -> bool {
+    declaration.trim_end().ends_with('}')
+}
+
+/// A place for a line.
+struct Spot {
+    at: u32,
+    indent: String,
+    before: String,
+    after: String,
+}
+
+impl Spot {
+    fn plain(at: u32, indent: String) -> Self {
+        Self {
+            at,
+            indent,
+            before: String::new(),
+            after: String::new(),
+        }
+    }
+}
+
+/// The text of a span with its edits made, a comment behind it included.
+fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
+    let comment = lines::trailing_comment(text, span).unwrap_or_default();
+    let slice = span.of(text).unwrap_or_default();
+    let shifted = edits
+        .into_iter()
+        .map(|edit| Edit {
+            span: ByteSpan::new(edit.span.start - span.start, edit.span.end - span.start),
+            ..edit
+        })
+        .collect();
+    let set = EditSet::from_edits(slice, joined(shifted)).map_err(|error| error.to_string())?;
+    let moved = set.apply(slice).map_err(|error| error.to_string())?;
+    let indent = lines::prefix(text, span.start).unwrap_or_default();
+    let block = layout_is_block(&moved);
+    let lines: Vec<&str> = moved
+        .split('\n')
+        .map(|line| if block { line } else { line.strip_prefix(indent).unwrap_or(line) })
+        .collect();
+    Ok(format!("{}{comment}", lines.join("\n")))
+}
+
+/// Edits that start at the same byte, made one: what is inserted comes first.
+pub(super) fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort();
+    edits.dedup();
+    let mut result: Vec<Edit> = Vec::new();
+    for edit in edits {
+        match result.last_mut() {
+            Some(last) if last.span.start == edit.span.start && last.span.is_empty() => {
+                last.text.push_str(&edit.text);
+                last.span = edit.span;
+            }
+            _ => result.push(edit),
+        }
+    }
+    result
+}

@@ -1,0 +1,174 @@
+//! What a glob import stops bringing when its file moves: names that the old parent keeps to itself.
+//!
+//! `use super::*` sees all that its parent sees. From elsewhere the same glob brings only what is
+//! visible there, so the rest is imported by name, and private definitions are widened.
+
+use std::collections::BTreeMap;
+
+use super::{
+    sight::{Need, Subject},
+    spell::{Speller, written},
+};
+use crate::{
+    facts::{ItemKind, LeafKind, Origin},
+    resolve::{Binding, FileId, ModuleId, Res, Site},
+};
+
+/// Paths to import besides, by index of the declaration that holds the glob.
+pub(super) fn besides(
+    speller: &Speller<'_>,
+    file: FileId,
+    needs: &mut Vec<Need>,
+) -> BTreeMap<u32, Vec<String>> {
+    let mut found: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    let world = speller.mapping.world;
+    let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
+        return found;
+    };
+    for (at, leaf) in facts.leaves.iter().enumerate() {
+        if leaf.kind != LeafKind::Glob {
+            continue;
+        }
+        let place = (file, u32::try_from(at).unwrap_or(u32::MAX));
+        let Some(target) = speller.glob_target(place) else {
+            continue;
+        };
+        for load in &source.loads {
+            let mut names: BTreeMap<String, Binding> = BTreeMap::new();
+            world.visit(*load as usize, &mut |facts, site| {
+                if uses_glob(&site, place)
+                    && let Some(first) = site.segments.first()
+                    && let Some(binding) = hidden(speller, &site, target, facts.name(first.name))
+                {
+                    names.insert(facts.name(first.name).to_owned(), binding);
+                }
+            });
+            methods(speller, (*load as usize, place), target, &mut names);
+            for (name, binding) in names {
+                let user = Glob { speller, file, load: *load as usize, place };
+                let Some(path) = user.name(&name, &binding, needs) else {
+                    continue;
+                };
+                let list = found.entry(leaf.declaration).or_default();
+                if !list.contains(&path) {
+                    list.push(path);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
+    let first = site.trace.steps.first();
+    first.is_some_and(|first| first.glob && first.import == Some(place))
+        && site.origin != Origin::FormatString
+}
+
+/// The binding of a name in the module of the glob that is seen before and not after.
+fn hidden(
+    speller: &Speller<'_>,
+    site: &Site<'_>,
+    target: ModuleId,
+    name: &str,
+) -> Option<Binding> {
+    let world = speller.mapping.world;
+    let here = speller.mapping.after(world.module_of(site.space));
+    let sym = world.names.get(name)?;
+    let bindings = world.space(target)?.names.get(&sym)?;
+    let seen = bindings
+        .iter()
+        .any(|binding| speller.sees(&here, binding.reach, target));
+    if seen { None } else { bindings.first().copied() }
+}
+
+/// Traits that the old parent imports for itself and nobody names: methods may need them.
+fn methods(
+    speller: &Speller<'_>,
+    (load, place): (usize, (FileId, u32)),
+    target: ModuleId,
+    names: &mut BTreeMap<String, Binding>,
+) {
+    let world = speller.mapping.world;
+    let Some(loaded) = world.loads.get(load) else {
+        return;
+    };
+    let facts = world.facts(loaded.file);
+    let declaration = facts.and_then(|facts| {
+        let leaf = facts.leaves.get(place.1 as usize)?;
+        facts.uses.get(leaf.declaration as usize)
+    });
+    let space = declaration
+        .and_then(|declaration| loaded.spaces.get(declaration.scope.0 as usize))
+        .copied();
+    let Some(here) = space.map(|space| speller.mapping.after(world.module_of(space))) else {
+        return;
+    };
+    let Some(space) = world.space(target) else {
+        return;
+    };
+    let mut bound: Vec<_> = space.names.iter().collect();
+    bound.sort_by_key(|(sym, _)| **sym);
+    for (sym, bindings) in bound {
+        for binding in bindings {
+            let is_trait = match binding.res {
+                Res::Item(item) => world
+                    .items
+                    .get(item.index())
+                    .is_some_and(|item| item.kind == ItemKind::Trait),
+                _ => false,
+            };
+            if is_trait && binding.import.is_some() && !speller.sees(&here, binding.reach, target) {
+                names.insert(world.names.text(*sym).to_string(), *binding);
+            }
+        }
+    }
+}
+
+struct Glob<'s, 'a> {
+    speller: &'s Speller<'a>,
+    file: FileId,
+    load: usize,
+    place: (FileId, u32),
+}
+
+impl Glob<'_, '_> {
+    /// The tree that imports a hidden name; `None` when widening it is enough.
+    fn name(
+        &self,
+        name: &str,
+        binding: &Binding,
+        needs: &mut Vec<Need>,
+    ) -> Option<String> {
+        let world = self.speller.mapping.world;
+        let facts = world.facts(self.file)?;
+        let leaf = facts.leaves.get(self.place.1 as usize)?;
+        let declaration = facts.uses.get(leaf.declaration as usize)?;
+        let space = world.loads.get(self.load)?.spaces.get(declaration.scope.0 as usize)?;
+        let by = self.speller.mapping.after(world.module_of(*space));
+        match (binding.import, binding.res) {
+            (None, Res::Item(item)) => {
+                needs.push(Need { subject: Subject::Item(item), by });
+                None
+            }
+            (None, Res::Module(module)) => {
+                needs.push(Need { subject: Subject::Module(module), by });
+                None
+            }
+            (Some(import), _) => {
+                let mut path = self.speller.absolute(import)?;
+                if binding.glob {
+                    path.push(name.to_owned());
+                }
+                let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
+                let tree = tree.join("::");
+                Some(if path.last().map(String::as_str) == Some(name) {
+                    tree
+                } else {
+                    format!("{tree} as {name}")
+                })
+            }
+            (None, _) => None,
+        }
+    }
+}

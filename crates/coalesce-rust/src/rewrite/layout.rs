@@ -1,0 +1,133 @@
+//! Which file and which directory a module has, before and after.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::TreePath;
+
+use crate::{
+    facts::{ModuleDeclaration, ScopeKind},
+    resolve::{Body, BodyId, ModuleId, World},
+};
+
+/// The declaration that brings a body in.
+pub(super) fn declaration_of<'w>(
+    world: &'w World,
+    body: &Body,
+) -> Option<(&'w Body, &'w ModuleDeclaration)> {
+    let (outer, at) = body.declared?;
+    let outer = world.bodies.get(outer.index())?;
+    let declaration = world.facts(outer.file)?.modules.get(at as usize)?;
+    Some((outer, declaration))
+}
+
+/// Whether a body is the braces of an inline module.
+pub(super) fn is_inline(world: &World, body: &Body) -> bool {
+    world
+        .facts(body.file)
+        .and_then(|facts| facts.scope(body.scope))
+        .is_some_and(|scope| matches!(scope.kind, ScopeKind::Module(_)))
+}
+
+/// The directory of files of modules that a body declares, with files at their paths in `moved`.
+pub(super) fn directory(
+    world: &World,
+    body: BodyId,
+    moved: &BTreeMap<TreePath, TreePath>,
+) -> Option<TreePath> {
+    let body = world.bodies.get(body.index())?;
+    let path = &world.files.get(body.file.index())?.path;
+    let path = moved.get(path).unwrap_or(path);
+    if is_inline(world, body) {
+        let outer = body.declared?.0;
+        let name = &world.module(body.module)?.name;
+        return directory(world, outer, moved)?.join(name).ok();
+    }
+    let parent = path.parent()?;
+    if owns_directory(world, body) || path.file_name() == "mod.rs" {
+        Some(parent)
+    } else {
+        parent.join(path.file_stem()).ok()
+    }
+}
+
+/// Whether modules declared in a file are beside it: a root, an included file, one that is named by
+/// `#[path]`.
+pub(super) fn owns_directory(world: &World, body: &Body) -> bool {
+    match declaration_of(world, body) {
+        None => true,
+        Some((_, declaration)) => body.included || by_path(world, body, declaration),
+    }
+}
+
+/// Whether the file of a body is named by a `#[path]` of its declaration.
+pub(super) fn by_path(world: &World, body: &Body, declaration: &ModuleDeclaration) -> bool {
+    let path = world.files.get(body.file.index()).map(|file| &file.path);
+    let named = |value: &str| {
+        let last = value.rsplit('/').next().unwrap_or(value);
+        path.is_some_and(|path| path.file_name() == last)
+    };
+    declaration
+        .path_attributes
+        .iter()
+        .any(|attribute| named(&attribute.value))
+}
+
+/// Whether the neighbours of a new module keep their submodules in `name/mod.rs`; where there are no
+/// neighbours, whether the crate does.
+pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
+    let Some(node) = world.module(parent) else {
+        return false;
+    };
+    let (with, without) = styles(world, node.children.iter().copied());
+    if with + without > 0 {
+        return with > without;
+    }
+    let all = (0..world.modules.len()).map(|at| ModuleId(u32::try_from(at).unwrap_or(u32::MAX)));
+    let own = all.filter(|module| world.module(*module).map(|other| other.krate) == Some(node.krate));
+    let (with, without) = styles(world, own);
+    with > without
+}
+
+/// How many of these modules are `name/mod.rs`, and how many are `name.rs` with modules below.
+fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usize) {
+    let (mut with, mut without) = (0, 0);
+    for node in modules.filter_map(|module| world.module(module)) {
+        for body in node.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+            let path = world.files.get(body.file.index()).map(|file| &file.path);
+            let declared = body.declared.is_some() && !is_inline(world, body);
+            match path.map(TreePath::file_name) {
+                Some("mod.rs") if declared => with += 1,
+                Some(_) if declared && !node.children.is_empty() => without += 1,
+                _ => {}
+            }
+        }
+    }
+    (with, without)
+}
+
+/// How `to` is written relative to the directory `from`: `../a/b.rs`.
+pub(super) fn relative(from: &TreePath, to: &TreePath) -> String {
+    let from: Vec<&str> = from.components().collect();
+    let to: Vec<&str> = to.components().collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let down = to.iter().skip(shared).copied();
+    up.chain(down).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relative_paths() {
+        for (from, to, text) in [
+            ("src", "src/a.rs", "a.rs"),
+            ("src/a", "src/b/c.rs", "../b/c.rs"),
+            ("src/a/b", "x.txt", "../../../x.txt"),
+        ] {
+            let (from, to) = (TreePath::new(from).unwrap(), TreePath::new(to).unwrap());
+            assert_eq!(relative(&from, &to), text);
+        }
+    }
+}

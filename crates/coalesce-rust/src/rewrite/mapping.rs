@@ -1,0 +1,204 @@
+//! Where every module of the tree is after the changes.
+//!
+//! Nothing is decided here about files or texts: only which change speaks for which module, and the
+//! place that each module has afterwards.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{Change, ChangeKind, Finding, Severity, TreePath, finding::codes};
+
+use super::place::Place;
+use crate::resolve::{CrateId, ModuleId, World};
+
+/// The changes, resolved against the tree.
+pub(crate) struct Mapping<'a> {
+    pub world: &'a World,
+    pub changes: &'a [Change],
+    /// The module that each change names, and where it goes.
+    pub roots: Vec<Option<(ModuleId, Place)>>,
+    after: Vec<Place>,
+    owner: Vec<Option<usize>>,
+    /// Modules that stay or move, by their place after; replaced ones are left out.
+    by_place: BTreeMap<Place, ModuleId>,
+    /// Changes that cannot be made at all.
+    pub refusals: Vec<Finding>,
+}
+
+/// An error at a file.
+pub(super) fn refusal(path: TreePath, message: String) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path,
+        span: None,
+        message,
+        help: None,
+    }
+}
+
+impl<'a> Mapping<'a> {
+    pub fn new(world: &'a World, changes: &'a [Change]) -> Self {
+        let mut mapping = Self {
+            world,
+            changes,
+            roots: Vec::new(),
+            after: Vec::new(),
+            owner: vec![None; world.modules.len()],
+            by_place: BTreeMap::new(),
+            refusals: Vec::new(),
+        };
+        for change in changes {
+            let root = mapping.root(change);
+            mapping.roots.push(root);
+        }
+        mapping.places();
+        mapping
+    }
+
+    fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
+        let module = self.world.modules_named(&change.from).first().copied()?;
+        let node = self.world.module(module)?;
+        let krate = self.world.crates.get(node.krate.index())?;
+        let file = self.file_of(module).unwrap_or_else(TreePath::root);
+        if node.parent.is_none() {
+            let message = format!("`{}` is a crate; this version moves modules inside one", change.from);
+            self.refusals.push(refusal(file, message));
+            return None;
+        }
+        let below = [krate.canonical.as_str(), krate.name.as_str()]
+            .into_iter()
+            .find_map(|root| change.to.strip_prefix(root)?.strip_prefix("::"));
+        let Some(below) = below else {
+            let message = format!(
+                "`{}` would leave its crate for `{}`; this version moves modules inside one crate",
+                change.from, change.to
+            );
+            self.refusals.push(refusal(file, message));
+            return None;
+        };
+        let place = Place {
+            krate: node.krate,
+            path: below.split("::").map(str::to_owned).collect(),
+        };
+        if let Some(name) = place.path.iter().find(|name| !is_identifier(name)) {
+            let message = format!("`{name}` of `{}` is not the name of a module", change.to);
+            self.refusals.push(refusal(file, message));
+            return None;
+        }
+        Some((module, place))
+    }
+
+    /// Each module after its parent.
+    fn places(&mut self) {
+        for at in 0..self.world.modules.len() {
+            let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+            let Some(node) = self.world.module(module) else {
+                continue;
+            };
+            let named = self.roots.iter().position(|root| {
+                root.as_ref().is_some_and(|(changed, _)| *changed == module)
+            });
+            let (place, owner) = match (named, node.parent) {
+                (Some(change), _) => (
+                    self.roots.get(change).and_then(|root| Some(root.as_ref()?.1.clone())),
+                    Some(change),
+                ),
+                (None, Some(parent)) => (
+                    self.after.get(parent.index()).map(|above| above.child(&node.name)),
+                    self.owner.get(parent.index()).copied().flatten(),
+                ),
+                (None, None) => (None, None),
+            };
+            let place = place.unwrap_or_else(|| Place::root(node.krate));
+            if let Some(slot) = self.owner.get_mut(at) {
+                *slot = owner;
+            }
+            self.after.push(place);
+        }
+        for (at, place) in self.after.iter().enumerate() {
+            let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+            if !self.is_replaced(module) {
+                self.by_place.insert(place.clone(), module);
+            }
+        }
+    }
+
+    /// The first file of a module.
+    pub fn file_of(&self, module: ModuleId) -> Option<TreePath> {
+        let node = self.world.module(module)?;
+        let body = self.world.bodies.get(node.bodies.first()?.index())?;
+        Some(self.world.files.get(body.file.index())?.path.clone())
+    }
+
+    /// The place of a module after the changes.
+    pub fn after(&self, module: ModuleId) -> Place {
+        let place = self.after.get(module.index()).cloned();
+        place.unwrap_or_else(|| Place::root(CrateId(0)))
+    }
+
+    /// The module that is at a place after the changes.
+    pub fn at(&self, place: &Place) -> Option<ModuleId> {
+        self.by_place.get(place).copied()
+    }
+
+    /// The change that speaks for a module: the nearest around it.
+    pub fn owner(&self, module: ModuleId) -> Option<usize> {
+        self.owner.get(module.index()).copied().flatten()
+    }
+
+    pub fn is_changed(&self, module: ModuleId) -> bool {
+        self.owner(module).is_some()
+    }
+
+    /// Whether it is the very module that a change names.
+    pub fn is_root(&self, module: ModuleId) -> bool {
+        self.roots
+            .iter()
+            .flatten()
+            .any(|(changed, _)| *changed == module)
+    }
+
+    fn change_of(&self, module: ModuleId) -> Option<&'a Change> {
+        self.changes.get(self.owner(module)?)
+    }
+
+    /// Whether a module goes away because another one takes its place.
+    pub fn is_replaced(&self, module: ModuleId) -> bool {
+        self.change_of(module)
+            .is_some_and(|change| matches!(change.kind, ChangeKind::Replace { .. }))
+    }
+
+    /// The name that an item of a module has after.
+    pub fn item_after<'n>(&'n self, module: ModuleId, name: &'n str) -> &'n str {
+        let renames = match self.change_of(module).map(|change| &change.kind) {
+            Some(ChangeKind::Replace { rename }) if self.is_root(module) => rename.as_slice(),
+            _ => &[],
+        };
+        renames
+            .iter()
+            .find(|(old, _)| old == name)
+            .map_or(name, |(_, new)| new)
+    }
+
+    /// The full name of a place.
+    pub fn name_of(&self, place: &Place) -> String {
+        let root = self.world.crates.get(place.krate.index());
+        let mut name = root.map_or_else(String::new, |krate| krate.canonical.clone());
+        for part in &place.path {
+            name.push_str("::");
+            name.push_str(part);
+        }
+        name
+    }
+}
+
+/// Whether a name can be that of a module; keywords are left to the compiler.
+fn is_identifier(name: &str) -> bool {
+    let plain = name.strip_prefix("r#").unwrap_or(name);
+    let mut letters = plain.chars();
+    letters
+        .next()
+        .is_some_and(|first| first == '_' || first.is_alphabetic())
+        && letters.all(|letter| letter == '_' || letter.is_alphanumeric())
+        && plain != "_"
+}

@@ -1,0 +1,239 @@
+//! Who has to see what after the changes, and the visibility that this asks for.
+//!
+//! The narrowest visibility that the known users prove sufficient is written; each widening is a
+//! note of the plan. Fields and methods are not followed: their receivers are not known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, Finding, Severity, TreePath, finding::codes};
+
+use super::{
+    mapping::{Mapping, refusal},
+    place::Place,
+};
+use crate::{
+    facts::{ItemKind, Origin, Visibility, VisibilityKind},
+    resolve::{FileId, ItemId, ModuleId},
+};
+
+/// What has to be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Subject {
+    /// The declaration of a module.
+    Module(ModuleId),
+    /// The definition of an item.
+    Item(ItemId),
+}
+
+/// That something has to be seen from a place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Need {
+    pub subject: Subject,
+    /// The module after the changes that names it.
+    pub by: Place,
+}
+
+/// All needs, by what has to be seen.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    by_subject: BTreeMap<Subject, BTreeSet<Place>>,
+}
+
+/// How far a thing has to be seen.
+enum Width {
+    Public,
+    Within(Place),
+}
+
+impl Needs {
+    pub fn extend(&mut self, needs: Vec<Need>) {
+        for need in needs {
+            let places = self.by_subject.entry(need.subject).or_default();
+            places.insert(need.by);
+        }
+    }
+
+    /// The least that all users of a subject defined at `home` need.
+    fn width(&self, subject: Subject, home: &Place) -> Width {
+        let mut reach = home.clone();
+        for user in self.by_subject.get(&subject).into_iter().flatten() {
+            match reach.common(user) {
+                Some(common) => reach = common,
+                None => return Width::Public,
+            }
+        }
+        Width::Within(reach)
+    }
+
+    /// What a module made around a moved one says before `mod`, a space behind it.
+    pub fn seen_from(&self, module: ModuleId, home: &Place) -> String {
+        match self.width(Subject::Module(module), home) {
+            Width::Public => "pub ".to_owned(),
+            Width::Within(reach) => reach.visibility(home),
+        }
+    }
+
+    /// What the declaration of a module that moves says before `mod`, a space behind it; `None` to
+    /// leave what it says.
+    pub fn of_moved(
+        &self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        written: Visibility,
+    ) -> Option<String> {
+        let home = mapping.after(module).parent()?;
+        let old = mapping.world.module(module)?.parent?;
+        let width = self.width(Subject::Module(module), &home);
+        let reach = match (written.kind, width) {
+            (VisibilityKind::Public | VisibilityKind::Crate, Width::Within(_))
+            | (VisibilityKind::Public, Width::Public) => return None,
+            (_, Width::Public) => return Some("pub ".to_owned()),
+            (VisibilityKind::Private | VisibilityKind::SelfModule, Width::Within(reach)) => reach,
+            (VisibilityKind::Super | VisibilityKind::In(_), Width::Within(reach)) => {
+                let above = mapping.world.module(old).and_then(|node| node.parent);
+                let above = mapping.after(above.unwrap_or(old));
+                reach.common(&above).unwrap_or(reach)
+            }
+        };
+        Some(reach.visibility(&home))
+    }
+
+    /// The edits that widen what stays where it is, with a note for each.
+    pub fn widenings(&self, mapping: &Mapping<'_>) -> Widenings {
+        let mut made = Widenings::default();
+        for (subject, users) in &self.by_subject {
+            match subject {
+                Subject::Module(module) if mapping.is_root(*module) => {}
+                Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
+                Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
+            }
+        }
+        made
+    }
+
+    fn widen_module(
+        &self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        users: &BTreeSet<Place>,
+        made: &mut Widenings,
+    ) {
+        let Some(home) = mapping.after(module).parent() else {
+            return;
+        };
+        let name = mapping.name_of(&mapping.after(module));
+        let width = self.width(Subject::Module(module), &home);
+        for (file, at) in mapping.world.declarations(module) {
+            let declaration = mapping
+                .world
+                .facts(file)
+                .and_then(|facts| facts.modules.get(at as usize));
+            let Some(declaration) = declaration else {
+                continue;
+            };
+            let place = Written {
+                file,
+                visibility: declaration.visibility,
+                plain: declaration.origin == Origin::Code,
+            };
+            made.widen(mapping, &place, &name, (&width, &home), users);
+        }
+    }
+
+    fn widen_item(
+        &self,
+        mapping: &Mapping<'_>,
+        item: ItemId,
+        users: &BTreeSet<Place>,
+        made: &mut Widenings,
+    ) {
+        let Some(node) = mapping.world.items.get(item.index()) else {
+            return;
+        };
+        let home = mapping.after(node.module);
+        let name = format!("{}::{}", mapping.name_of(&home), node.name);
+        let width = self.width(Subject::Item(item), &home);
+        for (file, at) in &node.definitions {
+            let definition = mapping
+                .world
+                .facts(*file)
+                .and_then(|facts| facts.items.get(*at as usize));
+            let Some(definition) = definition else {
+                continue;
+            };
+            let place = Written {
+                file: *file,
+                visibility: definition.visibility,
+                plain: definition.origin == Origin::Code && definition.kind != ItemKind::Macro,
+            };
+            made.widen(mapping, &place, &name, (&width, &home), users);
+        }
+    }
+}
+
+/// A visibility that stands somewhere.
+struct Written {
+    file: FileId,
+    visibility: Visibility,
+    /// Whether it stands in plain code and can be written at all.
+    plain: bool,
+}
+
+/// What widening takes.
+#[derive(Debug, Default)]
+pub(super) struct Widenings {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
+}
+
+impl Widenings {
+    fn widen(
+        &mut self,
+        mapping: &Mapping<'_>,
+        written: &Written,
+        name: &str,
+        (width, home): (&Width, &Place),
+        users: &BTreeSet<Place>,
+    ) {
+        let path = mapping.world.files.get(written.file.index());
+        let Some(path) = path.map(|file| file.path.clone()) else {
+            return;
+        };
+        let text = match width {
+            Width::Public => "pub ".to_owned(),
+            Width::Within(reach) => reach.visibility(home),
+        };
+        if written.visibility.kind == VisibilityKind::Public || text.is_empty() {
+            return;
+        }
+        let by: Vec<String> = users.iter().map(|user| mapping.name_of(user)).collect();
+        if !written.plain {
+            let message = format!(
+                "`{name}` would have to be seen from {}, and its visibility cannot be written",
+                by.join(", ")
+            );
+            self.refusals.push(refusal(path, message));
+            return;
+        }
+        let span = written.visibility.span;
+        let edit = if span.is_empty() {
+            Edit::insert(span.start, text.clone())
+        } else {
+            Edit::replace(span, text.trim_end())
+        };
+        self.edits.entry(path.clone()).or_default().push(edit);
+        self.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path,
+            span: Some(ByteSpan::new(span.start, span.end)),
+            message: format!(
+                "`{name}` becomes {}, because {} uses it",
+                text.trim_end(),
+                by.join(", ")
+            ),
+            help: None,
+        });
+    }
+}

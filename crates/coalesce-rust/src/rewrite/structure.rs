@@ -1,0 +1,394 @@
+//! Files and declarations: what moves, what goes, which modules come into being on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Finding, Severity, Texts, TreePath, finding::codes,
+};
+
+use super::{
+    layout,
+    mapping::{Mapping, refusal},
+    place::Place,
+    sight::Needs,
+};
+use crate::{
+    facts::{ModuleDeclaration, Origin},
+    resolve::{BodyId, FileId, ModuleId},
+};
+
+/// A declaration that leaves its place.
+pub(super) struct Leaving {
+    pub module: ModuleId,
+    pub file: FileId,
+    /// Index into the file's `modules`.
+    pub declaration: u32,
+}
+
+/// A module that did not exist and is on the way to one that moves.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub file: TreePath,
+    /// The change that needs it, for the reason and the visibility.
+    pub change: usize,
+}
+
+/// The files and declarations of a set of changes.
+#[derive(Default)]
+pub(super) struct Structure {
+    pub files: BTreeMap<TreePath, TreePath>,
+    pub deletes: BTreeSet<TreePath>,
+    pub leaving: Vec<Leaving>,
+    pub made: BTreeMap<Place, Made>,
+    pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
+}
+
+impl Structure {
+    pub fn new(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+        let mut structure = Self::default();
+        let mut order: Vec<usize> = (0..mapping.changes.len()).collect();
+        // Outer modules first: what is below them is then overwritten by its own change.
+        order.sort_by_key(|change| {
+            let root = mapping.roots.get(*change).and_then(Option::as_ref);
+            root.map_or((0, 0), |(module, place)| {
+                let depth = mapping.world.module(*module).map_or(0, |node| node.canonical.matches("::").count());
+                (place.path.len(), depth)
+            })
+        });
+        for change in order {
+            let Some((module, place)) = mapping.roots.get(change).and_then(Option::as_ref) else {
+                continue;
+            };
+            structure.change(mapping, change, *module, place, texts);
+        }
+        structure.outside_users(mapping);
+        structure
+    }
+
+    fn change(
+        &mut self,
+        mapping: &Mapping<'_>,
+        change: usize,
+        module: ModuleId,
+        place: &Place,
+        texts: &dyn Texts,
+    ) {
+        let Some(kind) = mapping.changes.get(change).map(|change| &change.kind) else {
+            return;
+        };
+        if let Err(message) = self.may_leave(mapping, module) {
+            let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+            self.refusals.push(refusal(path, message));
+            return;
+        }
+        match kind {
+            ChangeKind::Move => {
+                self.ways(mapping, change, place);
+                self.move_files(mapping, module, place, texts);
+            }
+            ChangeKind::Replace { .. } => self.replace_files(mapping, module),
+        }
+    }
+
+    /// Notes the declarations that leave.
+    fn may_leave(
+        &mut self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+    ) -> Result<(), String> {
+        let world = mapping.world;
+        let name = world.module(module).map_or("", |node| &node.canonical);
+        let declarations = world.declarations(module);
+        let bodies = world.module(module).map_or(0, |node| node.bodies.len());
+        if declarations.is_empty() || bodies == 0 {
+            return Err(format!(
+                "`{name}` is declared by a macro, which cannot be rewritten"
+            ));
+        }
+        for (file, at) in declarations {
+            let declaration = world
+                .facts(file)
+                .and_then(|facts| facts.modules.get(at as usize));
+            let Some(declaration) = declaration else {
+                continue;
+            };
+            if declaration.origin != Origin::Code {
+                return Err(format!(
+                    "`{name}` is declared inside a macro call, which may add to the declaration"
+                ));
+            }
+            if declaration.macro_use {
+                return Err(format!(
+                    "`{name}` gives its macros to what follows it by #[macro_use]; order would change"
+                ));
+            }
+            self.leaving.push(Leaving {
+                module,
+                file,
+                declaration: at,
+            });
+        }
+        Ok(())
+    }
+
+    /// The modules on the way to `place` that do not exist.
+    fn ways(&mut self, mapping: &Mapping<'_>, change: usize, place: &Place) {
+        let Some(parent) = place.parent() else { return };
+        if mapping.at(&parent).is_some() || self.made.contains_key(&parent) {
+            return;
+        }
+        self.ways(mapping, change, &parent);
+        let Some(directory) = parent
+            .parent()
+            .and_then(|above| self.directory_of(mapping, &above))
+        else {
+            return;
+        };
+        let mut above = parent.parent();
+        let neighbours = std::iter::from_fn(|| {
+            let here = above.clone()?;
+            above = here.parent();
+            Some(here)
+        });
+        let known = neighbours.into_iter().find_map(|place| mapping.at(&place));
+        let by_mod_rs = known.is_some_and(|known| layout::prefers_mod_rs(mapping.world, known));
+        let name = parent.name();
+        let file = if by_mod_rs {
+            directory.join(&format!("{name}/mod.rs"))
+        } else {
+            directory.join(&format!("{name}.rs"))
+        };
+        let Ok(file) = file else { return };
+        self.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: file.clone(),
+            span: None,
+            message: format!("a new module, made for `{}`", mapping.name_of(place)),
+            help: None,
+        });
+        self.made.insert(parent, Made { file, change });
+    }
+
+    /// Where the files of modules below a place are, after.
+    pub fn directory_of(&self, mapping: &Mapping<'_>, place: &Place) -> Option<TreePath> {
+        if let Some(made) = self.made.get(place) {
+            let parent = made.file.parent()?;
+            return if made.file.file_name() == "mod.rs" {
+                Some(parent)
+            } else {
+                parent.join(made.file.file_stem()).ok()
+            };
+        }
+        let module = mapping.at(place)?;
+        let body = mapping.world.module(module)?.bodies.first()?;
+        self.directory_after(mapping, *body)
+    }
+
+    fn directory_after(&self, mapping: &Mapping<'_>, body: BodyId) -> Option<TreePath> {
+        let found = mapping.world.bodies.get(body.index())?;
+        if layout::is_inline(mapping.world, found) {
+            let place = mapping.after(found.module);
+            return self
+                .directory_of(mapping, &place.parent()?)?
+                .join(place.name())
+                .ok();
+        }
+        layout::directory(mapping.world, body, &self.files)
+    }
+
+    fn move_files(
+        &mut self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        place: &Place,
+        texts: &dyn Texts,
+    ) {
+        let world = mapping.world;
+        let Some(home) = place
+            .parent()
+            .and_then(|parent| self.directory_of(mapping, &parent))
+        else {
+            return;
+        };
+        let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+        let nothing = BTreeMap::new();
+        for body in bodies {
+            let Some(found) = world.bodies.get(body.index()) else {
+                continue;
+            };
+            let Some((_, declaration)) = layout::declaration_of(world, found) else {
+                continue;
+            };
+            let directory = layout::directory(world, *body, &nothing);
+            let by_path = layout::by_path(world, found, declaration);
+            if by_path {
+                continue;
+            }
+            let Ok(new_directory) = home.join(place.name()) else {
+                continue;
+            };
+            if !layout::is_inline(world, found)
+                && let Some(file) = world.files.get(found.file.index())
+            {
+                let new = if file.path.file_name() == "mod.rs" {
+                    new_directory.join("mod.rs")
+                } else {
+                    home.join(&format!("{}.rs", place.name()))
+                };
+                if let Ok(new) = new {
+                    self.files.insert(file.path.clone(), new);
+                }
+            }
+            if let Some(directory) = directory {
+                self.move_directory(&directory, &new_directory, texts);
+            }
+        }
+        self.files.retain(|from, to| from != to);
+    }
+
+    /// All files below a module's directory go with it, data files too.
+    fn move_directory(&mut self, from: &TreePath, to: &TreePath, texts: &dyn Texts) {
+        for path in texts.paths() {
+            let Some(rest) = path.strip_prefix(from) else {
+                continue;
+            };
+            if let Ok(new) = to.join(rest) {
+                self.files.insert(path.clone(), new);
+            }
+        }
+    }
+
+    /// The files of a replaced module and of the modules below it.
+    fn replace_files(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+        let world = mapping.world;
+        let mut open = vec![module];
+        while let Some(at) = open.pop() {
+            let Some(node) = world.module(at) else {
+                continue;
+            };
+            if !mapping.is_replaced(at) {
+                continue;
+            }
+            open.extend(&node.children);
+            let place = mapping.after(at);
+            if mapping.at(&place).is_none() && at != module {
+                let message = format!(
+                    "`{}` goes away, and there is no `{}`",
+                    node.canonical,
+                    mapping.name_of(&place)
+                );
+                let path = mapping.file_of(at).unwrap_or_else(TreePath::root);
+                self.refusals.push(Finding {
+                    help: Some(format!(
+                        "say what becomes of `{}` in an entry of its own",
+                        node.canonical
+                    )),
+                    ..refusal(path, message)
+                });
+            }
+            for body in node.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+                if !layout::is_inline(world, body)
+                    && let Some(file) = world.files.get(body.file.index())
+                {
+                    self.deletes.insert(file.path.clone());
+                }
+            }
+        }
+    }
+
+    /// A file that other modules are made of as well cannot leave them.
+    fn outside_users(&mut self, mapping: &Mapping<'_>) {
+        let world = mapping.world;
+        for path in self.files.keys().chain(&self.deletes) {
+            let Some(source) = world.file_at(path).and_then(|file| world.files.get(file.index()))
+            else {
+                continue;
+            };
+            for body in source.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+                if mapping.is_changed(body.module) {
+                    continue;
+                }
+                let name = world.module(body.module).map_or("", |node| &node.canonical);
+                let message = format!("`{name}` is made of this file, too, and stays");
+                self.refusals.push(refusal(path.clone(), message));
+            }
+        }
+        self.refusals.sort();
+        self.refusals.dedup();
+    }
+
+    /// Whether a module's declaration simply gets another name where it is.
+    pub fn is_in_place(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+        let parent = mapping.world.module(module).and_then(|node| node.parent);
+        let home = mapping.after(module).parent();
+        !mapping.is_replaced(module)
+            && parent.is_some_and(|parent| home == Some(mapping.after(parent)))
+    }
+}
+
+/// The edits inside a declaration that leaves: its name, its visibility, its `#[path]`.
+pub(super) fn own_edits(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    leaving: &Leaving,
+    declaration: &ModuleDeclaration,
+    needs: &Needs,
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let place = mapping.after(leaving.module);
+    let old = mapping.world.module(leaving.module).map_or("", |node| &node.name);
+    if place.name() != old {
+        edits.push(Edit::replace(declaration.name.span, super::spell::written(place.name())));
+    }
+    let span = declaration.visibility.span;
+    if let Some(text) = needs.of_moved(mapping, leaving.module, declaration.visibility) {
+        if span.is_empty() {
+            if !text.is_empty() {
+                edits.push(Edit::insert(span.start, text));
+            }
+        } else if text.is_empty() {
+            edits.push(Edit::delete(ByteSpan::new(span.start, span.end + 1)));
+        } else {
+            edits.push(Edit::replace(span, text.trim_end()));
+        }
+    }
+    edits.extend(path_edits(mapping, structure, leaving, declaration));
+    edits
+}
+
+/// A `#[path]` of a declaration that leaves names the same file from its new place.
+fn path_edits(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    leaving: &Leaving,
+    declaration: &ModuleDeclaration,
+) -> Vec<Edit> {
+    let world = mapping.world;
+    let mut edits = Vec::new();
+    let old_base = world.files.get(leaving.file.index()).and_then(|file| file.path.parent());
+    let home = mapping.after(leaving.module).parent();
+    let new_base = home.and_then(|home| {
+        let file = match structure.made.get(&home) {
+            Some(made) => Some(made.file.clone()),
+            None => mapping.at(&home).and_then(|module| mapping.file_of(module)),
+        };
+        let file = file?;
+        structure.files.get(&file).unwrap_or(&file).parent()
+    });
+    let (Some(old_base), Some(new_base)) = (old_base, new_base) else {
+        return edits;
+    };
+    for attribute in &declaration.path_attributes {
+        let Ok(file) = old_base.join(&attribute.value) else {
+            continue;
+        };
+        let file = structure.files.get(&file).unwrap_or(&file);
+        let text = layout::relative(&new_base, file);
+        if text != *attribute.value {
+            edits.push(Edit::replace(attribute.span, text));
+        }
+    }
+    edits
+}
