@@ -1,1 +1,342 @@
-//! What a Rust shim looks like.
+//! What a Rust shim looks like: aliases and forwarding functions that warn, and a glob for the rest.
+//!
+//! rustc warns about what is *defined* as deprecated, not about what is re-exported (tried with
+//! rustc 1.95). So types become aliases, functions forward, constants are defined again; traits,
+//! macros, statics, enum variants imported by name and constructors come through re-exports, in
+//! silence. The names that stay silent are listed in the shim itself.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use syn::{spanned::Spanned, visit::Visit};
+
+/// What a shim of one module needs to know.
+pub(crate) struct Shim<'a> {
+    /// The text that defines the items.
+    pub text: &'a str,
+    /// `crate::new::path`
+    pub inside: &'a str,
+    /// `crate_name::new::path`, for the notes.
+    pub outside: &'a str,
+    /// `(name at the old path, name at the new one)`, every public name.
+    pub names: &'a [(String, String)],
+    /// Whether everything else may come through a glob: the module moved as a whole.
+    pub whole: bool,
+    /// `since = "…", ` or nothing.
+    pub since: &'a str,
+    /// `; it will be removed in …` or nothing.
+    pub removal: &'a str,
+}
+
+/// The items of a shim.
+#[derive(Debug, Default)]
+pub(crate) struct ShimItems {
+    pub text: String,
+    /// Old names about which rustc will be silent.
+    pub silent: Vec<String>,
+    /// First names of types in signatures: they have to be in scope.
+    pub needed: BTreeSet<String>,
+}
+
+/// The attribute that warns.
+pub(crate) fn deprecated(shim: &Shim<'_>, name: &str) -> String {
+    let path = if name.is_empty() {
+        shim.outside.to_owned()
+    } else {
+        format!("{}::{name}", shim.outside)
+    };
+    format!(
+        "#[deprecated({}note = \"use `{path}`{}\")]",
+        shim.since, shim.removal
+    )
+}
+
+/// Writes the items; `None` when the text does not parse.
+pub(crate) fn items(shim: &Shim<'_>) -> Option<ShimItems> {
+    let text = shim.text.strip_prefix('\u{feff}').unwrap_or(shim.text);
+    let file: syn::File = syn::parse_str(text).ok()?;
+    let mut writer = Writer {
+        shim,
+        text,
+        made: ShimItems::default(),
+        reexports: Vec::new(),
+    };
+    for (old, new) in shim.names {
+        writer.name(&file, old, new);
+    }
+    writer.rest();
+    let made = writer.made;
+    drop(file);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Some(made)
+}
+
+struct Writer<'a> {
+    shim: &'a Shim<'a>,
+    text: &'a str,
+    made: ShimItems,
+    /// What a re-export has to bring, where there is no glob.
+    reexports: Vec<String>,
+}
+
+/// How a function is called on.
+struct Forward {
+    signature: String,
+    body: String,
+}
+
+impl Writer<'_> {
+    fn slice(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    fn of(&self, kind: &syn::Type) -> &str {
+        self.slice(kind.span().byte_range())
+    }
+
+    fn name(&mut self, file: &syn::File, old: &str, new: &str) {
+        let found: Vec<&syn::Item> = file
+            .items
+            .iter()
+            .filter(|item| named(item).is_some_and(|name| name == new))
+            .collect();
+        let mut warns = !found.is_empty();
+        let mut constructor = false;
+        for item in &found {
+            match self.item(item, old, new) {
+                Some(text) => {
+                    let conditions = self.conditions(item);
+                    let note = deprecated(self.shim, new);
+                    self.made.text.push_str(&format!("{conditions}{note}\n{text}\n\n"));
+                    constructor |= has_constructor(item);
+                }
+                None => warns = false,
+            }
+        }
+        if !warns {
+            self.made.silent.push(old.to_owned());
+            self.reexports.push(if old == new {
+                new.to_owned()
+            } else {
+                format!("{new} as {old}")
+            });
+        } else if constructor {
+            self.made.silent.push(format!("{old}(…)"));
+        }
+    }
+
+    /// The definition that warns; `None` for what cannot be defined again.
+    fn item(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
+        let path = format!("{}::{new}", self.shim.inside);
+        match item {
+            syn::Item::Struct(item) => {
+                let plain = matches!(item.fields, syn::Fields::Named(_));
+                (plain || self.shim.whole).then(|| ())?;
+                self.alias(old, &path, &item.generics)
+            }
+            syn::Item::Enum(item) => self.alias(old, &path, &item.generics),
+            syn::Item::Union(item) => self.alias(old, &path, &item.generics),
+            syn::Item::Type(item) => self.alias(old, &path, &item.generics),
+            syn::Item::Const(item) => {
+                self.need(&*item.ty);
+                let kind = self.of(&*item.ty);
+                Some(format!("pub const {old}: {kind} = {path};"))
+            }
+            syn::Item::Fn(item) => {
+                let forward = self.forward(item, old, &path)?;
+                Some(format!("{} {{\n    {}\n}}", forward.signature, forward.body))
+            }
+            _ => None,
+        }
+    }
+
+    fn conditions(&self, item: &syn::Item) -> String {
+        let attributes = match item {
+            syn::Item::Struct(item) => &item.attrs,
+            syn::Item::Enum(item) => &item.attrs,
+            syn::Item::Union(item) => &item.attrs,
+            syn::Item::Type(item) => &item.attrs,
+            syn::Item::Const(item) => &item.attrs,
+            syn::Item::Fn(item) => &item.attrs,
+            _ => return String::new(),
+        };
+        let kept = attributes
+            .iter()
+            .filter(|attribute| ["cfg", "must_use"].iter().any(|name| attribute.path().is_ident(name)));
+        kept.map(|attribute| format!("{}\n", self.slice(attribute.span().byte_range())))
+            .collect()
+    }
+
+    /// `pub type Old<'a, T> = path<'a, T>;`, bounds left out: aliases do not check them.
+    fn alias(&mut self, old: &str, path: &str, generics: &syn::Generics) -> Option<String> {
+        let mut parameters = Vec::new();
+        let mut arguments = Vec::new();
+        for parameter in &generics.params {
+            match parameter {
+                syn::GenericParam::Lifetime(lifetime) => {
+                    parameters.push(lifetime.lifetime.to_string());
+                    arguments.push(lifetime.lifetime.to_string());
+                }
+                syn::GenericParam::Type(parameter) => {
+                    let mut text = parameter.ident.to_string();
+                    arguments.push(text.clone());
+                    if let Some((_, default)) = &parameter.default {
+                        self.need(default);
+                        text = format!("{text} = {}", self.of(default));
+                    }
+                    parameters.push(text);
+                }
+                syn::GenericParam::Const(parameter) => {
+                    self.need(&parameter.ty);
+                    let kind = self.of(&parameter.ty);
+                    arguments.push(parameter.ident.to_string());
+                    let mut text = format!("const {}: {kind}", parameter.ident);
+                    if let Some((_, default)) = &parameter.default {
+                        text = format!("{text} = {}", self.slice(default.span().byte_range()));
+                    }
+                    parameters.push(text);
+                }
+            }
+        }
+        let list = |list: &[String]| {
+            if list.is_empty() {
+                String::new()
+            } else {
+                format!("<{}>", list.join(", "))
+            }
+        };
+        Some(format!(
+            "pub type {old}{} = {path}{};",
+            list(&parameters),
+            list(&arguments)
+        ))
+    }
+
+    fn forward(&mut self, item: &syn::ItemFn, old: &str, path: &str) -> Option<Forward> {
+        let signature = &item.sig;
+        if signature.variadic.is_some() {
+            return None;
+        }
+        let mut parameters = Vec::new();
+        let mut arguments = Vec::new();
+        for (at, input) in signature.inputs.iter().enumerate() {
+            let syn::FnArg::Typed(typed) = input else {
+                return None;
+            };
+            let name = match &*typed.pat {
+                syn::Pat::Ident(ident) => ident.ident.to_string(),
+                _ => format!("argument_{at}"),
+            };
+            self.need(&*typed.ty);
+            parameters.push(format!("{name}: {}", self.of(&*typed.ty)));
+            arguments.push(name);
+        }
+        if let syn::ReturnType::Type(_, kind) = &signature.output {
+            self.need(&**kind);
+        }
+        self.need_generics(&signature.generics);
+        let (generics, call) = self.generics(&signature.generics);
+        let start = signature.fn_token.span.byte_range().start;
+        let qualifiers = item.vis.span().byte_range().end;
+        let qualifiers = self.slice(qualifiers..start).trim().to_owned();
+        let output = match &signature.output {
+            syn::ReturnType::Default => String::new(),
+            output @ syn::ReturnType::Type(..) => {
+                format!(" {}", self.slice(output.span().byte_range()))
+            }
+        };
+        let bounds = signature.generics.where_clause.as_ref().map_or_else(String::new, |clause| {
+            format!("\n{}", self.slice(clause.span().byte_range()).trim_end_matches(','))
+        });
+        let wait = if signature.asyncness.is_some() { ".await" } else { "" };
+        let mut body = format!("{path}{call}({}){wait}", arguments.join(", "));
+        if matches!(signature.safety, syn::Safety::Unsafe(_)) {
+            body = format!("// SAFETY: the caller keeps the promises of the function itself.\n    unsafe {{ {body} }}");
+        }
+        let space = if qualifiers.is_empty() { "" } else { " " };
+        Some(Forward {
+            signature: format!(
+                "pub {qualifiers}{space}fn {old}{generics}({}){output}{bounds}",
+                parameters.join(", ")
+            ),
+            body,
+        })
+    }
+
+    /// The generics as written, and the turbofish that hands them on.
+    fn generics(&self, generics: &syn::Generics) -> (String, String) {
+        let (Some(open), Some(close)) = (generics.lt_token, generics.gt_token) else {
+            return (String::new(), String::new());
+        };
+        let text = self.slice(open.span().byte_range().start..close.span().byte_range().end);
+        let names: Vec<String> = generics
+            .params
+            .iter()
+            .filter_map(|parameter| match parameter {
+                syn::GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
+                syn::GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+                syn::GenericParam::Lifetime(_) => None,
+            })
+            .collect();
+        let call = if names.is_empty() {
+            String::new()
+        } else {
+            format!("::<{}>", names.join(", "))
+        };
+        (text.to_owned(), call)
+    }
+
+    fn need(&mut self, kind: &syn::Type) {
+        FirstNames(&mut self.made.needed).visit_type(kind);
+    }
+
+    fn need_generics(&mut self, generics: &syn::Generics) {
+        FirstNames(&mut self.made.needed).visit_generics(generics);
+        for parameter in generics.type_params() {
+            self.made.needed.remove(&parameter.ident.to_string());
+        }
+    }
+
+    /// What comes through re-exports.
+    fn rest(&mut self) {
+        let inside = self.shim.inside;
+        if self.shim.whole {
+            self.made.text.push_str(&format!("pub use {inside}::*;\n"));
+        } else if !self.reexports.is_empty() {
+            let list = self.reexports.join(", ");
+            self.made.text.push_str(&format!("pub use {inside}::{{{list}}};\n"));
+        }
+    }
+}
+
+/// The first names of paths in a type.
+struct FirstNames<'a>(&'a mut BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for FirstNames<'_> {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if let Some(first) = path.segments.first() {
+            self.0.insert(first.ident.to_string());
+        }
+        syn::visit::visit_path(self, path);
+    }
+}
+
+fn named(item: &syn::Item) -> Option<String> {
+    let (visibility, ident) = match item {
+        syn::Item::Struct(item) => (&item.vis, &item.ident),
+        syn::Item::Enum(item) => (&item.vis, &item.ident),
+        syn::Item::Union(item) => (&item.vis, &item.ident),
+        syn::Item::Type(item) => (&item.vis, &item.ident),
+        syn::Item::Const(item) => (&item.vis, &item.ident),
+        syn::Item::Fn(item) => (&item.vis, &item.sig.ident),
+        syn::Item::Static(item) => (&item.vis, &item.ident),
+        syn::Item::Trait(item) => (&item.vis, &item.ident),
+        syn::Item::TraitAlias(item) => (&item.vis, &item.ident),
+        _ => return None,
+    };
+    matches!(visibility, syn::Visibility::Public(_)).then(|| ident.to_string())
+}
+
+/// Whether a type is a value as well: `Name(…)` or `Name`.
+fn has_constructor(item: &syn::Item) -> bool {
+    matches!(item, syn::Item::Struct(item) if !matches!(item.fields, syn::Fields::Named(_)))
+}

@@ -10,6 +10,7 @@ use super::{
     lines,
     mapping::{Mapping, refusal},
     place::Place,
+    shims::Shims,
     sight::Needs,
     spell::written,
     structure::{Leaving, Structure, own_edits},
@@ -24,6 +25,7 @@ pub(super) struct Placing<'a> {
     pub mapping: &'a Mapping<'a>,
     pub structure: &'a Structure,
     pub needs: &'a Needs,
+    pub shims: &'a Shims,
     pub texts: &'a dyn Texts,
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub rewrites: Vec<Rewrite>,
@@ -39,6 +41,7 @@ impl<'a> Placing<'a> {
         mapping: &'a Mapping<'a>,
         structure: &'a Structure,
         needs: &'a Needs,
+        shims: &'a Shims,
         texts: &'a dyn Texts,
         edits: BTreeMap<TreePath, Vec<Edit>>,
     ) -> Self {
@@ -46,6 +49,7 @@ impl<'a> Placing<'a> {
             mapping,
             structure,
             needs,
+            shims,
             texts,
             edits,
             rewrites: Vec::new(),
@@ -106,8 +110,10 @@ impl<'a> Placing<'a> {
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
-        let removed = lines::removal(&text, declaration.span);
-        list.push(Edit::delete(removed));
+        match self.shims.declarations.get(&leaving.module) {
+            Some(attribute) => list.extend(shim_edits(facts, declaration, &text, attribute)),
+            None => list.push(Edit::delete(lines::removal(&text, declaration.span))),
+        }
         if self.mapping.is_replaced(leaving.module) {
             return;
         }
@@ -341,6 +347,25 @@ impl<'a> Placing<'a> {
             ..Spot::plain(at, if inline { "    ".to_owned() } else { String::new() })
         }
     }
+}
+
+/// What becomes of the old declaration when a shim stays: it warns, and has its body in a file.
+fn shim_edits(
+    facts: &SourceFacts,
+    declaration: &ModuleDeclaration,
+    text: &str,
+    attribute: &str,
+) -> Vec<Edit> {
+    let at = declaration.visibility.span.start;
+    let indent = lines::prefix(text, at).unwrap_or_default();
+    let line = lines::line_break(text);
+    let mut edits = vec![Edit::insert(at, format!("{attribute}{line}{indent}"))];
+    let body = declaration.body.and_then(|body| facts.scope(body));
+    if let Some(body) = body {
+        let start = declaration.name.span.end;
+        edits.push(Edit::replace(ByteSpan::new(start, body.span.end), ";"));
+    }
+    edits
 }
 
 fn declares(line: &str, name: &str) -> bool {

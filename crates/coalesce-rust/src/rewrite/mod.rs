@@ -31,7 +31,7 @@ use crate::{
     facts::SourceFacts,
     resolve::FileId,
     rewrite::{
-        declarations::Placing, file::FileEdits, mapping::Mapping, sight::Needs,
+        declarations::Placing, file::FileEdits, mapping::Mapping, shims::Shims, sight::Needs,
         structure::Structure,
     },
 };
@@ -71,14 +71,15 @@ pub(crate) fn rewrite(
     for (path, made) in widened.edits {
         edits.entry(path).or_default().extend(made);
     }
-    let mut placing = Placing::new(&mapping, &structure, &needs, texts, edits);
+    let shims = Shims::new(&mapping, texts);
+    let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     plan.creates = placing.place();
     plan.rewrites.append(&mut placing.rewrites);
     plan.refusals.append(&mut placing.refusals);
     plan.edits = placing.edits;
     plan.moves = moves(&structure);
     plan.deletes = structure.deletes.iter().cloned().collect();
-    shims::leave(&mapping, &structure, texts, &mut plan);
+    shims.leave(texts, &mut plan);
     plan
 }
 

@@ -1,4 +1,382 @@
-//! What stays at the old path of a module.
-use coalesce_model::{LanguagePlan, Texts};
-use super::{mapping::Mapping, structure::Structure};
-pub(super) fn leave(_m: &Mapping<'_>, _s: &Structure, _t: &dyn Texts, _p: &mut LanguagePlan) {}
+//! What stays at the old path of a module: a shim file, and a declaration that warns.
+//!
+//! A module that nobody outside its crate can name gets no shim, for every user of it is rewritten.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, Finding, LanguagePlan, NewFile, Severity, ShimRequest,
+    Texts, TreePath, finding::codes,
+};
+
+use super::{
+    layout,
+    mapping::{Mapping, refusal},
+    spell::{Speller, written},
+};
+use crate::{
+    facts::VisibilityKind,
+    resolve::{ModuleId, Reach, Res},
+    shim::{self, Shim},
+};
+
+/// The shims of a set of changes.
+#[derive(Default)]
+pub(super) struct Shims {
+    /// The attribute that the old declaration of each module gets.
+    pub declarations: BTreeMap<ModuleId, String>,
+    files: Vec<ShimFile>,
+    notes: Vec<Finding>,
+    refusals: Vec<Finding>,
+}
+
+struct ShimFile {
+    path: TreePath,
+    text: String,
+    from: String,
+}
+
+impl Shims {
+    pub fn new(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+        let mut shims = Self::default();
+        for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
+            let (Some(request), Some((module, _))) = (&change.shim, root) else {
+                continue;
+            };
+            shims.one(mapping, change, request, *module, texts);
+        }
+        shims
+    }
+
+    fn one(
+        &mut self,
+        mapping: &Mapping<'_>,
+        change: &Change,
+        request: &ShimRequest,
+        module: ModuleId,
+        texts: &dyn Texts,
+    ) {
+        let old = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        if !is_public(mapping, module) {
+            self.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Note,
+                path: old,
+                span: None,
+                message: format!(
+                    "no shim for `{}`: nobody outside the crate can name it",
+                    change.from
+                ),
+                help: None,
+            });
+            return;
+        }
+        let Some(path) = shim_path(mapping, module) else {
+            return;
+        };
+        let builder = Builder {
+            mapping,
+            texts,
+            request,
+        };
+        match builder.module(module, 0) {
+            Some(made) => {
+                let removal = builder.removal();
+                let text = format!(
+                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}#![allow(deprecated, unused_imports)]\n\n{}",
+                    request.manifest,
+                    builder.inside(module),
+                    silent_line(&made.silent),
+                    made.text
+                );
+                self.declarations.insert(module, builder.attribute(module));
+                self.files.push(ShimFile {
+                    path,
+                    text,
+                    from: change.from.clone(),
+                });
+            }
+            None => self.refusals.push(refusal(
+                old,
+                format!("no shim can be made for `{}`: its file does not parse", change.from),
+            )),
+        }
+    }
+
+    /// Adds the shim files to the plan.
+    pub fn leave(self, texts: &dyn Texts, plan: &mut LanguagePlan) {
+        plan.notes.extend(self.notes);
+        plan.refusals.extend(self.refusals);
+        for file in self.files {
+            let gone = plan.deletes.iter().position(|path| *path == file.path);
+            if let Some(gone) = gone {
+                // The file stays, with another text.
+                plan.deletes.remove(gone);
+                let length = texts.text(&file.path).map_or(0, |text| text.len());
+                let whole = ByteSpan::from_range(0..length);
+                plan.edits.insert(file.path, vec![Edit::replace(whole, file.text)]);
+            } else {
+                plan.creates.push(NewFile {
+                    path: file.path,
+                    text: file.text,
+                    reason: format!("keeps `{}` working until it is removed", file.from),
+                });
+            }
+        }
+    }
+}
+
+fn silent_line(silent: &[String]) -> String {
+    if silent.is_empty() {
+        "\n".to_owned()
+    } else {
+        format!(
+            "//!\n//! rustc does not warn about these: {}.\n\n",
+            silent.join(", ")
+        )
+    }
+}
+
+/// Whether another crate can name the module by its own path.
+fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let mut at = module;
+    while let Some(node) = mapping.world.module(at) {
+        let Some(parent) = node.parent else {
+            return true;
+        };
+        let public = mapping.world.declarations(at).iter().any(|(file, index)| {
+            let facts = mapping.world.facts(*file);
+            facts
+                .and_then(|facts| facts.modules.get(*index as usize))
+                .is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
+        });
+        if !public {
+            return false;
+        }
+        at = parent;
+    }
+    false
+}
+
+/// The file of the shim: the old one, or for an inline module the one that it would have.
+fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
+    let world = mapping.world;
+    let node = world.module(module)?;
+    let body = world.bodies.get(node.bodies.first()?.index())?;
+    if !layout::is_inline(world, body) {
+        return mapping.file_of(module);
+    }
+    let outer = body.declared?.0;
+    let directory = layout::directory(world, outer, &BTreeMap::new())?;
+    directory.join(&format!("{}.rs", node.name)).ok()
+}
+
+struct Builder<'a> {
+    mapping: &'a Mapping<'a>,
+    texts: &'a dyn Texts,
+    request: &'a ShimRequest,
+}
+
+struct Made {
+    text: String,
+    silent: Vec<String>,
+}
+
+/// Modules in modules are followed no further.
+const DEEPEST: usize = 32;
+
+impl Builder<'_> {
+    fn inside(&self, module: ModuleId) -> String {
+        let place = self.mapping.after(module);
+        let names = place.path.iter().map(|name| written(name));
+        std::iter::once("crate".to_owned())
+            .chain(names)
+            .collect::<Vec<_>>()
+            .join("::")
+    }
+
+    fn outside(&self, module: ModuleId) -> String {
+        let place = self.mapping.after(module);
+        let krate = self.mapping.world.crates.get(place.krate.index());
+        let name = krate.map_or("crate", |krate| krate.name.as_str());
+        self.inside(module).replacen("crate", name, 1)
+    }
+
+    fn since(&self) -> String {
+        self.request
+            .since
+            .as_ref()
+            .map_or_else(String::new, |since| format!("since = \"{since}\", "))
+    }
+
+    fn removal(&self) -> String {
+        self.request
+            .remove_in
+            .as_ref()
+            .map_or_else(String::new, |release| format!("; it will be removed in {release}"))
+    }
+
+    fn attribute(&self, module: ModuleId) -> String {
+        let (inside, outside) = (self.inside(module), self.outside(module));
+        let (since, removal) = (self.since(), self.removal());
+        shim::deprecated(
+            &Shim {
+                text: "",
+                inside: &inside,
+                outside: &outside,
+                names: &[],
+                whole: true,
+                since: &since,
+                removal: &removal,
+            },
+            "",
+        )
+    }
+
+    /// The items of a shim module, and of the modules in it.
+    fn module(&self, module: ModuleId, depth: usize) -> Option<Made> {
+        let world = self.mapping.world;
+        let whole = !self.mapping.is_replaced(module);
+        let source = self.mapping.at(&self.mapping.after(module)).unwrap_or(module);
+        let names = self.names(module);
+        let (text, facts_file) = self.text_of(source)?;
+        let (inside, outside) = (self.inside(module), self.outside(module));
+        let (since, removal) = (self.since(), self.removal());
+        let made = shim::items(&Shim {
+            text: &text,
+            inside: &inside,
+            outside: &outside,
+            names: &names,
+            whole,
+            since: &since,
+            removal: &removal,
+        })?;
+        let mut result = Made {
+            text: format!("{}{}", self.imports(source, facts_file, &made.needed), made.text),
+            silent: made.silent,
+        };
+        for child in world.module(module).map_or(&[][..], |node| &node.children) {
+            if depth < DEEPEST && self.is_public_child(*child) {
+                self.child(*child, depth, &mut result)?;
+            }
+        }
+        Some(result)
+    }
+
+    fn is_public_child(&self, child: ModuleId) -> bool {
+        let world = self.mapping.world;
+        let Some(parent) = world.module(child).and_then(|node| node.parent) else {
+            return false;
+        };
+        let name = world.module(child).map_or("", |node| &node.name);
+        let sym = world.names.get(name);
+        let bindings = sym.and_then(|sym| world.space(parent)?.names.get(&sym));
+        bindings.into_iter().flatten().any(|binding| {
+            binding.import.is_none()
+                && binding.res == Res::Module(child)
+                && binding.reach == Reach::Public
+        })
+    }
+
+    fn child(&self, child: ModuleId, depth: usize, result: &mut Made) -> Option<()> {
+        let world = self.mapping.world;
+        let name = world.module(child).map(|node| node.name.clone())?;
+        let made = self.module(child, depth + 1)?;
+        let cfg: String = world
+            .declarations(child)
+            .first()
+            .and_then(|(file, at)| world.facts(*file)?.modules.get(*at as usize))
+            .map(|declaration| declaration.cfg.iter().map(|cfg| format!("#[cfg({cfg})]\n")).collect())
+            .unwrap_or_default();
+        let body: String = made
+            .text
+            .lines()
+            .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") })
+            .collect();
+        let attribute = self.attribute(child);
+        result
+            .text
+            .push_str(&format!("\n{cfg}{attribute}\npub mod {} {{\n{body}}}\n", written(&name)));
+        result
+            .silent
+            .extend(made.silent.into_iter().map(|item| format!("{name}::{item}")));
+        Some(())
+    }
+
+    /// The text of a module's first body.
+    fn text_of(&self, module: ModuleId) -> Option<(String, crate::resolve::FileId)> {
+        let world = self.mapping.world;
+        let node = world.module(module)?;
+        let body = world.bodies.get(node.bodies.first()?.index())?;
+        let file = world.files.get(body.file.index())?;
+        let text = self.texts.text(&file.path)?;
+        if !layout::is_inline(world, body) {
+            return Some((text.to_string(), body.file));
+        }
+        let scope = world.facts(body.file)?.scope(body.scope)?;
+        let inner = ByteSpan::new(scope.items_start, scope.span.end.saturating_sub(1));
+        Some((inner.of(&text)?.to_owned(), body.file))
+    }
+
+    /// The public names of a module that are items, each with its name at the new path.
+    fn names(&self, module: ModuleId) -> Vec<(String, String)> {
+        let world = self.mapping.world;
+        let public: BTreeSet<String> = world
+            .bound_names(module)
+            .filter(|(_, reach)| *reach == Reach::Public)
+            .map(|(name, _)| name.to_string())
+            .filter(|name| {
+                let sym = world.names.get(name);
+                let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
+                bindings.into_iter().flatten().any(|binding| {
+                    !matches!(binding.res, Res::Module(_)) && !binding.glob
+                })
+            })
+            .collect();
+        public
+            .into_iter()
+            .map(|name| {
+                let new = self.mapping.item_after(module, &name).to_owned();
+                (name, new)
+            })
+            .collect()
+    }
+
+    /// Imports that the signatures in a shim need, from the imports of the module itself.
+    fn imports(
+        &self,
+        module: ModuleId,
+        file: crate::resolve::FileId,
+        needed: &BTreeSet<String>,
+    ) -> String {
+        let world = self.mapping.world;
+        let speller = Speller {
+            mapping: self.mapping,
+        };
+        let mut lines = BTreeSet::new();
+        for name in needed {
+            let sym = world.names.get(name);
+            let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
+            for binding in bindings.into_iter().flatten() {
+                let (Some(import), true) = (binding.import, binding.reach != Reach::Public) else {
+                    continue;
+                };
+                let Some(mut path) = speller.absolute(import).filter(|_| import.0 == file) else {
+                    continue;
+                };
+                if binding.glob {
+                    path.push(name.clone());
+                }
+                let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
+                let alias = if path.last() == Some(name) {
+                    String::new()
+                } else {
+                    format!(" as {name}")
+                };
+                lines.insert(format!("use {}{alias};\n", spelled.join("::")));
+            }
+        }
+        let block: String = lines.into_iter().collect();
+        if block.is_empty() { block } else { format!("{block}\n") }
+    }
+}
