@@ -106,7 +106,10 @@ impl Writer<'_> {
                 Some(text) => {
                     let conditions = self.conditions(item);
                     let note = deprecated(self.shim, new);
-                    self.made.text.push_str(&format!("{conditions}{note}\n{text}\n\n"));
+                    let doc = format!("/// Moved to [`{}::{new}`].\n", self.shim.inside);
+                    self.made
+                        .text
+                        .push_str(&format!("{doc}{conditions}{note}\n{text}\n\n"));
                     constructor |= has_constructor(item);
                 }
                 None => warns = false,
@@ -130,20 +133,23 @@ impl Writer<'_> {
         match item {
             syn::Item::Struct(item) => {
                 let plain = matches!(item.fields, syn::Fields::Named(_));
-                (plain || self.shim.whole).then(|| ())?;
+                (plain || self.shim.whole).then_some(())?;
                 self.alias(old, &path, &item.generics)
             }
             syn::Item::Enum(item) => self.alias(old, &path, &item.generics),
             syn::Item::Union(item) => self.alias(old, &path, &item.generics),
             syn::Item::Type(item) => self.alias(old, &path, &item.generics),
             syn::Item::Const(item) => {
-                self.need(&*item.ty);
-                let kind = self.of(&*item.ty);
+                self.need(&item.ty);
+                let kind = self.of(&item.ty);
                 Some(format!("pub const {old}: {kind} = {path};"))
             }
             syn::Item::Fn(item) => {
                 let forward = self.forward(item, old, &path)?;
-                Some(format!("{} {{\n    {}\n}}", forward.signature, forward.body))
+                Some(format!(
+                    "{} {{\n    {}\n}}",
+                    forward.signature, forward.body
+                ))
             }
             _ => None,
         }
@@ -159,9 +165,11 @@ impl Writer<'_> {
             syn::Item::Fn(item) => &item.attrs,
             _ => return String::new(),
         };
-        let kept = attributes
-            .iter()
-            .filter(|attribute| ["cfg", "must_use"].iter().any(|name| attribute.path().is_ident(name)));
+        let kept = attributes.iter().filter(|attribute| {
+            ["cfg", "must_use"]
+                .iter()
+                .any(|name| attribute.path().is_ident(name))
+        });
         kept.map(|attribute| format!("{}\n", self.slice(attribute.span().byte_range())))
             .collect()
     }
@@ -226,12 +234,12 @@ impl Writer<'_> {
                 syn::Pat::Ident(ident) => ident.ident.to_string(),
                 _ => format!("argument_{at}"),
             };
-            self.need(&*typed.ty);
-            parameters.push(format!("{name}: {}", self.of(&*typed.ty)));
+            self.need(&typed.ty);
+            parameters.push(format!("{name}: {}", self.of(&typed.ty)));
             arguments.push(name);
         }
         if let syn::ReturnType::Type(_, kind) = &signature.output {
-            self.need(&**kind);
+            self.need(kind);
         }
         self.need_generics(&signature.generics);
         let (generics, call) = self.generics(&signature.generics);
@@ -244,13 +252,26 @@ impl Writer<'_> {
                 format!(" {}", self.slice(output.span().byte_range()))
             }
         };
-        let bounds = signature.generics.where_clause.as_ref().map_or_else(String::new, |clause| {
-            format!("\n{}", self.slice(clause.span().byte_range()).trim_end_matches(','))
-        });
-        let wait = if signature.asyncness.is_some() { ".await" } else { "" };
+        let bounds = signature
+            .generics
+            .where_clause
+            .as_ref()
+            .map_or_else(String::new, |clause| {
+                format!(
+                    "\n{}",
+                    self.slice(clause.span().byte_range()).trim_end_matches(',')
+                )
+            });
+        let wait = if signature.asyncness.is_some() {
+            ".await"
+        } else {
+            ""
+        };
         let mut body = format!("{path}{call}({}){wait}", arguments.join(", "));
         if matches!(signature.safety, syn::Safety::Unsafe(_)) {
-            body = format!("// SAFETY: the caller keeps the promises of the function itself.\n    unsafe {{ {body} }}");
+            body = format!(
+                "// SAFETY: the caller keeps the promises of the function itself.\n    unsafe {{ {body} }}"
+            );
         }
         let space = if qualifiers.is_empty() { "" } else { " " };
         Some(Forward {
@@ -303,7 +324,9 @@ impl Writer<'_> {
             self.made.text.push_str(&format!("pub use {inside}::*;\n"));
         } else if !self.reexports.is_empty() {
             let list = self.reexports.join(", ");
-            self.made.text.push_str(&format!("pub use {inside}::{{{list}}};\n"));
+            self.made
+                .text
+                .push_str(&format!("pub use {inside}::{{{list}}};\n"));
         }
     }
 }

@@ -39,13 +39,17 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
     let laid_out: Vec<(usize, String)> = jobs
         .into_par_iter()
         .filter_map(|at| {
-            let text = operations.get(at).and_then(|one| formatter.operation(one, session))?;
+            let text = operations
+                .get(at)
+                .and_then(|one| formatter.operation(one, session))?;
             Some((at, text))
         })
         .collect();
     for (at, new) in laid_out {
         if let Some(
-            Operation::Move { text: Some(text), .. }
+            Operation::Move {
+                text: Some(text), ..
+            }
             | Operation::Create { text, .. }
             | Operation::Edit { text, .. },
         ) = operations.get_mut(at)
@@ -71,7 +75,9 @@ fn missing() -> Finding {
 fn job(operation: &Operation) -> Option<(&TreePath, &str)> {
     let (path, text) = match operation {
         Operation::Move { to, text, .. } => (to, text.as_deref()?),
-        Operation::Create { path, text, .. } | Operation::Edit { path, text } => (path, text.as_str()),
+        Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
+            (path, text.as_str())
+        }
         Operation::Delete { .. } => return None,
     };
     (path.extension() == Some("rs")).then_some((path, text))
@@ -108,8 +114,9 @@ impl Formatter {
             return None;
         }
         let before = old.and_then(|old| session.tree.text(old));
-        let was_formatted =
-            before.is_none_or(|before| self.format(&before, &settings, edition).as_deref() == Some(&*before));
+        let was_formatted = before.is_none_or(|before| {
+            self.format(&before, &settings, edition).as_deref() == Some(&*before)
+        });
         was_formatted.then_some(new)
     }
 
@@ -131,7 +138,14 @@ impl Formatter {
     /// What rustfmt makes of a text; `None` where it does not take it.
     fn format(&self, text: &str, settings: &Path, edition: &str) -> Option<String> {
         let mut child = Command::new("rustfmt")
-            .args(["--edition", edition, "--emit", "stdout", "--quiet", "--config-path"])
+            .args([
+                "--edition",
+                edition,
+                "--emit",
+                "stdout",
+                "--quiet",
+                "--config-path",
+            ])
             .arg(settings)
             .current_dir(self.directory.path())
             .stdin(Stdio::piped())

@@ -10,13 +10,13 @@ use super::{
     lines,
     mapping::{Mapping, refusal},
     place::Place,
-    shims::Shims,
+    shims::{self, Shims},
     sight::Needs,
     spell::written,
     structure::{Leaving, Structure, own_edits},
 };
 use crate::{
-    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts, VisibilityKind},
+    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
     resolve::{Body, FileId},
 };
 
@@ -30,8 +30,8 @@ pub(super) struct Placing<'a> {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub rewrites: Vec<Rewrite>,
     pub refusals: Vec<coalesce_model::Finding>,
-    /// Declarations of made modules.
-    lines: BTreeMap<Place, Vec<String>>,
+    /// Declarations in made modules, by name.
+    lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
     /// Made modules that their parent declares already.
     declared: BTreeSet<Place>,
 }
@@ -98,7 +98,13 @@ impl<'a> Placing<'a> {
             ));
             return;
         };
-        let own = own_edits(self.mapping, self.structure, leaving, declaration, self.needs);
+        let own = own_edits(
+            self.mapping,
+            self.structure,
+            leaving,
+            declaration,
+            self.needs,
+        );
         self.note(leaving, declaration, &source.path);
         let list = self.edits.entry(source.path.clone()).or_default();
         if Structure::is_in_place(self.mapping, leaving.module) {
@@ -139,16 +145,13 @@ impl<'a> Placing<'a> {
     }
 
     /// Puts a declaration into the module that is its parent from now on.
-    fn arrive(
-        &mut self,
-        leaving: &Leaving,
-        declaration: &ModuleDeclaration,
-        text: &str,
-    ) {
+    fn arrive(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, text: &str) {
         let place = self.mapping.after(leaving.module);
         let Some(home) = place.parent() else { return };
         if self.structure.made.contains_key(&home) {
-            self.lines.entry(home.clone()).or_default().push(text.to_owned());
+            let lines = self.lines.entry(home.clone()).or_default();
+            let named = lines.entry(place.name().to_owned()).or_default();
+            named.push(text.to_owned());
             self.make(leaving, declaration, &home);
         } else {
             self.insert(&home, place.name(), text);
@@ -156,19 +159,14 @@ impl<'a> Placing<'a> {
     }
 
     /// Declares a made module, and those around it that are made as well.
-    fn make(
-        &mut self,
-        leaving: &Leaving,
-        declaration: &ModuleDeclaration,
-        made: &Place,
-    ) {
+    fn make(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, made: &Place) {
         let Some(home) = made.parent() else { return };
         let line = self.made_line(leaving, declaration, made, &home);
         if self.structure.made.contains_key(&home) {
             let lines = self.lines.entry(home.clone()).or_default();
-            if !lines.iter().any(|known| declares(known, made.name())) {
-                lines.push(line);
-            }
+            lines
+                .entry(made.name().to_owned())
+                .or_insert_with(|| vec![line]);
             self.make(leaving, declaration, &home);
         } else if self.declared.insert(made.clone()) {
             self.insert(&home, made.name(), &line);
@@ -195,7 +193,7 @@ impl<'a> Placing<'a> {
             .filter(|_| one)
             .map(|cfg| format!("#[cfg({cfg})]\n"))
             .collect();
-        let visibility = if declaration.visibility.kind == VisibilityKind::Public {
+        let visibility = if shims::is_public(self.mapping, leaving.module) {
             "pub ".to_owned()
         } else {
             self.needs.seen_from(leaving.module, home)
@@ -206,16 +204,13 @@ impl<'a> Placing<'a> {
     fn made(&mut self) -> Vec<NewFile> {
         let mut files = Vec::new();
         for (place, made) in &self.structure.made {
-            let mut lines = self.lines.remove(place).unwrap_or_default();
-            lines.sort_by_key(|line| {
-                line.lines().last().map_or_else(String::new, |last| {
-                    last.split("mod ").nth(1).unwrap_or_default().to_owned()
-                })
-            });
+            let lines = self.lines.remove(place).unwrap_or_default();
             let from = self.mapping.changes.get(made.change);
+            let names: Vec<String> = lines.keys().map(|name| format!("[`{name}`]")).collect();
+            let text: Vec<String> = lines.into_values().flatten().collect();
             files.push(NewFile {
                 path: made.file.clone(),
-                text: format!("{}\n", lines.join("\n")),
+                text: format!("//! {}.\n\n{}\n", names.join(", "), text.join("\n")),
                 reason: format!(
                     "makes the module that `{}` moves to",
                     from.map_or("", |change| &change.from)
@@ -233,7 +228,10 @@ impl<'a> Placing<'a> {
             .at(home)
             .and_then(|module| world.module(module))
             .map_or(&[][..], |node| node.bodies.as_slice());
-        for body in bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+        for body in bodies
+            .iter()
+            .filter_map(|body| world.bodies.get(body.index()))
+        {
             if !body.included {
                 self.insert_into(body, name, text);
             }
@@ -254,7 +252,13 @@ impl<'a> Placing<'a> {
         let line = lines::line_break(&text);
         let indented: Vec<String> = declaration
             .lines()
-            .map(|part| if part.is_empty() { String::new() } else { format!("{}{part}", spot.indent) })
+            .map(|part| {
+                if part.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}{part}", spot.indent)
+                }
+            })
             .collect();
         // An inline module keeps its own layout: only its first line is put in place.
         let block = if layout_is_block(declaration) {
@@ -271,7 +275,14 @@ impl<'a> Placing<'a> {
 
     /// Where a declaration of that name goes in a scope: among the others by name, else before the
     /// first item.
-    fn spot(&self, file: FileId, facts: &SourceFacts, scope: ScopeId, name: &str, text: &str) -> Spot {
+    fn spot(
+        &self,
+        file: FileId,
+        facts: &SourceFacts,
+        scope: ScopeId,
+        name: &str,
+        text: &str,
+    ) -> Spot {
         let leaves = |at: usize| {
             self.structure.leaving.iter().any(|leaving| {
                 leaving.file == file
@@ -284,7 +295,10 @@ impl<'a> Placing<'a> {
             .iter()
             .enumerate()
             .filter(|(at, other)| {
-                other.scope == scope && other.origin == Origin::Code && !leaves(*at) && other.body.is_none()
+                other.scope == scope
+                    && other.origin == Origin::Code
+                    && !leaves(*at)
+                    && other.body.is_none()
             })
             .map(|(_, other)| other)
             .collect();
@@ -293,15 +307,24 @@ impl<'a> Placing<'a> {
             [a, b] => name_of(a) <= name_of(b),
             _ => true,
         });
-        let next = others.iter().find(|other| sorted && name_of(other).as_str() > name);
+        let next = others
+            .iter()
+            .find(|other| sorted && name_of(other).as_str() > name);
         let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
         if let Some(next) = next {
-            return Spot::plain(lines::line_start(text, next.span.start), indent(next.span.start));
+            return Spot::plain(
+                lines::line_start(text, next.span.start),
+                indent(next.span.start),
+            );
         }
         if let Some(last) = others.last() {
             let at = lines::line_end(text, last.span.end);
             let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-            let before = if open { lines::line_break(text).to_owned() } else { String::new() };
+            let before = if open {
+                lines::line_break(text).to_owned()
+            } else {
+                String::new()
+            };
             return Spot {
                 before,
                 ..Spot::plain(at, indent(last.span.start))
@@ -312,18 +335,26 @@ impl<'a> Placing<'a> {
 
     fn first_spot(&self, facts: &SourceFacts, scope: ScopeId, text: &str) -> Spot {
         let line = lines::line_break(text);
-        let starts = facts
-            .uses
-            .iter()
-            .filter(|found| found.scope == scope)
-            .map(|found| found.span.start)
-            .chain(facts.items.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
-            .chain(facts.impls.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
-            .chain(facts.modules.iter().filter(|found| found.scope == scope).map(|found| found.span.start))
-            .chain(facts.extern_crates.iter().filter(|found| found.scope == scope).map(|found| found.span.start));
+        let items = facts.items.iter().map(|found| (found.scope, found.span));
+        let starts = items
+            .chain(facts.uses.iter().map(|found| (found.scope, found.span)))
+            .chain(facts.impls.iter().map(|found| (found.scope, found.span)))
+            .chain(facts.modules.iter().map(|found| (found.scope, found.span)))
+            .chain(
+                facts
+                    .extern_crates
+                    .iter()
+                    .map(|found| (found.scope, found.span)),
+            )
+            .filter(|(within, _)| *within == scope)
+            .map(|(_, span)| span.start);
         if let Some(first) = starts.min() {
             let prefix = lines::prefix(text, first);
-            let at = if prefix.is_some() { lines::line_start(text, first) } else { first };
+            let at = if prefix.is_some() {
+                lines::line_start(text, first)
+            } else {
+                first
+            };
             return Spot {
                 after: line.to_owned(),
                 ..Spot::plain(at, prefix.unwrap_or_default().to_owned())
@@ -331,7 +362,11 @@ impl<'a> Placing<'a> {
         }
         let end = facts.scope(scope).map_or(0, |scope| scope.span.end);
         let inline = scope.0 != 0;
-        let at = if inline { end.saturating_sub(1) } else { u32::try_from(text.len()).unwrap_or(0) };
+        let at = if inline {
+            end.saturating_sub(1)
+        } else {
+            u32::try_from(text.len()).unwrap_or(0)
+        };
         let head = text.get(..at as usize).unwrap_or_default();
         let open = !head.is_empty() && !head.ends_with('\n');
         let blank = !inline && !head.trim().is_empty();
@@ -344,7 +379,14 @@ impl<'a> Placing<'a> {
         }
         Spot {
             before,
-            ..Spot::plain(at, if inline { "    ".to_owned() } else { String::new() })
+            ..Spot::plain(
+                at,
+                if inline {
+                    "    ".to_owned()
+                } else {
+                    String::new()
+                },
+            )
         }
     }
 }
@@ -366,10 +408,6 @@ fn shim_edits(
         edits.push(Edit::replace(ByteSpan::new(start, body.span.end), ";"));
     }
     edits
-}
-
-fn declares(line: &str, name: &str) -> bool {
-    line.ends_with(&format!("mod {};", written(name)))
 }
 
 fn layout_is_block(declaration: &str) -> bool {
@@ -412,7 +450,13 @@ fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
     let block = layout_is_block(&moved);
     let lines: Vec<&str> = moved
         .split('\n')
-        .map(|line| if block { line } else { line.strip_prefix(indent).unwrap_or(line) })
+        .map(|line| {
+            if block {
+                line
+            } else {
+                line.strip_prefix(indent).unwrap_or(line)
+            }
+        })
         .collect();
     Ok(format!("{}{comment}", lines.join("\n")))
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{
-    ByteSpan, Edit, Evidence, NotRewritten, Rewrite, Safety, TreePath,
-};
+use coalesce_model::{ByteSpan, Edit, Evidence, NotRewritten, Rewrite, Safety, TreePath};
 
 use super::{
     globs,
@@ -88,7 +86,10 @@ impl Pass<'_> {
             None => drop(self.spelled.insert(site.site, path)),
             Some(known) if *known == path => return,
             Some(_) => {
-                self.refuse(site, "the crates that share this file would need it spelled differently");
+                self.refuse(
+                    site,
+                    "the crates that share this file would need it spelled differently",
+                );
                 return;
             }
         }
@@ -115,7 +116,9 @@ impl Pass<'_> {
             });
             return;
         }
-        let moves = self.mapping.is_changed(self.mapping.world.module_of(site.space));
+        let moves = self
+            .mapping
+            .is_changed(self.mapping.world.module_of(site.space));
         let certainty = self.mapping.world.certainty(site, respelling.end);
         self.made.rewrites.push(Rewrite {
             path: self.path.clone(),
@@ -187,7 +190,9 @@ impl Pass<'_> {
         if fact.kind == LeafKind::Glob {
             return None;
         }
-        let alias = fact.alias.map(|alias| self.facts.name(alias.name).to_owned());
+        let alias = fact
+            .alias
+            .map(|alias| self.facts.name(alias.name).to_owned());
         let bound = alias.clone().or_else(|| old.last().cloned());
         if bound.as_ref() == new.last() {
             None
@@ -217,10 +222,15 @@ impl Pass<'_> {
             .any(|body| {
                 let last = respelling.path.last().map_or("", String::as_str);
                 let home = self.mapping.after(body.module).child(last);
-                let root = self.mapping.at(&home).filter(|module| self.mapping.is_root(*module));
+                let root = self
+                    .mapping
+                    .at(&home)
+                    .filter(|module| self.mapping.is_root(*module));
                 root.is_some()
                     && self.mapping.name_of(&home) == respelling.to
-                    && fact.alias.is_none_or(|alias| self.facts.name(alias.name) == last)
+                    && fact
+                        .alias
+                        .is_none_or(|alias| self.facts.name(alias.name) == last)
             })
     }
 
@@ -242,9 +252,7 @@ impl Pass<'_> {
         let Some(common) = reach_after.common(&before) else {
             return;
         };
-        let keeps = self
-            .speller
-            .respell(self.facts, site, &mut Vec::new());
+        let keeps = self.speller.respell(self.facts, site, &mut Vec::new());
         if common == reach_after && matches!(keeps, Outcome::Keep) {
             return;
         }
@@ -269,7 +277,12 @@ impl Pass<'_> {
             span,
             form: form(self.facts, site),
             evidence: Evidence::Resolved,
-            from: self.mapping.world.module(reach).map(|node| node.canonical.clone()).unwrap_or_default(),
+            from: self
+                .mapping
+                .world
+                .module(reach)
+                .map(|node| node.canonical.clone())
+                .unwrap_or_default(),
             to: self.mapping.name_of(&common),
             reason: "is seen from where it was seen before".to_owned(),
             safety: Safety::Safe,
@@ -290,8 +303,7 @@ impl Pass<'_> {
             let at = u32::try_from(at).unwrap_or(u32::MAX);
             let more = more.get(&at).map_or(&[][..], Vec::as_slice);
             if (first..last).any(|leaf| self.leaves.contains_key(&leaf)) || !more.is_empty() {
-                let edits =
-                    use_tree::edit(self.facts, self.text, declaration, &self.leaves, more);
+                let edits = use_tree::edit(self.facts, self.text, declaration, &self.leaves, more);
                 self.made.edits.extend(edits);
             }
         }

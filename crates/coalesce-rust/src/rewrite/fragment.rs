@@ -39,8 +39,10 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)>
             };
             let path: Vec<String> = to.split("::").map(str::to_owned).collect();
             let alias = leaf.alias.map(|alias| facts.name(alias.name).to_owned());
-            let bound = alias.or_else(|| segments.last().map(|last| facts.name(last.name).to_owned()));
-            let alias = bound.filter(|bound| leaf.kind != LeafKind::Glob && Some(bound) != path.last());
+            let bound =
+                alias.or_else(|| segments.last().map(|last| facts.name(last.name).to_owned()));
+            let alias =
+                bound.filter(|bound| leaf.kind != LeafKind::Glob && Some(bound) != path.last());
             changes.insert(at, LeafChange::Path { path, alias });
             first.get_or_insert_with(|| rewrite_of(leaf.span, from, &to));
         }

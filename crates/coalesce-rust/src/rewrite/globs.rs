@@ -45,7 +45,12 @@ pub(super) fn besides(
             });
             methods(speller, (*load as usize, place), target, &mut names);
             for (name, binding) in names {
-                let user = Glob { speller, file, load: *load as usize, place };
+                let user = Glob {
+                    speller,
+                    file,
+                    load: *load as usize,
+                    place,
+                };
                 let Some(path) = user.name(&name, &binding, needs) else {
                     continue;
                 };
@@ -66,12 +71,7 @@ fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
 }
 
 /// The binding of a name in the module of the glob that is seen before and not after.
-fn hidden(
-    speller: &Speller<'_>,
-    site: &Site<'_>,
-    target: ModuleId,
-    name: &str,
-) -> Option<Binding> {
+fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) -> Option<Binding> {
     let world = speller.mapping.world;
     let here = speller.mapping.after(world.module_of(site.space));
     let sym = world.names.get(name)?;
@@ -79,7 +79,11 @@ fn hidden(
     let seen = bindings
         .iter()
         .any(|binding| speller.sees(&here, binding.reach, target));
-    if seen { None } else { bindings.first().copied() }
+    if seen {
+        None
+    } else {
+        bindings.first().copied()
+    }
 }
 
 /// Traits that the old parent imports for itself and nobody names: methods may need them.
@@ -134,25 +138,30 @@ struct Glob<'s, 'a> {
 
 impl Glob<'_, '_> {
     /// The tree that imports a hidden name; `None` when widening it is enough.
-    fn name(
-        &self,
-        name: &str,
-        binding: &Binding,
-        needs: &mut Vec<Need>,
-    ) -> Option<String> {
+    fn name(&self, name: &str, binding: &Binding, needs: &mut Vec<Need>) -> Option<String> {
         let world = self.speller.mapping.world;
         let facts = world.facts(self.file)?;
         let leaf = facts.leaves.get(self.place.1 as usize)?;
         let declaration = facts.uses.get(leaf.declaration as usize)?;
-        let space = world.loads.get(self.load)?.spaces.get(declaration.scope.0 as usize)?;
+        let space = world
+            .loads
+            .get(self.load)?
+            .spaces
+            .get(declaration.scope.0 as usize)?;
         let by = self.speller.mapping.after(world.module_of(*space));
         match (binding.import, binding.res) {
             (None, Res::Item(item)) => {
-                needs.push(Need { subject: Subject::Item(item), by });
+                needs.push(Need {
+                    subject: Subject::Item(item),
+                    by,
+                });
                 None
             }
             (None, Res::Module(module)) => {
-                needs.push(Need { subject: Subject::Module(module), by });
+                needs.push(Need {
+                    subject: Subject::Module(module),
+                    by,
+                });
                 None
             }
             (Some(import), _) => {
@@ -160,6 +169,7 @@ impl Glob<'_, '_> {
                 if binding.glob {
                     path.push(name.to_owned());
                 }
+                self.speller.see_path(&path, &by, needs);
                 let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
                 let tree = tree.join("::");
                 Some(if path.last().map(String::as_str) == Some(name) {

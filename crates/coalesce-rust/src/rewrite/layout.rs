@@ -83,7 +83,8 @@ pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
         return with > without;
     }
     let all = (0..world.modules.len()).map(|at| ModuleId(u32::try_from(at).unwrap_or(u32::MAX)));
-    let own = all.filter(|module| world.module(*module).map(|other| other.krate) == Some(node.krate));
+    let own =
+        all.filter(|module| world.module(*module).map(|other| other.krate) == Some(node.krate));
     let (with, without) = styles(world, own);
     with > without
 }
@@ -92,7 +93,11 @@ pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
 fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usize) {
     let (mut with, mut without) = (0, 0);
     for node in modules.filter_map(|module| world.module(module)) {
-        for body in node.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+        for body in node
+            .bodies
+            .iter()
+            .filter_map(|body| world.bodies.get(body.index()))
+        {
             let path = world.files.get(body.file.index()).map(|file| &file.path);
             let declared = body.declared.is_some() && !is_inline(world, body);
             match path.map(TreePath::file_name) {

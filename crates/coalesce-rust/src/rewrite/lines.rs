@@ -56,14 +56,20 @@ pub(super) fn with_spaces(text: &str, span: ByteSpan) -> ByteSpan {
 /// blank lines that would meet.
 pub(super) fn removal(text: &str, span: ByteSpan) -> ByteSpan {
     let (start, end) = (line_start(text, span.start), line_end(text, span.end));
-    let before = text.get(start as usize..span.start as usize).unwrap_or_default();
-    let after = text.get(span.end as usize..end as usize).unwrap_or_default();
+    let before = text
+        .get(start as usize..span.start as usize)
+        .unwrap_or_default();
+    let after = text
+        .get(span.end as usize..end as usize)
+        .unwrap_or_default();
     let comment = trailing_comment(text, span).is_some();
     if !before.trim().is_empty() || !(after.trim().is_empty() || comment) {
         return with_spaces(text, span);
     }
     let next_end = line_end(text, end);
-    let next = text.get(end as usize..next_end as usize).unwrap_or_default();
+    let next = text
+        .get(end as usize..next_end as usize)
+        .unwrap_or_default();
     let above = text.get(..start as usize).unwrap_or_default();
     let above = above.trim_end_matches([' ', '\t']);
     let opens = above.is_empty()
@@ -86,10 +92,18 @@ mod tests {
     fn a_declaration_leaves_no_scar() {
         for (text, word, left) in [
             ("mod a;\nmod b;\n", "mod a;", "mod b;\n"),
-            ("use x;\n\nmod a;\n\nfn f() {}\n", "mod a;", "use x;\n\nfn f() {}\n"),
+            (
+                "use x;\n\nmod a;\n\nfn f() {}\n",
+                "mod a;",
+                "use x;\n\nfn f() {}\n",
+            ),
             ("mod a; // why\nmod b;\n", "mod a;", "mod b;\n"),
             ("{ mod a; mod b; }", "mod a;", "{ mod b; }"),
-            ("x;\r\n\r\nmod a;\r\n\r\ny;\r\n", "mod a;", "x;\r\n\r\ny;\r\n"),
+            (
+                "x;\r\n\r\nmod a;\r\n\r\ny;\r\n",
+                "mod a;",
+                "x;\r\n\r\ny;\r\n",
+            ),
             ("x;\nmod a;\n\ny;\n", "mod a;", "x;\n\ny;\n"),
         ] {
             let at = text.find(word).unwrap();

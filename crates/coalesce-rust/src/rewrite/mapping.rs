@@ -61,7 +61,10 @@ impl<'a> Mapping<'a> {
         let krate = self.world.crates.get(node.krate.index())?;
         let file = self.file_of(module).unwrap_or_else(TreePath::root);
         if node.parent.is_none() {
-            let message = format!("`{}` is a crate; this version moves modules inside one", change.from);
+            let message = format!(
+                "`{}` is a crate; this version moves modules inside one",
+                change.from
+            );
             self.refusals.push(refusal(file, message));
             return None;
         }
@@ -95,16 +98,21 @@ impl<'a> Mapping<'a> {
             let Some(node) = self.world.module(module) else {
                 continue;
             };
-            let named = self.roots.iter().position(|root| {
-                root.as_ref().is_some_and(|(changed, _)| *changed == module)
-            });
+            let named = self
+                .roots
+                .iter()
+                .position(|root| root.as_ref().is_some_and(|(changed, _)| *changed == module));
             let (place, owner) = match (named, node.parent) {
                 (Some(change), _) => (
-                    self.roots.get(change).and_then(|root| Some(root.as_ref()?.1.clone())),
+                    self.roots
+                        .get(change)
+                        .and_then(|root| Some(root.as_ref()?.1.clone())),
                     Some(change),
                 ),
                 (None, Some(parent)) => (
-                    self.after.get(parent.index()).map(|above| above.child(&node.name)),
+                    self.after
+                        .get(parent.index())
+                        .map(|above| above.child(&node.name)),
                     self.owner.get(parent.index()).copied().flatten(),
                 ),
                 (None, None) => (None, None),

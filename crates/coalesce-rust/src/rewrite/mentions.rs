@@ -1,8 +1,6 @@
 //! Places that name a module or a file by text: strings with full names, includes, `#[path]`.
 
-use coalesce_model::{
-    ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath,
-};
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath};
 
 use super::{file::FileEdits, layout, mapping::Mapping, structure::Structure};
 use crate::{
@@ -11,7 +9,12 @@ use crate::{
 };
 
 /// The edits of one file.
-pub(super) fn rewrite(mapping: &Mapping<'_>, structure: &Structure, file: FileId, made: &mut FileEdits) {
+pub(super) fn rewrite(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    file: FileId,
+    made: &mut FileEdits,
+) {
     let world = mapping.world;
     let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
         return;
@@ -34,7 +37,10 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, structure: &Structure, file: FileId
 
 fn package_of(mapping: &Mapping<'_>, file: FileId) -> TreePath {
     let world = mapping.world;
-    let body = world.files.get(file.index()).and_then(|file| file.bodies.first());
+    let body = world
+        .files
+        .get(file.index())
+        .and_then(|file| file.bodies.first());
     body.and_then(|body| world.bodies.get(body.index()))
         .and_then(|body| world.module(body.module))
         .and_then(|node| world.crates.get(node.krate.index()))
@@ -69,9 +75,11 @@ impl Pass<'_> {
         (from, to): (&str, &str),
         text: String,
     ) {
-        let covered = self.made.edits.iter().any(|edit| {
-            edit.span.start < span.end && span.start < edit.span.end
-        });
+        let covered = self
+            .made
+            .edits
+            .iter()
+            .any(|edit| edit.span.start < span.end && span.start < edit.span.end);
         if covered {
             return;
         }
@@ -111,9 +119,18 @@ impl Pass<'_> {
         if self.same(&old, &new, &target) || text == value {
             return;
         }
-        let text = if include.from_manifest { format!("/{text}") } else { text };
+        let text = if include.from_manifest {
+            format!("/{text}")
+        } else {
+            text
+        };
         let (from, to) = (target.to_string(), self.moved(&target).to_string());
-        self.replace(include.span, (Form::FilePath, Evidence::ExactPath), (&from, &to), text);
+        self.replace(
+            include.span,
+            (Form::FilePath, Evidence::ExactPath),
+            (&from, &to),
+            text,
+        );
     }
 
     /// Neither the file nor what it names moves: the path stays as its author wrote it.
@@ -188,7 +205,11 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
     let mut path: Vec<&str> = names.first().copied().into_iter().collect();
     path.extend(place.path.iter().map(String::as_str));
     for (at, rest) in names.iter().skip(count).enumerate() {
-        path.push(if at == 0 { mapping.item_after(module, rest) } else { rest });
+        path.push(if at == 0 {
+            mapping.item_after(module, rest)
+        } else {
+            rest
+        });
     }
     let to = path.join("::");
     (to != name).then(|| (name.to_owned(), to))
@@ -198,16 +219,24 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
 pub(super) fn module_of(mapping: &Mapping<'_>, names: &[&str]) -> Option<(usize, ModuleId)> {
     let world = mapping.world;
     let (first, rest) = names.split_first()?;
-    let krate = world.crates.iter().find(|krate| {
-        krate.name == *first && krate.kind == crate::discover::TargetKind::Lib
-    });
+    let krate = world
+        .crates
+        .iter()
+        .find(|krate| krate.name == *first && krate.kind == crate::discover::TargetKind::Lib);
     let krate = krate.or_else(|| world.crates.iter().find(|krate| krate.name == *first))?;
     let mut module = krate.root?;
     let mut count = 1;
     for name in rest {
-        let child = world.module(module)?.children.iter().copied().find(|child| {
-            world.module(*child).is_some_and(|child| child.name == *name)
-        });
+        let child = world
+            .module(module)?
+            .children
+            .iter()
+            .copied()
+            .find(|child| {
+                world
+                    .module(*child)
+                    .is_some_and(|child| child.name == *name)
+            });
         let Some(child) = child else { break };
         module = child;
         count += 1;

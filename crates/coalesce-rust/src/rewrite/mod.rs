@@ -11,6 +11,7 @@ mod globs;
 mod layout;
 mod lines;
 mod mapping;
+mod members;
 mod mentions;
 mod place;
 mod shims;
@@ -18,6 +19,7 @@ mod sight;
 mod spell;
 mod structure;
 mod use_tree;
+mod walk;
 
 use std::collections::BTreeMap;
 
@@ -71,6 +73,12 @@ pub(crate) fn rewrite(
     for (path, made) in widened.edits {
         edits.entry(path).or_default().extend(made);
     }
+    let members = members::widen(&mapping, texts);
+    plan.notes.extend(members.notes);
+    for (path, made) in members.edits {
+        edits.entry(path).or_default().extend(made);
+    }
+    plan.refusals.extend(needs.conditions(&mapping));
     let shims = Shims::new(&mapping, texts);
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     plan.creates = placing.place();
@@ -144,10 +152,18 @@ fn is_concerned(
                 .any(|string| string.value.contains(name));
             in_strings
                 || facts.names.iter().any(|known| **known == *name)
-                || facts.includes.iter().any(|include| include.value.contains(name))
+                || facts
+                    .includes
+                    .iter()
+                    .any(|include| include.value.contains(name))
         })
     };
-    let by_path = || facts.modules.iter().any(|declared| !declared.path_attributes.is_empty());
+    let by_path = || {
+        facts
+            .modules
+            .iter()
+            .any(|declared| !declared.path_attributes.is_empty())
+    };
     changed || named() || by_path()
 }
 

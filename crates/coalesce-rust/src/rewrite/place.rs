@@ -99,7 +99,11 @@ mod tests {
             ("a", "a::b::c", "pub(in crate::a) "),
             ("a::b", "a::b", ""),
         ] {
-            assert_eq!(place(reach).visibility(&place(here)), text, "{reach} from {here}");
+            assert_eq!(
+                place(reach).visibility(&place(here)),
+                text,
+                "{reach} from {here}"
+            );
         }
     }
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, LanguagePlan, NewFile, Severity, ShimRequest,
-    Texts, TreePath, finding::codes,
+    ByteSpan, Change, Edit, Finding, LanguagePlan, NewFile, Severity, ShimRequest, Texts, TreePath,
+    finding::codes,
 };
 
 use super::{
@@ -98,7 +98,10 @@ impl Shims {
             }
             None => self.refusals.push(refusal(
                 old,
-                format!("no shim can be made for `{}`: its file does not parse", change.from),
+                format!(
+                    "no shim can be made for `{}`: its file does not parse",
+                    change.from
+                ),
             )),
         }
     }
@@ -114,7 +117,8 @@ impl Shims {
                 plan.deletes.remove(gone);
                 let length = texts.text(&file.path).map_or(0, |text| text.len());
                 let whole = ByteSpan::from_range(0..length);
-                plan.edits.insert(file.path, vec![Edit::replace(whole, file.text)]);
+                plan.edits
+                    .insert(file.path, vec![Edit::replace(whole, file.text)]);
             } else {
                 plan.creates.push(NewFile {
                     path: file.path,
@@ -138,7 +142,7 @@ fn silent_line(silent: &[String]) -> String {
 }
 
 /// Whether another crate can name the module by its own path.
-fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+pub(super) fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     let mut at = module;
     while let Some(node) = mapping.world.module(at) {
         let Some(parent) = node.parent else {
@@ -213,7 +217,9 @@ impl Builder<'_> {
         self.request
             .remove_in
             .as_ref()
-            .map_or_else(String::new, |release| format!("; it will be removed in {release}"))
+            .map_or_else(String::new, |release| {
+                format!("; it will be removed in {release}")
+            })
     }
 
     fn attribute(&self, module: ModuleId) -> String {
@@ -237,7 +243,10 @@ impl Builder<'_> {
     fn module(&self, module: ModuleId, depth: usize) -> Option<Made> {
         let world = self.mapping.world;
         let whole = !self.mapping.is_replaced(module);
-        let source = self.mapping.at(&self.mapping.after(module)).unwrap_or(module);
+        let source = self
+            .mapping
+            .at(&self.mapping.after(module))
+            .unwrap_or(module);
         let names = self.names(module);
         let (text, facts_file) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
@@ -252,7 +261,11 @@ impl Builder<'_> {
             removal: &removal,
         })?;
         let mut result = Made {
-            text: format!("{}{}", self.imports(source, facts_file, &made.needed), made.text),
+            text: format!(
+                "{}{}",
+                self.imports(source, facts_file, &made.needed),
+                made.text
+            ),
             silent: made.silent,
         };
         for child in world.module(module).map_or(&[][..], |node| &node.children) {
@@ -286,20 +299,36 @@ impl Builder<'_> {
             .declarations(child)
             .first()
             .and_then(|(file, at)| world.facts(*file)?.modules.get(*at as usize))
-            .map(|declaration| declaration.cfg.iter().map(|cfg| format!("#[cfg({cfg})]\n")).collect())
+            .map(|declaration| {
+                declaration
+                    .cfg
+                    .iter()
+                    .map(|cfg| format!("#[cfg({cfg})]\n"))
+                    .collect()
+            })
             .unwrap_or_default();
         let body: String = made
             .text
             .lines()
-            .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") })
+            .map(|line| {
+                if line.is_empty() {
+                    "\n".to_owned()
+                } else {
+                    format!("    {line}\n")
+                }
+            })
             .collect();
         let attribute = self.attribute(child);
-        result
-            .text
-            .push_str(&format!("\n{cfg}{attribute}\npub mod {} {{\n{body}}}\n", written(&name)));
-        result
-            .silent
-            .extend(made.silent.into_iter().map(|item| format!("{name}::{item}")));
+        result.text.push_str(&format!(
+            "\n/// Moved to [`{}`].\n{cfg}{attribute}\npub mod {} {{\n{body}}}\n",
+            self.inside(child),
+            written(&name)
+        ));
+        result.silent.extend(
+            made.silent
+                .into_iter()
+                .map(|item| format!("{name}::{item}")),
+        );
         Some(())
     }
 
@@ -328,9 +357,10 @@ impl Builder<'_> {
             .filter(|name| {
                 let sym = world.names.get(name);
                 let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
-                bindings.into_iter().flatten().any(|binding| {
-                    !matches!(binding.res, Res::Module(_)) && !binding.glob
-                })
+                bindings
+                    .into_iter()
+                    .flatten()
+                    .any(|binding| !matches!(binding.res, Res::Module(_)) && !binding.glob)
             })
             .collect();
         public
@@ -377,6 +407,10 @@ impl Builder<'_> {
             }
         }
         let block: String = lines.into_iter().collect();
-        if block.is_empty() { block } else { format!("{block}\n") }
+        if block.is_empty() {
+            block
+        } else {
+            format!("{block}\n")
+        }
     }
 }

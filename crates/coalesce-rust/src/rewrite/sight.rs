@@ -98,6 +98,45 @@ impl Needs {
         Some(reach.visibility(&home))
     }
 
+    /// Users of what would only be there under a condition that is not theirs.
+    pub fn conditions(&self, mapping: &Mapping<'_>) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (subject, users) in &self.by_subject {
+            let Subject::Module(module) = subject else {
+                continue;
+            };
+            if !mapping.is_root(*module) || mapping.is_replaced(*module) {
+                continue;
+            }
+            let old = mapping.world.module(*module).and_then(|node| node.parent);
+            let known = old
+                .map(|old| conditions_of(mapping, old))
+                .unwrap_or_default();
+            let Some(home) = mapping.after(*module).parent() else {
+                continue;
+            };
+            let new: BTreeSet<String> = conditions_at(mapping, &home)
+                .into_iter()
+                .filter(|condition| !known.contains(condition))
+                .collect();
+            for user in users {
+                let own = conditions_at(mapping, user);
+                let Some(condition) = new.iter().find(|condition| !own.contains(*condition)) else {
+                    continue;
+                };
+                let message = format!(
+                    "`{}` would only be there under cfg({condition}), and `{}` uses it without",
+                    mapping.name_of(&mapping.after(*module)),
+                    mapping.name_of(user)
+                );
+                let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
+                found.push(refusal(path, message));
+                break;
+            }
+        }
+        found
+    }
+
     /// The edits that widen what stays where it is, with a note for each.
     pub fn widenings(&self, mapping: &Mapping<'_>) -> Widenings {
         let mut made = Widenings::default();
@@ -236,4 +275,40 @@ impl Widenings {
             help: None,
         });
     }
+}
+
+/// The conditions on the declarations of a module and of those around it; one that only some of
+/// several declarations have does not count.
+fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    let mut at = Some(module);
+    while let Some(module) = at {
+        let mut all = world.declarations(module).into_iter().map(|(file, index)| {
+            let facts = world.facts(file);
+            let declared = facts.and_then(|facts| facts.modules.get(index as usize));
+            let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
+            conditions
+                .iter()
+                .map(|condition| condition.split_whitespace().collect::<String>())
+                .collect::<BTreeSet<String>>()
+        });
+        if let (Some(only), None) = (all.next(), all.next()) {
+            found.extend(only);
+        }
+        at = world.module(module).and_then(|node| node.parent);
+    }
+    found
+}
+
+/// The conditions of what is at a place after, or around it.
+fn conditions_at(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
+    let mut at = Some(place.clone());
+    while let Some(here) = at {
+        if let Some(module) = mapping.at(&here) {
+            return conditions_of(mapping, module);
+        }
+        at = here.parent();
+    }
+    BTreeSet::new()
 }

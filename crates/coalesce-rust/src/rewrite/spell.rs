@@ -9,6 +9,7 @@ use super::{
     mapping::Mapping,
     place::Place,
     sight::{Need, Subject},
+    walk::Goal,
 };
 use crate::{
     discover::Edition,
@@ -28,7 +29,7 @@ pub(super) enum Outcome {
 }
 
 /// Segments `start..end` of a path become `path`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Respelling {
     pub start: usize,
     pub end: usize,
@@ -37,14 +38,6 @@ pub(super) struct Respelling {
     pub from: String,
     /// The full name after.
     pub to: String,
-}
-
-/// Where a path is to lead.
-#[derive(Clone, Debug)]
-enum Goal {
-    Module(ModuleId),
-    /// What an import that is out of sight leads to, in full.
-    Path(Vec<String>),
 }
 
 /// The way that the author starts paths here.
@@ -59,14 +52,6 @@ struct Style {
     from_root: bool,
 }
 
-/// A walk along a path.
-#[derive(Default)]
-struct Walk {
-    broken: Option<(usize, Goal)>,
-    renamed: Option<(usize, String)>,
-    refused: Option<String>,
-}
-
 /// How many re-exports of re-exports are followed.
 const DEEPEST: usize = 16;
 
@@ -75,7 +60,7 @@ pub(super) struct Speller<'a> {
     pub mapping: &'a Mapping<'a>,
 }
 
-fn module_in(step: &Found) -> Option<ModuleId> {
+pub(super) fn module_in(step: &Found) -> Option<ModuleId> {
     step.all().find_map(|(res, _)| match res {
         Res::Module(module) => Some(module),
         _ => None,
@@ -93,69 +78,87 @@ pub(super) fn written(name: &str) -> String {
 }
 
 impl<'a> Speller<'a> {
-    fn world(&self) -> &'a World {
+    pub(super) fn world(&self) -> &'a World {
         self.mapping.world
     }
 
-    fn here(&self, site: &Site<'_>) -> ModuleId {
+    pub(super) fn here(&self, site: &Site<'_>) -> ModuleId {
         self.world().module_of(site.space)
     }
 
     /// What becomes of the path of a site; what it will have to see is added to `needs`.
-    pub fn respell(
-        &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        needs: &mut Vec<Need>,
-    ) -> Outcome {
+    pub fn respell(&self, facts: &SourceFacts, site: &Site<'_>, needs: &mut Vec<Need>) -> Outcome {
         let walk = self.walk(facts, site, needs, 0);
         if let Some(why) = walk.refused {
             return Outcome::Refuse(why);
         }
         let here = self.mapping.after(self.here(site));
-        let (start, mut end, mut path, mut from, mut to) = match walk.broken {
-            Some((at, Goal::Path(path))) => {
-                let from = self.world().site_name(facts, site, at).unwrap_or_default();
-                let to = path.join("::");
-                (0, at + 1, path, from, to)
-            }
-            Some((at, Goal::Module(module))) => {
-                let place = self.mapping.after(module);
-                let Some(path) = self.path_to(facts, site, at, &place, &here) else {
-                    let name = self.mapping.name_of(&place);
-                    return Outcome::Refuse(format!("`{name}` cannot be named from here"));
-                };
-                self.chain(&place, &here, needs);
-                let from = self.world().module(module).map(|node| node.canonical.clone());
-                (0, at + 1, path, from.unwrap_or_default(), self.mapping.name_of(&place))
-            }
-            None => (0, 0, Vec::new(), String::new(), String::new()),
+        let mut new = match walk.broken {
+            Some((at, goal)) => match self.to_goal(facts, site, at, goal, &here, needs) {
+                Ok(new) => new,
+                Err(why) => return Outcome::Refuse(why),
+            },
+            None => Respelling::default(),
         };
-        let mut start = start;
         if let Some((at, name)) = walk.renamed {
-            if end == 0 {
-                start = at;
+            if new.end == 0 {
+                new.start = at;
             } else {
-                path.extend(site.segments.iter().take(at).skip(end).map(|segment| {
-                    facts.name(segment.name).to_owned()
-                }));
+                let between = site.segments.iter().take(at).skip(new.end);
+                new.path
+                    .extend(between.map(|segment| facts.name(segment.name).to_owned()));
             }
-            from = self.world().site_name(facts, site, at).unwrap_or(from);
-            to = format!("{}::{name}", self.owner_name(site, at));
-            path.push(name);
-            end = at + 1;
+            new.from = self.world().site_name(facts, site, at).unwrap_or(new.from);
+            new.to = format!("{}::{name}", self.owner_name(site, at));
+            new.path.push(name);
+            new.end = at + 1;
         }
-        if end == 0 {
-            return Outcome::Keep;
-        }
-        let same = site.segments.get(start..end).is_some_and(|old| {
-            old.len() == path.len()
-                && old.iter().zip(&path).all(|(old, new)| facts.name(old.name) == new)
+        let same = site.segments.get(new.start..new.end).is_some_and(|old| {
+            let old = old.iter().map(|old| facts.name(old.name));
+            old.eq(new.path.iter().map(String::as_str))
         });
-        if same {
-            return Outcome::Keep;
+        if new.end == 0 || same {
+            Outcome::Keep
+        } else {
+            Outcome::Change(new)
         }
-        Outcome::Change(Respelling { start, end, path, from, to })
+    }
+
+    /// The path's segments up to `at`, said so that they reach `goal` from `here`.
+    fn to_goal(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        at: usize,
+        goal: Goal,
+        here: &Place,
+        needs: &mut Vec<Need>,
+    ) -> Result<Respelling, String> {
+        let world = self.world();
+        let (path, from, to) = match goal {
+            Goal::Path(path) => {
+                self.see_path(&path, here, needs);
+                let to = path.join("::");
+                (path, world.site_name(facts, site, at), to)
+            }
+            Goal::Module(module) => {
+                let place = self.mapping.after(module);
+                let to = self.mapping.name_of(&place);
+                let Some(path) = self.path_to(facts, site, at, &place, here) else {
+                    return Err(format!("`{to}` cannot be named from here"));
+                };
+                self.chain(&place, here, needs);
+                let from = world.module(module).map(|node| node.canonical.clone());
+                (path, from, to)
+            }
+        };
+        Ok(Respelling {
+            start: 0,
+            end: at + 1,
+            path,
+            from: from.unwrap_or_default(),
+            to,
+        })
     }
 
     fn owner_name(&self, site: &Site<'_>, at: usize) -> String {
@@ -172,7 +175,7 @@ impl<'a> Speller<'a> {
         self.absolute_below(leaf, 0)
     }
 
-    fn absolute_below(&self, leaf: (FileId, u32), depth: usize) -> Option<Vec<String>> {
+    pub(super) fn absolute_below(&self, leaf: (FileId, u32), depth: usize) -> Option<Vec<String>> {
         if depth > DEEPEST {
             return None;
         }
@@ -270,44 +273,6 @@ impl<'a> Speller<'a> {
         path
     }
 
-    fn walk(
-        &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        needs: &mut Vec<Need>,
-        depth: usize,
-    ) -> Walk {
-        let mut walk = Walk::default();
-        let mut before: Option<ModuleId> = None;
-        for (at, step) in site.trace.steps.iter().enumerate() {
-            let Some(segment) = site.segments.get(at) else {
-                break;
-            };
-            let stepping = Stepping {
-                speller: self,
-                site,
-                name: facts.name(segment.name),
-                step,
-                at,
-                depth,
-            };
-            let module = module_in(step);
-            match (module, before) {
-                (Some(module), None) => stepping.first_module(module, &mut walk, needs),
-                (Some(module), Some(outer)) => {
-                    stepping.module(module, outer, &mut walk, needs);
-                }
-                (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
-                (None, None) => {}
-            }
-            match module {
-                Some(module) => before = Some(module),
-                None => break,
-            }
-        }
-        walk
-    }
-
     /// The path to a place, in the way that the site's author starts paths.
     fn path_to(
         &self,
@@ -344,7 +309,9 @@ impl<'a> Speller<'a> {
             _ => return Some(self.rooted(place)),
         };
         let path: Vec<String> = start.into_iter().chain(rest).collect();
-        let hidden = path.first().is_some_and(|first| self.is_taken(site, first, place));
+        let hidden = path
+            .first()
+            .is_some_and(|first| self.is_taken(site, first, place));
         Some(if hidden { self.rooted(place) } else { path })
     }
 
@@ -393,19 +360,20 @@ impl<'a> Speller<'a> {
     }
 
     fn style(&self, facts: &SourceFacts, site: &Site<'_>) -> Style {
-        let names = || {
-            site.segments
-                .iter()
-                .map(|segment| facts.name(segment.name))
-        };
+        let names = || site.segments.iter().map(|segment| facts.name(segment.name));
         let first = names().next().unwrap_or_default();
         let own = self.world().module(self.here(site)).map(|node| node.krate);
         let krate = own.and_then(|own| self.world().crates.get(own.index()));
-        let root = site.trace.steps.first().and_then(module_in).filter(|module| {
-            self.world()
-                .module(*module)
-                .is_some_and(|node| node.parent.is_none())
-        });
+        let root = site
+            .trace
+            .steps
+            .first()
+            .and_then(module_in)
+            .filter(|module| {
+                self.world()
+                    .module(*module)
+                    .is_some_and(|node| node.parent.is_none())
+            });
         let word = matches!(first, "crate" | "$crate");
         let named = root.is_some() && !matches!(first, "self" | "super");
         let (colons, import) = match site.site {
@@ -428,6 +396,53 @@ impl<'a> Speller<'a> {
         }
     }
 
+    /// What a path from the crate's root leads through must be seen from `here`.
+    pub fn see_path(&self, path: &[String], here: &Place, needs: &mut Vec<Need>) {
+        let Some((first, rest)) = path.split_first() else {
+            return;
+        };
+        if first != "crate" {
+            return;
+        }
+        let mut place = Place::root(here.krate);
+        for name in rest {
+            let next = place.child(name);
+            let Some(module) = self.mapping.at(&next) else {
+                self.see_item(&place, name, here, needs);
+                return;
+            };
+            self.see_module(module, here, needs);
+            place = next;
+        }
+    }
+
+    /// Notes that an item that a module defines has to be seen from `here`, unless it is anyway.
+    fn see_item(&self, place: &Place, name: &str, here: &Place, needs: &mut Vec<Need>) {
+        let Some(module) = self.mapping.at(place) else {
+            return;
+        };
+        let bindings = self
+            .world()
+            .names
+            .get(name)
+            .and_then(|sym| self.world().space(module)?.names.get(&sym));
+        let Some(bindings) = bindings else { return };
+        if bindings
+            .iter()
+            .any(|binding| self.sees(here, binding.reach, module))
+        {
+            return;
+        }
+        for binding in bindings {
+            if let (Res::Item(item), None) = (binding.res, binding.import) {
+                needs.push(Need {
+                    subject: Subject::Item(item),
+                    by: here.clone(),
+                });
+            }
+        }
+    }
+
     /// Every module on the way to a place must be seen from `here`.
     fn chain(&self, place: &Place, here: &Place, needs: &mut Vec<Need>) {
         for depth in 1..=place.path.len() {
@@ -442,7 +457,7 @@ impl<'a> Speller<'a> {
     }
 
     /// Notes that a module's declaration has to be seen from `here`, unless it is anyway.
-    fn see_module(&self, module: ModuleId, here: &Place, needs: &mut Vec<Need>) {
+    pub(super) fn see_module(&self, module: ModuleId, here: &Place, needs: &mut Vec<Need>) {
         let Some(node) = self.world().module(module) else {
             return;
         };
@@ -457,12 +472,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    fn declared(
-        &self,
-        module: ModuleId,
-        name: &str,
-        is: impl Fn(Res) -> bool,
-    ) -> Option<Reach> {
+    fn declared(&self, module: ModuleId, name: &str, is: impl Fn(Res) -> bool) -> Option<Reach> {
         let sym = self.world().names.get(name)?;
         let bindings = self.world().space(module)?.names.get(&sym)?;
         bindings
@@ -478,23 +488,44 @@ impl<'a> Speller<'a> {
             Reach::Within(scope) => {
                 let own = self.mapping.after(module);
                 let scope = self.mapping.after(scope);
-                scope.common(&own).is_some_and(|reach| here.is_within(&reach))
+                scope
+                    .common(&own)
+                    .is_some_and(|reach| here.is_within(&reach))
             }
         }
     }
 
     /// Whether a glob still brings `name` after; `None` when it brings it by a private import that
     /// is out of sight.
-    fn glob_gives(&self, leaf: (FileId, u32), sym: Sym, res: Res, here: &Place, depth: usize) -> bool {
+    pub(super) fn glob_gives(
+        &self,
+        leaf: (FileId, u32),
+        sym: Sym,
+        res: Res,
+        here: &Place,
+        depth: usize,
+    ) -> bool {
         let Some(module) = self.glob_target(leaf) else {
             return true;
         };
         self.module_gives(module, sym, res, here, depth)
     }
 
-    fn module_gives(&self, module: ModuleId, sym: Sym, res: Res, here: &Place, depth: usize) -> bool {
-        let bindings = self.world().space(module).and_then(|space| space.names.get(&sym));
-        let Some(bindings) = bindings else { return true };
+    fn module_gives(
+        &self,
+        module: ModuleId,
+        sym: Sym,
+        res: Res,
+        here: &Place,
+        depth: usize,
+    ) -> bool {
+        let bindings = self
+            .world()
+            .space(module)
+            .and_then(|space| space.names.get(&sym));
+        let Some(bindings) = bindings else {
+            return true;
+        };
         bindings
             .iter()
             .filter(|binding| binding.res == res)
@@ -532,165 +563,7 @@ impl<'a> Speller<'a> {
         };
         module_in(&lookup.leaf(facts, fact, space))
     }
-}
 
-/// One step of a walk.
-struct Stepping<'s, 'a> {
-    speller: &'s Speller<'a>,
-    site: &'s Site<'s>,
-    name: &'s str,
-    step: &'s Found,
-    at: usize,
-    depth: usize,
-}
-
-impl Stepping<'_, '_> {
-    fn mapping(&self) -> &Mapping<'_> {
-        self.speller.mapping
-    }
-
-    fn here(&self) -> Place {
-        self.mapping().after(self.speller.here(self.site))
-    }
-
-    /// Whether a module is still below the one around it, by the same name.
-    fn is_in_place(&self, module: ModuleId) -> bool {
-        let parent = self.speller.world().module(module).and_then(|node| node.parent);
-        parent.is_none_or(|parent| {
-            self.mapping().after(module) == self.mapping().after(parent).child(self.name)
-        })
-    }
-
-    fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        let holds = match self.name {
-            "crate" | "$crate" | "self" => true,
-            "super" => self.here().parent() == Some(self.mapping().after(module)),
-            _ => match self.step.import {
-                Some(import) if self.step.glob => self.glob_holds(import, Res::Module(module)),
-                Some(_) => true,
-                None => self.is_in_place(module),
-            },
-        };
-        if !holds {
-            walk.broken = Some((self.at, Goal::Module(module)));
-        } else if self.mapping().is_root(module) && self.step.import.is_none() {
-            self.speller.see_module(module, &self.here(), needs);
-        }
-    }
-
-    fn glob_holds(&self, import: (FileId, u32), res: Res) -> bool {
-        let sym = self.speller.world().names.get(self.name);
-        sym.is_none_or(|sym| {
-            self.speller.glob_gives(import, sym, res, &self.here(), self.depth)
-        })
-    }
-
-    fn module(&self, module: ModuleId, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        match self.name {
-            "self" => return,
-            "super" => {
-                let above = self.mapping().after(outer).parent();
-                if above != Some(self.mapping().after(module)) {
-                    walk.broken = Some((self.at, Goal::Module(module)));
-                }
-                return;
-            }
-            _ => {}
-        }
-        match self.step.import {
-            Some(import) if self.step.glob => {
-                if !self.glob_holds(import, Res::Module(module)) {
-                    walk.broken = Some((self.at, Goal::Module(module)));
-                }
-            }
-            Some(import) => self.imported(import, outer, Res::Module(module), walk),
-            None if !self.is_in_place(module) => {
-                walk.broken = Some((self.at, Goal::Module(module)));
-            }
-            None => self.speller.see_module(module, &self.here(), needs),
-        }
-    }
-
-    /// A name that `outer` imports itself.
-    fn imported(&self, import: (FileId, u32), outer: ModuleId, res: Res, walk: &mut Walk) {
-        if self.is_seen(outer, res) {
-            return;
-        }
-        match self.speller.absolute_below(import, self.depth + 1) {
-            Some(mut path) => {
-                if self.step.glob {
-                    path.push(self.name.to_owned());
-                }
-                walk.broken = Some((self.at, Goal::Path(path)));
-            }
-            None => {
-                walk.refused = Some(format!(
-                    "`{}` is a private import that cannot be seen from the new place",
-                    self.name
-                ));
-            }
-        }
-    }
-
-    /// Whether the name is seen from the site after: some binding of it is.
-    fn is_seen(&self, outer: ModuleId, res: Res) -> bool {
-        let world = self.speller.world();
-        let bindings = world
-            .names
-            .get(self.name)
-            .and_then(|sym| world.space(outer)?.names.get(&sym));
-        let Some(bindings) = bindings else { return true };
-        let here = self.here();
-        let mut same = bindings
-            .iter()
-            .filter(|binding| same_res(binding.res, res))
-            .peekable();
-        same.peek().is_none() || same.any(|binding| self.speller.sees(&here, binding.reach, outer))
-    }
-
-    fn item(&self, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        if self.mapping().is_replaced(outer) {
-            self.item_of_replaced(outer, walk);
-            return;
-        }
-        let Some((res, _)) = self.step.all().next() else {
-            return;
-        };
-        match self.step.import {
-            Some(import) if self.step.glob => {
-                if !self.glob_holds(import, res) {
-                    self.imported(import, outer, res, walk);
-                }
-            }
-            Some(import) => self.imported(import, outer, res, walk),
-            None => {
-                let Res::Item(item) = res else { return };
-                if !self.is_seen(outer, res) {
-                    needs.push(Need {
-                        subject: Subject::Item(item),
-                        by: self.here(),
-                    });
-                }
-            }
-        }
-    }
-
-    /// What the module in the place of `outer` must have.
-    fn item_of_replaced(&self, outer: ModuleId, walk: &mut Walk) {
-        let new = self.mapping().item_after(outer, self.name);
-        let place = self.mapping().after(outer);
-        if !self.speller.offers(&place, new) {
-            walk.refused = Some(format!(
-                "`{}` has no `{new}`, which is used here",
-                self.mapping().name_of(&place)
-            ));
-        } else if new != self.name {
-            walk.renamed = Some((self.at, new.to_owned()));
-        }
-    }
-}
-
-impl Speller<'_> {
     /// Whether the module at a place after has a name, as far as can be seen.
     pub fn offers(&self, place: &Place, name: &str) -> bool {
         let Some(module) = self.mapping.at(place) else {
@@ -702,9 +575,4 @@ impl Speller<'_> {
         let sym = self.world().names.get(name);
         space.opaque || sym.is_some_and(|sym| space.names.contains_key(&sym))
     }
-}
-
-/// Whether two results are the same thing, names outside compared as far as they are known.
-fn same_res(a: Res, b: Res) -> bool {
-    matches!((a, b), (Res::External(_), Res::External(_))) || a == b
 }

@@ -52,7 +52,10 @@ impl Structure {
         order.sort_by_key(|change| {
             let root = mapping.roots.get(*change).and_then(Option::as_ref);
             root.map_or((0, 0), |(module, place)| {
-                let depth = mapping.world.module(*module).map_or(0, |node| node.canonical.matches("::").count());
+                let depth = mapping
+                    .world
+                    .module(*module)
+                    .map_or(0, |node| node.canonical.matches("::").count());
                 (place.path.len(), depth)
             })
         });
@@ -92,11 +95,7 @@ impl Structure {
     }
 
     /// Notes the declarations that leave.
-    fn may_leave(
-        &mut self,
-        mapping: &Mapping<'_>,
-        module: ModuleId,
-    ) -> Result<(), String> {
+    fn may_leave(&mut self, mapping: &Mapping<'_>, module: ModuleId) -> Result<(), String> {
         let world = mapping.world;
         let name = world.module(module).map_or("", |node| &node.canonical);
         let declarations = world.declarations(module);
@@ -288,7 +287,11 @@ impl Structure {
                     ..refusal(path, message)
                 });
             }
-            for body in node.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+            for body in node
+                .bodies
+                .iter()
+                .filter_map(|body| world.bodies.get(body.index()))
+            {
                 if !layout::is_inline(world, body)
                     && let Some(file) = world.files.get(body.file.index())
                 {
@@ -302,11 +305,17 @@ impl Structure {
     fn outside_users(&mut self, mapping: &Mapping<'_>) {
         let world = mapping.world;
         for path in self.files.keys().chain(&self.deletes) {
-            let Some(source) = world.file_at(path).and_then(|file| world.files.get(file.index()))
+            let Some(source) = world
+                .file_at(path)
+                .and_then(|file| world.files.get(file.index()))
             else {
                 continue;
             };
-            for body in source.bodies.iter().filter_map(|body| world.bodies.get(body.index())) {
+            for body in source
+                .bodies
+                .iter()
+                .filter_map(|body| world.bodies.get(body.index()))
+            {
                 if mapping.is_changed(body.module) {
                     continue;
                 }
@@ -338,9 +347,15 @@ pub(super) fn own_edits(
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     let place = mapping.after(leaving.module);
-    let old = mapping.world.module(leaving.module).map_or("", |node| &node.name);
+    let old = mapping
+        .world
+        .module(leaving.module)
+        .map_or("", |node| &node.name);
     if place.name() != old {
-        edits.push(Edit::replace(declaration.name.span, super::spell::written(place.name())));
+        edits.push(Edit::replace(
+            declaration.name.span,
+            super::spell::written(place.name()),
+        ));
     }
     let span = declaration.visibility.span;
     if let Some(text) = needs.of_moved(mapping, leaving.module, declaration.visibility) {
@@ -367,7 +382,10 @@ fn path_edits(
 ) -> Vec<Edit> {
     let world = mapping.world;
     let mut edits = Vec::new();
-    let old_base = world.files.get(leaving.file.index()).and_then(|file| file.path.parent());
+    let old_base = world
+        .files
+        .get(leaving.file.index())
+        .and_then(|file| file.path.parent());
     let home = mapping.after(leaving.module).parent();
     let new_base = home.and_then(|home| {
         let file = match structure.made.get(&home) {

@@ -252,8 +252,10 @@ impl Editor<'_> {
         );
         let mut tail = 0;
         while let (Some(a), Some(b)) = (
-            old.get(..old.len() - tail).and_then(|rest| rest.rfind("::")),
-            new.get(..new.len() - tail).and_then(|rest| rest.rfind("::")),
+            old.get(..old.len() - tail)
+                .and_then(|rest| rest.rfind("::")),
+            new.get(..new.len() - tail)
+                .and_then(|rest| rest.rfind("::")),
         ) && old.get(a..) == new.get(b..)
         {
             tail = old.len() - a;
@@ -291,13 +293,18 @@ impl Editor<'_> {
         let group_prefix = match together {
             Some(new) if new == old => old,
             Some(new) => {
-                let fits = new.starts_with(prefix) && new.len() > prefix.len() && !segments.is_empty();
+                let fits =
+                    new.starts_with(prefix) && new.len() > prefix.len() && !segments.is_empty();
                 if !fits {
                     self.take(span, &below, new);
                     return true;
                 }
-                let first = segments.first().map_or(span.start, |segment| segment.span.start);
-                let last = segments.last().map_or(span.start, |segment| segment.span.end);
+                let first = segments
+                    .first()
+                    .map_or(span.start, |segment| segment.span.start);
+                let last = segments
+                    .last()
+                    .map_or(span.start, |segment| segment.span.end);
                 let rest = joined(new.get(prefix.len()..).unwrap_or_default());
                 self.replace(ByteSpan::new(first, last), &rest);
                 new
@@ -346,7 +353,8 @@ impl Editor<'_> {
                 continue;
             };
             if let Some(LeafChange::Path { path, alias }) = self.changed(*leaf, &fact) {
-                self.taken.extend(taken_leaf(fact.kind, &path, alias.as_deref()));
+                self.taken
+                    .extend(taken_leaf(fact.kind, &path, alias.as_deref()));
             }
         }
     }
@@ -362,7 +370,8 @@ impl Editor<'_> {
     ) -> bool {
         let grown = self.taken.split_off(before);
         let (here, elsewhere): (Vec<Taken>, Vec<Taken>) = grown.into_iter().partition(|taken| {
-            taken.parent.starts_with(prefix) && !(taken.is_list() && taken.parent.len() == prefix.len())
+            taken.parent.starts_with(prefix)
+                && !(taken.is_list() && taken.parent.len() == prefix.len())
         });
         self.taken.extend(elsewhere);
         if here.is_empty() {
@@ -376,9 +385,11 @@ impl Editor<'_> {
         let text = trees_of(&here, prefix.len()).join(&separator);
         if left {
             list.grown = true;
-            self.edits.push(Edit::insert(end, format!("{separator}{text}")));
+            self.edits
+                .push(Edit::insert(end, format!("{separator}{text}")));
         } else {
-            self.edits.push(Edit::replace(ByteSpan::new(start, end), text));
+            self.edits
+                .push(Edit::replace(ByteSpan::new(start, end), text));
         }
         true
     }
@@ -439,7 +450,10 @@ impl Editor<'_> {
             return;
         };
         let next = places.get(at + run).map(|next| next.start);
-        let whole = match (next, at.checked_sub(1).and_then(|before| places.get(before))) {
+        let whole = match (
+            next,
+            at.checked_sub(1).and_then(|before| places.get(before)),
+        ) {
             (Some(next), _) => ByteSpan::new(first.start, next),
             (None, Some(before)) => ByteSpan::new(before.end, last.end),
             (None, None) => ByteSpan::new(first.start, last.end),
@@ -452,8 +466,13 @@ impl Editor<'_> {
             return;
         }
         for element in going {
-            let rest = self.text.get(element.end as usize..list.end as usize).unwrap_or_default();
-            let comma = rest.find(',').filter(|comma| rest.get(..*comma).is_some_and(|gap| gap.trim().is_empty()));
+            let rest = self
+                .text
+                .get(element.end as usize..list.end as usize)
+                .unwrap_or_default();
+            let comma = rest
+                .find(',')
+                .filter(|comma| rest.get(..*comma).is_some_and(|gap| gap.trim().is_empty()));
             let end = comma.map_or(element.end, |comma| {
                 element.end + u32::try_from(comma + 1).unwrap_or(0)
             });
@@ -489,7 +508,9 @@ impl Editor<'_> {
 
     /// The change of a leaf; one that is taken along with its group has its old alias.
     fn changed(&self, leaf: u32, fact: &UseLeaf) -> Option<LeafChange> {
-        let alias = fact.alias.map(|alias| self.facts.name(alias.name).to_owned());
+        let alias = fact
+            .alias
+            .map(|alias| self.facts.name(alias.name).to_owned());
         let unchanged = || LeafChange::Path {
             path: self.old_path(leaf),
             alias,
@@ -529,9 +550,9 @@ fn trees_of(taken: &[Taken], skip: usize) -> Vec<String> {
     let mut by_parent: Vec<(&[String], Vec<&str>)> = Vec::new();
     for one in taken {
         let parent = one.parent.get(skip..).unwrap_or_default();
-        let same = by_parent
-            .iter_mut()
-            .find(|(known, texts)| *known == parent && !one.is_list() && !texts.iter().any(|text| text.starts_with('{')));
+        let same = by_parent.iter_mut().find(|(known, texts)| {
+            *known == parent && !one.is_list() && !texts.iter().any(|text| text.starts_with('{'))
+        });
         match same {
             Some((_, texts)) => texts.push(&one.text),
             None => by_parent.push((parent, vec![&one.text])),

@@ -1,0 +1,342 @@
+//! Private fields and methods that a module may use because it is inside the module that has them.
+//!
+//! Once it has moved out, they have to be widened. Receivers are not known, so a field or method
+//! counts as used where its name follows a dot in the moved code, or where the moved code names its
+//! type; each widening is a note.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Finding, Severity, Texts, TreePath, finding::codes,
+};
+use syn::{spanned::Spanned, visit::Visit};
+
+use super::{mapping::Mapping, place::Place};
+use crate::{
+    facts::{ScopeId, ScopeKind, SourceFacts},
+    lexer,
+    resolve::{Body, ItemId, ModuleId, Res},
+};
+
+/// The widenings of members.
+#[derive(Default)]
+pub(super) struct Members {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub notes: Vec<Finding>,
+}
+
+/// What moved code says.
+#[derive(Default)]
+struct Said {
+    /// Names behind a dot.
+    dotted: BTreeSet<String>,
+    /// All names.
+    names: BTreeSet<String>,
+    /// Types and functions that are named.
+    items: BTreeSet<ItemId>,
+    /// `Type::name`
+    members: BTreeSet<(ItemId, String)>,
+}
+
+/// A field or method that its module keeps to itself.
+struct Member {
+    of: String,
+    name: String,
+    kind: MemberKind,
+    /// Where a visibility goes.
+    at: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MemberKind {
+    Field,
+    Position,
+    Method,
+    Associated,
+}
+
+/// Works out what has to be widened for all modules that move out of others.
+pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
+    let mut made = Members::default();
+    let mut wanted: BTreeMap<(TreePath, u32), (Place, Place, String)> = BTreeMap::new();
+    for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
+        let Some((module, place)) = root else {
+            continue;
+        };
+        if change.kind != ChangeKind::Move {
+            continue;
+        }
+        let left = left_behind(mapping, *module, place);
+        if left.is_empty() {
+            continue;
+        }
+        let said = said(mapping, *module, texts);
+        for outer in left {
+            for (path, member) in private_members(mapping, outer, texts) {
+                if !uses(mapping, &said, outer, &member) {
+                    continue;
+                }
+                let home = mapping.after(outer);
+                let name = format!("{}::{}", member.of, member.name);
+                let entry = wanted
+                    .entry((path, member.at))
+                    .or_insert_with(|| (home.clone(), home, name));
+                if let Some(reach) = entry.0.common(place) {
+                    entry.0 = reach;
+                }
+            }
+        }
+    }
+    for ((path, at), (reach, home, name)) in wanted {
+        let text = reach.visibility(&home);
+        made.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: path.clone(),
+            span: Some(ByteSpan::empty(at)),
+            message: format!(
+                "`{name}` becomes {}: code that moves out of its module may use it",
+                text.trim_end()
+            ),
+            help: None,
+        });
+        made.edits
+            .entry(path)
+            .or_default()
+            .push(Edit::insert(at, text));
+    }
+    made
+}
+
+/// The modules around a module that are not around its new place.
+fn left_behind(mapping: &Mapping<'_>, module: ModuleId, place: &Place) -> Vec<ModuleId> {
+    let mut left = Vec::new();
+    let mut at = mapping.world.module(module).and_then(|node| node.parent);
+    while let Some(outer) = at {
+        if !place.is_within(&mapping.after(outer)) {
+            left.push(outer);
+        }
+        at = mapping.world.module(outer).and_then(|node| node.parent);
+    }
+    left
+}
+
+fn said(mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts) -> Said {
+    let mut said = Said::default();
+    let world = mapping.world;
+    let owner = mapping.owner(module);
+    for body in &world.bodies {
+        if mapping.owner(body.module) != owner {
+            continue;
+        }
+        let (Some(file), Some(facts)) =
+            (world.files.get(body.file.index()), world.facts(body.file))
+        else {
+            continue;
+        };
+        let Some(scope) = facts.scope(body.scope) else {
+            continue;
+        };
+        if let Some(text) = texts.text(&file.path) {
+            words(&text, scope.span, &mut said);
+        }
+        for load in &file.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                if mapping.owner(world.module_of(site.space)) != owner {
+                    return;
+                }
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    for (res, _) in step.all() {
+                        match res {
+                            Res::Item(item) | Res::Variant(item, _) => {
+                                said.items.insert(item);
+                            }
+                            Res::Member(item, _) => {
+                                let name = facts.name(segment.name).to_owned();
+                                said.members.insert((item, name));
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+            });
+        }
+    }
+    said
+}
+
+fn words(text: &str, span: ByteSpan, said: &mut Said) {
+    let tokens = lexer::tokens(text, span);
+    let mut dot = false;
+    for token in tokens {
+        if token.is_ident() {
+            let word = token.span.of(text).unwrap_or_default();
+            let word = word.strip_prefix("r#").unwrap_or(word);
+            if dot {
+                said.dotted.insert(word.to_owned());
+            }
+            said.names.insert(word.to_owned());
+        }
+        dot = token.is(b'.');
+    }
+}
+
+fn uses(mapping: &Mapping<'_>, said: &Said, outer: ModuleId, member: &Member) -> bool {
+    let items = || mapping.world.items_of(outer, &member.of);
+    let named = || items().iter().any(|item| said.items.contains(item));
+    let path = || {
+        items()
+            .iter()
+            .any(|item| said.members.contains(&(*item, member.name.clone())))
+    };
+    match member.kind {
+        MemberKind::Field => {
+            said.dotted.contains(&member.name) || (said.names.contains(&member.name) && named())
+        }
+        MemberKind::Position => named(),
+        MemberKind::Method => said.dotted.contains(&member.name) || path(),
+        MemberKind::Associated => path(),
+    }
+}
+
+fn private_members(
+    mapping: &Mapping<'_>,
+    module: ModuleId,
+    texts: &dyn Texts,
+) -> Vec<(TreePath, Member)> {
+    let world = mapping.world;
+    let mut found = Vec::new();
+    for body in world.module(module).map_or(&[][..], |node| &node.bodies) {
+        let Some(body) = world.bodies.get(body.index()) else {
+            continue;
+        };
+        let (Some(file), Some(facts)) =
+            (world.files.get(body.file.index()), world.facts(body.file))
+        else {
+            continue;
+        };
+        let Some(text) = texts.text(&file.path) else {
+            continue;
+        };
+        let members = members_of(&text, facts, body);
+        found.extend(
+            members
+                .into_iter()
+                .map(|member| (file.path.clone(), member)),
+        );
+    }
+    found
+}
+
+fn members_of(text: &str, facts: &SourceFacts, body: &Body) -> Vec<Member> {
+    let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let code = text.get(base..).unwrap_or_default();
+    let Ok(file) = syn::parse_str::<syn::File>(code) else {
+        return Vec::new();
+    };
+    let mut reader = Reader {
+        facts,
+        scope: body.scope,
+        base,
+        found: Vec::new(),
+    };
+    reader.visit_file(&file);
+    let found = reader.found;
+    drop(file);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found
+}
+
+struct Reader<'f> {
+    facts: &'f SourceFacts,
+    scope: ScopeId,
+    base: usize,
+    found: Vec<Member>,
+}
+
+impl Reader<'_> {
+    fn offset(&self, spanned: &impl Spanned) -> u32 {
+        let start = self.base + spanned.span().byte_range().start;
+        u32::try_from(start).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a place stands in the module that is read, and in none inside it.
+    fn is_here(&self, at: u32) -> bool {
+        let mut innermost = ScopeId(0);
+        for (index, scope) in self.facts.scopes.iter().enumerate() {
+            let inside = scope.span.start <= at && at < scope.span.end;
+            if inside && matches!(scope.kind, ScopeKind::Module(_)) {
+                innermost = ScopeId(u32::try_from(index).unwrap_or(0));
+            }
+        }
+        innermost == self.scope
+    }
+
+    fn push(&mut self, of: &str, name: String, kind: MemberKind, at: u32) {
+        self.found.push(Member {
+            of: of.to_owned(),
+            name,
+            kind,
+            at,
+        });
+    }
+
+    fn fields(&mut self, of: &str, fields: &syn::Fields) {
+        for (index, field) in fields.iter().enumerate() {
+            if !matches!(field.vis, syn::Visibility::Inherited) {
+                continue;
+            }
+            match &field.ident {
+                Some(ident) => {
+                    let at = self.offset(ident);
+                    self.push(of, ident.to_string(), MemberKind::Field, at);
+                }
+                None => {
+                    let at = self.offset(&field.ty);
+                    self.push(of, index.to_string(), MemberKind::Position, at);
+                }
+            }
+        }
+    }
+
+    fn implementation(&mut self, item: &syn::ItemImpl) {
+        let syn::Type::Path(path) = &*item.self_ty else {
+            return;
+        };
+        let Some(of) = path.path.segments.last().map(|last| last.ident.to_string()) else {
+            return;
+        };
+        for member in &item.items {
+            match member {
+                syn::ImplItem::Fn(method) if matches!(method.vis, syn::Visibility::Inherited) => {
+                    let kind = if method.sig.receiver().is_some() {
+                        MemberKind::Method
+                    } else {
+                        MemberKind::Associated
+                    };
+                    let at = self.offset(&method.sig);
+                    self.push(&of, method.sig.ident.to_string(), kind, at);
+                }
+                syn::ImplItem::Const(found) if matches!(found.vis, syn::Visibility::Inherited) => {
+                    let at = self.offset(&found.const_token);
+                    self.push(&of, found.ident.to_string(), MemberKind::Associated, at);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        if self.is_here(self.offset(&item.ident)) {
+            self.fields(&item.ident.to_string(), &item.fields);
+        }
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        if item.trait_.is_none() && self.is_here(self.offset(&item.impl_token)) {
+            self.implementation(item);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! A walk along a path: which steps of it hold in the tree after.
+
+use super::{
+    mapping::Mapping,
+    place::Place,
+    sight::{Need, Subject},
+    spell::{Speller, module_in},
+};
+use crate::{
+    facts::SourceFacts,
+    resolve::{FileId, Found, ModuleId, Res, Site},
+};
+
+/// Where a path is to lead.
+#[derive(Clone, Debug)]
+pub(super) enum Goal {
+    Module(ModuleId),
+    /// What an import that is out of sight leads to, in full.
+    Path(Vec<String>),
+}
+
+/// A walk along a path.
+#[derive(Default)]
+pub(super) struct Walk {
+    /// The last step that does not hold, and where it is to lead.
+    pub broken: Option<(usize, Goal)>,
+    /// A step whose name is another one after.
+    pub renamed: Option<(usize, String)>,
+    /// Why the path cannot be kept working.
+    pub refused: Option<String>,
+}
+
+impl Speller<'_> {
+    /// Holds each step of a path against the tree after.
+    pub(super) fn walk(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        needs: &mut Vec<Need>,
+        depth: usize,
+    ) -> Walk {
+        let mut walk = Walk::default();
+        let mut before: Option<ModuleId> = None;
+        for (at, step) in site.trace.steps.iter().enumerate() {
+            let Some(segment) = site.segments.get(at) else {
+                break;
+            };
+            let stepping = Stepping {
+                speller: self,
+                site,
+                name: facts.name(segment.name),
+                step,
+                at,
+                depth,
+            };
+            let module = module_in(step);
+            match (module, before) {
+                (Some(module), None) => stepping.first_module(module, &mut walk, needs),
+                (Some(module), Some(outer)) => {
+                    stepping.module(module, outer, &mut walk, needs);
+                }
+                (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
+                (None, None) => {}
+            }
+            match module {
+                Some(module) => before = Some(module),
+                None => break,
+            }
+        }
+        walk
+    }
+}
+
+/// One step of a walk.
+struct Stepping<'s, 'a> {
+    speller: &'s Speller<'a>,
+    site: &'s Site<'s>,
+    name: &'s str,
+    step: &'s Found,
+    at: usize,
+    depth: usize,
+}
+
+impl Stepping<'_, '_> {
+    fn mapping(&self) -> &Mapping<'_> {
+        self.speller.mapping
+    }
+
+    fn here(&self) -> Place {
+        self.mapping().after(self.speller.here(self.site))
+    }
+
+    /// Whether a module is still below the one around it, by the same name.
+    fn is_in_place(&self, module: ModuleId) -> bool {
+        let parent = self
+            .speller
+            .world()
+            .module(module)
+            .and_then(|node| node.parent);
+        parent.is_none_or(|parent| {
+            self.mapping().after(module) == self.mapping().after(parent).child(self.name)
+        })
+    }
+
+    fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
+        let holds = match self.name {
+            "crate" | "$crate" | "self" => true,
+            "super" => self.here().parent() == Some(self.mapping().after(module)),
+            _ => match self.step.import {
+                Some(import) if self.step.glob => self.glob_holds(import, Res::Module(module)),
+                Some(_) => true,
+                None => self.is_in_place(module),
+            },
+        };
+        if !holds {
+            walk.broken = Some((self.at, Goal::Module(module)));
+        } else if self.mapping().is_root(module) && self.step.import.is_none() {
+            self.speller.see_module(module, &self.here(), needs);
+        }
+    }
+
+    fn glob_holds(&self, import: (FileId, u32), res: Res) -> bool {
+        let sym = self.speller.world().names.get(self.name);
+        sym.is_none_or(|sym| {
+            self.speller
+                .glob_gives(import, sym, res, &self.here(), self.depth)
+        })
+    }
+
+    fn module(&self, module: ModuleId, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
+        match self.name {
+            "self" => return,
+            "super" => {
+                let above = self.mapping().after(outer).parent();
+                if above != Some(self.mapping().after(module)) {
+                    walk.broken = Some((self.at, Goal::Module(module)));
+                }
+                return;
+            }
+            _ => {}
+        }
+        match self.step.import {
+            Some(import) if self.step.glob => {
+                if !self.glob_holds(import, Res::Module(module)) {
+                    walk.broken = Some((self.at, Goal::Module(module)));
+                }
+            }
+            Some(import) => self.imported(import, outer, Res::Module(module), walk),
+            None if !self.is_in_place(module) => {
+                walk.broken = Some((self.at, Goal::Module(module)));
+            }
+            None => self.speller.see_module(module, &self.here(), needs),
+        }
+    }
+
+    /// A name that `outer` imports itself.
+    fn imported(&self, import: (FileId, u32), outer: ModuleId, res: Res, walk: &mut Walk) {
+        if self.is_seen(outer, res) {
+            return;
+        }
+        match self.speller.absolute_below(import, self.depth + 1) {
+            Some(mut path) => {
+                if self.step.glob {
+                    path.push(self.name.to_owned());
+                }
+                walk.broken = Some((self.at, Goal::Path(path)));
+            }
+            None => {
+                walk.refused = Some(format!(
+                    "`{}` is a private import that cannot be seen from the new place",
+                    self.name
+                ));
+            }
+        }
+    }
+
+    /// Whether the name is seen from the site after: some binding of it is.
+    fn is_seen(&self, outer: ModuleId, res: Res) -> bool {
+        let world = self.speller.world();
+        let bindings = world
+            .names
+            .get(self.name)
+            .and_then(|sym| world.space(outer)?.names.get(&sym));
+        let Some(bindings) = bindings else {
+            return true;
+        };
+        let here = self.here();
+        let mut same = bindings
+            .iter()
+            .filter(|binding| same_res(binding.res, res))
+            .peekable();
+        same.peek().is_none() || same.any(|binding| self.speller.sees(&here, binding.reach, outer))
+    }
+
+    fn item(&self, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
+        if self.mapping().is_replaced(outer) {
+            self.item_of_replaced(outer, walk);
+            return;
+        }
+        let Some((res, _)) = self.step.all().next() else {
+            return;
+        };
+        match self.step.import {
+            Some(import) if self.step.glob => {
+                if !self.glob_holds(import, res) {
+                    self.imported(import, outer, res, walk);
+                }
+            }
+            Some(import) => self.imported(import, outer, res, walk),
+            None => {
+                let Res::Item(item) = res else { return };
+                if !self.is_seen(outer, res) {
+                    needs.push(Need {
+                        subject: Subject::Item(item),
+                        by: self.here(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// What the module in the place of `outer` must have.
+    fn item_of_replaced(&self, outer: ModuleId, walk: &mut Walk) {
+        let new = self.mapping().item_after(outer, self.name);
+        let place = self.mapping().after(outer);
+        if !self.speller.offers(&place, new) {
+            walk.refused = Some(format!(
+                "`{}` has no `{new}`, which is used here",
+                self.mapping().name_of(&place)
+            ));
+        } else if new != self.name {
+            walk.renamed = Some((self.at, new.to_owned()));
+        }
+    }
+}
+
+/// Whether two results are the same thing, names outside compared as far as they are known.
+fn same_res(a: Res, b: Res) -> bool {
+    matches!((a, b), (Res::External(_), Res::External(_))) || a == b
+}
