@@ -3,6 +3,9 @@
 //! The parser recovers from errors, so that a broken file still gives its imports. Nothing here
 //! knows other files; what a name means across files is `graph`'s business.
 
+mod annotations;
+mod predicates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Guard};
@@ -14,6 +17,11 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
+
+use predicates::{
+    assigns_all, catches_import_error, is_logger, is_name, is_suppress, is_type_checking,
+    is_warning, stronger,
+};
 
 /// What the walk found.
 #[derive(Debug, Default)]
@@ -60,6 +68,8 @@ pub struct Binding {
     pub span: ByteSpan,
     /// The import statement and leaf that bind it, if that is what does.
     pub import: Option<(usize, usize)>,
+    /// The use whose value it takes over unchanged: `b` in `a = b`.
+    pub value: Option<usize>,
 }
 
 /// A name, and the attributes that follow it: `a.b.c`.
@@ -90,6 +100,16 @@ impl Analysis {
     /// Walks `text`. A byte-order mark at its start is passed over.
     #[must_use]
     pub fn new(text: &str) -> Self {
+        Self::walk(text, true)
+    }
+
+    /// The same without the uses that stand in quoted annotations, for those who need no uses.
+    #[must_use]
+    pub fn without_annotations(text: &str) -> Self {
+        Self::walk(text, false)
+    }
+
+    fn walk(text: &str, annotations: bool) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start as usize..).unwrap_or_default();
         let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
@@ -105,6 +125,7 @@ impl Analysis {
             depth: 0,
             guard: Guard::None,
             annotation: false,
+            quoted: annotations,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -176,7 +197,10 @@ struct Walker<'t> {
     /// Functions and lambdas around.
     depth: usize,
     guard: Guard,
+    /// What is walked is a type.
     annotation: bool,
+    /// Types in quotes are walked too.
+    quoted: bool,
 }
 
 impl<'t> Walker<'t> {
@@ -256,7 +280,11 @@ impl<'t> Walker<'t> {
                 .bindings
                 .entry(name.to_owned())
                 .or_default()
-                .push(Binding { span, import });
+                .push(Binding {
+                    span,
+                    import,
+                    value: None,
+                });
         }
     }
 
@@ -494,6 +522,27 @@ impl<'t> Walker<'t> {
         }
     }
 
+    fn assign(&mut self, assign: &'t ast::StmtAssign, statement: &'t Stmt) {
+        let value = self.found.uses.len();
+        visitor::walk_stmt(self, statement);
+        let whole = match &*assign.value {
+            Expr::Name(_) => true,
+            Expr::Attribute(attribute) => self.chain(attribute).is_some(),
+            _ => false,
+        };
+        let Some(scope) = self.found.scopes.get_mut(self.scope).filter(|_| whole) else {
+            return;
+        };
+        for target in &assign.targets {
+            if let Expr::Name(name) = target
+                && let Some(bindings) = scope.bindings.get_mut(name.id.as_str())
+                && let Some(last) = bindings.last_mut()
+            {
+                last.value = Some(value);
+            }
+        }
+    }
+
     fn assign_all(&mut self, value: &Expr, extend: bool) {
         let Some(mut entries) = self.literal_strings(value) else {
             self.found.dynamic = true;
@@ -559,6 +608,21 @@ impl<'t> Walker<'t> {
         }
     }
 
+    fn string(&mut self, literal: &ast::ExprStringLiteral) {
+        for part in &literal.value {
+            let span = shift(part.content_range(), self.start);
+            let known = self.found.strings.iter().rev().take(4);
+            if !known.into_iter().any(|string| string.span == span) {
+                self.found.strings.push(StringLiteral {
+                    span,
+                    documentation: false,
+                    annotation: self.annotation,
+                });
+            }
+        }
+        self.quoted_type(literal);
+    }
+
     fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
         let Expr::Attribute(attribute) = &*call.func else {
             return;
@@ -617,9 +681,11 @@ impl<'t> Visitor<'t> for Walker<'t> {
                         .extend(names.names.iter().map(|name| name.as_str().to_owned()));
                 }
             }
-            Stmt::Assign(assign) if self.scope == 0 && assigns_all(&assign.targets) => {
-                self.assign_all(&assign.value, false);
-                visitor::walk_stmt(self, statement);
+            Stmt::Assign(assign) => {
+                if self.scope == 0 && assigns_all(&assign.targets) {
+                    self.assign_all(&assign.value, false);
+                }
+                self.assign(assign, statement);
             }
             Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
                 self.assign_all(&assign.value, true);
@@ -655,25 +721,8 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 Some(chain) => self.use_name(chain, false),
                 None => visitor::walk_expr(self, expression),
             },
-            Expr::StringLiteral(literal) => {
-                for part in &literal.value {
-                    let span = shift(part.content_range(), self.start);
-                    if !self
-                        .found
-                        .strings
-                        .iter()
-                        .rev()
-                        .take(4)
-                        .any(|string| string.span == span)
-                    {
-                        self.found.strings.push(StringLiteral {
-                            span,
-                            documentation: false,
-                            annotation: self.annotation,
-                        });
-                    }
-                }
-            }
+            Expr::StringLiteral(literal) => self.string(literal),
+            Expr::Subscript(subscript) => self.subscript(subscript),
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
                     self.parameters_outside(parameters);
@@ -693,7 +742,7 @@ impl<'t> Visitor<'t> for Walker<'t> {
             }
             Expr::Call(call) => {
                 self.call(call);
-                visitor::walk_expr(self, expression);
+                self.arguments(call);
             }
             _ => visitor::walk_expr(self, expression),
         }
@@ -719,67 +768,4 @@ impl<'t> Visitor<'t> for Walker<'t> {
         }
         visitor::walk_pattern(self, pattern);
     }
-}
-
-/// The guard inside of another one: what hides a failure prevails.
-fn stronger(outer: Guard, inner: Guard) -> Guard {
-    if inner == Guard::None
-        || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking)
-    {
-        outer
-    } else {
-        inner
-    }
-}
-
-fn is_name(expression: &Expr, name: &str) -> bool {
-    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
-}
-
-fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
-    }
-}
-
-fn assigns_all(targets: &[Expr]) -> bool {
-    targets.iter().any(|target| is_name(target, "__all__"))
-}
-
-fn is_type_checking(test: &Expr) -> bool {
-    last_name(test) == Some("TYPE_CHECKING")
-}
-
-fn catches_import_error(kind: &Expr) -> bool {
-    match kind {
-        Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
-        other => matches!(
-            last_name(other),
-            Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")
-        ),
-    }
-}
-
-fn is_suppress(context: &Expr) -> bool {
-    let Expr::Call(call) = context else {
-        return false;
-    };
-    last_name(&call.func) == Some("suppress")
-        && call.arguments.args.iter().any(catches_import_error)
-}
-
-fn is_warning(expression: &Expr) -> bool {
-    let Expr::Call(call) = expression else {
-        return false;
-    };
-    matches!(
-        last_name(&call.func),
-        Some("warn" | "warn_explicit" | "simplefilter")
-    )
-}
-
-fn is_logger(expression: &Expr) -> bool {
-    matches!(expression, Expr::Call(call) if last_name(&call.func) == Some("getLogger"))
 }

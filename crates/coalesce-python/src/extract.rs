@@ -17,7 +17,7 @@ pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
 }
 
 fn source(text: &str) -> PythonFacts {
-    let analysis = Analysis::new(text);
+    let analysis = Analysis::without_annotations(text);
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, &analysis);

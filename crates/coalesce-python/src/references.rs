@@ -80,7 +80,10 @@ fn in_file(
     for (import, _) in &analysis.imports {
         finder.import(import);
     }
-    let definition = own_definition(&analysis, module, target);
+    let (definition, again) = own_definitions(&analysis, module, target);
+    for span in again {
+        finder.push(span, vec![span], Form::Binding);
+    }
     for found in &analysis.uses {
         let meanings = names.meanings(found);
         for (at, meaning) in meanings.iter().enumerate() {
@@ -108,15 +111,26 @@ fn in_file(
     finder.found
 }
 
-/// Where the file itself first binds the item.
-fn own_definition(analysis: &Analysis, module: usize, target: &Entity) -> Option<ByteSpan> {
+/// Where the file itself first binds the item, and where it does so again.
+fn own_definitions(
+    analysis: &Analysis,
+    module: usize,
+    target: &Entity,
+) -> (Option<ByteSpan>, Vec<ByteSpan>) {
     let Entity::Item(owner, item) = target else {
-        return None;
+        return (None, Vec::new());
     };
     let bindings = (*owner == module)
         .then(|| analysis.scopes.first()?.bindings.get(item))
-        .flatten()?;
-    bindings.iter().map(|binding| binding.span).min()
+        .flatten();
+    let own = bindings
+        .into_iter()
+        .flatten()
+        .filter(|binding| binding.import.is_none());
+    let mut spans: Vec<ByteSpan> = own.map(|binding| binding.span).collect();
+    spans.sort();
+    let mut spans = spans.into_iter();
+    (spans.next(), spans.collect())
 }
 
 struct Finder<'a> {
