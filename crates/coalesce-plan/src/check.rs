@@ -168,7 +168,15 @@ impl<'a> Checker<'a> {
             self.missing(manifest, name);
             return None;
         };
-        let one_file = from.iter().all(|module| module.path == first.path);
+        // A file of types beside a source file is another text of the same module.
+        let place = |module: &Module| {
+            let path = module.path.as_str();
+            path.strip_suffix(".pyi")
+                .or(path.strip_suffix(".py"))
+                .unwrap_or(path)
+                .to_owned()
+        };
+        let one_file = from.iter().all(|module| place(module) == place(first));
         // A Rust name may stand for several files, one for each cfg; they move together.
         if !one_file && first.language == LanguageKind::Python {
             let places: Vec<_> = from
