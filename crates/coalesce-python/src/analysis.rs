@@ -4,6 +4,7 @@
 //! knows other files; what a name means across files is `graph`'s business.
 
 mod annotations;
+mod assignments;
 mod predicates;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,6 +133,7 @@ impl Analysis {
         if let ast::Mod::Module(module) = parsed.syntax() {
             walker.module(&module.body);
         }
+        walker.type_comments(parsed.tokens());
         walker.found
     }
 
@@ -415,12 +417,30 @@ impl<'t> Walker<'t> {
     }
 
     fn use_name(&mut self, chain: Vec<Spanned>, store: bool) {
+        let scope = match chain.first() {
+            Some(root) if !store => self.seen_from(&root.text),
+            _ => self.scope,
+        };
         self.found.uses.push(Use {
-            scope: self.scope,
+            scope,
             chain,
             store,
             eager: self.depth == 0,
         });
+    }
+
+    /// The scope from which a name that is read here is looked up. A class body reads what it has
+    /// bound so far, and else what lies around all classes: `Worker = Worker`.
+    fn seen_from(&self, name: &str) -> usize {
+        let mut at = self.scope;
+        while let Some(scope) = self.found.scopes.get(at).filter(|scope| scope.class) {
+            let bound = at == self.scope && scope.bindings.contains_key(name);
+            let Some(parent) = scope.parent.filter(|_| !bound) else {
+                break;
+            };
+            at = parent;
+        }
+        at
     }
 
     fn function(&mut self, function: &'t ast::StmtFunctionDef) {
@@ -522,64 +542,6 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn assign(&mut self, assign: &'t ast::StmtAssign, statement: &'t Stmt) {
-        let value = self.found.uses.len();
-        visitor::walk_stmt(self, statement);
-        let whole = match &*assign.value {
-            Expr::Name(_) => true,
-            Expr::Attribute(attribute) => self.chain(attribute).is_some(),
-            _ => false,
-        };
-        let Some(scope) = self.found.scopes.get_mut(self.scope).filter(|_| whole) else {
-            return;
-        };
-        for target in &assign.targets {
-            if let Expr::Name(name) = target
-                && let Some(bindings) = scope.bindings.get_mut(name.id.as_str())
-                && let Some(last) = bindings.last_mut()
-            {
-                last.value = Some(value);
-            }
-        }
-    }
-
-    fn assign_all(&mut self, value: &Expr, extend: bool) {
-        let Some(mut entries) = self.literal_strings(value) else {
-            self.found.dynamic = true;
-            return;
-        };
-        match &mut self.found.all {
-            Some(all) if extend => all.append(&mut entries),
-            all => *all = Some(entries),
-        }
-    }
-
-    fn literal_strings(&self, value: &Expr) -> Option<Vec<Spanned>> {
-        let elements = match value {
-            Expr::List(list) => &list.elts,
-            Expr::Tuple(tuple) => &tuple.elts,
-            Expr::BinOp(sum) => {
-                let mut left = self.literal_strings(&sum.left)?;
-                left.extend(self.literal_strings(&sum.right)?);
-                return Some(left);
-            }
-            _ => return None,
-        };
-        elements
-            .iter()
-            .map(|element| match element {
-                Expr::StringLiteral(literal) => {
-                    let part = literal.value.iter().next()?;
-                    Some(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    })
-                }
-                _ => None,
-            })
-            .collect()
-    }
-
     fn call(&mut self, call: &ast::ExprCall) {
         let callee = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -622,28 +584,6 @@ impl<'t> Walker<'t> {
         }
         self.quoted_type(literal);
     }
-
-    fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
-        let Expr::Attribute(attribute) = &*call.func else {
-            return;
-        };
-        if !is_name(&attribute.value, "__all__") {
-            return;
-        }
-        match call.arguments.args.first() {
-            Some(Expr::StringLiteral(literal)) if one => {
-                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all)
-                {
-                    all.push(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    });
-                }
-            }
-            Some(value) => self.assign_all(value, true),
-            None => {}
-        }
-    }
 }
 
 impl<'t> Visitor<'t> for Walker<'t> {
@@ -667,13 +607,7 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 visitor::walk_stmt(self, statement);
                 self.guard = outer;
             }
-            Stmt::Global(global) => {
-                if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-                    scope
-                        .globals
-                        .extend(global.names.iter().map(|name| name.as_str().to_owned()));
-                }
-            }
+            Stmt::Global(global) => self.global(global),
             Stmt::Nonlocal(names) => {
                 if let Some(scope) = self.found.scopes.get_mut(self.scope) {
                     scope

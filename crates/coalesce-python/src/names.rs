@@ -140,7 +140,8 @@ impl<'a> Names<'a> {
         let own = bindings.iter().any(|binding| binding.import.is_none());
         match imported {
             Some((entity, dotted)) => {
-                let internal = dotted.is_some()
+                let namespace = dotted.as_ref().map(|name| self.graph.is_namespace(name));
+                let internal = namespace == Some(true)
                     || matches!(entity, Some(Entity::Module(_) | Entity::Item(..)));
                 if internal || !own || bound_in != 0 {
                     Some((entity, dotted))

@@ -1,9 +1,14 @@
-//! Types that stand in quotes: `x: "Name"`, `cast("Name", x)`, `List["Name"]`.
+//! Types that stand in quotes and comments: `x: "Name"`, `cast("Name", x)`, `# type: Name`.
 //!
 //! Such a text is code that nobody evaluates with the module. Only literals of one part without
 //! escapes are walked, as their bytes are the code.
 
-use ruff_python_ast::{self as ast, Expr, visitor::Visitor};
+use coalesce_model::ByteSpan;
+use ruff_python_ast::{
+    self as ast, Expr,
+    token::{TokenKind, Tokens},
+    visitor::Visitor,
+};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::{Analysis, Scope, Use, Walker, predicates::last_name, shift};
@@ -58,6 +63,12 @@ impl<'t> Walker<'t> {
         if !self.quoted || !self.annotation || code.contains('\\') {
             return;
         }
+        self.code(span);
+    }
+
+    /// Walks a part of the text that is a type.
+    fn code(&mut self, span: ByteSpan) {
+        let code = span.of(self.text).unwrap_or_default();
         let parsed = parse_unchecked(code, ParseOptions::from(Mode::ParenthesizedExpression));
         let (ast::Mod::Expression(expression), []) = (parsed.syntax(), parsed.errors()) else {
             return;
@@ -67,6 +78,7 @@ impl<'t> Walker<'t> {
             found: Analysis::default(),
             scope: 0,
             depth: self.depth + 1,
+            annotation: true,
             ..*self
         };
         inner.found.scopes.push(Scope::default());
@@ -77,6 +89,35 @@ impl<'t> Walker<'t> {
             eager: false,
             ..used
         }));
+    }
+
+    /// Walks `# type: Name` comments, as of module level: a comment has no scope of its own.
+    pub(super) fn type_comments(&mut self, tokens: &Tokens) {
+        if !self.quoted || memchr::memmem::find(self.text.as_bytes(), b"# type:").is_none() {
+            return;
+        }
+        for token in tokens {
+            if token.kind() == TokenKind::Comment {
+                self.type_comment(self.span(token));
+            }
+        }
+    }
+
+    fn type_comment(&mut self, comment: ByteSpan) {
+        let text = comment.of(self.text).unwrap_or_default();
+        let Some(code) = text.strip_prefix("# type:") else {
+            return;
+        };
+        let code = code.split('#').next().unwrap_or_default().trim();
+        if code.is_empty() || code.starts_with("ignore") {
+            return;
+        }
+        // A signature has two parts: `(int, str) -> bool`.
+        for part in code.split("->").map(str::trim) {
+            let start = text.find(part).unwrap_or_default();
+            let start = comment.start as usize + start;
+            self.code(ByteSpan::from_range(start..start + part.len()));
+        }
     }
 
     pub(super) fn subscript(&mut self, subscript: &'t ast::ExprSubscript) {
