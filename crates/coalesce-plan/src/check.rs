@@ -148,12 +148,12 @@ impl<'a> Checker<'a> {
                     .text(&module.path)
                     .is_some_and(|text| carries_marker(&text, &manifest.id))
         });
+        // A package that goes on offering the moved module under its old name is done with it.
         let item = from.is_empty()
-            && self
-                .index
-                .graphs()
-                .iter()
-                .any(|graph| graph.knows(&entry.from.text));
+            && self.index.graphs().iter().any(|graph| {
+                let name = entry.from.text.as_str();
+                graph.knows(name) && graph.canonical(name).as_ref() != Some(&entry.to.text)
+            });
         gone && !item && !self.candidates(&entry.to).is_empty()
     }
 

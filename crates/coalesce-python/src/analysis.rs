@@ -21,7 +21,7 @@ use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
 
 use predicates::{
     assigns_all, catches_import_error, is_logger, is_name, is_suppress, is_type_checking,
-    is_warning, stronger,
+    is_warning, mentions_type_checking, stronger,
 };
 
 /// What the walk found.
@@ -127,6 +127,7 @@ impl Analysis {
             guard: Guard::None,
             annotation: false,
             quoted: annotations,
+            branches: 0,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -203,6 +204,8 @@ struct Walker<'t> {
     annotation: bool,
     /// Types in quotes are walked too.
     quoted: bool,
+    /// Branches of `if` statements around.
+    branches: usize,
 }
 
 impl<'t> Walker<'t> {
@@ -351,6 +354,7 @@ impl<'t> Walker<'t> {
             eager: self.depth == 0 && self.guard != Guard::TypeChecking,
             top_level: self.scope == 0,
             guard: self.guard,
+            conditional: self.branches > 0,
         };
         self.found.imports.push((import, self.scope));
     }
@@ -533,6 +537,9 @@ impl<'t> Walker<'t> {
         } else {
             self.guard
         };
+        // Below `if not TYPE_CHECKING` and after `if TYPE_CHECKING` stands what is executed.
+        let branch = usize::from(!mentions_type_checking(&statement.test));
+        self.branches += branch;
         self.guarded(guard, &statement.body);
         for clause in &statement.elif_else_clauses {
             if let Some(test) = &clause.test {
@@ -540,6 +547,7 @@ impl<'t> Walker<'t> {
             }
             self.visit_body(&clause.body);
         }
+        self.branches -= branch;
     }
 
     fn call(&mut self, call: &ast::ExprCall) {

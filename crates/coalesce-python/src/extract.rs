@@ -43,6 +43,7 @@ fn source(text: &str) -> PythonFacts {
                 eager,
                 top_level: false,
                 guard,
+                conditional: false,
             }),
     );
     let lines = LineIndex::new(text);

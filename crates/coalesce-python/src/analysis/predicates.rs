@@ -34,6 +34,14 @@ pub(super) fn is_type_checking(test: &Expr) -> bool {
     last_name(test) == Some("TYPE_CHECKING")
 }
 
+/// `TYPE_CHECKING` or `not TYPE_CHECKING`.
+pub(super) fn mentions_type_checking(test: &Expr) -> bool {
+    match test {
+        Expr::UnaryOp(not) => is_type_checking(&not.operand),
+        other => is_type_checking(other),
+    }
+}
+
 pub(super) fn catches_import_error(kind: &Expr) -> bool {
     match kind {
         Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
