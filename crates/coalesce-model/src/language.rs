@@ -83,6 +83,13 @@ pub trait LanguageGraph: Send + Sync {
     /// `name` is a module or an item of the tree.
     fn knows(&self, name: &str) -> bool;
 
+    /// The full name of what `name` means once re-exports are followed; `None` when that is not
+    /// something of the tree, or the language does not say.
+    fn canonical(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
 

@@ -148,12 +148,12 @@ impl<'a> Checker<'a> {
                     .text(&module.path)
                     .is_some_and(|text| carries_marker(&text, &manifest.id))
         });
+        // A package that goes on offering the moved module under its old name is done with it.
         let item = from.is_empty()
-            && self
-                .index
-                .graphs()
-                .iter()
-                .any(|graph| graph.knows(&entry.from.text));
+            && self.index.graphs().iter().any(|graph| {
+                let name = entry.from.text.as_str();
+                graph.knows(name) && graph.canonical(name).as_ref() != Some(&entry.to.text)
+            });
         gone && !item && !self.candidates(&entry.to).is_empty()
     }
 
@@ -168,7 +168,15 @@ impl<'a> Checker<'a> {
             self.missing(manifest, name);
             return None;
         };
-        let one_file = from.iter().all(|module| module.path == first.path);
+        // A file of types beside a source file is another text of the same module.
+        let place = |module: &Module| {
+            let path = module.path.as_str();
+            path.strip_suffix(".pyi")
+                .or(path.strip_suffix(".py"))
+                .unwrap_or(path)
+                .to_owned()
+        };
+        let one_file = from.iter().all(|module| place(module) == place(first));
         // A Rust name may stand for several files, one for each cfg; they move together.
         if !one_file && first.language == LanguageKind::Python {
             let places: Vec<_> = from

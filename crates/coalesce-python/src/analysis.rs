@@ -3,6 +3,10 @@
 //! The parser recovers from errors, so that a broken file still gives its imports. Nothing here
 //! knows other files; what a name means across files is `graph`'s business.
 
+mod annotations;
+mod assignments;
+mod predicates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Guard};
@@ -14,6 +18,11 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
+
+use predicates::{
+    assigns_all, catches_import_error, is_logger, is_name, is_suppress, is_type_checking,
+    is_warning, mentions_type_checking, stronger,
+};
 
 /// What the walk found.
 #[derive(Debug, Default)]
@@ -60,6 +69,8 @@ pub struct Binding {
     pub span: ByteSpan,
     /// The import statement and leaf that bind it, if that is what does.
     pub import: Option<(usize, usize)>,
+    /// The use whose value it takes over unchanged: `b` in `a = b`.
+    pub value: Option<usize>,
 }
 
 /// A name, and the attributes that follow it: `a.b.c`.
@@ -90,6 +101,16 @@ impl Analysis {
     /// Walks `text`. A byte-order mark at its start is passed over.
     #[must_use]
     pub fn new(text: &str) -> Self {
+        Self::walk(text, true)
+    }
+
+    /// The same without the uses that stand in quoted annotations, for those who need no uses.
+    #[must_use]
+    pub fn without_annotations(text: &str) -> Self {
+        Self::walk(text, false)
+    }
+
+    fn walk(text: &str, annotations: bool) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start as usize..).unwrap_or_default();
         let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
@@ -105,12 +126,15 @@ impl Analysis {
             depth: 0,
             guard: Guard::None,
             annotation: false,
+            quoted: annotations,
+            branches: 0,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
         if let ast::Mod::Module(module) = parsed.syntax() {
             walker.module(&module.body);
         }
+        walker.type_comments(parsed.tokens());
         walker.found
     }
 
@@ -176,7 +200,12 @@ struct Walker<'t> {
     /// Functions and lambdas around.
     depth: usize,
     guard: Guard,
+    /// What is walked is a type.
     annotation: bool,
+    /// Types in quotes are walked too.
+    quoted: bool,
+    /// Branches of `if` statements around.
+    branches: usize,
 }
 
 impl<'t> Walker<'t> {
@@ -256,7 +285,11 @@ impl<'t> Walker<'t> {
                 .bindings
                 .entry(name.to_owned())
                 .or_default()
-                .push(Binding { span, import });
+                .push(Binding {
+                    span,
+                    import,
+                    value: None,
+                });
         }
     }
 
@@ -321,6 +354,7 @@ impl<'t> Walker<'t> {
             eager: self.depth == 0 && self.guard != Guard::TypeChecking,
             top_level: self.scope == 0,
             guard: self.guard,
+            conditional: self.branches > 0,
         };
         self.found.imports.push((import, self.scope));
     }
@@ -387,12 +421,30 @@ impl<'t> Walker<'t> {
     }
 
     fn use_name(&mut self, chain: Vec<Spanned>, store: bool) {
+        let scope = match chain.first() {
+            Some(root) if !store => self.seen_from(&root.text),
+            _ => self.scope,
+        };
         self.found.uses.push(Use {
-            scope: self.scope,
+            scope,
             chain,
             store,
             eager: self.depth == 0,
         });
+    }
+
+    /// The scope from which a name that is read here is looked up. A class body reads what it has
+    /// bound so far, and else what lies around all classes: `Worker = Worker`.
+    fn seen_from(&self, name: &str) -> usize {
+        let mut at = self.scope;
+        while let Some(scope) = self.found.scopes.get(at).filter(|scope| scope.class) {
+            let bound = at == self.scope && scope.bindings.contains_key(name);
+            let Some(parent) = scope.parent.filter(|_| !bound) else {
+                break;
+            };
+            at = parent;
+        }
+        at
     }
 
     fn function(&mut self, function: &'t ast::StmtFunctionDef) {
@@ -485,6 +537,9 @@ impl<'t> Walker<'t> {
         } else {
             self.guard
         };
+        // Below `if not TYPE_CHECKING` and after `if TYPE_CHECKING` stands what is executed.
+        let branch = usize::from(!mentions_type_checking(&statement.test));
+        self.branches += branch;
         self.guarded(guard, &statement.body);
         for clause in &statement.elif_else_clauses {
             if let Some(test) = &clause.test {
@@ -492,43 +547,7 @@ impl<'t> Walker<'t> {
             }
             self.visit_body(&clause.body);
         }
-    }
-
-    fn assign_all(&mut self, value: &Expr, extend: bool) {
-        let Some(mut entries) = self.literal_strings(value) else {
-            self.found.dynamic = true;
-            return;
-        };
-        match &mut self.found.all {
-            Some(all) if extend => all.append(&mut entries),
-            all => *all = Some(entries),
-        }
-    }
-
-    fn literal_strings(&self, value: &Expr) -> Option<Vec<Spanned>> {
-        let elements = match value {
-            Expr::List(list) => &list.elts,
-            Expr::Tuple(tuple) => &tuple.elts,
-            Expr::BinOp(sum) => {
-                let mut left = self.literal_strings(&sum.left)?;
-                left.extend(self.literal_strings(&sum.right)?);
-                return Some(left);
-            }
-            _ => return None,
-        };
-        elements
-            .iter()
-            .map(|element| match element {
-                Expr::StringLiteral(literal) => {
-                    let part = literal.value.iter().next()?;
-                    Some(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    })
-                }
-                _ => None,
-            })
-            .collect()
+        self.branches -= branch;
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
@@ -559,26 +578,19 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
-        let Expr::Attribute(attribute) = &*call.func else {
-            return;
-        };
-        if !is_name(&attribute.value, "__all__") {
-            return;
-        }
-        match call.arguments.args.first() {
-            Some(Expr::StringLiteral(literal)) if one => {
-                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all)
-                {
-                    all.push(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    });
-                }
+    fn string(&mut self, literal: &ast::ExprStringLiteral) {
+        for part in &literal.value {
+            let span = shift(part.content_range(), self.start);
+            let known = self.found.strings.iter().rev().take(4);
+            if !known.into_iter().any(|string| string.span == span) {
+                self.found.strings.push(StringLiteral {
+                    span,
+                    documentation: false,
+                    annotation: self.annotation,
+                });
             }
-            Some(value) => self.assign_all(value, true),
-            None => {}
         }
+        self.quoted_type(literal);
     }
 }
 
@@ -603,13 +615,7 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 visitor::walk_stmt(self, statement);
                 self.guard = outer;
             }
-            Stmt::Global(global) => {
-                if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-                    scope
-                        .globals
-                        .extend(global.names.iter().map(|name| name.as_str().to_owned()));
-                }
-            }
+            Stmt::Global(global) => self.global(global),
             Stmt::Nonlocal(names) => {
                 if let Some(scope) = self.found.scopes.get_mut(self.scope) {
                     scope
@@ -617,9 +623,11 @@ impl<'t> Visitor<'t> for Walker<'t> {
                         .extend(names.names.iter().map(|name| name.as_str().to_owned()));
                 }
             }
-            Stmt::Assign(assign) if self.scope == 0 && assigns_all(&assign.targets) => {
-                self.assign_all(&assign.value, false);
-                visitor::walk_stmt(self, statement);
+            Stmt::Assign(assign) => {
+                if self.scope == 0 && assigns_all(&assign.targets) {
+                    self.assign_all(&assign.value, false);
+                }
+                self.assign(assign, statement);
             }
             Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
                 self.assign_all(&assign.value, true);
@@ -655,25 +663,8 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 Some(chain) => self.use_name(chain, false),
                 None => visitor::walk_expr(self, expression),
             },
-            Expr::StringLiteral(literal) => {
-                for part in &literal.value {
-                    let span = shift(part.content_range(), self.start);
-                    if !self
-                        .found
-                        .strings
-                        .iter()
-                        .rev()
-                        .take(4)
-                        .any(|string| string.span == span)
-                    {
-                        self.found.strings.push(StringLiteral {
-                            span,
-                            documentation: false,
-                            annotation: self.annotation,
-                        });
-                    }
-                }
-            }
+            Expr::StringLiteral(literal) => self.string(literal),
+            Expr::Subscript(subscript) => self.subscript(subscript),
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
                     self.parameters_outside(parameters);
@@ -693,7 +684,7 @@ impl<'t> Visitor<'t> for Walker<'t> {
             }
             Expr::Call(call) => {
                 self.call(call);
-                visitor::walk_expr(self, expression);
+                self.arguments(call);
             }
             _ => visitor::walk_expr(self, expression),
         }
@@ -719,67 +710,4 @@ impl<'t> Visitor<'t> for Walker<'t> {
         }
         visitor::walk_pattern(self, pattern);
     }
-}
-
-/// The guard inside of another one: what hides a failure prevails.
-fn stronger(outer: Guard, inner: Guard) -> Guard {
-    if inner == Guard::None
-        || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking)
-    {
-        outer
-    } else {
-        inner
-    }
-}
-
-fn is_name(expression: &Expr, name: &str) -> bool {
-    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
-}
-
-fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
-    }
-}
-
-fn assigns_all(targets: &[Expr]) -> bool {
-    targets.iter().any(|target| is_name(target, "__all__"))
-}
-
-fn is_type_checking(test: &Expr) -> bool {
-    last_name(test) == Some("TYPE_CHECKING")
-}
-
-fn catches_import_error(kind: &Expr) -> bool {
-    match kind {
-        Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
-        other => matches!(
-            last_name(other),
-            Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")
-        ),
-    }
-}
-
-fn is_suppress(context: &Expr) -> bool {
-    let Expr::Call(call) = context else {
-        return false;
-    };
-    last_name(&call.func) == Some("suppress")
-        && call.arguments.args.iter().any(catches_import_error)
-}
-
-fn is_warning(expression: &Expr) -> bool {
-    let Expr::Call(call) = expression else {
-        return false;
-    };
-    matches!(
-        last_name(&call.func),
-        Some("warn" | "warn_explicit" | "simplefilter")
-    )
-}
-
-fn is_logger(expression: &Expr) -> bool {
-    matches!(expression, Expr::Call(call) if last_name(&call.func) == Some("getLogger"))
 }

@@ -17,7 +17,7 @@ pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
 }
 
 fn source(text: &str) -> PythonFacts {
-    let analysis = Analysis::new(text);
+    let analysis = Analysis::without_annotations(text);
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, &analysis);
@@ -43,6 +43,7 @@ fn source(text: &str) -> PythonFacts {
                 eager,
                 top_level: false,
                 guard,
+                conditional: false,
             }),
     );
     let lines = LineIndex::new(text);

@@ -65,6 +65,8 @@ pub struct ImportStatement {
     pub top_level: bool,
     /// What it stands inside of.
     pub guard: Guard,
+    /// Stands in a branch of an `if`: whether it is executed, the text does not say.
+    pub conditional: bool,
 }
 
 /// The module part of a `from` import.

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Finding, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root,
-    Settings, Severity, TreePath, finding::codes,
+    ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind,
+    Root, Settings, Severity, TreePath, finding::codes,
 };
 use rustc_hash::FxHashMap;
 
@@ -195,22 +195,26 @@ impl PythonGraph {
         }
         let found = self.by_name.get(name)?;
         let near = |index: &&usize| {
-            let path = self
-                .modules
-                .get(**index)
-                .map(|module| module.path.as_str())
-                .unwrap_or_default();
-            let shared = here.map_or(0, |here| {
-                here.as_str()
-                    .bytes()
-                    .zip(path.bytes())
-                    .take_while(|(a, b)| a == b)
-                    .count()
-            });
-            let own = usize::from(!path.ends_with(".pyi"));
-            (shared, own)
+            let module = self.modules.get(**index);
+            let path = module.map_or("", |module| module.path.as_str());
+            let shared = here.map_or(0, |here| shared_directories(here.as_str(), path));
+            // What is mainly called so comes before what some import also calls so.
+            let mainly = module.is_some_and(|module| module.name == name);
+            (shared, mainly, !path.ends_with(".pyi"))
         };
         found.iter().rev().max_by_key(near).copied()
+    }
+
+    /// The other text of a module: the file of types beside a source file, or the reverse.
+    #[must_use]
+    pub fn twin(&self, module: usize) -> Option<usize> {
+        let path = &self.modules.get(module)?.path;
+        let extension = match path.extension()? {
+            "py" => "pyi",
+            _ => "py",
+        };
+        let twin = format!("{}.{extension}", path.file_stem());
+        self.by_path.get(&join(&path.parent()?, &twin)).copied()
     }
 
     /// Whether modules of the tree are named below this name, though it is no module itself.
@@ -292,10 +296,14 @@ impl PythonGraph {
             {
                 return Entity::Module(submodule);
             }
-            return if leaf.name.text == "*" {
-                Entity::Module(module)
-            } else {
-                self.member_at(module, &leaf.name.text, depth + 1)
+            if leaf.name.text == "*" {
+                return Entity::Module(module);
+            }
+            return match self.member_at(module, &leaf.name.text, depth + 1) {
+                Entity::Missing if self.reads_types(importer, import) => self
+                    .twin_member(module, &leaf.name.text)
+                    .unwrap_or(Entity::Missing),
+                found => found,
             };
         }
         // A namespace package: the name may still be a module.
@@ -306,6 +314,12 @@ impl PythonGraph {
             return Entity::Module(module);
         }
         self.absent(importer, &base)
+    }
+
+    /// Whether a statement is for type checkers alone, which see names that only files of types have.
+    fn reads_types(&self, importer: usize, import: &ImportStatement) -> bool {
+        let stub = |module: &Module| module.path.extension() == Some("pyi");
+        import.guard == Guard::TypeChecking || self.modules.get(importer).is_some_and(stub)
     }
 
     /// What a name is that no module has: outside, missing, or opaque.
@@ -472,10 +486,37 @@ impl PythonGraph {
             return Entity::Missing;
         };
         match self.lookup(parent) {
-            Entity::Module(module) => self.member(module, last),
+            Entity::Module(module) => match self.member(module, last) {
+                // A file of types may define names of its own.
+                Entity::Missing => self.twin_member(module, last).unwrap_or(Entity::Missing),
+                found => found,
+            },
             Entity::Item(..) => Entity::Opaque,
             other => other,
         }
+    }
+
+    /// What a full name means in the source files, and in the files of types beside them.
+    #[must_use]
+    pub fn lookup_all(&self, name: &str) -> Vec<Entity> {
+        let target = self.lookup(name);
+        let twin = match (&target, name.rsplit_once('.')) {
+            (Entity::Module(module), _) => self.twin(*module).map(Entity::Module),
+            (_, Some((parent, last))) => match self.lookup(parent) {
+                Entity::Module(module) => self.twin_member(module, last),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut found: Vec<Entity> = std::iter::once(target).chain(twin).collect();
+        found.dedup();
+        found.retain(|entity| matches!(entity, Entity::Module(_) | Entity::Item(..)));
+        found
+    }
+
+    fn twin_member(&self, module: usize, name: &str) -> Option<Entity> {
+        let member = self.member(self.twin(module)?, name);
+        matches!(member, Entity::Module(_) | Entity::Item(..)).then_some(member)
     }
 
     /// The full name of an entity of the tree.
@@ -706,6 +747,12 @@ fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
         }
     }
     found
+}
+
+/// How many directories two paths have in common.
+fn shared_directories(here: &str, path: &str) -> usize {
+    let (here, path) = (here.split('/'), path.split('/'));
+    here.zip(path).take_while(|(a, b)| a == b).count()
 }
 
 fn join(directory: &TreePath, name: &str) -> TreePath {

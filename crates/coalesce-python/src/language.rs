@@ -23,7 +23,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 2;
+    const FACTS_VERSION: u32 = 3;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -80,6 +80,10 @@ impl LanguageGraph for PythonGraph {
 
     fn knows(&self, name: &str) -> bool {
         matches!(self.lookup(name), Entity::Module(_) | Entity::Item(..))
+    }
+
+    fn canonical(&self, name: &str) -> Option<String> {
+        self.full_name(&self.lookup(name))
     }
 
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {

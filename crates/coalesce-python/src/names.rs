@@ -8,6 +8,9 @@ use crate::{
     graph::{Entity, PythonGraph},
 };
 
+/// How many assignments from name to name are followed.
+const MAXIMUM_ASSIGNMENTS: usize = 4;
+
 /// One file under the eye of a graph.
 pub struct Names<'a> {
     graph: &'a PythonGraph,
@@ -50,19 +53,30 @@ impl<'a> Names<'a> {
     /// What each prefix of a use means; empty for names of the file's own local scopes.
     #[must_use]
     pub fn meanings(&self, found: &'a Use) -> Vec<Meaning<'a>> {
+        self.meanings_at(found, 0)
+    }
+
+    fn meanings_at(&self, found: &'a Use, depth: usize) -> Vec<Meaning<'a>> {
         let Some((root, attributes)) = found.chain.split_first() else {
             return Vec::new();
         };
-        let Some((entity, dotted)) = self.root(found.scope, &root.text) else {
+        // A name that was given a module leads on as that module does.
+        let mut held = self.held(found.scope, root, depth);
+        let known = self.root(found.scope, &root.text);
+        if known.is_none() && held.is_none() {
             return Vec::new();
-        };
+        }
+        let (entity, dotted) = known.unwrap_or_default();
         let mut meanings = vec![Meaning {
             segment: root,
             entity,
             dotted,
         }];
         for attribute in attributes {
-            let Some(last) = meanings.last() else { break };
+            let held = held.take();
+            let Some(last) = held.as_ref().or(meanings.last()) else {
+                break;
+            };
             let Some((entity, dotted)) = self.attribute(last, &attribute.text) else {
                 break;
             };
@@ -73,6 +87,42 @@ impl<'a> Names<'a> {
             });
         }
         meanings
+    }
+
+    /// The module that a plain assignment gives to a name: `filters = nx.filters`.
+    fn held(&self, scope: usize, root: &'a Spanned, depth: usize) -> Option<Meaning<'a>> {
+        let bindings = self.analysis.bindings(scope, &root.text);
+        if depth > MAXIMUM_ASSIGNMENTS || bindings.iter().any(|binding| binding.import.is_some()) {
+            return None;
+        }
+        let values = bindings.iter().filter_map(|binding| binding.value);
+        values
+            .take(MAXIMUM_ASSIGNMENTS)
+            .filter_map(|value| self.analysis.uses.get(value))
+            .find_map(|value| self.module_of(value, depth + 1))
+    }
+
+    /// The meaning of a whole use, when it is a module.
+    fn module_of(&self, value: &'a Use, depth: usize) -> Option<Meaning<'a>> {
+        let mut meanings = self.meanings_at(value, depth);
+        let whole = meanings.len() == value.chain.len();
+        let last = meanings.pop().filter(|_| whole)?;
+        if matches!(last.entity, Some(Entity::Module(_))) {
+            return Some(last);
+        }
+        match value.chain.as_slice() {
+            [root] => self.held(value.scope, root, depth),
+            _ => None,
+        }
+    }
+
+    /// The module that a name holds by assignment, as seen from a scope.
+    #[must_use]
+    pub fn held_module(&self, scope: usize, root: &'a Spanned) -> Option<usize> {
+        match self.held(scope, root, 0)?.entity {
+            Some(Entity::Module(module)) => Some(module),
+            _ => None,
+        }
     }
 
     fn root(&self, scope: usize, name: &str) -> Option<(Option<Entity>, Option<String>)> {
@@ -90,7 +140,8 @@ impl<'a> Names<'a> {
         let own = bindings.iter().any(|binding| binding.import.is_none());
         match imported {
             Some((entity, dotted)) => {
-                let internal = dotted.is_some()
+                let namespace = dotted.as_ref().map(|name| self.graph.is_namespace(name));
+                let internal = namespace == Some(true)
                     || matches!(entity, Some(Entity::Module(_) | Entity::Item(..)));
                 if internal || !own || bound_in != 0 {
                     Some((entity, dotted))

@@ -5,10 +5,7 @@
 //! the tree; a read of a name that a half-executed module has not bound yet fails. What fails after
 //! the changes and did not before is reported. Calls are not followed.
 
-use std::{
-    cell::OnceCell,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{
     Change, Finding, ImportTarget, Severity, Texts, change::renamed, finding::codes,
@@ -36,61 +33,80 @@ pub fn order_regressions(
     after_texts: &dyn Texts,
 ) -> Vec<Finding> {
     let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
-    let failing_after = Program::new(after, after_texts).failures(&str::to_owned);
-    if failing_after.is_empty() {
-        return Vec::new();
-    }
-    let known = Program::new(before, before_texts).failures(&new_name);
-    let mut paths = BTreeMap::new();
-    for module in &before.modules {
-        paths
-            .entry(new_name(&module.name))
-            .or_insert_with(|| module.path.clone());
-    }
     let mut told: BTreeSet<(String, String, String)> = BTreeSet::new();
     let mut findings = Vec::new();
-    for (first, reader, target, name) in failing_after.difference(&known) {
-        // A package that could not be imported before is no safer to be in.
+    // A condition may hold or not: what is safe has to be so either way.
+    for branches in [true, false] {
+        let failing = Program::new(after, after_texts, branches).failures(&str::to_owned);
+        if failing.is_empty() {
+            continue;
+        }
+        let known = Program::new(before, before_texts, branches).failures(&new_name);
+        for failure in regressions(&failing, &known) {
+            let (_, reader, target, name) = failure;
+            if told.insert((reader.clone(), target.clone(), name.clone())) {
+                findings.extend(finding(before, after, &new_name, failure));
+            }
+        }
+    }
+    findings
+}
+
+/// Reads that fail now and did not before. A package that could not be imported before is no safer
+/// to be in.
+fn regressions<'f>(
+    failing: &'f BTreeSet<Failure>,
+    known: &'f BTreeSet<Failure>,
+) -> impl Iterator<Item = &'f Failure> {
+    failing.difference(known).filter(|failure| {
+        let (first, reader, target, name) = failure;
         let mut above = first.as_str();
-        let mut old = false;
         while let Some((parent, _)) = above.rsplit_once('.') {
             above = parent;
-            old |= known.contains(&(
+            let in_parent = (
                 parent.to_owned(),
                 reader.clone(),
                 target.clone(),
                 name.clone(),
-            ));
+            );
+            if known.contains(&in_parent) {
+                return false;
+            }
         }
-        if old || !told.insert((reader.clone(), target.clone(), name.clone())) {
-            continue;
-        }
-        let path = paths.get(reader).cloned().or_else(|| {
-            Some(
-                after
-                    .modules
-                    .iter()
-                    .find(|module| module.name == *reader)?
-                    .path
-                    .clone(),
-            )
-        });
-        let Some(path) = path else { continue };
-        let what = if name == "*" {
-            format!("all names of `{target}`")
-        } else {
-            format!("`{name}` of `{target}`")
-        };
-        findings.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path,
-            span: None,
-            message: format!("after the migration, `{reader}` would read {what} before it is bound, when `{first}` is imported first"),
-            help: Some("import it inside the function that uses it, or move the two modules together".to_owned()),
-        });
-    }
-    findings
+        true
+    })
+}
+
+fn finding(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    new_name: &dyn Fn(&str) -> String,
+    (first, reader, target, name): &Failure,
+) -> Option<Finding> {
+    let was = before
+        .modules
+        .iter()
+        .find(|module| new_name(&module.name) == *reader);
+    let is = || after.modules.iter().find(|module| module.name == *reader);
+    let path = was.or_else(is)?.path.clone();
+    let what = if name == "*" {
+        format!("all names of `{target}`")
+    } else {
+        format!("`{name}` of `{target}`")
+    };
+    Some(Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path,
+        span: None,
+        message: format!(
+            "after the migration, `{reader}` would read {what} before it is bound, when `{first}` is imported first"
+        ),
+        help: Some(
+            "import it inside the function that uses it, or move the two modules together"
+                .to_owned(),
+        ),
+    })
 }
 
 /// One thing that executing a module does, at a byte of its text.
@@ -122,7 +138,7 @@ struct State {
 }
 
 impl<'g> Program<'g> {
-    fn new(graph: &'g PythonGraph, texts: &'g dyn Texts) -> Self {
+    fn new(graph: &'g PythonGraph, texts: &'g dyn Texts, branches: bool) -> Self {
         let by_name: FxHashMap<&str, usize> = graph
             .modules
             .iter()
@@ -142,7 +158,7 @@ impl<'g> Program<'g> {
                 .iter()
                 .map(|module| parent(&module.name))
                 .collect(),
-            steps: steps(graph),
+            steps: steps(graph, branches),
             bound: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             reads: graph.modules.iter().map(|_| OnceCell::new()).collect(),
         }
@@ -375,8 +391,9 @@ impl<'g> Program<'g> {
     }
 }
 
-/// What executing each module imports, in order.
-fn steps(graph: &PythonGraph) -> Vec<Vec<Step<'_>>> {
+/// What executing each module imports, in order; what stands in branches of `if` only with
+/// `branches`.
+fn steps(graph: &PythonGraph, branches: bool) -> Vec<Vec<Step<'_>>> {
     let mut steps: Vec<Vec<Step<'_>>> = vec![Vec::new(); graph.modules.len()];
     for import in graph.imports.iter().filter(|import| import.eager) {
         let (ImportTarget::Module(target), Some(list)) =
@@ -403,7 +420,7 @@ fn steps(graph: &PythonGraph) -> Vec<Vec<Step<'_>>> {
     for (list, facts) in steps.iter_mut().zip(&graph.facts) {
         let mut statements: Vec<_> = facts.imports.iter().collect();
         statements.sort_by_key(|import| import.span.start);
-        for step in list.iter_mut() {
+        list.retain_mut(|step| {
             let at = statements
                 .partition_point(|import| import.span.start <= step.at)
                 .checked_sub(1);
@@ -416,7 +433,8 @@ fn steps(graph: &PythonGraph) -> Vec<Vec<Step<'_>>> {
                     step.item = Some("*");
                 }
             }
-        }
+            branches || !statement.is_some_and(|statement| statement.conditional)
+        });
         list.sort_by_key(|step| step.at);
     }
     steps

@@ -10,6 +10,12 @@ use coalesce_model::{
     finding::codes,
 };
 
+use ruff_python_ast::{
+    self as ast, Expr,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
 use crate::{extract::is_dotted, extract::is_identifier, rewrite::Mapping};
 
 /// One entry of a list.
@@ -135,47 +141,64 @@ fn setup_cfg(text: &str) -> Vec<Entry> {
     entries
 }
 
-/// `packages=["a", "a.b"]` in a call; lists that are put together are left alone.
+/// `packages=["a", "a.b"]` in a call or an assignment. Only a list of nothing but literals is one
+/// that somebody wrote by hand; a comprehension or a sum is left alone.
 fn setup_py(text: &str) -> Vec<Vec<Entry>> {
-    let mut lists = Vec::new();
-    for (at, word) in text.match_indices("packages") {
-        let rest = text.get(at + word.len()..).unwrap_or_default();
-        let opened = rest
-            .trim_start()
-            .strip_prefix('=')
-            .and_then(|rest| rest.trim_start().strip_prefix('['));
-        let Some(inner) = opened.and_then(|rest| rest.split(']').next()) else {
-            continue;
-        };
-        let start = text.len() - opened.map_or(0, str::len);
-        lists.push(quoted(inner, start));
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let source = text.get(start..).unwrap_or_default();
+    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let mut found = PackageLists {
+        start,
+        lists: Vec::new(),
+    };
+    if let ast::Mod::Module(module) = parsed.syntax() {
+        found.visit_body(&module.body);
     }
-    lists
+    found.lists
 }
 
-fn quoted(list: &str, offset: usize) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    let mut at = 0;
-    while let Some(open) = list
-        .get(at..)
-        .and_then(|rest| rest.find(['"', '\'']))
-        .map(|found| at + found)
-    {
-        let quote = list.get(open..open + 1).unwrap_or("\"");
-        let Some(length) = list.get(open + 1..).and_then(|rest| rest.find(quote)) else {
-            break;
+struct PackageLists {
+    /// Bytes before what was parsed.
+    start: usize,
+    lists: Vec<Vec<Entry>>,
+}
+
+impl PackageLists {
+    fn list(&mut self, value: &Expr) {
+        let Expr::List(list) = value else {
+            return;
         };
-        let name = list
-            .get(open + 1..open + 1 + length)
-            .unwrap_or_default()
-            .to_owned();
-        at = open + length + 2;
-        entries.push(Entry {
-            name,
-            span: ByteSpan::from_range(offset + open..offset + at),
+        let entries = list.elts.iter().map(|element| match element {
+            Expr::StringLiteral(literal) => Some(Entry {
+                name: literal.value.to_str().to_owned(),
+                span: ByteSpan::from_range(
+                    literal.range.start().to_usize() + self.start
+                        ..literal.range.end().to_usize() + self.start,
+                ),
+            }),
+            _ => None,
         });
+        self.lists.extend(entries.collect::<Option<Vec<Entry>>>());
     }
-    entries
+}
+
+impl<'a> Visitor<'a> for PackageLists {
+    fn visit_stmt(&mut self, statement: &'a ast::Stmt) {
+        if let ast::Stmt::Assign(assign) = statement
+            && let [Expr::Name(name)] = assign.targets.as_slice()
+            && name.id.as_str() == "packages"
+        {
+            self.list(&assign.value);
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_keyword(&mut self, keyword: &'a ast::Keyword) {
+        if keyword.arg.as_ref().is_some_and(|name| name == "packages") {
+            self.list(&keyword.value);
+        }
+        visitor::walk_keyword(self, keyword);
+    }
 }
 
 fn add(
@@ -192,10 +215,18 @@ fn add(
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let known = list.iter().any(|entry| after(entry) == name);
     let neighbours = list.iter().any(|entry| top(&entry.name) == top(name));
+    // A list that names none of the packages below its top has them from elsewhere.
+    let below_top = format!("{}.", top(name));
+    let below = |name: &str| name.starts_with(&below_top);
+    let modules = &mapping.graph.modules;
+    let partial = !list.iter().any(|entry| below(&entry.name))
+        && modules
+            .iter()
+            .any(|module| module.package && below(&module.name));
     let own_entry = list.iter().position(|entry| entry.name == name);
     // A shim's package is listed again only where it was.
     let was_package = mapping.graph.find(None, name).is_some();
-    if known || !neighbours || (was_package && own_entry.is_none()) {
+    if known || partial || !neighbours || (was_package && own_entry.is_none()) {
         return;
     }
     let sorted = list

@@ -15,11 +15,11 @@ use crate::{
 
 /// The references of `name`, its own definition left out, sorted.
 pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-    let target = graph.lookup(name);
-    if !matches!(target, Entity::Module(_) | Entity::Item(..)) {
+    let targets = graph.lookup_all(name);
+    if targets.is_empty() {
         return Vec::new();
     }
-    let spellings = spellings(graph, name, &target);
+    let spellings = spellings(graph, name, &targets);
     let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
         let Some(text) = texts.text(&found.path) else {
             return Vec::new();
@@ -28,7 +28,7 @@ pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Ref
             .iter()
             .any(|spelling| memchr::memmem::find(text.as_bytes(), spelling.as_bytes()).is_some());
         if mentioned {
-            in_file(graph, module, &found.path, &text, &target)
+            in_file(graph, module, &found.path, &text, &targets)
         } else {
             Vec::new()
         }
@@ -40,10 +40,11 @@ pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Ref
 }
 
 /// The last segment of the name, and every alias that some import gives it.
-fn spellings(graph: &PythonGraph, name: &str, target: &Entity) -> BTreeSet<String> {
+fn spellings(graph: &PythonGraph, name: &str, targets: &[Entity]) -> BTreeSet<String> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let mut spellings = BTreeSet::from([last(name)]);
-    spellings.extend(graph.full_name(target).map(|name| last(&name)));
+    let full = targets.iter().filter_map(|target| graph.full_name(target));
+    spellings.extend(full.map(|name| last(&name)));
     loop {
         let before = spellings.len();
         for import in graph.facts.iter().flat_map(|facts| &facts.imports) {
@@ -66,7 +67,7 @@ fn in_file(
     module: usize,
     path: &TreePath,
     text: &str,
-    target: &Entity,
+    targets: &[Entity],
 ) -> Vec<Reference> {
     let analysis = Analysis::new(text);
     let names = Names::new(graph, Some(module), &analysis);
@@ -74,17 +75,30 @@ fn in_file(
         graph,
         module,
         path,
-        target,
+        targets,
         found: Vec::new(),
     };
     for (import, _) in &analysis.imports {
         finder.import(import);
     }
-    let definition = own_definition(&analysis, module, target);
+    let definitions = own_definitions(&analysis, module, targets);
+    let definition = match definitions.as_slice() {
+        [only] => Some(*only),
+        several => {
+            for span in several {
+                finder.push(*span, vec![*span], Form::Binding);
+            }
+            None
+        }
+    };
     for found in &analysis.uses {
         let meanings = names.meanings(found);
         for (at, meaning) in meanings.iter().enumerate() {
-            if meaning.entity.as_ref() == Some(target) && Some(meaning.segment.span) != definition {
+            let meant = meaning
+                .entity
+                .as_ref()
+                .is_some_and(|entity| targets.contains(entity));
+            if meant && Some(meaning.segment.span) != definition {
                 let segments: Vec<ByteSpan> = meanings
                     .iter()
                     .take(at + 1)
@@ -100,7 +114,7 @@ fn in_file(
         }
     }
     for entry in analysis.all.iter().flatten() {
-        if graph.member(module, &entry.text) == *target {
+        if targets.contains(&graph.member(module, &entry.text)) {
             finder.push(entry.span, vec![entry.span], Form::ExportList);
         }
     }
@@ -108,22 +122,28 @@ fn in_file(
     finder.found
 }
 
-/// Where the file itself first binds the item.
-fn own_definition(analysis: &Analysis, module: usize, target: &Entity) -> Option<ByteSpan> {
-    let Entity::Item(owner, item) = target else {
-        return None;
+/// Where the file itself binds the item. With several places none is more the definition than
+/// another.
+fn own_definitions(analysis: &Analysis, module: usize, targets: &[Entity]) -> Vec<ByteSpan> {
+    let own = targets.iter().filter_map(|target| match target {
+        Entity::Item(owner, item) if *owner == module => Some(item),
+        _ => None,
+    });
+    let Some(scope) = analysis.scopes.first() else {
+        return Vec::new();
     };
-    let bindings = (*owner == module)
-        .then(|| analysis.scopes.first()?.bindings.get(item))
-        .flatten()?;
-    bindings.iter().map(|binding| binding.span).min()
+    own.filter_map(|item| scope.bindings.get(item))
+        .flatten()
+        .filter(|binding| binding.import.is_none())
+        .map(|binding| binding.span)
+        .collect()
 }
 
 struct Finder<'a> {
     graph: &'a PythonGraph,
     module: usize,
     path: &'a TreePath,
-    target: &'a Entity,
+    targets: &'a [Entity],
     found: Vec<Reference>,
 }
 
@@ -142,7 +162,7 @@ impl Finder<'_> {
         if let Some(from) = &import.from
             && let Some(base) = self.graph.base_module(self.module, import)
         {
-            if Entity::Module(base) == *self.target {
+            if self.targets.contains(&Entity::Module(base)) {
                 let form = if import.leaves.iter().any(|leaf| leaf.name.text == "*") {
                     Form::Glob
                 } else {
@@ -162,7 +182,10 @@ impl Finder<'_> {
         if leaf.name.text == "*" {
             return;
         }
-        if self.graph.leaf_entity(self.module, import, leaf) == *self.target {
+        if self
+            .targets
+            .contains(&self.graph.leaf_entity(self.module, import, leaf))
+        {
             let form = if import.from.is_some() {
                 Form::ImportFrom
             } else {
@@ -183,7 +206,7 @@ impl Finder<'_> {
             let prefix = name
                 .get(..at)
                 .and_then(|prefix| self.graph.find(Some(self.module), prefix));
-            if prefix.map(Entity::Module).as_ref() == Some(self.target) {
+            if prefix.is_some_and(|prefix| self.targets.contains(&Entity::Module(prefix))) {
                 let start = name
                     .get(..at)
                     .and_then(|prefix| prefix.rfind('.'))
@@ -205,7 +228,7 @@ impl Finder<'_> {
             let Some(content) = string.span.of(text).filter(|content| is_dotted(content)) else {
                 continue;
             };
-            if self.graph.lookup(content) == *self.target {
+            if self.targets.contains(&self.graph.lookup(content)) {
                 self.push(string.span, vec![string.span], Form::String);
             }
         }

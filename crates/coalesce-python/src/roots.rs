@@ -42,8 +42,10 @@ pub fn name_files(files: &[File], settings: &Settings) -> Naming {
         declared: declared(files, settings),
         fixed: settings.python_roots.is_some(),
         support: support(files),
+        beside: BTreeSet::new(),
         used: BTreeMap::new(),
     };
+    namer.beside = namer.beside_packages();
     let names = sources
         .iter()
         .map(|path| {
@@ -80,6 +82,8 @@ struct Namer {
     fixed: bool,
     /// How often the tree imports each dotted name or something below it.
     support: FxHashMap<String, u32>,
+    /// Directories that hold a topmost package which the tree imports by its bare name.
+    beside: BTreeSet<TreePath>,
     used: BTreeMap<TreePath, String>,
 }
 
@@ -133,6 +137,15 @@ fn support(files: &[File]) -> FxHashMap<String, u32> {
 }
 
 impl Namer {
+    fn beside_packages(&self) -> BTreeSet<TreePath> {
+        let above = self.packages.iter().filter_map(|package| {
+            let parent = package.parent()?;
+            let bare = self.support.contains_key(package.file_name());
+            (bare && !self.packages.contains(&parent)).then_some(parent)
+        });
+        above.collect()
+    }
+
     fn names(&mut self, path: &TreePath) -> FileNames {
         let directory = path.parent().unwrap_or_else(TreePath::root);
         let top = self.top(&directory);
@@ -156,8 +169,10 @@ impl Namer {
             let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
             let supported = self.support.get(&subject).copied().unwrap_or(0);
             let segments = name.split('.').count();
-            // The bare name of a script says nothing: every directory has its `utils`.
-            let telling = segments > 1 || top.is_some();
+            // The bare name of a script says nothing: every directory has its `utils`. Beside a
+            // package it is what the package calls it.
+            let beside = root == directory && self.beside.contains(&root);
+            let telling = segments > 1 || top.is_some() || beside;
             if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
                 let supported = if telling || is_declared { supported } else { 0 };
                 candidates.push((

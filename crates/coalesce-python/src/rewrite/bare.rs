@@ -16,6 +16,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
             continue;
         };
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
+        completed(file, &change.from, leaf, found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
             mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
@@ -32,6 +33,31 @@ fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
             .any(|other| other.span.start < span.end && span.start < other.span.end);
         if !told && !found.covered(span) && in_text(file, span) {
             found.leave(span, form, name, "less than a full name");
+        }
+    }
+}
+
+/// Names that are put together at run time: `"pkg." + name`, `f"pkg.{name}"`. Where a file has the
+/// prefix, it and every string that is the rest alone may name the module.
+fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
+    let prefix = name.strip_suffix(leaf).unwrap_or_default();
+    let open = |span: &ByteSpan| {
+        let rest = file.text.get(span.end as usize..).unwrap_or_default();
+        rest.starts_with(['"', '\'', '{', '%'])
+    };
+    let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix).filter(open).collect();
+    if prefix.is_empty() || prefixes.is_empty() {
+        return;
+    }
+    let strings = file.analysis().strings.iter();
+    let rests = strings
+        .filter(|string| !string.documentation && string.span.of(file.text) == Some(leaf))
+        .map(|string| (string.span, "a bare name beside a prefix that completes it"));
+    let why = "a prefix that is completed at run time; it may lead to the module";
+    let prefixes = prefixes.into_iter().map(|span| (span, why));
+    for (span, why) in rests.chain(prefixes) {
+        if !found.covered(span) {
+            found.leave(span, Form::String, name, why);
         }
     }
 }

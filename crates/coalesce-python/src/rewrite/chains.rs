@@ -40,7 +40,7 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
     }
 }
 
-fn root<'a>(file: &File<'a>, used: &Use) -> Option<Root<'a>> {
+fn root<'a>(file: &File<'a>, used: &'a Use) -> Option<Root<'a>> {
     let first = used.chain.first()?;
     let analysis = file.analysis();
     if analysis.binding_scope(used.scope, &first.text).is_none() {
@@ -63,8 +63,12 @@ fn root<'a>(file: &File<'a>, used: &Use) -> Option<Root<'a>> {
     if !imports.is_empty() && imports.iter().all(plain) {
         return Some(Root::Whole(imports));
     }
-    imports.into_iter().find_map(|(import, leaf)| {
+    let imported = imports.into_iter().find_map(|(import, leaf)| {
         Some(Root::Module(file.leaf_module(import, leaf)?, Some(import)))
+    });
+    imported.or_else(|| {
+        let held = file.names.held_module(used.scope, first)?;
+        Some(Root::Module(held, None))
     })
 }
 
@@ -290,7 +294,7 @@ fn elsewhere(
     };
     let Some(import) = import else {
         let why = format!(
-            "`{}` comes from a star import and does not lead to `{new}`",
+            "`{}` comes from a star import or an assignment and does not lead to `{new}`",
             root.text
         );
         found.leave(span, Form::Path, old, &why);

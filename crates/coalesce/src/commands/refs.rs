@@ -1,7 +1,7 @@
 //! `refs NAME`: every place that names a module or an item.
 
 use coalesce_model::{
-    LanguageKind, Reference,
+    LanguageKind, Module, Reference,
     envelope::{Body, Command, Envelope, Refs},
     manifest::nearest,
 };
@@ -30,14 +30,18 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
         .into_iter()
         .filter(|graph| wanted.is_none_or(|language| graph.language() == language))
         .collect();
-    let known = |graph: &dyn coalesce_model::LanguageGraph| {
-        graph.knows(name)
-            || graph
-                .modules()
-                .iter()
-                .any(|module| module.name == name || module.also.iter().any(|other| other == name))
+    let known = |graph: &dyn coalesce_model::LanguageGraph, name: &str| {
+        let called = |module: &Module| module.name == name || module.also.iter().any(|n| n == name);
+        graph.knows(name) || graph.modules().iter().any(called)
     };
-    if !graphs.iter().any(|graph| known(*graph)) {
+    let placed = || {
+        let mut places = graphs.iter().map(|graph| by_place(graph.modules(), name));
+        places.find_map(|place| place)
+    };
+    let unknown = !graphs.iter().any(|graph| known(*graph, name));
+    let placed = unknown.then(placed).flatten();
+    let name = placed.as_deref().unwrap_or(name);
+    if !graphs.iter().any(|graph| known(*graph, name)) {
         let names = graphs
             .iter()
             .flat_map(|graph| graph.modules())
@@ -49,7 +53,7 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
         });
     }
     let mut references: Vec<Reference> = Vec::new();
-    for graph in graphs.iter().filter(|graph| known(**graph)) {
+    for graph in graphs.iter().filter(|graph| known(**graph, name)) {
         references.extend(graph.references(name, &session.tree));
         references.extend(coalesce_text::references(
             name,
@@ -70,4 +74,26 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
         references: entries,
     };
     Ok(page.envelope(Command::Refs, &[], Body::Refs(body)))
+}
+
+/// The name of what `name` means when it is spelled from the root of the tree instead of from an
+/// import root: `src.pkg.Item`, `examples.app.main`.
+fn by_place(modules: &[Module], name: &str) -> Option<String> {
+    if name.contains("::") {
+        return None;
+    }
+    let below = |module: &Module| {
+        let path = module.path.as_str();
+        let stem = path.strip_suffix(".py").or(path.strip_suffix(".pyi"))?;
+        let place = stem
+            .strip_suffix("/__init__")
+            .unwrap_or(stem)
+            .replace('/', ".");
+        let rest = name.strip_prefix(&place)?;
+        (rest.is_empty() || rest.starts_with('.')).then(|| format!("{}{rest}", module.name))
+    };
+    let longest = modules
+        .iter()
+        .filter_map(|module| Some((module.path.as_str().len(), below(module)?)));
+    Some(longest.max()?.1)
 }

@@ -1,0 +1,108 @@
+//! Assignments and declarations: what they bind, what `__all__` becomes.
+
+use ruff_python_ast::{self as ast, Expr, Stmt, visitor};
+
+use super::{Use, Walker, predicates::is_name, shift};
+use crate::facts::Spanned;
+
+impl<'t> Walker<'t> {
+    pub(super) fn global(&mut self, global: &ast::StmtGlobal) {
+        if let Some(scope) = self.found.scopes.get_mut(self.scope) {
+            let names = global.names.iter().map(|name| name.as_str().to_owned());
+            scope.globals.extend(names);
+        }
+        for name in &global.names {
+            let name = Spanned {
+                text: name.as_str().to_owned(),
+                span: self.span(name),
+            };
+            // Nothing is read here, whatever the time.
+            self.found.uses.push(Use {
+                scope: self.scope,
+                chain: vec![name],
+                store: true,
+                eager: false,
+            });
+        }
+    }
+
+    pub(super) fn assign(&mut self, assign: &'t ast::StmtAssign, statement: &'t Stmt) {
+        let value = self.found.uses.len();
+        visitor::walk_stmt(self, statement);
+        let whole = match &*assign.value {
+            Expr::Name(_) => true,
+            Expr::Attribute(attribute) => self.chain(attribute).is_some(),
+            _ => false,
+        };
+        let Some(scope) = self.found.scopes.get_mut(self.scope).filter(|_| whole) else {
+            return;
+        };
+        for target in &assign.targets {
+            if let Expr::Name(name) = target
+                && let Some(bindings) = scope.bindings.get_mut(name.id.as_str())
+                && let Some(last) = bindings.last_mut()
+            {
+                last.value = Some(value);
+            }
+        }
+    }
+
+    pub(super) fn assign_all(&mut self, value: &Expr, extend: bool) {
+        let Some(mut entries) = self.literal_strings(value) else {
+            self.found.dynamic = true;
+            return;
+        };
+        match &mut self.found.all {
+            Some(all) if extend => all.append(&mut entries),
+            all => *all = Some(entries),
+        }
+    }
+
+    pub(super) fn literal_strings(&self, value: &Expr) -> Option<Vec<Spanned>> {
+        let elements = match value {
+            Expr::List(list) => &list.elts,
+            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::BinOp(sum) => {
+                let mut left = self.literal_strings(&sum.left)?;
+                left.extend(self.literal_strings(&sum.right)?);
+                return Some(left);
+            }
+            _ => return None,
+        };
+        elements
+            .iter()
+            .map(|element| match element {
+                Expr::StringLiteral(literal) => {
+                    let part = literal.value.iter().next()?;
+                    Some(Spanned {
+                        text: literal.value.to_str().to_owned(),
+                        span: shift(part.content_range(), self.start),
+                    })
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(super) fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
+        let Expr::Attribute(attribute) = &*call.func else {
+            return;
+        };
+        if !is_name(&attribute.value, "__all__") {
+            return;
+        }
+        match call.arguments.args.first() {
+            Some(Expr::StringLiteral(literal)) if one => {
+                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all)
+                {
+                    all.push(Spanned {
+                        text: literal.value.to_str().to_owned(),
+                        span: shift(part.content_range(), self.start),
+                    });
+                }
+            }
+            Some(value) => self.assign_all(value, true),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What single expressions are, told by their spelling alone.
+
+use coalesce_model::Guard;
+use ruff_python_ast::Expr;
+
+/// The guard inside of another one: what hides a failure prevails.
+pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
+    if inner == Guard::None
+        || (outer.hides_failure() && !inner.hides_failure() && inner != Guard::TypeChecking)
+    {
+        outer
+    } else {
+        inner
+    }
+}
+
+pub(super) fn is_name(expression: &Expr, name: &str) -> bool {
+    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
+}
+
+pub(super) fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
+
+pub(super) fn assigns_all(targets: &[Expr]) -> bool {
+    targets.iter().any(|target| is_name(target, "__all__"))
+}
+
+pub(super) fn is_type_checking(test: &Expr) -> bool {
+    last_name(test) == Some("TYPE_CHECKING")
+}
+
+/// `TYPE_CHECKING` or `not TYPE_CHECKING`.
+pub(super) fn mentions_type_checking(test: &Expr) -> bool {
+    match test {
+        Expr::UnaryOp(not) => is_type_checking(&not.operand),
+        other => is_type_checking(other),
+    }
+}
+
+pub(super) fn catches_import_error(kind: &Expr) -> bool {
+    match kind {
+        Expr::Tuple(tuple) => tuple.elts.iter().any(catches_import_error),
+        other => matches!(
+            last_name(other),
+            Some("ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException")
+        ),
+    }
+}
+
+pub(super) fn is_suppress(context: &Expr) -> bool {
+    let Expr::Call(call) = context else {
+        return false;
+    };
+    last_name(&call.func) == Some("suppress")
+        && call.arguments.args.iter().any(catches_import_error)
+}
+
+pub(super) fn is_warning(expression: &Expr) -> bool {
+    let Expr::Call(call) = expression else {
+        return false;
+    };
+    matches!(
+        last_name(&call.func),
+        Some("warn" | "warn_explicit" | "simplefilter")
+    )
+}
+
+pub(super) fn is_logger(expression: &Expr) -> bool {
+    matches!(expression, Expr::Call(call) if last_name(&call.func) == Some("getLogger"))
+}
