@@ -73,19 +73,21 @@ impl Peers {
         let python = self
             .program("python")
             .context("the Python environment has no Python")?;
-        let pip = |words: &[&str]| {
+        let pip = |verb: &str| {
             let mut command = Command::new(&python);
             command
                 .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
-                .args(words)
+                .arg(verb)
                 .args(["--only-binary", ":all:"]);
             command
         };
-        run(pip(&["install"]).args(PACKAGES))?;
+        run(pip("install").args(PACKAGES))?;
         let tree = directory.join("ign-lidar-hd");
         if !tree.is_dir() {
             let wheels = directory.join("wheels");
-            run(pip(&["download", "--no-deps", LIDAR_PACKAGE, "--dest"]).arg(&wheels))?;
+            run(pip("download")
+                .args(["--no-deps", LIDAR_PACKAGE, "--dest"])
+                .arg(&wheels))?;
             let wheel = std::fs::read_dir(&wheels)?
                 .next()
                 .context("the registry gave nothing")??;
