@@ -59,7 +59,12 @@ fn line(name: &str, figures: &Figures) {
 /// A traceback says at its end what went wrong.
 fn last_line(text: &str) -> &str {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.next_back().unwrap_or_default()
+    let line = lines.next_back().unwrap_or_default();
+    let end = line
+        .char_indices()
+        .nth(100)
+        .map_or(line.len(), |(at, _)| at);
+    line.get(..end).unwrap_or(line)
 }
 
 /// One object for each figure.

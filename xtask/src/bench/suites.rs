@@ -114,15 +114,14 @@ impl Place {
         let root = self.fresh("read", &self.tree)?;
         let mut cases = Vec::new();
         for (case, warm) in [("cold", false), ("warm", true)] {
+            let mut peers = self.ruff(&self.tree, &root, warm);
+            peers.push(self.grimp(&self.tree, &root, warm));
+            peers.push(self.tach(&self.tree, "read-tach")?);
             cases.push(Case {
                 bench,
                 case: format!("{} {case}", self.tree.name),
                 ours: plain("coalesce", self.ours(&root, words, warm)),
-                peers: vec![
-                    self.banned_api(&self.tree, &root, warm),
-                    self.grimp(&self.tree, &root, warm),
-                    self.tach(&self.tree, "read-tach")?,
-                ],
+                peers,
                 judge: Box::new(|| Ok(())),
             });
         }
@@ -136,7 +135,7 @@ impl Place {
             bench: "refs",
             case: format!("{} {case}", self.tree.name),
             ours: plain("coalesce", self.ours(&root, &["refs", name], warm)),
-            peers: vec![self.banned_api(&self.tree, &root, warm)],
+            peers: self.ruff(&self.tree, &root, warm),
             judge: Box::new(|| Ok(())),
         };
         Ok(vec![case("cold", false), case("warm", true)])
@@ -151,10 +150,11 @@ impl Place {
             bench: "index",
             case: format!("{name} {case}"),
             ours: plain("coalesce", self.ours(&root, &["audit"], warm)),
-            peers: vec![
-                self.banned_api(&tree, &root, warm),
-                self.grimp(&tree, &root, warm),
-            ],
+            peers: {
+                let mut peers = self.ruff(&tree, &root, warm);
+                peers.push(self.grimp(&tree, &root, warm));
+                peers
+            },
             judge: Box::new(|| Ok(())),
         };
         Ok(vec![case("cold", false), case("warm", true)])
@@ -166,14 +166,22 @@ impl Place {
             let words = ["check", "--isolated", "--no-cache", "--quiet", "."];
             Ok(plain(
                 "ruff lint",
-                Call::new(ruff, &self.tree.root).with(words),
+                Call::new(ruff, &self.tree.root).with(words).finds(),
             ))
         })
     }
 
-    /// Ruff's rule on imports that are forbidden; warm, with a cache of its own.
-    fn banned_api(&self, tree: &Tree, root: &Path, warm: bool) -> Peer {
-        let name = "ruff TID251";
+    /// Ruff's rule on imports that are forbidden, beside a run of ours that is warm or not: without
+    /// its cache, and with it where ours has one.
+    fn ruff(&self, tree: &Tree, root: &Path, warm: bool) -> Vec<Peer> {
+        let mut peers = vec![self.banned_api("ruff TID251", tree, root, false)];
+        if warm {
+            peers.push(self.banned_api("ruff TID251, its cache", tree, root, true));
+        }
+        peers
+    }
+
+    fn banned_api(&self, name: &str, tree: &Tree, root: &Path, warm: bool) -> Peer {
         self.program(name, "ruff", |ruff| {
             let words = ["check", "--isolated", "--quiet", "--select", "TID251"];
             let mut call = Call::new(ruff, root).with(words).finds();
