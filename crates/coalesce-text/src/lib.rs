@@ -137,8 +137,13 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
     found
 }
 
-/// Whether a file is a migration manifest: it names what moves because it says so, and stays.
+/// Whether a file is a migration manifest or a saved plan: it names what moves because it says so,
+/// and stays.
 fn is_manifest(path: &TreePath, text: &str) -> bool {
+    if path.extension() == Some("json") {
+        let keys = ["\"plan\": ", "\"manifests\": [", "\"operations\": ["];
+        return text.starts_with("{\n") && keys.iter().all(|key| text.contains(key));
+    }
     let tables = ["[[move]]", "[[replace]]", "[[forbid]]"];
     path.extension() == Some("toml")
         && text.contains("schema")

@@ -1,21 +1,21 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
     TreePath,
-    envelope::{CycleCounts, Files, OperationEntry, OperationKind, Plan, Verdict},
+    envelope::{Files, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
     manifest::Manifest,
 };
-use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, assemble, prove};
+use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble, prove};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 
-use super::{Page, entry_failure};
+use super::{Page, misfit};
 use crate::session::{Part, Session};
 
 /// A plan, proven or refused.
@@ -27,10 +27,8 @@ pub struct Worked {
     pub checked: Checked,
     /// File operations with their reasons; `refusals` holds those of the proof, too.
     pub assembled: Assembled,
-    /// Cycles before and after.
-    pub cycles: (CycleCounts, CycleCounts),
-    /// Internal imports that resolve after.
-    pub resolved_imports: usize,
+    /// What the proof has counted.
+    pub proven: Proven,
 }
 
 /// Works out what the manifests ask of the tree.
@@ -44,7 +42,7 @@ pub fn work_out(
 ) -> anyhow::Result<Worked> {
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
-        .map_err(|errors| entry_failure(&errors, manifests))?;
+        .map_err(|errors| misfit(&errors, manifests, session))?;
     let mut worked = Worked {
         manifests: manifests
             .iter()
@@ -160,8 +158,7 @@ impl Worked {
             &session.settings,
             &session.tree,
         );
-        self.resolved_imports += proof.resolved_imports;
-        count(&mut self.cycles, &proof);
+        count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.notes.extend(proof.notes);
     }
@@ -178,15 +175,17 @@ impl Worked {
         !self.assembled.refusals.is_empty()
     }
 
-    /// Everything there is to say, refusals first.
+    /// Everything there is to say, refusals first. A file that does not parse is named once: the
+    /// language and the proof both see it.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        self.assembled
-            .refusals
-            .iter()
-            .chain(&self.assembled.notes)
-            .cloned()
-            .collect()
+        let mut broken = BTreeSet::new();
+        let refusals = self.assembled.refusals.iter();
+        let mut all: Vec<Finding> = refusals.chain(&self.assembled.notes).cloned().collect();
+        all.retain(|finding| {
+            finding.code != codes::SYNTAX_ERROR || broken.insert(finding.path.clone())
+        });
+        all
     }
 
     /// The plan as it is printed.
@@ -213,8 +212,8 @@ impl Worked {
                 .iter()
                 .map(|reference| page.locator.not_rewritten(reference))
                 .collect(),
-            cycles_before: self.cycles.0,
-            cycles_after: self.cycles.1,
+            cycles_before: self.proven.cycles_before,
+            cycles_after: self.proven.cycles_after,
             verdict: self.verdict(),
             diff: diff(&self.assembled.operations, session, &overlay),
             saved: None,
@@ -247,10 +246,14 @@ impl Worked {
                 1 => "; 1 rewrite deserves a look".to_owned(),
                 review => format!("; {review} rewrites deserve a look"),
             };
-            format!(
-                "yes: all {} imports between modules of the planned tree resolve{look}",
-                self.resolved_imports
-            )
+            let imports = match self.proven.resolved_imports {
+                0 => "no module of the planned tree imports another".to_owned(),
+                1 => "the 1 import between modules of the planned tree resolves".to_owned(),
+                count => {
+                    format!("all {count} imports between modules of the planned tree resolve")
+                }
+            };
+            format!("yes: {imports}{look}")
         };
         Verdict {
             imports_still_work: refusals == 0,
@@ -259,10 +262,11 @@ impl Worked {
     }
 }
 
-fn count(cycles: &mut (CycleCounts, CycleCounts), proof: &Proof) {
+fn count(proven: &mut Proven, proof: &Proof) {
+    proven.resolved_imports += proof.resolved_imports;
     for (counts, found) in [
-        (&mut cycles.0, &proof.cycles_before),
-        (&mut cycles.1, &proof.cycles_after),
+        (&mut proven.cycles_before, &proof.cycles_before),
+        (&mut proven.cycles_after, &proof.cycles_after),
     ] {
         counts.eager += found.iter().filter(|cycle| cycle.eager).count();
         counts.lazy += found.iter().filter(|cycle| !cycle.eager).count();
