@@ -8,7 +8,7 @@ use coalesce_model::{
     envelope::{Files, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
-    manifest::Manifest,
+    manifest::{Manifest, ManifestError},
 };
 use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble, prove};
 
@@ -43,6 +43,10 @@ pub fn work_out(
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
+    let behind = behind_links(session, manifests);
+    if !behind.is_empty() {
+        return Err(misfit(&behind, manifests, session).into());
+    }
     let mut worked = Worked {
         manifests: manifests
             .iter()
@@ -65,6 +69,37 @@ pub fn work_out(
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// Targets below a linked directory: what is written there would land somewhere else.
+fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError> {
+    let links = session.tree.files().iter();
+    let links: Vec<&TreePath> = links
+        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
+        .map(|file| &file.path)
+        .collect();
+    let graphs = session.graphs();
+    let roots: Vec<_> = graphs.iter().flat_map(|graph| graph.roots()).collect();
+    let through = |to: &str| {
+        let inside = to.replace("::", "/").replace('.', "/");
+        links.iter().find(|link| {
+            roots.iter().any(|root| {
+                let rest = link.strip_prefix(&root.path);
+                let rest = rest.and_then(|rest| inside.strip_prefix(rest));
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            })
+        })
+    };
+    let entries = manifests
+        .iter()
+        .flat_map(|manifest| manifest.entries.iter().map(move |entry| (manifest, entry)));
+    entries
+        .filter_map(|(manifest, entry)| {
+            let link = through(&entry.to.text)?;
+            let message = format!("{link} is a symbolic link; nothing is written through links");
+            Some(manifest.error(entry.to.span, message, None))
+        })
+        .collect()
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.
