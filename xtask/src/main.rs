@@ -3,6 +3,7 @@
 //! Everything that `coalesce` does, by the same code, and what only this repository needs: tests,
 //! the rules that a compiler does not know, generated files, benchmarks, and what CI runs.
 
+mod bench;
 mod ci;
 mod codegen;
 mod repository;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Some("bless") => test::bless(&Repository::find()),
         Some("tidy") => tidy::run(&Repository::find()),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
-        Some("bench") => Err(anyhow::anyhow!("there are no benchmarks yet")),
+        Some("bench") => bench::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");

@@ -16,7 +16,7 @@ use crate::{
 /// changes expect them.
 pub(crate) fn record(
     disk: &Disk,
-    id: String,
+    (number, id): (u32, String),
     changes: &[FileChange],
     mode_of_new: u32,
 ) -> Result<(Record, Contents), Error> {
@@ -38,6 +38,7 @@ pub(crate) fn record(
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let record = Record {
         id,
+        number,
         paths: files.iter().map(|file| file.path.clone()).collect(),
         made: directories_to_make(disk, &files),
         removed: directories_to_remove(disk, &files)?,

@@ -25,9 +25,12 @@ const MAXIMUM_RECORD_BYTES: u64 = 1 << 30;
 /// What the journal knows of a migration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// A number and the ids of the manifests.
+    /// The ids of its manifests, and a number where another migration has the same.
     #[serde(skip)]
     pub id: String,
+    /// Later migrations have larger numbers.
+    #[serde(skip)]
+    pub(crate) number: u32,
     /// Every path that changes, sorted.
     #[serde(skip)]
     pub paths: Vec<TreePath>,
@@ -164,15 +167,13 @@ impl Entry {
         let record: Record =
             serde_json::from_slice(&text).map_err(|error| self.damaged(&error.to_string()))?;
         let paths = record.files.iter().map(|file| file.path.clone()).collect();
-        let id = self.id.clone();
-        Ok((
-            Record {
-                id,
-                paths,
-                ..record
-            },
-            reader,
-        ))
+        let record = Record {
+            id: self.id.clone(),
+            number: self.number,
+            paths,
+            ..record
+        };
+        Ok((record, reader))
     }
 
     /// The whole journal, every byte of it checked.
@@ -218,13 +219,10 @@ pub(crate) fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for file in found {
         let file = file?.path();
-        let id = file
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .unwrap_or_default();
-        let number = id.split('-').next().and_then(|number| number.parse().ok());
-        if let (Some(number), Some(_)) = (number, State::of(&file)) {
-            let id = id.to_owned();
+        let stem = file.file_stem().and_then(|stem| stem.to_str());
+        let parts = stem.and_then(|stem| stem.split_once('.'));
+        let numbered = parts.and_then(|(number, id)| Some((number.parse().ok()?, id.to_owned())));
+        if let (Some((number, id)), Some(_)) = (numbered, State::of(&file)) {
             entries.push(Entry { number, id, file });
         }
     }
@@ -247,7 +245,8 @@ impl Journal {
         contents: Contents,
         disk: &Disk,
     ) -> Result<Self, Error> {
-        let file = directory.join(format!("{}.{}", record.id, State::Started.extension()));
+        let (number, id) = (record.number, &record.id);
+        let file = directory.join(format!("{number:04}.{id}.{}", State::Started.extension()));
         let contents = contents.bytes;
         let write = || -> io::Result<()> {
             disk.step(Step::Journal)?;

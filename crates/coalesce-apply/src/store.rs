@@ -196,9 +196,10 @@ impl Store {
         metadata: &Metadata,
         lock: &Lock<'_>,
     ) -> Result<Journal, Error> {
-        let last = self.state.entries()?.last().map_or(0, |entry| entry.number);
-        let id = name(last + 1, metadata);
-        let (record, contents) = begin::record(&self.disk, id, changes, lock.mode_of_new())?;
+        let entries = self.state.entries()?;
+        let number = entries.last().map_or(1, |entry| entry.number + 1);
+        let named = (number, name(metadata, &entries));
+        let (record, contents) = begin::record(&self.disk, named, changes, lock.mode_of_new())?;
         Journal::create(&self.state.journals(), record, contents, &self.disk)
     }
 }
@@ -216,8 +217,9 @@ fn applied(record: Record) -> Applied {
     Applied { id, paths }
 }
 
-/// A number, and the ids of the manifests as far as they can be part of a file name.
-fn name(number: u32, metadata: &Metadata) -> String {
+/// The ids of the manifests as far as they can be part of a file name; numbered from the second
+/// one of a name on.
+fn name(metadata: &Metadata, entries: &[Entry]) -> String {
     let manifests = metadata.manifests.join("+");
     let manifests = if manifests.is_empty() {
         "plan"
@@ -226,7 +228,13 @@ fn name(number: u32, metadata: &Metadata) -> String {
     };
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');
     let safe = manifests.chars().map(|c| if safe(c) { c } else { '_' });
-    format!("{number:04}-{}", safe.take(80).collect::<String>())
+    let name: String = safe.take(80).collect();
+    let taken = |name: &str| entries.iter().any(|entry| entry.id == name);
+    let numbered = (2..=entries.len() + 1).map(|number| format!("{name}.{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    names
+        .find(|name| !taken(name))
+        .expect("invariant: there are more names than entries")
 }
 
 fn refuse_shared(record: &Record, later: &[Entry]) -> Result<(), Error> {

@@ -35,6 +35,14 @@ impl NamePattern {
     /// forbids `a.b.c` too.
     #[must_use]
     pub fn matches_name_or_parent(&self, name: &str) -> bool {
+        // Most names part in the first segment, which needs no list.
+        let begins = |first: &String| {
+            let segment = split(name).next();
+            first == "**" || segment.is_some_and(|segment| segment_matches(first, segment))
+        };
+        if !self.segments.first().is_none_or(begins) {
+            return false;
+        }
         let name: Vec<&str> = split(name).collect();
         let pattern: Vec<&str> = self.segments.iter().map(String::as_str).collect();
         (1..=name.len())
@@ -91,6 +99,14 @@ mod tests {
                 "{pattern} {name}"
             );
         }
-        assert!(NamePattern::new("a.gpu*").matches_name_or_parent("a.gpu.pool"));
+        for (pattern, name, fits) in [
+            ("a.gpu*", "a.gpu.pool", true),
+            ("**.pool", "a.gpu.pool.Block", true),
+            ("b.gpu", "a.gpu.pool", false),
+            ("a", "", false),
+        ] {
+            let pattern = NamePattern::new(pattern);
+            assert_eq!(pattern.matches_name_or_parent(name), fits, "{name}");
+        }
     }
 }

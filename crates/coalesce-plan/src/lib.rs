@@ -16,4 +16,4 @@ pub use check::{Checked, EntryReport, EntryState, check};
 pub use guard_tests::guard_tests;
 pub use overlay::Overlay;
 pub use prove::{Proof, prove};
-pub use saved::{SavedPlan, SavedPlanError};
+pub use saved::{Proven, SavedPlan, SavedPlanError};

@@ -97,12 +97,15 @@ fn facts_after<L: Language>(
                 .push(finding(Severity::Error, old, None, message));
         } else {
             let message = "does not parse; only its import statements were rewritten".to_owned();
-            proof.notes.push(finding(
-                Severity::Warning,
-                old,
-                (old == path).then_some(span),
-                message,
-            ));
+            proof.notes.push(Finding {
+                code: codes::SYNTAX_ERROR,
+                ..finding(
+                    Severity::Warning,
+                    old,
+                    (old == path).then_some(span),
+                    message,
+                )
+            });
         }
     }
     result.sort_by(|a, b| a.0.cmp(&b.0));

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ContentHash, TreePath};
+use coalesce_model::{ContentHash, NotRewritten, Rewrite, TreePath, envelope::CycleCounts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Operation;
+use crate::{Assembled, Operation};
 
 /// Version of the format; another one is refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What `plan --out` writes and `migrate --plan` applies, unchanged or not at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +21,27 @@ pub struct SavedPlan {
     pub manifests: Vec<String>,
     /// What would be done.
     pub operations: Vec<Operation>,
-    /// The hash of each file that an operation reads, as it was; `null` where none was.
+    /// Every reference that changes, and why.
+    pub rewrites: Vec<Rewrite>,
+    /// Every reference that does not, and why.
+    pub not_rewritten: Vec<NotRewritten>,
+    /// What was proven.
+    pub proven: Proven,
+    /// The hash of each source file and of each path that an operation touches, as it was; `null`
+    /// where none was. What was proven of one set of sources says nothing of another.
     pub files: BTreeMap<TreePath, Option<ContentHash>>,
+}
+
+/// What the proof of a plan has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Proven {
+    /// Imports between modules of the planned tree that resolve.
+    pub resolved_imports: usize,
+    /// Import cycles before.
+    pub cycles_before: CycleCounts,
+    /// Import cycles after.
+    pub cycles_after: CycleCounts,
 }
 
 /// Why a saved plan cannot be applied.
@@ -41,14 +60,17 @@ pub enum SavedPlanError {
 }
 
 impl SavedPlan {
-    /// A plan for the tree in the state that `hash` tells.
-    pub fn new(
+    /// A plan for a tree with these source files, in the state that `hash` tells.
+    pub fn new<'p>(
         manifests: Vec<String>,
-        operations: Vec<Operation>,
+        plan: Assembled,
+        proven: Proven,
+        sources: impl IntoIterator<Item = &'p TreePath>,
         hash: impl Fn(&TreePath) -> Option<ContentHash>,
     ) -> Self {
-        let mut files = BTreeMap::new();
-        for operation in &operations {
+        let sources = sources.into_iter();
+        let mut files: BTreeMap<_, _> = sources.map(|path| (path.clone(), hash(path))).collect();
+        for operation in &plan.operations {
             files.insert(operation.path().clone(), hash(operation.path()));
             if let Operation::Move { to, .. } = operation {
                 files.insert(to.clone(), hash(to));
@@ -57,7 +79,10 @@ impl SavedPlan {
         Self {
             plan: VERSION,
             manifests,
-            operations,
+            operations: plan.operations,
+            rewrites: plan.rewrites,
+            not_rewritten: plan.not_rewritten,
+            proven,
             files,
         }
     }
@@ -86,20 +111,20 @@ impl SavedPlan {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Refuses a tree that is not the one the plan was made for.
+    /// Refuses a tree that is not the one the plan was made for; `sources` are its source files.
     ///
     /// # Errors
     /// [`SavedPlanError::Stale`], naming every file that differs.
-    pub fn check(
+    pub fn check<'p>(
         &self,
+        sources: impl IntoIterator<Item = &'p TreePath>,
         hash: impl Fn(&TreePath) -> Option<ContentHash>,
     ) -> Result<(), SavedPlanError> {
-        let stale: Vec<_> = self
-            .files
-            .iter()
-            .filter(|(path, was)| hash(path) != **was)
-            .map(|(path, _)| path.clone())
-            .collect();
+        let new = |path: &&TreePath| !self.files.contains_key(*path);
+        let mut stale: Vec<_> = sources.into_iter().filter(new).cloned().collect();
+        let changed = self.files.iter().filter(|(path, was)| hash(path) != **was);
+        stale.extend(changed.map(|(path, _)| path.clone()));
+        stale.sort();
         if stale.is_empty() {
             Ok(())
         } else {
@@ -115,18 +140,32 @@ mod tests {
     #[test]
     fn a_plan_survives_its_file_and_refuses_another_tree() {
         let path = TreePath::new("a.py").unwrap();
-        let operations = vec![Operation::Edit {
-            path: path.clone(),
-            text: "x".into(),
-        }];
+        let (other, new) = (
+            TreePath::new("b.py").unwrap(),
+            TreePath::new("c.py").unwrap(),
+        );
+        let plan = Assembled {
+            operations: vec![Operation::Edit {
+                path: path.clone(),
+                text: "x".into(),
+            }],
+            ..Assembled::default()
+        };
         let now = |_: &TreePath| Some(ContentHash::of(b"y"));
-        let plan = SavedPlan::new(vec!["0001-x".into()], operations, now);
+        let proven = Proven::default();
+        let plan = SavedPlan::new(vec!["0001-x".into()], plan, proven, [&other], now);
         let read = SavedPlan::parse(&plan.to_json().unwrap()).unwrap();
         assert_eq!(read, plan);
-        assert!(read.check(now).is_ok());
-        assert!(
-            matches!(read.check(|_| None), Err(SavedPlanError::Stale(paths)) if paths == [path])
-        );
+        assert!(read.check([&other], now).is_ok());
+        for (sources, hash, stale) in [
+            (vec![&other], None, vec![&path, &other]),
+            (vec![&other, &new], now(&path), vec![&new]),
+        ] {
+            let Err(SavedPlanError::Stale(paths)) = read.check(sources, |_| hash) else {
+                panic!("{stale:?} is stale");
+            };
+            assert!(paths.iter().eq(stale));
+        }
         assert!(matches!(
             SavedPlan::parse("{\"plan\": 9}"),
             Err(SavedPlanError::Version(9))

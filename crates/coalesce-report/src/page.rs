@@ -117,7 +117,10 @@ impl Page {
 
     /// Adds a finding: place, severity and code, message; its help on a line of its own.
     pub fn finding(&mut self, finding: &FindingEntry) {
-        self.place(&finding.path, finding.range).put(PLAIN, ": ");
+        // What concerns the whole tree has no place in it.
+        if finding.path != "." {
+            self.place(&finding.path, finding.range).put(PLAIN, ": ");
+        }
         let (style, label) = match finding.severity {
             Severity::Error => (BAD, "error"),
             Severity::Warning => (WARN, "warning"),

@@ -72,7 +72,7 @@ pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
     let mut found: Vec<Mention> = text_files(texts)
         .filter(|(_, kind)| *kind == FileKind::Configuration)
         .filter_map(|(path, _)| Some((path, texts.text(path)?)))
-        .filter(|(path, text)| !is_manifest(path, text))
+        .filter(|(path, text)| may_match(patterns, text) && !is_manifest(path, text))
         .flat_map_iter(|(path, text)| {
             let lines = LineIndex::new(&text);
             let fits = |name: &&(ByteSpan, &str)| {
@@ -96,6 +96,16 @@ pub fn mentions(patterns: &[NamePattern], texts: &dyn Texts) -> Vec<Mention> {
         .collect();
     found.sort_by(|a, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
     found
+}
+
+/// Whether a text holds the longest plain part of one of the patterns: taking a text apart into
+/// names costs much more than looking for a word.
+fn may_match(patterns: &[NamePattern], text: &str) -> bool {
+    patterns.iter().any(|pattern| {
+        let parts = pattern.as_str().split(['*', '.', ':']);
+        let longest = parts.max_by_key(|part| part.len()).unwrap_or_default();
+        memchr::memmem::find(text.as_bytes(), longest.as_bytes()).is_some()
+    })
 }
 
 /// Places in text files that name a module or item in full.
@@ -127,8 +137,13 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
     found
 }
 
-/// Whether a file is a migration manifest: it names what moves because it says so, and stays.
+/// Whether a file is a migration manifest or a saved plan: it names what moves because it says so,
+/// and stays.
 fn is_manifest(path: &TreePath, text: &str) -> bool {
+    if path.extension() == Some("json") {
+        let keys = ["\"plan\": ", "\"manifests\": [", "\"operations\": ["];
+        return text.starts_with("{\n") && keys.iter().all(|key| text.contains(key));
+    }
     let tables = ["[[move]]", "[[replace]]", "[[forbid]]"];
     path.extension() == Some("toml")
         && text.contains("schema")

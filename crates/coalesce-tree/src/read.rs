@@ -28,10 +28,12 @@ pub(crate) fn text(root: &Path, file: &FileEntry) -> Result<(Arc<str>, ContentHa
     let hash = ContentHash::of(&bytes);
     match String::from_utf8(bytes) {
         Ok(text) => Ok((Arc::from(text), hash)),
-        Err(error) => Err(format!(
-            "not UTF-8 at byte {}",
-            error.utf8_error().valid_up_to()
-        )),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            let before = error.as_bytes().get(..at).unwrap_or_default();
+            let line = memchr::memchr_iter(b'\n', before).count() + 1;
+            Err(format!("not UTF-8 at byte {at}, in line {line}"))
+        }
     }
 }
 

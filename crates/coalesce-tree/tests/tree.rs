@@ -92,7 +92,7 @@ fn what_has_no_text_is_skipped_with_its_reason_once_it_is_wanted() {
     let expected = [
         ("binary.py", "binary: it holds a NUL byte"),
         ("huge.py", "larger than 64 MiB"),
-        ("latin.py", "not UTF-8 at byte 3"),
+        ("latin.py", "not UTF-8 at byte 3, in line 1"),
     ];
     assert_eq!(skips, expected);
 }

@@ -200,7 +200,7 @@ pub struct Migrate {
     /// Write a baseline of the migrated tree, for `check --baseline`
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
-    /// Ask no question
+    /// Ask nothing, not even where somebody is at the terminal
     #[arg(short, long)]
     pub yes: bool,
 }
@@ -212,7 +212,7 @@ pub struct Rollback {
     /// Migration to undo, as `status` names it; the last one when left out
     #[arg(value_name = "ID")]
     pub id: Option<String>,
-    /// Ask no question
+    /// Ask nothing, not even where somebody is at the terminal
     #[arg(short, long)]
     pub yes: bool,
 }

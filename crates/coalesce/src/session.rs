@@ -82,6 +82,12 @@ impl Session {
         self.python.files.len() + self.rust.files.len()
     }
 
+    /// The files that gave facts.
+    pub fn sources(&self) -> impl Iterator<Item = &TreePath> {
+        let python = self.python.files.iter().map(|(path, _)| path);
+        python.chain(self.rust.files.iter().map(|(path, _)| path))
+    }
+
     /// The joined index.
     #[must_use]
     pub fn index(&self) -> Index<'_> {

@@ -112,17 +112,18 @@ pub enum Answer {
     Yes,
     /// No, or anything else than yes.
     No,
-    /// Nobody is there to ask: standard input is no terminal.
+    /// Nobody is there to ask: input, output or talk is no terminal.
     NobodyThere,
 }
 
-/// Asks a question that is answered by yes or no.
+/// Asks a question that is answered by yes or no. A script that was started from a terminal is not
+/// asked: its output goes elsewhere.
 ///
 /// # Errors
 /// When the terminal cannot be written to or read from.
 pub fn ask(question: &str) -> io::Result<Answer> {
     let input = io::stdin();
-    if !input.is_terminal() {
+    if !(input.is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()) {
         return Ok(Answer::NobodyThere);
     }
     let mut talk = io::stderr().lock();

@@ -115,7 +115,7 @@ fn a_state_directory_that_leads_out_gets_nothing_and_everything_is_put_back() {
     let root = directory.path();
     let journal = root.join(".coalesce/journal");
     fs::create_dir_all(&journal).unwrap();
-    std::os::unix::fs::symlink(outside.path(), journal.join("0001-plan.kept")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), journal.join("0001.plan.kept")).unwrap();
     let before = super::seen(root);
     let store = Store::open(root).unwrap();
     let error = store
@@ -153,7 +153,7 @@ fn a_damaged_journal_is_said_to_be_damaged_and_nothing_is_done() {
         .apply(&changes(root, AFTER), &Metadata::default())
         .unwrap()
         .id;
-    let file = root.join(format!(".coalesce/journal/{id}.done"));
+    let file = root.join(format!(".coalesce/journal/0001.{id}.done"));
     let whole = fs::read(&file).unwrap();
     let after = super::seen(root);
     for at in (0..whole.len()).step_by(7) {

@@ -20,7 +20,7 @@ fn apply_then_rollback_is_the_tree_byte_for_byte() {
     let applied = store
         .apply(&changes(directory.path(), AFTER), &named("0001-öne"))
         .unwrap();
-    assert_eq!(applied.id, "0001-0001-_ne");
+    assert_eq!(applied.id, "0001-_ne");
     let after = seen(directory.path());
     assert!(!after.contains_key("a") && after.contains_key("n/m/new.py"));
     assert_eq!(after["edit.py"].1, before["edit.py"].1);
@@ -31,6 +31,24 @@ fn apply_then_rollback_is_the_tree_byte_for_byte() {
     assert_eq!(snapshot(directory.path()), before);
     assert_eq!(store.rollback(None).unwrap(), None);
     assert_eq!(store.recover(Recovery::Undo).unwrap(), None);
+}
+
+#[test]
+fn each_migration_has_a_name_of_its_own_and_the_last_comes_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    for (file, id) in [("a", "0001-x"), ("b", "0001-x.2"), ("c", "0001-x.3")] {
+        let changes = changes(directory.path(), &[(file, Some("1"))]);
+        assert_eq!(store.apply(&changes, &named("0001-x")).unwrap().id, id);
+    }
+    let history = store.history().unwrap();
+    let ids: Vec<_> = history.iter().map(|record| record.id.as_str()).collect();
+    assert_eq!(ids, ["0001-x.3", "0001-x.2", "0001-x"]);
+    assert_eq!(
+        store.rollback(Some("0001-x.2")).unwrap().unwrap().id,
+        "0001-x.2"
+    );
+    assert_eq!(store.rollback(None).unwrap().unwrap().id, "0001-x.3");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Each command's own fields.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Files, Range};
 use crate::{
@@ -180,7 +180,7 @@ pub struct Plan {
 }
 
 /// How many import cycles there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CycleCounts {
     /// Closed by imports that run with their module.
     pub eager: usize,

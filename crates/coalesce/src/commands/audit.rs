@@ -1,5 +1,7 @@
 //! `audit`: what the tree consists of, and what is wrong with its structure.
 
+use std::collections::BTreeSet;
+
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
     Finding, ImportTarget, LanguageGraph, ModuleKind, Severity,
@@ -46,8 +48,9 @@ fn audit(session: &Session, global: &cli::Global) -> Envelope {
         body.modules.extend(modules(*graph, &users));
         body.guarded_imports
             .extend(guarded_imports(*graph, &mut page));
-        findings.extend(graph.findings());
-        findings.extend(stale_guards(*graph));
+        let stale = stale_guards(*graph);
+        findings.extend(unguarded(graph.findings(), &stale));
+        findings.extend(stale);
         findings.extend(empty_stubs(*graph, &users));
     }
     findings.extend(
@@ -101,6 +104,19 @@ fn guarded_imports(graph: &dyn LanguageGraph, page: &mut Page<'_>) -> Vec<Guarde
             guard: import.guard,
         })
         .collect()
+}
+
+/// Findings without the unresolved imports that are stale guards: each is listed once, as the worse
+/// of the two.
+fn unguarded(mut findings: Vec<Finding>, stale: &[Finding]) -> Vec<Finding> {
+    let places: BTreeSet<_> = stale
+        .iter()
+        .map(|finding| (&finding.path, finding.span))
+        .collect();
+    findings.retain(|finding| {
+        finding.code != codes::UNRESOLVED_IMPORT || !places.contains(&(&finding.path, finding.span))
+    });
+    findings
 }
 
 /// A guarded import of something of the tree that is not there: no error ever shows it.

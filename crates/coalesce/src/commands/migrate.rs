@@ -7,10 +7,10 @@ use coalesce_model::{
     ContentHash, Texts as _, TreePath,
     envelope::{Body, Command, Migrate},
 };
-use coalesce_plan::{Operation, SavedPlan};
+use coalesce_plan::{Assembled, Operation, SavedPlan};
 
 use super::{
-    Page, check, files, manifests, open,
+    Page, check, confirm, files, manifests, open,
     plan::hash,
     rollback::failure,
     work::{Worked, work_out},
@@ -88,14 +88,19 @@ fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
         Failure::config(format!("{}: {error}", path.display()))
     };
     let plan = SavedPlan::parse(&text).map_err(config)?;
-    plan.check(|path| hash(session, path))
+    plan.check(session.sources(), |path| hash(session, path))
         .map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
-    let mut worked = Worked {
+    Ok(Worked {
         manifests: plan.manifests,
+        assembled: Assembled {
+            operations: plan.operations,
+            rewrites: plan.rewrites,
+            not_rewritten: plan.not_rewritten,
+            ..Assembled::default()
+        },
+        proven: plan.proven,
         ..Worked::default()
-    };
-    worked.assembled.operations = plan.operations;
-    Ok(worked)
+    })
 }
 
 /// Adds the guard tests to the migration, so that `rollback` takes them away again.
@@ -137,6 +142,12 @@ fn apply(
     if !arguments.allow_dirty {
         refuse_dirty(session, &touched)?;
     }
+    let question = format!(
+        "write or remove {} files of {}?",
+        touched.len(),
+        session.tree.root().display()
+    );
+    confirm(arguments.yes, &question)?;
     let metadata = Metadata {
         manifests: worked.manifests.clone(),
     };

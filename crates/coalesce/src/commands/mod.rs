@@ -23,6 +23,7 @@ use crate::{
     exit::{Failure, Outcome},
     named_files,
     session::Session,
+    terminal,
 };
 
 /// Runs one command.
@@ -49,6 +50,15 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
 /// Opens the tree that the command line names.
 fn open(global: &cli::Global) -> anyhow::Result<Session> {
     Session::open(&global.root, !global.no_cache)
+}
+
+/// Asks whoever is at the terminal, unless told not to.
+fn confirm(told: bool, question: &str) -> anyhow::Result<()> {
+    if !told && terminal::ask(question)? == terminal::Answer::No {
+        let failure = Failure::user("nothing was done");
+        return Err(failure.hint("`--yes` asks nothing").into());
+    }
+    Ok(())
 }
 
 /// The root as it was given.
@@ -128,7 +138,24 @@ fn manifests(session: &Session, named: &[std::path::PathBuf]) -> anyhow::Result<
         manifests
             .push(Manifest::parse(path, text).map_err(|errors| manifest_failure(&errors, &texts))?);
     }
+    one_id_each(&manifests)?;
     Ok(manifests)
+}
+
+/// Shims and the journal name a manifest by its id alone, so no two may share one.
+fn one_id_each(manifests: &[Manifest]) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeMap::new();
+    for manifest in manifests {
+        let Some(earlier) = seen.insert(&manifest.id, &manifest.path) else {
+            continue;
+        };
+        let message = format!("{earlier} has the same id, `{}`", manifest.id);
+        let help = "the id is the file name without its extension; rename one of them";
+        let start = coalesce_model::ByteSpan::from_range(0..0);
+        let error = manifest.error(start, message, Some(help.to_owned()));
+        return Err(entry_failure(&[error], manifests));
+    }
+    Ok(())
 }
 
 /// The first error in full, the others as hints: all are shown at once.
@@ -151,6 +178,36 @@ fn manifest_failure(errors: &[ManifestError], texts: &[(String, String)]) -> Fai
             .unwrap_or_default();
         failure.hint(format!("also {error}{remedy}"))
     })
+}
+
+/// Why entries do not fit the tree. A module that was not read is missing for a reason.
+fn misfit(errors: &[ManifestError], manifests: &[Manifest], session: &Session) -> Failure {
+    let skips = session.tree.skips();
+    let named = |error: &ManifestError| {
+        let text = manifests
+            .iter()
+            .find(|manifest| manifest.path == error.path)?;
+        let name = error.span.of(&text.text)?.trim_matches(['"', '\'']);
+        Some(name.replace("::", "/").replace('.', "/"))
+    };
+    let names: Vec<String> = errors.iter().filter_map(named).collect();
+    let is_named = |skip: &&coalesce_tree::Skip| {
+        let path = skip.path.as_str();
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        names.iter().any(|name| {
+            [path, stem].iter().any(|path| {
+                path.strip_suffix(name.as_str())
+                    .is_some_and(|head| head.is_empty() || head.ends_with('/'))
+            })
+        })
+    };
+    let failure = entry_failure(errors, manifests);
+    skips
+        .iter()
+        .filter(is_named)
+        .fold(failure, |failure, skip| {
+            failure.hint(format!("{} was not read: {}", skip.path, skip.reason))
+        })
 }
 
 /// [`manifest_failure`] for manifests that were already read.

@@ -27,7 +27,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
     if let Some(path) = arguments.out.as_ref().filter(|_| !worked.refused()) {
         let saved = SavedPlan::new(
             worked.manifests.clone(),
-            worked.assembled.operations.clone(),
+            worked.assembled.clone(),
+            worked.proven,
+            session.sources(),
             |path| hash(&session, path),
         );
         named_files::write(path, &saved.to_json()?)?;
@@ -44,11 +46,11 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
     })
 }
 
-/// The hash of a file's bytes as they are now; `None` when there is no such file.
+/// The hash of a file's bytes as this run sees them; `None` when there is no such file.
 pub fn hash(session: &Session, path: &TreePath) -> Option<ContentHash> {
-    session
-        .tree
-        .content(path)
-        .ok()
-        .map(|(bytes, _)| ContentHash::of(&bytes))
+    let read = || {
+        let content = session.tree.content(path);
+        content.ok().map(|(bytes, _)| ContentHash::of(&bytes))
+    };
+    session.tree.seen(path).or_else(read)
 }

@@ -5,7 +5,7 @@ use coalesce_model::envelope::{
     Body, Command, Envelope, MigrationEntry, Recover, RecoverOutcome, Rollback,
 };
 
-use super::label;
+use super::{confirm, label};
 use crate::{
     cli,
     exit::{Failure, Outcome},
@@ -16,7 +16,22 @@ use crate::{
 /// # Errors
 /// When files have changed since the migration, or it is not known.
 pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Outcome> {
-    let store = Store::open(&global.root)?;
+    let store = Store::open(&global.root).map_err(failure)?;
+    let named =
+        |record: &coalesce_apply::Record| arguments.id.as_ref().is_none_or(|id| *id == record.id);
+    if let Some(record) = store
+        .history()
+        .map_err(failure)?
+        .iter()
+        .find(|record| named(record))
+    {
+        let question = format!(
+            "undo {}, putting back {} files?",
+            record.id,
+            record.paths.len()
+        );
+        confirm(arguments.yes, &question)?;
+    }
     let undone = store.rollback(arguments.id.as_deref()).map_err(failure)?;
     let body = match undone {
         Some(undone) => Rollback {
@@ -37,7 +52,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
 /// # Errors
 /// When files are in a state that is neither before nor after the migration.
 pub fn recover(global: &cli::Global, arguments: &cli::Recover) -> anyhow::Result<Outcome> {
-    let store = Store::open(&global.root)?;
+    let store = Store::open(&global.root).map_err(failure)?;
     let way = if arguments.finish {
         Recovery::Finish
     } else {

@@ -9,7 +9,7 @@ use coalesce_model::{
 };
 use coalesce_plan::{Checked, EntryReport, EntryState};
 
-use super::{Page, entry_failure, files, manifests, open, rollback};
+use super::{Page, files, manifests, misfit, open, rollback};
 use crate::{cli, exit::Outcome, session::Session};
 
 /// Runs `status`.
@@ -19,7 +19,7 @@ use crate::{cli, exit::Outcome, session::Session};
 pub fn run(global: &cli::Global) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let manifests = manifests(&session, &[])?;
-    let store = Store::open(&global.root)?;
+    let store = Store::open(&global.root).map_err(rollback::failure)?;
     Ok(Outcome::success(status(
         &session, global, &manifests, &store,
     )?))
@@ -34,7 +34,7 @@ fn status(
 ) -> anyhow::Result<Envelope> {
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
-        .map_err(|errors| entry_failure(&errors, manifests))?;
+        .map_err(|errors| misfit(&errors, manifests, session))?;
     let (unfinished, migrations) = rollback::journal_entries(store)?;
     let mut shims: Vec<ShimEntry> = index
         .graphs()

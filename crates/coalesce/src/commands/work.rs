@@ -1,21 +1,21 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
     TreePath,
-    envelope::{CycleCounts, Files, OperationEntry, OperationKind, Plan, Verdict},
+    envelope::{Files, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
-    manifest::Manifest,
+    manifest::{Manifest, ManifestError},
 };
-use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, assemble, prove};
+use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble, prove};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 
-use super::{Page, entry_failure};
+use super::{Page, misfit};
 use crate::{
     cli, formatter,
     session::{Part, Session},
@@ -30,10 +30,8 @@ pub struct Worked {
     pub checked: Checked,
     /// File operations with their reasons; `refusals` holds those of the proof, too.
     pub assembled: Assembled,
-    /// Cycles before and after.
-    pub cycles: (CycleCounts, CycleCounts),
-    /// Internal imports that resolve after.
-    pub resolved_imports: usize,
+    /// What the proof has counted.
+    pub proven: Proven,
 }
 
 /// Works out what the manifests ask of the tree.
@@ -50,7 +48,11 @@ pub fn work_out(
     };
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
-        .map_err(|errors| entry_failure(&errors, manifests))?;
+        .map_err(|errors| misfit(&errors, manifests, session))?;
+    let behind = behind_links(session, manifests);
+    if !behind.is_empty() {
+        return Err(misfit(&behind, manifests, session).into());
+    }
     let mut worked = Worked {
         manifests: manifests
             .iter()
@@ -77,6 +79,37 @@ pub fn work_out(
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// Targets below a linked directory: what is written there would land somewhere else.
+fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError> {
+    let links = session.tree.files().iter();
+    let links: Vec<&TreePath> = links
+        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
+        .map(|file| &file.path)
+        .collect();
+    let graphs = session.graphs();
+    let roots: Vec<_> = graphs.iter().flat_map(|graph| graph.roots()).collect();
+    let through = |to: &str| {
+        let inside = to.replace("::", "/").replace('.', "/");
+        links.iter().find(|link| {
+            roots.iter().any(|root| {
+                let rest = link.strip_prefix(&root.path);
+                let rest = rest.and_then(|rest| inside.strip_prefix(rest));
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            })
+        })
+    };
+    let entries = manifests
+        .iter()
+        .flat_map(|manifest| manifest.entries.iter().map(move |entry| (manifest, entry)));
+    entries
+        .filter_map(|(manifest, entry)| {
+            let link = through(&entry.to.text)?;
+            let message = format!("{link} is a symbolic link; nothing is written through links");
+            Some(manifest.error(entry.to.span, message, None))
+        })
+        .collect()
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.
@@ -170,8 +203,7 @@ impl Worked {
             &session.settings,
             &session.tree,
         );
-        self.resolved_imports += proof.resolved_imports;
-        count(&mut self.cycles, &proof);
+        count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.notes.extend(proof.notes);
     }
@@ -188,15 +220,17 @@ impl Worked {
         !self.assembled.refusals.is_empty()
     }
 
-    /// Everything there is to say, refusals first.
+    /// Everything there is to say, refusals first. A file that does not parse is named once: the
+    /// language and the proof both see it.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
-        self.assembled
-            .refusals
-            .iter()
-            .chain(&self.assembled.notes)
-            .cloned()
-            .collect()
+        let mut broken = BTreeSet::new();
+        let refusals = self.assembled.refusals.iter();
+        let mut all: Vec<Finding> = refusals.chain(&self.assembled.notes).cloned().collect();
+        all.retain(|finding| {
+            finding.code != codes::SYNTAX_ERROR || broken.insert(finding.path.clone())
+        });
+        all
     }
 
     /// The plan as it is printed.
@@ -223,8 +257,8 @@ impl Worked {
                 .iter()
                 .map(|reference| page.locator.not_rewritten(reference))
                 .collect(),
-            cycles_before: self.cycles.0,
-            cycles_after: self.cycles.1,
+            cycles_before: self.proven.cycles_before,
+            cycles_after: self.proven.cycles_after,
             verdict: self.verdict(),
             diff: diff(&self.assembled.operations, session, &overlay),
             saved: None,
@@ -257,10 +291,14 @@ impl Worked {
                 1 => "; 1 rewrite deserves a look".to_owned(),
                 review => format!("; {review} rewrites deserve a look"),
             };
-            format!(
-                "yes: all {} imports between modules of the planned tree resolve{look}",
-                self.resolved_imports
-            )
+            let imports = match self.proven.resolved_imports {
+                0 => "no module of the planned tree imports another".to_owned(),
+                1 => "the 1 import between modules of the planned tree resolves".to_owned(),
+                count => {
+                    format!("all {count} imports between modules of the planned tree resolve")
+                }
+            };
+            format!("yes: {imports}{look}")
         };
         Verdict {
             imports_still_work: refusals == 0,
@@ -269,10 +307,11 @@ impl Worked {
     }
 }
 
-fn count(cycles: &mut (CycleCounts, CycleCounts), proof: &Proof) {
+fn count(proven: &mut Proven, proof: &Proof) {
+    proven.resolved_imports += proof.resolved_imports;
     for (counts, found) in [
-        (&mut cycles.0, &proof.cycles_before),
-        (&mut cycles.1, &proof.cycles_after),
+        (&mut proven.cycles_before, &proof.cycles_before),
+        (&mut proven.cycles_after, &proof.cycles_after),
     ] {
         counts.eager += found.iter().filter(|cycle| cycle.eager).count();
         counts.lazy += found.iter().filter(|cycle| !cycle.eager).count();

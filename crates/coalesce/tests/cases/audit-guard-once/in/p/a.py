@@ -1,0 +1,4 @@
+try:
+    from p.gone import X
+except ImportError:
+    X = None
