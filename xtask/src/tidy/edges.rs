@@ -30,6 +30,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-tree",
         ],
     ),
+    ("core-gpu-driver", &[]),
+    ("gpu-sim", &["core-gpu-driver"]),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 
