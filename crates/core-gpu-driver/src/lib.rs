@@ -42,5 +42,6 @@ pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind}
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
 pub use stream::{
     EndingStream, Event, EventKind, RawEvent, RawStream, Stream, StreamEnd, StreamId, StreamKind,
+    WeakStream,
 };
 pub use virtual_memory::{PhysicalMemory, VirtualMemory};

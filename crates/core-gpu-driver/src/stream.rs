@@ -333,6 +333,33 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// A handle that does not keep the stream from ending.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakStream {
+        WeakStream(Arc::downgrade(&self.0))
+    }
+}
+
+/// A stream that may have ended. For who keeps something for a stream without keeping the stream.
+#[derive(Clone)]
+pub struct WeakStream(Weak<Shared>);
+
+impl WeakStream {
+    /// The stream, unless it has ended. Dropping the answer may be what ends it: hold no lock that
+    /// a [`StreamEnd`] takes.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Stream> {
+        self.0.upgrade().map(Stream)
+    }
+}
+
+impl fmt::Debug for WeakStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WeakStream").field(&self.upgrade()).finish()
+    }
+}
+
 impl PartialEq for Stream {
     fn eq(&self, other: &Self) -> bool {
         self.id() == other.id()
