@@ -24,6 +24,7 @@
 
 pub mod address;
 pub mod annotate;
+pub mod codes;
 pub mod driver;
 pub mod drop_error;
 pub mod error;

@@ -32,6 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),
+    ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 
