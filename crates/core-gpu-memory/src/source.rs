@@ -64,7 +64,8 @@ impl Source {
     pub fn name(self) -> String {
         let names = names().lock().unwrap_or_else(PoisonError::into_inner);
         let name = names.names.get(self.index());
-        name.cloned().unwrap_or_else(|| Source::UNNAMED_NAME.to_owned())
+        name.cloned()
+            .unwrap_or_else(|| Source::UNNAMED_NAME.to_owned())
     }
 
     /// Small and dense, for tables.

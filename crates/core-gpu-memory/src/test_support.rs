@@ -21,6 +21,10 @@ impl Rng {
 
     /// A number below `bound`; zero if `bound` is.
     pub fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { (self.next() >> 11) % bound }
+        if bound == 0 {
+            0
+        } else {
+            (self.next() >> 11) % bound
+        }
     }
 }

@@ -20,7 +20,10 @@ impl Bin {
     #[inline]
     pub fn of(units: u32) -> Bin {
         if units < BINS_PER_LEVEL as u32 {
-            return Bin { level: 0, bin: units };
+            return Bin {
+                level: 0,
+                bin: units,
+            };
         }
         let log = units.ilog2();
         Bin {
@@ -91,7 +94,10 @@ impl Bins {
         let from = Bin::all_fit(units)?;
         let same = self.bins.get(from.level as usize)? & (u32::MAX << from.bin);
         if same != 0 {
-            return Some(Bin { level: from.level, bin: same.trailing_zeros() });
+            return Some(Bin {
+                level: from.level,
+                bin: same.trailing_zeros(),
+            });
         }
         let above = self.levels & u32::MAX.checked_shl(from.level + 1).unwrap_or(0);
         if above == 0 {
@@ -102,12 +108,20 @@ impl Bins {
         Some(Bin { level, bin })
     }
 
+    /// The first blocks of all bins that have one.
+    pub fn heads(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.heads.iter().copied().flatten()
+    }
+
     /// The longest bin that has a block.
     pub fn longest(&self) -> Option<Bin> {
         if self.levels == 0 {
             return None;
         }
         let level = self.levels.ilog2();
-        Some(Bin { level, bin: self.bins[level as usize].ilog2() })
+        Some(Bin {
+            level,
+            bin: self.bins[level as usize].ilog2(),
+        })
     }
 }

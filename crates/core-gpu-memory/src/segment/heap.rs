@@ -69,7 +69,9 @@ impl Heap {
         if !bytes.is_multiple_of(ALIGNMENT) {
             return None;
         }
-        let units = u32::try_from(bytes / ALIGNMENT).ok().filter(|units| *units > 0)?;
+        let units = u32::try_from(bytes / ALIGNMENT)
+            .ok()
+            .filter(|units| *units > 0)?;
         let vacant = self.segments.iter().position(Option::is_none);
         let index = vacant.unwrap_or(self.segments.len());
         let number = u32::try_from(index).ok()?;
@@ -274,6 +276,43 @@ impl Heap {
         }
     }
 
+    /// As [`Heap::hand_over`], for blocks that were freed at `tick` or before. They join as if they
+    /// were freed at tick zero, for the work is done.
+    pub fn hand_over_until(&mut self, from: Order, to: Order, tick: u64) {
+        let Some(bins) = self.orders.get(from.0 as usize) else {
+            return;
+        };
+        let slab = &self.slab;
+        let lists = bins
+            .heads()
+            .flat_map(|head| std::iter::successors(Some(head), |node| slab[*node].list_after));
+        let nodes: Vec<_> = lists.filter(|node| slab[*node].freed_at <= tick).collect();
+        for node in nodes {
+            // Blocks of `from` never join while others leave it, so each is still what it was.
+            self.unlink(node);
+            self.slab[node].freed_at = 0;
+            self.join_and_link(node, to);
+        }
+    }
+
+    /// Takes a segment out whatever is in it: its blocks are nobody's any more.
+    pub fn discard_segment(&mut self, id: SegmentId) {
+        let Some(segment) = self.segments.get_mut(id.0 as usize).and_then(Option::take) else {
+            return;
+        };
+        let mut next = Some(segment.first);
+        while let Some(node) = next {
+            let this = self.slab[node];
+            if this.state != State::Taken {
+                self.unlink(node);
+                self.free_bytes -= u64::from(this.units) * ALIGNMENT;
+            }
+            self.slab.remove(node);
+            next = this.after;
+        }
+        self.reserved_bytes -= u64::from(segment.units) * ALIGNMENT;
+    }
+
     /// Orders that have been used, idle among them.
     pub fn order_count(&self) -> u32 {
         u32::try_from(self.orders.len()).unwrap_or(u32::MAX)
@@ -292,7 +331,9 @@ impl Heap {
             let mut units = 0;
             // The bin's lengths differ by a thirty-second: a few looks are near enough.
             for _ in 0..LOOK_LAST {
-                let Some(node) = next.map(|id| &self.slab[id]) else { break };
+                let Some(node) = next.map(|id| &self.slab[id]) else {
+                    break;
+                };
                 units = units.max(node.units);
                 next = node.list_after;
             }

@@ -31,8 +31,13 @@ fn check_disjoint(live: &[Taken], seed: u64) {
         .collect();
     ranges.sort_unstable();
     for pair in ranges.windows(2) {
-        let [(segment, _, end), (next_segment, start, _)] = pair else { continue };
-        assert!(segment != next_segment || end <= start, "seed {seed}: overlap");
+        let [(segment, _, end), (next_segment, start, _)] = pair else {
+            continue;
+        };
+        assert!(
+            segment != next_segment || end <= start,
+            "seed {seed}: overlap"
+        );
     }
 }
 
@@ -50,7 +55,10 @@ fn blocks_never_overlap_and_all_joins_when_all_is_free() {
             if rng.below(5) < 3 {
                 let bound = 1 << rng.below(19);
                 let bytes = 1 + rng.below(bound);
-                if let Some(taken) = heap.take(order, bytes).or_else(|| heap.take(Order::IDLE, bytes)) {
+                if let Some(taken) = heap
+                    .take(order, bytes)
+                    .or_else(|| heap.take(Order::IDLE, bytes))
+                {
                     assert!(taken.bytes >= bytes, "seed {seed}");
                     live.push((taken, bytes));
                 }
@@ -64,7 +72,11 @@ fn blocks_never_overlap_and_all_joins_when_all_is_free() {
         check_disjoint(&taken, seed);
         check_layout(&heap, seed);
         let live_bytes: u64 = taken.iter().map(|taken| taken.bytes).sum();
-        assert_eq!(heap.reserved_bytes() - heap.free_bytes(), live_bytes, "seed {seed}");
+        assert_eq!(
+            heap.reserved_bytes() - heap.free_bytes(),
+            live_bytes,
+            "seed {seed}"
+        );
         for taken in taken {
             heap.release(taken.node, Order(1), 0);
         }
@@ -75,7 +87,11 @@ fn blocks_never_overlap_and_all_joins_when_all_is_free() {
             assert_eq!(heap.blocks(SegmentId(index)).count(), 1, "seed {seed}");
             assert!(heap.remove_segment(SegmentId(index)), "seed {seed}");
         }
-        assert_eq!((heap.reserved_bytes(), heap.free_bytes()), (0, 0), "seed {seed}");
+        assert_eq!(
+            (heap.reserved_bytes(), heap.free_bytes()),
+            (0, 0),
+            "seed {seed}"
+        );
     }
 }
 
@@ -96,7 +112,10 @@ fn a_block_of_the_exact_length_is_found_again() {
     let mut heap = Heap::default();
     heap.add_segment(SEGMENT).unwrap();
     let sizes: Vec<u64> = (1..40).map(|step| step * 1_000 * 3).collect();
-    let taken: Vec<_> = sizes.iter().map(|bytes| heap.take(Order::IDLE, *bytes).unwrap()).collect();
+    let taken: Vec<_> = sizes
+        .iter()
+        .map(|bytes| heap.take(Order::IDLE, *bytes).unwrap())
+        .collect();
     for pair in taken.chunks(2) {
         heap.release(pair[0].node, Order::IDLE, 0);
     }
