@@ -8,7 +8,7 @@ fn main() {
     let pool = Pool::new(&driver);
     let by = Source::named("bench");
     for bytes in [1000usize, 300_000] {
-        for _ in 0..5 {
+        for _ in 0..12 {
             let n = 5_000_000;
             let start = Instant::now();
             for _ in 0..n {

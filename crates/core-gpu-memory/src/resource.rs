@@ -102,8 +102,7 @@ impl Block {
                 let Some(lease) = crate::pool::thread::put(lease) else {
                     return Ok(());
                 };
-                let pool = Arc::clone(&lease.pool);
-                pool.release(lease).map_or(Ok(()), Err)
+                crate::pool::inner::PoolInner::release(lease).map_or(Ok(()), Err)
             }
             Some(Kind::Direct(direct)) => direct.free(),
             None => Ok(()),

@@ -2,7 +2,7 @@
 //! that are nobody's at the moment.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
@@ -70,6 +70,28 @@ pub struct Tallies {
     pub steps: [u64; Step::ALL.len()],
 }
 
+/// Segments by their numbers.
+#[derive(Debug, Default)]
+pub struct Segments(Vec<Option<Segment>>);
+
+impl Segments {
+    pub fn get(&self, id: SegmentId) -> Option<&Segment> {
+        self.0.get(id.0 as usize)?.as_ref()
+    }
+
+    pub fn insert(&mut self, id: SegmentId, segment: Segment) {
+        let index = id.0 as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index] = Some(segment);
+    }
+
+    pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
+        self.0.get_mut(id.0 as usize)?.take()
+    }
+}
+
 /// What the lock guards.
 #[derive(Debug, Default)]
 pub struct Central {
@@ -77,7 +99,7 @@ pub struct Central {
     pub orders: Orders,
     pub accounts: Accounts,
     pub depot: Depot,
-    pub segments: HashMap<SegmentId, Segment>,
+    pub segments: Segments,
     pub pages: Vec<Arc<StatePage>>,
     pub pending: Vec<Pending>,
     pub pending_bytes: u64,
@@ -109,12 +131,13 @@ impl Central {
         &mut self,
         pool: &Arc<PoolInner>,
         request: &Request<'_>,
+        spare: Option<Box<Lease>>,
     ) -> Result<Box<Lease>, Shortage> {
         if !self.accounts.draw(request.by, request.bytes) {
             return Err(Shortage::Limit);
         }
         let order = self.order_of(pool, request.stream);
-        let Some(lease) = self.carve(pool, order, request) else {
+        let Some(lease) = self.carve(pool, order, request, spare) else {
             self.accounts.put_back(request.by, request.bytes);
             return Err(Shortage::Blocks);
         };
@@ -129,12 +152,13 @@ impl Central {
         pool: &Arc<PoolInner>,
         order: Order,
         request: &Request<'_>,
+        spare: Option<Box<Lease>>,
     ) -> Option<Box<Lease>> {
         let taken = match self.heap.take(order, request.bytes) {
             Some(taken) => taken,
             None => self.heap.take(Order::IDLE, request.bytes)?,
         };
-        self.lease(pool, order, request, taken)
+        self.lease(pool, order, request, (taken, spare))
     }
 
     /// Makes the lease of a block that was taken from the heap.
@@ -143,15 +167,28 @@ impl Central {
         pool: &Arc<PoolInner>,
         order: Order,
         request: &Request<'_>,
-        taken: Taken,
+        (taken, spare): (Taken, Option<Box<Lease>>),
     ) -> Option<Box<Lease>> {
-        let segment = self.segments.get(&taken.segment)?;
+        let segment = self.segments.get(taken.segment)?;
         let span = segment.span(taken.offset, taken.bytes)?;
-        let page = taken.node.index() / StatePage::WORDS;
-        while self.pages.len() <= page {
-            self.pages.push(Arc::new(StatePage::new()));
-        }
         self.orders.lend(order);
+        let index = taken.node.index() / StatePage::WORDS;
+        while self.pages.len() <= index {
+            self.pages.push(Arc::new(StatePage::new(self.pages.len())));
+        }
+        let page = &self.pages[index];
+        if let Some(mut lease) = spare {
+            lease.stream = request.stream.id();
+            lease.order = order;
+            lease.class = request.class;
+            lease.node = taken.node;
+            lease.segment = taken.segment;
+            lease.span = span;
+            if lease.page.number != page.number {
+                lease.page = Arc::clone(page);
+            }
+            return Some(lease);
+        }
         Some(Box::new(Lease {
             pool: Arc::clone(pool),
             stream: request.stream.id(),
@@ -162,13 +199,21 @@ impl Central {
             span,
             by: request.by,
             requested: request.requested,
-            page: Arc::clone(&self.pages[page]),
+            page: Arc::clone(page),
             used_on: Vec::new(),
         }))
     }
 
+    /// Notes that a block is not in use any more.
+    #[inline]
+    pub fn account_freed(&mut self, lease: &Lease) {
+        self.accounts.put_back(lease.by, lease.span.bytes());
+        self.accounts.of(lease.by).frees += 1;
+    }
+
     /// Takes a block back that its stream may use again.
-    pub fn absorb(&mut self, lease: Box<Lease>) -> Option<Segment> {
+    #[inline]
+    pub fn absorb(&mut self, lease: &Lease) -> Option<Segment> {
         let freed_at = self.orders.take_back(lease.order);
         if self.discarded.contains(&lease.segment) {
             return None;
@@ -185,14 +230,14 @@ impl Central {
     fn take_out_if_free(&mut self, id: SegmentId, order: Order) -> Option<Segment> {
         self.heap.hand_over(order, Order::IDLE, 0);
         if self.heap.remove_segment(id) {
-            self.segments.remove(&id)
+            self.segments.remove(id)
         } else {
             None
         }
     }
 
     /// Takes blocks back, and returns segments to be dropped without the lock.
-    pub fn absorb_all(&mut self, leases: Batch) -> Vec<Segment> {
+    pub fn absorb_all(&mut self, leases: &Batch) -> Vec<Segment> {
         leases
             .into_iter()
             .filter_map(|lease| self.absorb(lease))
@@ -217,7 +262,7 @@ impl Central {
                 self.heap.release(taken.node, other, taken.freed_at);
             }
             if waits? {
-                return Ok(self.lease(pool, order, request, taken));
+                return Ok(self.lease(pool, order, request, (taken, None)));
             }
         }
         Ok(None)
@@ -370,7 +415,7 @@ impl Central {
                 break;
             }
             if self.heap.remove_segment(id) {
-                taken.extend(self.segments.remove(&id));
+                taken.extend(self.segments.remove(id));
             }
         }
         taken

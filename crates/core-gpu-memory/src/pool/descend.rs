@@ -100,7 +100,7 @@ impl PoolInner {
     pub fn empty_depot(&self) {
         let mut central = self.lock();
         let batch = central.depot.drain();
-        let segments = central.absorb_all(batch);
+        let segments = central.absorb_all(&batch);
         drop(central);
         drop(segments);
     }
@@ -131,7 +131,7 @@ impl PoolInner {
     fn join_streams(self: &Arc<Self>, request: &Request<'_>) -> Result<(), DriverError> {
         let mut central = self.lock();
         let batch = central.depot.drain();
-        let segments = central.absorb_all(batch);
+        let segments = central.absorb_all(&batch);
         let joined = central.join_streams(self, request.stream);
         Self::let_go(central);
         drop(segments);

@@ -17,6 +17,7 @@ use crate::{
     observe::{MemoryEvent, Observer, Pressure, Reclaim},
     pool::{
         builder::Settings,
+        depot::Batch,
         central::{Central, Pending, Quarantined, Request, Shortage},
         lease::Lease,
         thread,
@@ -191,7 +192,7 @@ impl PoolInner {
         thread::take(self, class, on.id(), by)
     }
 
-    #[cold]
+    #[inline(never)]
     fn allocate_slowly(
         self: &Arc<Self>,
         bytes: u64,
@@ -237,7 +238,8 @@ impl PoolInner {
         if RECLAIMING.get() {
             return Err(AllocError::Reclaiming);
         }
-        if on.driver().info().id != self.driver.info().id {
+        let same = Arc::ptr_eq(on.driver(), &self.driver);
+        if !same && on.driver().info().id != self.driver.info().id {
             return Err(AllocError::OtherDevice);
         }
         if on.is_capturing()? {
@@ -249,7 +251,8 @@ impl PoolInner {
     /// Serves from what is there, and brings the thread a batch and credit on the way.
     pub fn try_serve(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
         let Some(class) = request.class else {
-            return self.lock().serve(self, request);
+            let spare = thread::spare(self);
+            return self.lock().serve(self, request, spare);
         };
         let (stream, by) = (request.stream.id(), request.by);
         let wanted = thread::wanted(self, stream, class, by);
@@ -259,12 +262,12 @@ impl PoolInner {
         let mut central = self.lock();
         let lease = match self.from_depot(&mut central, request, class)? {
             Some(batch) => return self.finish(central, request, class, batch, wanted),
-            None => central.serve(self, request)?,
+            None => central.serve(self, request, None)?,
         };
         let order = lease.order;
         let mut batch = Vec::with_capacity(wanted.blocks);
         while batch.len() + 1 < wanted.blocks {
-            let Some(another) = central.carve(self, order, request) else {
+            let Some(another) = central.carve(self, order, request, None) else {
                 break;
             };
             batch.push(another);
@@ -348,35 +351,45 @@ impl PoolInner {
 
     /// Takes a block back that the thread's cache did not take. An error means that its end on
     /// other streams could not be marked: it is then in quarantine.
-    #[cold]
-    pub fn release(self: &Arc<Self>, lease: Box<Lease>) -> Option<DriverError> {
-        if thread::is_recalled(self) {
-            thread::flush(self);
+    pub fn release(lease: Box<Lease>) -> Option<DriverError> {
+        if lease.class.is_some() || !lease.used_on.is_empty() {
+            return PoolInner::release_kept(lease);
         }
-        if !lease.used_on.is_empty() {
-            return self.release_after_others(lease);
-        }
-        let mut lease = lease;
-        if let Some(class) = lease.class.filter(|_| !self.is_closed()) {
-            let (batch, credit) = thread::make_room(self, lease.stream, class, lease.by);
-            self.store(lease.by, batch, credit);
-            lease = thread::put(lease)?;
-        }
-        let mut central = self.lock();
-        self.account_freed(&mut central, &lease);
-        let segment = central.absorb(lease);
-        drop(central);
-        drop(segment);
+        PoolInner::release_to_heap(lease);
         None
     }
 
-    fn account_freed(&self, central: &mut Central, lease: &Lease) {
-        central.accounts.put_back(lease.by, lease.span.bytes());
-        central.accounts.of(lease.by).frees += 1;
+    fn release_to_heap(lease: Box<Lease>) {
+        let mut central = lease.pool.lock();
+        central.account_freed(&lease);
+        let segment = central.absorb(&lease);
+        drop(central);
+        drop(segment);
+        thread::keep_spare(lease);
+    }
+
+    /// A block that the thread's cache or other streams have to do with.
+    #[cold]
+    fn release_kept(lease: Box<Lease>) -> Option<DriverError> {
+        let pool = Arc::clone(&lease.pool);
+        if thread::is_recalled(&pool) {
+            thread::flush(&pool);
+        }
+        if !lease.used_on.is_empty() {
+            return pool.release_after_others(lease);
+        }
+        let mut lease = lease;
+        if let Some(class) = lease.class.filter(|_| !pool.is_closed()) {
+            let (batch, credit) = thread::make_room(&pool, lease.stream, class, lease.by);
+            pool.store(lease.by, batch, credit);
+            lease = thread::put(lease)?;
+        }
+        PoolInner::release_to_heap(lease);
+        None
     }
 
     /// Puts a batch into the depot, or into the heap if the depot is full, and credit back.
-    fn store(&self, by: Source, batch: Vec<Box<Lease>>, credit: u64) {
+    fn store(&self, by: Source, batch: Batch, credit: u64) {
         if batch.is_empty() && credit == 0 {
             return;
         }
@@ -387,7 +400,7 @@ impl PoolInner {
             _ => true,
         });
         if central.closed || !one_class || central.depot.bytes() >= DEPOT_MOST {
-            let segments = central.absorb_all(batch);
+            let segments = central.absorb_all(&batch);
             drop(central);
             drop(segments);
         } else {
@@ -405,7 +418,7 @@ impl PoolInner {
         let events = self.record_on_all(&live);
         let (node, order, bytes) = (lease.node, lease.order, lease.span.bytes());
         let mut central = self.lock();
-        self.account_freed(&mut central, &lease);
+        central.account_freed(&lease);
         let mut ended: Vec<_> = others.iter().map(|(_, order)| *order).collect();
         ended.retain(|order| !live.iter().any(|(_, live)| live == order));
         match events {

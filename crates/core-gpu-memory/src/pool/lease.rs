@@ -18,20 +18,25 @@ use crate::{
 
 /// What a snapshot sees of 256 blocks: one word each, written by whoever holds the block.
 #[derive(Debug)]
-pub struct StatePage([AtomicU64; StatePage::WORDS]);
+pub struct StatePage {
+    /// Which page of the pool it is.
+    pub number: usize,
+    words: [AtomicU64; StatePage::WORDS],
+}
 
 impl StatePage {
     /// Blocks on a page.
     pub const WORDS: usize = 256;
 
-    pub fn new() -> StatePage {
-        StatePage([const { AtomicU64::new(0) }; StatePage::WORDS])
+    pub fn new(number: usize) -> StatePage {
+        let words = [const { AtomicU64::new(0) }; StatePage::WORDS];
+        StatePage { number, words }
     }
 
     #[inline]
     pub fn word(&self, node: NodeId) -> &AtomicU64 {
         // The index is below the length by construction; the compiler sees it.
-        &self.0[node.index() % StatePage::WORDS]
+        &self.words[node.index() % StatePage::WORDS]
     }
 }
 
@@ -110,8 +115,7 @@ impl Lease {
     pub fn give_back(self: Box<Lease>) {
         self.end();
         if let Some(lease) = crate::pool::thread::put(self) {
-            let pool = Arc::clone(&lease.pool);
-            pool.release(lease);
+            PoolInner::release(lease);
         }
     }
 }

@@ -110,7 +110,7 @@ impl PoolInner {
 fn live_blocks(central: &Central) -> Vec<LeakedBlock> {
     let mut live = Vec::new();
     for (id, _) in central.heap.segments() {
-        let Some(segment) = central.segments.get(&id) else {
+        let Some(segment) = central.segments.get(id) else {
             continue;
         };
         for block in central
@@ -140,7 +140,7 @@ impl Central {
         let take = |id: SegmentId| {
             self.heap.discard_segment(id);
             self.discarded.insert(id);
-            self.segments.remove(&id)
+            self.segments.remove(id)
         };
         unused.into_iter().filter_map(take).collect()
     }

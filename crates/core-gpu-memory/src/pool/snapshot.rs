@@ -90,7 +90,7 @@ impl Pool {
             .heap
             .segments()
             .filter_map(|(id, bytes)| {
-                let address = central.segments.get(&id)?.address().get();
+                let address = central.segments.get(id)?.address().get();
                 let blocks = central.heap.blocks(id).map(|block| show(&central, &block));
                 Some(SnapshotSegment {
                     address,

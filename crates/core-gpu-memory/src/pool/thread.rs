@@ -40,12 +40,16 @@ struct ThreadCache {
 }
 
 struct PoolCache {
+    id: u64,
     pool: Arc<PoolInner>,
     seen_recall: u32,
     cached_bytes: u64,
     streams: Vec<StreamBins>,
     last: usize,
     counters: Vec<Option<Arc<Counters>>>,
+    /// Leases of blocks that have gone back to the heap, to be filled anew.
+    #[expect(clippy::vec_box, reason = "leases move as boxes")]
+    spare: Vec<Box<Lease>>,
 }
 
 struct StreamBins {
@@ -70,28 +74,34 @@ impl ThreadCache {
     #[inline]
     fn pool(&mut self, id: u64) -> Option<&mut PoolCache> {
         let last = self.last;
-        if self.pools.get(last).is_some_and(|pool| pool.pool.id == id) {
+        if self.pools.get(last).is_some_and(|pool| pool.id == id) {
             return self.pools.get_mut(last);
         }
-        let found = self.pools.iter().position(|pool| pool.pool.id == id)?;
+        let found = self.pools.iter().position(|pool| pool.id == id)?;
         self.last = found;
         self.pools.get_mut(found)
     }
 }
 
+/// The bin of a class for a stream, beginning with the stream of the last time.
+#[inline]
+fn bin_in<'c>(
+    streams: &'c mut [StreamBins],
+    last: &mut usize,
+    stream: StreamId,
+    class: SizeClass,
+) -> Option<&'c mut Bin> {
+    if streams.get(*last).is_none_or(|bins| bins.stream != stream) {
+        *last = streams.iter().position(|bins| bins.stream == stream)?;
+    }
+    let bins = streams.get_mut(*last)?;
+    bins.bins.get_mut(class.index())
+}
+
 impl PoolCache {
     #[inline]
     fn bin(&mut self, stream: StreamId, class: SizeClass) -> Option<&mut Bin> {
-        let last = self.last;
-        if self
-            .streams
-            .get(last)
-            .is_none_or(|bins| bins.stream != stream)
-        {
-            self.last = self.streams.iter().position(|bins| bins.stream == stream)?;
-        }
-        let bins = self.streams.get_mut(self.last)?;
-        bins.bins.get_mut(class.index())
+        bin_in(&mut self.streams, &mut self.last, stream, class)
     }
 
     #[inline]
@@ -125,14 +135,14 @@ pub fn take(
     let taken = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = cache.pool(pool.id)?;
-        if !cached.is_current() {
+        if cached.seen_recall != pool.recall.load(Relaxed) {
             return None;
         }
-        let counters = cached.counters(by)?;
+        let counters = cached.counters.get(by.index())?.as_deref()?;
         let left = counters.credit.load(Relaxed).checked_sub(class.bytes())?;
-        let lease = cached.bin(stream, class)?.blocks.pop()?;
+        let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
+        let lease = bin.blocks.pop()?;
         cached.cached_bytes -= class.bytes();
-        let counters = cached.counters(by)?;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
         Some(lease)
@@ -168,21 +178,21 @@ pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
         let (by, stream) = (block.by, block.stream);
         let cached = cache.pool(block.pool.id)?;
         let cached_bytes = cached.cached_bytes + class.bytes();
-        if !cached.is_current() || cached_bytes > CACHE_MOST {
+        let recall = block.pool.recall.load(Relaxed);
+        if cached.seen_recall != recall || cached_bytes > CACHE_MOST {
             return None;
         }
-        let counters = cached.counters(by)?;
+        let counters = cached.counters.get(by.index())?.as_deref()?;
         let credit = counters.credit.load(Relaxed) + class.bytes();
         if credit > counters.most.load(Relaxed) {
             return None;
         }
-        let bin = cached.bin(stream, class)?;
+        let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
         if bin.blocks.len() == bin.blocks.capacity() {
             return None;
         }
         bin.blocks.push(lease.take()?);
         cached.cached_bytes = cached_bytes;
-        let counters = cached.counters(by)?;
         counters.credit.store(credit, Relaxed);
         Counters::add(&counters.frees, 1);
         Some(())
@@ -220,6 +230,28 @@ pub fn wanted(pool: &PoolInner, stream: StreamId, class: SizeClass, by: Source) 
     })
 }
 
+/// A lease to fill anew, of the same pool.
+pub fn spare(pool: &PoolInner) -> Option<Box<Lease>> {
+    let spare = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        cache.pool(pool.id)?.spare.pop()
+    });
+    spare.ok().flatten()
+}
+
+/// Keeps the lease of a block that has gone back to the heap.
+pub fn keep_spare(lease: Box<Lease>) {
+    let mut lease = Some(lease);
+    let _ = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let cached = cache.pool(lease.as_ref()?.pool.id)?;
+        if cached.spare.len() < BATCH_MOST {
+            cached.spare.push(lease.take()?);
+        }
+        Some(())
+    });
+}
+
 /// Puts blocks and credit where the thread finds them. What does not fit comes back.
 pub fn stock(
     pool: &Arc<PoolInner>,
@@ -252,12 +284,14 @@ fn attend<'c>(cache: &'c mut ThreadCache, pool: &Arc<PoolInner>) -> Option<&'c m
     if cache.pool(pool.id).is_none() {
         cache.pools.retain(|cached| !cached.pool.is_closed());
         cache.pools.push(PoolCache {
+            id: pool.id,
             pool: Arc::clone(pool),
             seen_recall: pool.recall.load(Relaxed),
             cached_bytes: 0,
             streams: Vec::new(),
             last: 0,
             counters: Vec::new(),
+            spare: Vec::new(),
         });
     }
     cache.pool(pool.id)
@@ -356,7 +390,7 @@ fn hand_back(pool: &Arc<PoolInner>, blocks: Batch, counters: Vec<Option<Arc<Coun
             central.accounts.leave(Source::from_index(index), &counters);
         }
     }
-    let segments = central.absorb_all(blocks);
+    let segments = central.absorb_all(&blocks);
     drop(central);
     drop(segments);
 }
