@@ -39,7 +39,7 @@ impl State {
         stream.completed = next.sequence;
         let (device, gone) = (stream.device, stream.destroyed && stream.queue.is_empty());
         if gone {
-            self.streams.remove(&key);
+            self.remove_stream(key);
         }
         let lost = |state: &Self| {
             let device = state.devices.get(device as usize);
@@ -228,6 +228,9 @@ impl State {
                 self.host.join(&clock);
                 self.now = self.now.max(busy_until);
             }
+        }
+        if let Some(gone) = self.gone.remove(&device) {
+            self.host.join(&gone);
         }
         self.trim_pool(device);
         Ok(())

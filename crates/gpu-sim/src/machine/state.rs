@@ -189,6 +189,8 @@ pub(crate) struct State {
     pub(crate) physical: BTreeMap<u64, Physical>,
     pub(crate) captures: BTreeMap<u64, Capture>,
     pub(crate) graphs: BTreeMap<u64, Graph>,
+    /// What streams of each device had done that are gone: waiting for the device tells of it.
+    pub(crate) gone: BTreeMap<u32, Clock>,
     /// What the host knows to be done.
     pub(crate) host: Clock,
     /// The machine's time, in nanoseconds.
@@ -231,6 +233,7 @@ impl State {
             physical: BTreeMap::new(),
             captures: BTreeMap::new(),
             graphs: BTreeMap::new(),
+            gone: BTreeMap::new(),
             host: Clock::default(),
             now: 0,
             faults: Faults::default(),
@@ -248,6 +251,13 @@ impl State {
     pub(crate) fn handle(&mut self) -> u64 {
         self.next_handle += 0x10;
         self.next_handle
+    }
+
+    /// Takes a stream out that was destroyed and has nothing left to do.
+    pub(crate) fn remove_stream(&mut self, key: StreamKey) {
+        if let Some(stream) = self.streams.remove(&key) {
+            self.gone.entry(stream.device).or_default().join(&stream.clock);
+        }
     }
 
     pub(crate) fn device(&mut self, device: u32) -> Result<&mut DeviceState, Code> {

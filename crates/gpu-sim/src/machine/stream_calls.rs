@@ -22,7 +22,7 @@ impl State {
         }
         stream.destroyed = true;
         if stream.queue.is_empty() {
-            self.streams.remove(&key);
+            self.remove_stream(key);
         }
         Ok(())
     }
