@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+pub mod adaptor;
 mod buffer;
 mod device_type;
 pub mod error;

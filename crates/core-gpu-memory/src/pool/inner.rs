@@ -17,8 +17,8 @@ use crate::{
     observe::{MemoryEvent, Observer, Pressure, Reclaim},
     pool::{
         builder::Settings,
-        depot::Batch,
         central::{Central, Pending, Quarantined, Request, Shortage},
+        depot::Batch,
         lease::Lease,
         thread,
     },
