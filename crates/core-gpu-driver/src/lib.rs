@@ -25,17 +25,23 @@
 pub mod address;
 pub mod annotate;
 pub mod codes;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod driver;
 pub mod drop_error;
 pub mod error;
 pub mod host;
 pub mod identity;
 pub mod memory;
+#[cfg(feature = "rocm")]
+pub mod rocm;
 pub mod stream;
 pub mod virtual_memory;
 
 pub use address::{DeviceAddress, HostAddress, Place};
 pub use annotate::{Region, RegionState};
+#[cfg(feature = "cuda")]
+pub use cuda::CudaDriver;
 pub use driver::Driver;
 pub use error::{Absent, DriverError, Refusal};
 pub use host::HostDriver;

@@ -23,6 +23,7 @@ const REACHES_OUT: &[&str] = &[
     "coalesce-apply",
     "coalesce-verify",
     "coalesce",
+    "core-gpu-driver",
 ];
 /// Files and folders with `unsafe` code: the layer over drivers. None of the toolkit's.
 const UNSAFE: &[&str] = &[
