@@ -30,6 +30,9 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-tree",
         ],
     ),
+    ("core-gpu-driver", &[]),
+    ("gpu-sim", &["core-gpu-driver"]),
+    ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 

@@ -1,0 +1,11 @@
+//! CUDA: its driver library looked up at run time, its devices, and one device as a
+//! [`crate::Driver`]. Nothing is linked; a machine without the library gets an error value.
+
+mod driver;
+mod probe;
+mod table;
+mod virtual_memory;
+
+pub use driver::CudaDriver;
+pub use probe::devices;
+pub use table::SYMBOLS;

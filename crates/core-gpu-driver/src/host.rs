@@ -1,0 +1,398 @@
+//! Host memory as a real driver: for programs that run where no device is, and for tests. Work is
+//! done at the call, so every stream is always idle. Addresses are numbers of its own, so that a
+//! wrong one is an error and not a crash. It does not compute: see [`HostDriver::with_bytes`].
+
+use std::{
+    alloc::Layout,
+    collections::{BTreeMap, BTreeSet},
+    ptr::NonNull,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{
+    address::{DeviceAddress, HostAddress, Place},
+    driver::Driver,
+    error::{DriverError, Refusal},
+    identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
+    stream::{EventKind, RawEvent, RawStream, StreamKind, refused},
+};
+
+/// What every address is a multiple of, in bytes.
+const ALIGNMENT: usize = 256;
+/// Where addresses begin: no pointer of this process looks like it.
+const FIRST_ADDRESS: u64 = 0x4d00_0000_0000;
+
+/// Memory of this process, up to a limit, behind [`Driver`]. One lock: threads take turns.
+#[derive(Debug)]
+pub struct HostDriver {
+    info: DeviceInfo,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Allocations by their first address; keys leave a gap between neighbours.
+    device: BTreeMap<u64, Box<[u8]>>,
+    pinned: BTreeMap<u64, Layout>,
+    bytes_in_use: u64,
+    next_address: u64,
+    next_handle: u64,
+    streams: BTreeSet<u64>,
+    events: BTreeMap<u64, HostEvent>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct HostEvent {
+    kind: EventKind,
+    reached: Option<Instant>,
+}
+
+impl HostDriver {
+    /// A device of this many bytes. They are taken from the process only as they are allocated.
+    #[must_use]
+    pub fn new(total_bytes: u64) -> Self {
+        Self {
+            info: DeviceInfo {
+                id: DeviceId {
+                    platform: PlatformKind::Host,
+                    uuid: *b"host memory\0\0\0\0\0",
+                },
+                ordinal: 0,
+                name: "host memory".to_owned(),
+                total_bytes,
+                compute_capability: (0, 0),
+                bus_address: None,
+                driver_version: 0,
+                alignment_bytes: ALIGNMENT,
+                capabilities: Capabilities {
+                    stream_ordered_allocation: true,
+                    virtual_memory: false,
+                    integrated: true,
+                },
+            },
+            state: Mutex::new(State {
+                device: BTreeMap::new(),
+                pinned: BTreeMap::new(),
+                bytes_in_use: 0,
+                next_address: FIRST_ADDRESS,
+                next_handle: 16,
+                streams: BTreeSet::new(),
+                events: BTreeMap::new(),
+            }),
+        }
+    }
+
+    /// Gives a function the bytes of a span, to compute with. No other call of this driver runs
+    /// meanwhile; the function must not make one.
+    ///
+    /// # Errors
+    /// Refused for bytes that are not allocated.
+    pub fn with_bytes<R>(
+        &self,
+        span: crate::DeviceSpan,
+        function: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R, DriverError> {
+        let mut state = self.lock();
+        let bytes = state.bytes("with_bytes", span.address(), span.bytes() as usize)?;
+        Ok(function(bytes))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn allocate(&mut self, bytes: usize, total: u64) -> Result<DeviceAddress, DriverError> {
+        if bytes == 0 {
+            return Err(refused("allocate", Refusal::ZeroBytes));
+        }
+        let after = self.bytes_in_use.saturating_add(bytes as u64);
+        if after > total {
+            return Err(DriverError::OutOfMemory);
+        }
+        let mut memory = Vec::new();
+        memory
+            .try_reserve_exact(bytes)
+            .map_err(|_| DriverError::OutOfMemory)?;
+        memory.resize(bytes, 0xcd);
+        let address = self.next_address;
+        // A gap of one unit, so that running over the end hits nothing.
+        let taken = (bytes as u64).next_multiple_of(ALIGNMENT as u64) + ALIGNMENT as u64;
+        self.next_address = address.checked_add(taken).ok_or(DriverError::OutOfMemory)?;
+        self.bytes_in_use = after;
+        self.device.insert(address, memory.into_boxed_slice());
+        DeviceAddress::new(address).ok_or(DriverError::OutOfMemory)
+    }
+
+    fn free(&mut self, at: DeviceAddress) -> Result<(), DriverError> {
+        let memory = self
+            .device
+            .remove(&at.get())
+            .ok_or_else(|| refused("free", Refusal::UnknownAddress))?;
+        self.bytes_in_use = self.bytes_in_use.saturating_sub(memory.len() as u64);
+        Ok(())
+    }
+
+    fn bytes(
+        &mut self,
+        function: &'static str,
+        at: DeviceAddress,
+        bytes: usize,
+    ) -> Result<&mut [u8], DriverError> {
+        let found = self.device.range_mut(..=at.get()).next_back();
+        let unknown = || refused(function, Refusal::UnknownAddress);
+        let (start, memory) = found.ok_or_else(unknown)?;
+        let offset = at.get() - start;
+        let out_of_range = Refusal::OutOfRange {
+            offset,
+            bytes: bytes as u64,
+            held: memory.len() as u64,
+        };
+        if offset > memory.len() as u64 {
+            return Err(unknown());
+        }
+        memory
+            .get_mut(offset as usize..)
+            .and_then(|memory| memory.get_mut(..bytes))
+            .ok_or_else(|| refused(function, out_of_range))
+    }
+
+    fn copy_within(
+        &mut self,
+        to: DeviceAddress,
+        from: DeviceAddress,
+        bytes: usize,
+    ) -> Result<(), DriverError> {
+        // Through a buffer: the two may be of one allocation, and overlap.
+        let copy = self.bytes("copy", from, bytes)?.to_vec();
+        self.bytes("copy", to, bytes)?.copy_from_slice(&copy);
+        Ok(())
+    }
+
+    fn stream(&self, stream: RawStream) -> Result<(), DriverError> {
+        let default =
+            stream == RawStream::LEGACY_DEFAULT || stream == RawStream::PER_THREAD_DEFAULT;
+        if default || self.streams.contains(&stream.0) {
+            return Ok(());
+        }
+        Err(refused("stream", Refusal::UnknownStream))
+    }
+
+    fn event(&self, event: RawEvent) -> Result<HostEvent, DriverError> {
+        let found = self.events.get(&event.0).copied();
+        found.ok_or_else(|| refused("event", Refusal::UnknownEvent))
+    }
+
+    fn handle(&mut self) -> u64 {
+        self.next_handle += 1;
+        self.next_handle
+    }
+}
+
+fn pinned_layout(bytes: usize) -> Result<Layout, DriverError> {
+    if bytes == 0 {
+        return Err(refused("allocate_pinned", Refusal::ZeroBytes));
+    }
+    Layout::from_size_align(bytes, 4096).map_err(|_| DriverError::OutOfMemory)
+}
+
+impl Driver for HostDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn memory_info(&self) -> Result<MemoryInfo, DriverError> {
+        let total_bytes = self.info.total_bytes;
+        Ok(MemoryInfo {
+            free_bytes: total_bytes.saturating_sub(self.lock().bytes_in_use),
+            total_bytes,
+        })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
+        self.lock().allocate(bytes, self.info.total_bytes)
+    }
+
+    unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {
+        self.lock().free(at)
+    }
+
+    unsafe fn allocate_on(
+        &self,
+        bytes: usize,
+        on: RawStream,
+    ) -> Result<DeviceAddress, DriverError> {
+        let mut state = self.lock();
+        state.stream(on)?;
+        state.allocate(bytes, self.info.total_bytes)
+    }
+
+    unsafe fn free_on(&self, at: DeviceAddress, on: RawStream) -> Result<(), DriverError> {
+        let mut state = self.lock();
+        state.stream(on)?;
+        state.free(at)
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<HostAddress, DriverError> {
+        let layout = pinned_layout(bytes)?;
+        // SAFETY: the layout has a size.
+        let pointer = NonNull::new(unsafe { std::alloc::alloc(layout) });
+        let address = HostAddress::of(pointer.ok_or(DriverError::OutOfMemory)?);
+        self.lock().pinned.insert(address.get(), layout);
+        Ok(address)
+    }
+
+    unsafe fn free_pinned(&self, at: HostAddress) -> Result<(), DriverError> {
+        let layout = self.lock().pinned.remove(&at.get());
+        let layout = layout.ok_or_else(|| refused("free_pinned", Refusal::UnknownAddress))?;
+        // SAFETY: it was allocated with this layout, was in the table until now, and the caller
+        // promises that nobody uses it.
+        unsafe { std::alloc::dealloc(at.pointer(), layout) };
+        Ok(())
+    }
+
+    unsafe fn copy(
+        &self,
+        to: Place,
+        from: Place,
+        bytes: usize,
+        on: RawStream,
+    ) -> Result<(), DriverError> {
+        let mut state = self.lock();
+        state.stream(on)?;
+        match (to, from) {
+            _ if bytes == 0 => Ok(()),
+            (Place::Device(to), Place::Device(from)) => state.copy_within(to, from, bytes),
+            (Place::Device(to), Place::Host(from)) => {
+                let memory = state.bytes("copy", to, bytes)?;
+                // SAFETY: the caller promises `bytes` readable bytes; memory of the device is never
+                // given out as a pointer, so the two do not overlap.
+                unsafe {
+                    from.pointer()
+                        .copy_to_nonoverlapping(memory.as_mut_ptr(), bytes)
+                };
+                Ok(())
+            }
+            (Place::Host(to), Place::Device(from)) => {
+                let memory = state.bytes("copy", from, bytes)?;
+                // SAFETY: the caller promises `bytes` writable bytes that nobody uses; else as above.
+                unsafe {
+                    to.pointer()
+                        .copy_from_nonoverlapping(memory.as_ptr(), bytes)
+                };
+                Ok(())
+            }
+            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
+        }
+    }
+
+    unsafe fn set(
+        &self,
+        at: DeviceAddress,
+        value: u8,
+        bytes: usize,
+        on: RawStream,
+    ) -> Result<(), DriverError> {
+        let mut state = self.lock();
+        state.stream(on)?;
+        if bytes > 0 {
+            state.bytes("set", at, bytes)?.fill(value);
+        }
+        Ok(())
+    }
+
+    fn create_stream(&self, _kind: StreamKind) -> Result<RawStream, DriverError> {
+        let mut state = self.lock();
+        let handle = state.handle();
+        state.streams.insert(handle);
+        Ok(RawStream(handle))
+    }
+
+    unsafe fn destroy_stream(&self, stream: RawStream) -> Result<(), DriverError> {
+        if self.lock().streams.remove(&stream.0) {
+            return Ok(());
+        }
+        Err(refused("destroy_stream", Refusal::UnknownStream))
+    }
+
+    unsafe fn synchronize_stream(&self, stream: RawStream) -> Result<(), DriverError> {
+        self.lock().stream(stream)
+    }
+
+    unsafe fn query_stream(&self, stream: RawStream) -> Result<bool, DriverError> {
+        self.lock().stream(stream).map(|()| true)
+    }
+
+    unsafe fn is_capturing(&self, on: RawStream) -> Result<bool, DriverError> {
+        self.lock().stream(on).map(|()| false)
+    }
+
+    fn synchronize(&self) -> Result<(), DriverError> {
+        Ok(())
+    }
+
+    fn create_event(&self, kind: EventKind) -> Result<RawEvent, DriverError> {
+        let mut state = self.lock();
+        let handle = state.handle();
+        let event = HostEvent {
+            kind,
+            reached: None,
+        };
+        state.events.insert(handle, event);
+        Ok(RawEvent(handle))
+    }
+
+    unsafe fn destroy_event(&self, event: RawEvent) -> Result<(), DriverError> {
+        let removed = self.lock().events.remove(&event.0);
+        removed.map_or_else(
+            || Err(refused("destroy_event", Refusal::UnknownEvent)),
+            |_| Ok(()),
+        )
+    }
+
+    unsafe fn record(&self, event: RawEvent, on: RawStream) -> Result<(), DriverError> {
+        let mut state = self.lock();
+        state.stream(on)?;
+        let mut recorded = state.event(event)?;
+        recorded.reached = Some(Instant::now());
+        state.events.insert(event.0, recorded);
+        Ok(())
+    }
+
+    unsafe fn wait(&self, on: RawStream, _event: RawEvent) -> Result<(), DriverError> {
+        // The event may be another driver's; whatever it is, host work is done when it is given.
+        self.lock().stream(on)
+    }
+
+    unsafe fn query_event(&self, event: RawEvent) -> Result<bool, DriverError> {
+        self.lock().event(event).map(|_| true)
+    }
+
+    unsafe fn synchronize_event(&self, event: RawEvent) -> Result<(), DriverError> {
+        self.lock().event(event).map(|_| ())
+    }
+
+    unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> Result<Duration, DriverError> {
+        let state = self.lock();
+        let time = |event: RawEvent| {
+            let event = state.event(event)?;
+            let timed = event.reached.filter(|_| event.kind == EventKind::Timed);
+            timed.ok_or_else(|| refused("elapsed", Refusal::NoTime))
+        };
+        Ok(time(end)?.saturating_duration_since(time(start)?))
+    }
+}
+
+impl Drop for HostDriver {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // What was never freed. Nobody can use it any more: every owner keeps the driver alive.
+        for (address, layout) in std::mem::take(&mut state.pinned) {
+            let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
+            // SAFETY: it was allocated with this layout and was not freed.
+            unsafe { std::alloc::dealloc(pointer, layout) };
+        }
+    }
+}

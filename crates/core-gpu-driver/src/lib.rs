@@ -1,0 +1,54 @@
+//! One trait for a device's memory, streams and events, and the owning types that make its use
+//! safe. Host memory is a driver like any other. No pool, no scheduling, no kernels: this crate
+//! gives what those are built from, and is the only one that has `unsafe` code.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use core_gpu_driver::{Driver, HostDriver, Segment, Stream, StreamKind};
+//!
+//! # fn main() -> Result<(), core_gpu_driver::DriverError> {
+//! let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 20));
+//! let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+//! let segment = Segment::allocate(&driver, 4)?;
+//! stream.upload_and_wait(segment.whole(), b"four")?;
+//! let mut bytes = [0; 4];
+//! stream.download_and_wait(&mut bytes, segment.whole())?;
+//! assert_eq!(&bytes, b"four");
+//! # Ok(())
+//! # }
+//! ```
+#![expect(
+    unsafe_code,
+    reason = "drivers take addresses and handles that no type can check"
+)]
+
+pub mod address;
+pub mod annotate;
+pub mod codes;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+pub mod driver;
+pub mod drop_error;
+pub mod error;
+pub mod host;
+pub mod identity;
+pub mod memory;
+#[cfg(feature = "rocm")]
+pub mod rocm;
+pub mod stream;
+pub mod virtual_memory;
+
+pub use address::{DeviceAddress, HostAddress, Place};
+pub use annotate::{Region, RegionState};
+#[cfg(feature = "cuda")]
+pub use cuda::CudaDriver;
+pub use driver::Driver;
+pub use error::{Absent, DriverError, Refusal};
+pub use host::HostDriver;
+pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind};
+pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
+pub use stream::{
+    EndingStream, Event, EventKind, RawEvent, RawStream, Stream, StreamEnd, StreamId, StreamKind,
+    WeakStream,
+};
+pub use virtual_memory::{PhysicalMemory, VirtualMemory};

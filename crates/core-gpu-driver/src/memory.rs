@@ -1,0 +1,477 @@
+//! Owned memory, of the device and of the host, and the work that moves bytes between them. Bounds
+//! and devices are checked here, so that nothing above needs unsafe code. There is no pool here.
+
+use std::{
+    fmt,
+    mem::ManuallyDrop,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    address::{DeviceAddress, HostAddress, Place},
+    annotate::Region,
+    driver::Driver,
+    drop_error,
+    error::{DriverError, Refusal},
+    stream::{Stream, StreamCore, refused, same_device},
+};
+
+/// Memory of a device, owned. Sized in bytes; its address never changes.
+///
+/// Dropping it waits for the device and gives it back; an error goes to [`crate::drop_error`].
+pub struct Segment {
+    driver: Arc<dyn Driver>,
+    address: DeviceAddress,
+    bytes: u64,
+}
+
+impl Segment {
+    /// Asks the driver for memory, whose contents are undefined. May wait for the device.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or as the driver's call fails; refused for zero bytes.
+    pub fn allocate(driver: &Arc<dyn Driver>, bytes: usize) -> Result<Self, DriverError> {
+        let address = driver.allocate(bytes)?;
+        Ok(Self {
+            driver: Arc::clone(driver),
+            address,
+            bytes: bytes as u64,
+        })
+    }
+
+    /// Gives it back without waiting: the caller knows that no work uses it any more. When that is
+    /// wrong, bytes of the device are wrong; memory of this process is not in danger.
+    ///
+    /// # Errors
+    /// As the driver's call fails. The segment comes back, to be kept in quarantine: dropping it
+    /// tries again.
+    pub fn free(self) -> Result<(), (DriverError, Self)> {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: `address` came from `allocate`, and `this` is its only owner.
+        match unsafe { this.driver.free(this.address) } {
+            Ok(()) => {
+                let mut this = this;
+                // SAFETY: `this` is not used again, and its own `drop` does not run.
+                unsafe { std::ptr::drop_in_place(&raw mut this.driver) };
+                Ok(())
+            }
+            Err(error) => Err((error, ManuallyDrop::into_inner(this))),
+        }
+    }
+
+    /// Gives it up without giving it back, for a device that is lost: its bytes are gone anyway.
+    /// Returns how many they were.
+    #[must_use]
+    pub fn abandon(self) -> u64 {
+        let mut this = ManuallyDrop::new(self);
+        let bytes = this.bytes;
+        // SAFETY: `this` is not used again, and its own `drop` does not run.
+        unsafe { std::ptr::drop_in_place(&raw mut this.driver) };
+        bytes
+    }
+
+    /// Where it begins.
+    #[must_use]
+    pub fn address(&self) -> DeviceAddress {
+        self.address
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The device that it belongs to.
+    #[must_use]
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn whole(&self) -> DeviceSpan {
+        DeviceSpan {
+            address: self.address,
+            bytes: self.bytes,
+        }
+    }
+
+    /// Part of it; nothing when it does not reach that far.
+    #[must_use]
+    pub fn span(&self, offset: u64, bytes: u64) -> Option<DeviceSpan> {
+        self.whole().part(offset, bytes)
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        let waited = self.driver.synchronize();
+        let freed = match waited {
+            Err(error) if !error.is_lost() && !error.is_deinitialized() => Err(error),
+            // SAFETY: `address` came from `allocate`, and this is its only owner. All work is done,
+            // or the device does none any more.
+            _ => unsafe { self.driver.free(self.address) },
+        };
+        if let Err(error) = freed {
+            drop_error::report(drop_error::What::Segment, &error);
+        }
+    }
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segment")
+            .field("address", &self.address)
+            .field("bytes", &self.bytes)
+            .finish()
+    }
+}
+
+/// Bytes of a device that a [`Segment`] held when the span was made. It keeps nothing alive: who
+/// gives spans out sees to it that the segment stays.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DeviceSpan {
+    address: DeviceAddress,
+    bytes: u64,
+}
+
+impl DeviceSpan {
+    /// Bytes of a device from elsewhere, such as another library's allocation.
+    ///
+    /// # Safety
+    /// They are memory of a device for as long as any copy of the span is used.
+    #[must_use]
+    pub const unsafe fn adopt(address: DeviceAddress, bytes: u64) -> Self {
+        Self { address, bytes }
+    }
+
+    /// Where it begins.
+    #[must_use]
+    pub const fn address(self) -> DeviceAddress {
+        self.address
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// Part of it; nothing when it does not reach that far.
+    #[must_use]
+    pub fn part(self, offset: u64, bytes: u64) -> Option<Self> {
+        if offset.checked_add(bytes)? > self.bytes {
+            return None;
+        }
+        let address = self.address.checked_add(offset)?;
+        Some(Self { address, bytes })
+    }
+
+    /// The same bytes, for [`Driver::annotate`].
+    #[must_use]
+    pub const fn region(self) -> Region {
+        Region {
+            address: self.address,
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl fmt::Debug for DeviceSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.address, self.bytes)
+    }
+}
+
+/// Memory of the host that the device reads and writes by itself, owned. Sized in bytes.
+///
+/// It is read and written through copies, never as a slice, because the device may be at it. Which
+/// streams have work on it is remembered; dropping it waits for them. May be used from several
+/// threads.
+pub struct Pinned {
+    driver: Arc<dyn Driver>,
+    address: HostAddress,
+    bytes: u64,
+    /// The streams with work on it. Its lock also keeps threads of this process apart.
+    users: Mutex<Vec<Arc<StreamCore>>>,
+}
+
+impl Pinned {
+    /// Asks the driver for pinned memory, whose contents are undefined. Slow: milliseconds.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or as the driver's call fails; refused for zero bytes.
+    pub fn allocate(driver: &Arc<dyn Driver>, bytes: usize) -> Result<Self, DriverError> {
+        let address = driver.allocate_pinned(bytes)?;
+        // SAFETY: `bytes` bytes at `address` are ours and nobody else knows of them. Writing them
+        // once makes them defined, so that `read` never hands out undefined bytes.
+        unsafe { address.pointer().write_bytes(0, bytes) };
+        Ok(Self {
+            driver: Arc::clone(driver),
+            address,
+            bytes: bytes as u64,
+            users: Mutex::default(),
+        })
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The device whose driver made it.
+    #[must_use]
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    /// Writes bytes at an offset. Does not wait for work that reads them: whoever writes before
+    /// that work is done sends a mixture.
+    ///
+    /// # Errors
+    /// Refused when the bytes do not fit.
+    pub fn write(&self, offset: u64, from: &[u8]) -> Result<(), DriverError> {
+        let at = self.checked("write", offset, from.len() as u64)?;
+        let _threads = self.lock();
+        // SAFETY: the range was checked; the lock keeps other threads of this process away, and
+        // `from` is no part of it, because no slice of it is ever made.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), at.pointer(), from.len()) };
+        Ok(())
+    }
+
+    /// Reads bytes at an offset. Does not wait for work that writes them.
+    ///
+    /// # Errors
+    /// Refused when there are not so many bytes.
+    pub fn read(&self, offset: u64, to: &mut [u8]) -> Result<(), DriverError> {
+        let at = self.checked("read", offset, to.len() as u64)?;
+        let _threads = self.lock();
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::copy_nonoverlapping(at.pointer(), to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    /// Waits for all work that uses it.
+    ///
+    /// # Errors
+    /// As the driver's call fails, and when earlier work failed; those streams stay remembered.
+    pub fn settle(&self) -> Result<(), DriverError> {
+        let mut users = self.lock();
+        while let Some(user) = users.last() {
+            user.settle()?;
+            users.pop();
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<StreamCore>>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn checked(
+        &self,
+        function: &'static str,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<HostAddress, DriverError> {
+        let out_of_range = || {
+            let why = Refusal::OutOfRange {
+                offset,
+                bytes,
+                held: self.bytes,
+            };
+            refused(function, why)
+        };
+        let end = offset.checked_add(bytes).ok_or_else(out_of_range)?;
+        if end > self.bytes {
+            return Err(out_of_range());
+        }
+        self.address.checked_add(offset).ok_or_else(out_of_range)
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let freed = match self.settle() {
+            Err(error) if !error.is_lost() && !error.is_deinitialized() => Err(error),
+            // SAFETY: `address` came from `allocate_pinned`, and this is its only owner. All work on
+            // it is done, or the device does none any more.
+            _ => unsafe { self.driver.free_pinned(self.address) },
+        };
+        if let Err(error) = freed {
+            drop_error::report(drop_error::What::Pinned, &error);
+        }
+    }
+}
+
+impl fmt::Debug for Pinned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pinned")
+            .field("bytes", &self.bytes)
+            .finish()
+    }
+}
+
+/// Part of pinned memory, as one end of a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct PinnedSpan<'p> {
+    /// The memory.
+    pub pinned: &'p Pinned,
+    /// Where in it, in bytes.
+    pub offset: u64,
+}
+
+/// Moving bytes, in the stream's order. Spans must be of the stream's device; a driver cannot tell,
+/// but its call fails.
+impl Stream {
+    /// Copies within the device. Both spans are equally long.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for different lengths.
+    pub fn copy(&self, to: DeviceSpan, from: DeviceSpan) -> Result<(), DriverError> {
+        if to.bytes != from.bytes {
+            let why = Refusal::OutOfRange {
+                offset: 0,
+                bytes: from.bytes,
+                held: to.bytes,
+            };
+            return Err(refused("copy", why));
+        }
+        let (to, bytes) = (Place::Device(to.address), to.bytes as usize);
+        // SAFETY: both are spans of a device, and `self` keeps the stream alive.
+        unsafe {
+            self.driver()
+                .copy(to, Place::Device(from.address), bytes, self.raw())
+        }
+    }
+
+    /// Sets every byte of a span.
+    ///
+    /// # Errors
+    /// As the driver's call fails.
+    pub fn set(&self, to: DeviceSpan, value: u8) -> Result<(), DriverError> {
+        let bytes = to.bytes as usize;
+        // SAFETY: it is a span of a device, and `self` keeps the stream alive.
+        unsafe { self.driver().set(to.address, value, bytes, self.raw()) }
+    }
+
+    /// Copies from pinned memory to the device, without waiting.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused when the pinned memory does not hold so many bytes, or
+    /// is another device's.
+    pub fn upload(&self, to: DeviceSpan, from: PinnedSpan<'_>) -> Result<(), DriverError> {
+        let host = self.host_side("upload", from, to.bytes)?;
+        self.with_host(Place::Device(to.address), host.1, to.bytes, host.0)
+    }
+
+    /// Copies from the device to pinned memory, without waiting.
+    ///
+    /// # Errors
+    /// As [`Stream::upload`].
+    pub fn download(&self, to: PinnedSpan<'_>, from: DeviceSpan) -> Result<(), DriverError> {
+        let host = self.host_side("download", to, from.bytes)?;
+        self.with_host(host.1, Place::Device(from.address), from.bytes, host.0)
+    }
+
+    /// Copies from ordinary memory to the device and waits for the stream.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for different lengths.
+    pub fn upload_and_wait(&self, to: DeviceSpan, from: &[u8]) -> Result<(), DriverError> {
+        self.not_capturing("upload")?;
+        let address = pageable("upload", to, from.len(), from.as_ptr().cast_mut())?;
+        let Some(address) = address else {
+            return Ok(());
+        };
+        // SAFETY: the lengths are equal, `from` is borrowed until the stream has been waited for,
+        // and the driver only reads it.
+        let copied = unsafe {
+            self.driver()
+                .copy(Place::Device(to.address), address, from.len(), self.raw())
+        };
+        self.synchronize_after(copied)
+    }
+
+    /// Copies from the device to ordinary memory and waits for the stream.
+    ///
+    /// # Errors
+    /// As the driver's call fails, when the bytes are undefined; refused for different lengths.
+    pub fn download_and_wait(&self, to: &mut [u8], from: DeviceSpan) -> Result<(), DriverError> {
+        self.not_capturing("download")?;
+        let address = pageable("download", from, to.len(), to.as_mut_ptr())?;
+        let Some(address) = address else {
+            return Ok(());
+        };
+        // SAFETY: the lengths are equal, and `to` is borrowed until the stream has been waited for.
+        let copied = unsafe {
+            self.driver()
+                .copy(address, Place::Device(from.address), to.len(), self.raw())
+        };
+        self.synchronize_after(copied)
+    }
+
+    /// Waits even when the copy failed: it may have been started all the same.
+    fn synchronize_after(&self, copied: Result<(), DriverError>) -> Result<(), DriverError> {
+        let waited = self.synchronize();
+        copied.and(waited)
+    }
+
+    /// A captured copy would run whenever the graph is launched, after the memory of the host has
+    /// gone.
+    fn not_capturing(&self, function: &'static str) -> Result<(), DriverError> {
+        if self.is_capturing()? {
+            return Err(refused(function, Refusal::Capturing));
+        }
+        Ok(())
+    }
+
+    fn host_side<'p>(
+        &self,
+        function: &'static str,
+        span: PinnedSpan<'p>,
+        bytes: u64,
+    ) -> Result<(&'p Pinned, Place), DriverError> {
+        self.not_capturing(function)?;
+        same_device(function, self.driver(), &span.pinned.driver)?;
+        let at = span.pinned.checked(function, span.offset, bytes)?;
+        Ok((span.pinned, Place::Host(at)))
+    }
+
+    fn with_host(
+        &self,
+        to: Place,
+        from: Place,
+        bytes: u64,
+        pinned: &Pinned,
+    ) -> Result<(), DriverError> {
+        let mut users = pinned.lock();
+        if !users.iter().any(|user| user.id == self.id()) {
+            users.push(Arc::clone(self.core()));
+        }
+        self.core().will_touch_host();
+        // SAFETY: the host's range was checked and `pinned` waits for this stream before it goes;
+        // a stream that touched the host waits before it ends; the other side is a device's span.
+        unsafe { self.driver().copy(to, from, bytes as usize, self.raw()) }
+    }
+}
+
+fn pageable(
+    function: &'static str,
+    span: DeviceSpan,
+    len: usize,
+    pointer: *mut u8,
+) -> Result<Option<Place>, DriverError> {
+    if span.bytes != len as u64 {
+        let why = Refusal::OutOfRange {
+            offset: 0,
+            bytes: len as u64,
+            held: span.bytes,
+        };
+        return Err(refused(function, why));
+    }
+    let pointer = std::ptr::NonNull::new(pointer).filter(|_| len > 0);
+    Ok(pointer.map(|pointer| Place::Host(HostAddress::of(pointer))))
+}

@@ -1,0 +1,46 @@
+//! Device memory: one pool, one manager, one cache.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+//! use core_gpu_memory::{Pool, Source};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+//! let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+//! let pool = Pool::new(&driver);
+//! let weights = Source::named("weights");
+//! let mut buffer = pool.allocate::<f32>(3, &stream, weights)?;
+//! buffer.upload(&[1.0, 2.0, 3.0], &stream)?;
+//! assert_eq!(buffer.download(&stream)?, [1.0, 2.0, 3.0]);
+//! drop(buffer);
+//! pool.shutdown()?;
+//! # Ok(())
+//! # }
+//! ```
+
+#![expect(
+    clippy::vec_box,
+    reason = "a block's record stays where it is on its way from lease to cache and back"
+)]
+
+pub mod adaptor;
+mod buffer;
+mod device_type;
+pub mod error;
+pub mod observe;
+pub mod pool;
+pub mod resource;
+pub mod segment;
+pub mod size_class;
+mod source;
+#[doc(hidden)]
+pub mod test_support;
+
+pub use buffer::Buffer;
+pub use device_type::{DType, DeviceType};
+pub use error::{AllocError, LeakReport};
+pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
+pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
+pub use resource::{Block, DirectResource, Resource};
+pub use source::Source;

@@ -1,0 +1,113 @@
+//! What a pool says as it works: to an observer, and to those who can make room.
+
+use core_gpu_driver::DriverError;
+use serde::Serialize;
+
+use crate::Source;
+
+/// One thing that happened. Lengths in bytes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum MemoryEvent {
+    /// A block was given out.
+    Allocated {
+        /// Its address.
+        address: u64,
+        /// Its length.
+        bytes: u64,
+        /// For whom.
+        by: Source,
+    },
+    /// A block came back.
+    Freed {
+        /// Its address.
+        address: u64,
+        /// Its length.
+        bytes: u64,
+        /// For whom it was.
+        by: Source,
+    },
+    /// The driver gave a segment.
+    Grown {
+        /// Its length.
+        bytes: u64,
+    },
+    /// Segments went back to the driver.
+    Trimmed {
+        /// Their length.
+        bytes: u64,
+    },
+    /// Something was done to make room for a request.
+    Step {
+        /// What.
+        step: Step,
+        /// Length of the request.
+        for_bytes: u64,
+    },
+    /// A free failed, and what it was for is in quarantine.
+    FailedFree {
+        /// Length of what could not be freed.
+        bytes: u64,
+        /// What the driver said.
+        error: DriverError,
+    },
+}
+
+/// Hears what a pool does. Called without the pool's locks held, on the thread that did it; it may
+/// free memory, and must not ask for any. A pool without an observer spends nothing on it.
+pub trait Observer: Send + Sync {
+    /// One thing happened.
+    fn event(&self, event: &MemoryEvent);
+}
+
+/// What a pool does to make room, in the order in which it tries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// Threads give up what they cache.
+    FlushThreads,
+    /// A block of another stream, behind an event.
+    OtherStreams,
+    /// Blocks that were used on several streams, behind their events.
+    DrainPending,
+    /// A new segment from the driver.
+    Grow,
+    /// All streams' free blocks become this stream's, behind events, and join.
+    JoinStreams,
+    /// Segments that are free go back to the driver, so that another length fits.
+    Trim,
+    /// What is cached and can be made again goes.
+    Evict,
+    /// What nobody has pinned moves to host memory.
+    Spill,
+}
+
+impl Step {
+    /// All steps in their order.
+    pub const ALL: [Step; 8] = [
+        Step::FlushThreads,
+        Step::OtherStreams,
+        Step::DrainPending,
+        Step::Grow,
+        Step::JoinStreams,
+        Step::Trim,
+        Step::Evict,
+        Step::Spill,
+    ];
+}
+
+/// Which step of making room somebody can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pressure {
+    /// Give up what can be made again.
+    Evict,
+    /// Move what is not pinned to the host.
+    Spill,
+}
+
+/// Somebody who can make room. Called without the pool's locks held; it may free, and asking for
+/// memory in it is an error ([`crate::AllocError::Reclaiming`]).
+pub trait Reclaim: Send + Sync {
+    /// Frees at least `wanted` bytes if it can, and says how many it freed.
+    fn reclaim(&self, wanted: u64) -> u64;
+}

@@ -1,0 +1,161 @@
+//! What can be chosen when a pool is made.
+
+use std::sync::Arc;
+
+use core_gpu_driver::{Driver, DriverError};
+
+use crate::{Pool, observe::Observer, size_class::ALIGNMENT};
+
+const MIB: u64 = 1024 * 1024;
+
+/// How long the segments are that a pool asks its driver for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrowthPolicy {
+    /// An eighth of what the pool has, at least and at most so many bytes: few calls, and little
+    /// more than is needed.
+    Proportional {
+        /// Bytes of the shortest segment.
+        least: u64,
+        /// Bytes of the longest segment, longer requests aside.
+        most: u64,
+    },
+    /// Always so many bytes, or a multiple for a longer request.
+    Fixed(u64),
+    /// As long as the request, rounded to 2 MiB.
+    Exact,
+}
+
+impl Default for GrowthPolicy {
+    fn default() -> GrowthPolicy {
+        GrowthPolicy::Proportional {
+            least: 2 * MIB,
+            most: 1024 * MIB,
+        }
+    }
+}
+
+impl GrowthPolicy {
+    /// Bytes of the next segment for a pool that has `reserved`, holding at least `needed`.
+    #[must_use]
+    pub fn next_segment(self, needed: u64, reserved: u64) -> u64 {
+        let wanted = match self {
+            GrowthPolicy::Proportional { least, most } => (reserved / 8).max(least).min(most),
+            GrowthPolicy::Fixed(bytes) => {
+                return needed
+                    .checked_next_multiple_of(bytes.max(ALIGNMENT))
+                    .unwrap_or(needed);
+            }
+            GrowthPolicy::Exact => needed,
+        };
+        let bytes = wanted.max(needed);
+        bytes.checked_next_multiple_of(2 * MIB).unwrap_or(bytes)
+    }
+}
+
+/// Hears of errors that no caller can be told of: a free that failed in a drop.
+pub type ErrorHook = Arc<dyn Fn(&DriverError) + Send + Sync>;
+
+/// What was chosen.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub limit_bytes: u64,
+    pub reserve_limit_bytes: u64,
+    pub growth: GrowthPolicy,
+    pub zero_fill: bool,
+    pub always_check_capture: bool,
+    pub observer: Option<Arc<dyn Observer>>,
+    pub error_hook: ErrorHook,
+}
+
+/// Makes a [`Pool`].
+pub struct PoolBuilder {
+    driver: Arc<dyn Driver>,
+    settings: Settings,
+    initial_bytes: u64,
+}
+
+impl PoolBuilder {
+    pub(crate) fn new(driver: Arc<dyn Driver>) -> PoolBuilder {
+        let settings = Settings {
+            limit_bytes: u64::MAX,
+            reserve_limit_bytes: u64::MAX,
+            growth: GrowthPolicy::default(),
+            zero_fill: false,
+            always_check_capture: false,
+            observer: None,
+            error_hook: Arc::new(|_| ()),
+        };
+        PoolBuilder {
+            driver,
+            settings,
+            initial_bytes: 0,
+        }
+    }
+
+    /// Bytes that may be in use at once, blocks rounded up to their class. Exceeding it is
+    /// [`crate::AllocError::Limit`]. Credit that idle threads hold counts as in use.
+    #[must_use]
+    pub fn limit(mut self, bytes: u64) -> PoolBuilder {
+        self.settings.limit_bytes = bytes;
+        self
+    }
+
+    /// Bytes that the pool may have from the driver at once.
+    #[must_use]
+    pub fn reserve_limit(mut self, bytes: u64) -> PoolBuilder {
+        self.settings.reserve_limit_bytes = bytes;
+        self
+    }
+
+    /// Bytes to have from the driver from the beginning.
+    #[must_use]
+    pub fn initial(mut self, bytes: u64) -> PoolBuilder {
+        self.initial_bytes = bytes;
+        self
+    }
+
+    /// How the pool grows.
+    #[must_use]
+    pub fn growth(mut self, policy: GrowthPolicy) -> PoolBuilder {
+        self.settings.growth = policy;
+        self
+    }
+
+    /// Fills every block with zeros before it is given out, in its stream's order. Without it the
+    /// contents are whatever was there.
+    #[must_use]
+    pub fn zero_fill(mut self, zero_fill: bool) -> PoolBuilder {
+        self.settings.zero_fill = zero_fill;
+        self
+    }
+
+    /// Asks the driver at every request whether the stream is being captured, and not only when
+    /// the thread's cache has nothing. For programs that capture graphs and free inside of them.
+    #[must_use]
+    pub fn always_check_capture(mut self, always: bool) -> PoolBuilder {
+        self.settings.always_check_capture = always;
+        self
+    }
+
+    /// Who hears what the pool does. Costs a call for each allocation and each free.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> PoolBuilder {
+        self.settings.observer = Some(observer);
+        self
+    }
+
+    /// Who hears of failed frees.
+    #[must_use]
+    pub fn error_hook(mut self, hook: ErrorHook) -> PoolBuilder {
+        self.settings.error_hook = hook;
+        self
+    }
+
+    /// Makes the pool.
+    ///
+    /// # Errors
+    /// If the initial bytes cannot be had.
+    pub fn build(self) -> Result<Pool, crate::AllocError> {
+        Pool::with(self.driver, self.settings, self.initial_bytes)
+    }
+}

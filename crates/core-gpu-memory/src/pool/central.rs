@@ -1,0 +1,462 @@
+//! What a pool keeps under its lock: the heap, the orders of streams, the accounts, and the blocks
+//! that are nobody's at the moment.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering::Acquire},
+};
+
+use core_gpu_driver::{DriverError, Event, Segment, Stream, StreamId};
+
+use crate::{
+    Source,
+    observe::Step,
+    pool::{
+        account::Accounts,
+        depot::{Batch, Depot},
+        inner::PoolInner,
+        lease::{InUse, Lease, StatePage},
+        order::Orders,
+    },
+    segment::{Heap, NodeId, Order, SegmentId, Taken},
+    size_class::SizeClass,
+};
+
+/// A request as the pool's slow path carries it.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'r> {
+    /// Bytes asked for.
+    pub requested: u64,
+    /// Bytes of the block.
+    pub bytes: u64,
+    pub class: Option<SizeClass>,
+    pub stream: &'r Stream,
+    pub by: Source,
+}
+
+/// Why a request was not served this time.
+#[derive(Debug)]
+pub enum Shortage {
+    /// No free block is long enough.
+    Blocks,
+    /// A limit on what is in use leaves no room.
+    Limit,
+}
+
+/// A block that was used on several streams, waiting for the others.
+#[derive(Debug)]
+pub struct Pending {
+    pub node: NodeId,
+    pub order: Order,
+    pub bytes: u64,
+    pub events: Vec<Event>,
+    /// Other streams that have ended before the block was freed.
+    pub ended: Vec<Order>,
+}
+
+/// A block that nobody may use until the device has been waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Quarantined {
+    pub node: NodeId,
+    pub bytes: u64,
+}
+
+/// How often each thing was done.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tallies {
+    pub segments_made: u64,
+    pub segments_freed: u64,
+    pub failed_frees: u64,
+    pub steps: [u64; Step::ALL.len()],
+}
+
+/// Segments by their numbers.
+#[derive(Debug, Default)]
+pub struct Segments(Vec<Option<Segment>>);
+
+impl Segments {
+    pub fn get(&self, id: SegmentId) -> Option<&Segment> {
+        self.0.get(id.0 as usize)?.as_ref()
+    }
+
+    pub fn insert(&mut self, id: SegmentId, segment: Segment) {
+        let index = id.0 as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index] = Some(segment);
+    }
+
+    pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
+        self.0.get_mut(id.0 as usize)?.take()
+    }
+}
+
+/// What the lock guards.
+#[derive(Debug, Default)]
+pub struct Central {
+    pub heap: Heap,
+    pub orders: Orders,
+    pub accounts: Accounts,
+    pub depot: Depot,
+    pub segments: Segments,
+    pub pages: Vec<Arc<StatePage>>,
+    pub pending: Vec<Pending>,
+    pub pending_bytes: u64,
+    pub quarantine: Vec<Quarantined>,
+    /// Segments that the driver would not take back.
+    pub stuck: Vec<Segment>,
+    pub lost_bytes: u64,
+    pub peak_reserved: u64,
+    /// Segments that were freed under blocks which idle threads cache.
+    pub discarded: HashSet<SegmentId>,
+    pub closed: bool,
+    pub tallies: Tallies,
+}
+
+impl Central {
+    /// The order of a request's stream.
+    #[inline]
+    pub fn order_of(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
+        if let Some(order) = self.orders.find(stream.id()) {
+            return order;
+        }
+        let watcher: std::sync::Weak<PoolInner> = Arc::downgrade(pool);
+        stream.watch(watcher);
+        self.orders.add(stream)
+    }
+
+    /// Serves a request from what is free in its stream's order, or idle.
+    pub fn serve(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        request: &Request<'_>,
+        spare: Option<Box<Lease>>,
+    ) -> Result<Box<Lease>, Shortage> {
+        if !self.accounts.draw(request.by, request.bytes) {
+            return Err(Shortage::Limit);
+        }
+        let order = self.order_of(pool, request.stream);
+        let Some(lease) = self.carve(pool, order, request, spare) else {
+            self.accounts.put_back(request.by, request.bytes);
+            return Err(Shortage::Blocks);
+        };
+        self.accounts.of(request.by).misses += 1;
+        Ok(lease)
+    }
+
+    /// A block that the stream may use at once.
+    #[inline]
+    pub fn carve(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        order: Order,
+        request: &Request<'_>,
+        spare: Option<Box<Lease>>,
+    ) -> Option<Box<Lease>> {
+        let taken = match self.heap.take(order, request.bytes) {
+            Some(taken) => taken,
+            None => self.heap.take(Order::IDLE, request.bytes)?,
+        };
+        self.lease(pool, order, request, (taken, spare))
+    }
+
+    /// Makes the lease of a block that was taken from the heap.
+    pub fn lease(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        order: Order,
+        request: &Request<'_>,
+        (taken, spare): (Taken, Option<Box<Lease>>),
+    ) -> Option<Box<Lease>> {
+        let segment = self.segments.get(taken.segment)?;
+        let span = segment.span(taken.offset, taken.bytes)?;
+        self.orders.lend(order);
+        let index = taken.node.index() / StatePage::WORDS;
+        while self.pages.len() <= index {
+            self.pages.push(Arc::new(StatePage::new(self.pages.len())));
+        }
+        let page = &self.pages[index];
+        if let Some(mut lease) = spare {
+            lease.stream = request.stream.id();
+            lease.order = order;
+            lease.class = request.class;
+            lease.node = taken.node;
+            lease.segment = taken.segment;
+            lease.span = span;
+            if lease.page.number != page.number {
+                lease.page = Arc::clone(page);
+            }
+            return Some(lease);
+        }
+        Some(Box::new(Lease {
+            pool: Arc::clone(pool),
+            stream: request.stream.id(),
+            order,
+            class: request.class,
+            node: taken.node,
+            segment: taken.segment,
+            span,
+            by: request.by,
+            requested: request.requested,
+            page: Arc::clone(page),
+            used_on: Vec::new(),
+        }))
+    }
+
+    /// Notes that a block is not in use any more.
+    #[inline]
+    pub fn account_freed(&mut self, lease: &Lease) {
+        self.accounts.put_back(lease.by, lease.span.bytes());
+        self.accounts.of(lease.by).frees += 1;
+    }
+
+    /// Takes a block back that its stream may use again.
+    #[inline]
+    pub fn absorb(&mut self, lease: &Lease) -> Option<Segment> {
+        let freed_at = self.orders.take_back(lease.order);
+        if self.discarded.contains(&lease.segment) {
+            return None;
+        }
+        self.heap.release(lease.node, lease.order, freed_at);
+        if self.closed {
+            self.take_out_if_free(lease.segment, lease.order)
+        } else {
+            None
+        }
+    }
+
+    /// After the end a segment leaves with its last block.
+    fn take_out_if_free(&mut self, id: SegmentId, order: Order) -> Option<Segment> {
+        self.heap.hand_over(order, Order::IDLE, 0);
+        if self.heap.remove_segment(id) {
+            self.segments.remove(id)
+        } else {
+            None
+        }
+    }
+
+    /// Takes blocks back, and returns segments to be dropped without the lock.
+    pub fn absorb_all(&mut self, leases: &Batch) -> Vec<Segment> {
+        leases
+            .iter()
+            .filter_map(|lease| self.absorb(lease))
+            .collect()
+    }
+
+    /// A free block of another stream, which the request's stream is made to wait for.
+    pub fn borrow_from_others(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        request: &Request<'_>,
+    ) -> Result<Option<Box<Lease>>, DriverError> {
+        let order = self.order_of(pool, request.stream);
+        for other in self.orders.all().filter(|other| *other != order) {
+            let Some(taken) = self.heap.take(other, request.bytes) else {
+                continue;
+            };
+            let waits = self
+                .orders
+                .wait_for(request.stream, order, other, taken.freed_at);
+            if !matches!(waits, Ok(true)) {
+                self.heap.release(taken.node, other, taken.freed_at);
+            }
+            if waits? {
+                return Ok(self.lease(pool, order, request, (taken, None)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes everything that is free the request's stream's, behind an event for each other stream.
+    pub fn join_streams(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        stream: &Stream,
+    ) -> Result<(), DriverError> {
+        let order = self.order_of(pool, stream);
+        for other in self.orders.all().filter(|other| *other != order) {
+            if !self.heap.has_free(other) {
+                continue;
+            }
+            let clock = self.orders.clock(other);
+            if self.orders.wait_for(stream, order, other, clock)? {
+                let freed_at = self.orders.clock(order);
+                self.heap.hand_over(other, order, freed_at);
+            }
+        }
+        let freed_at = self.orders.clock(order);
+        self.heap.hand_over(Order::IDLE, order, freed_at);
+        Ok(())
+    }
+
+    /// Frees pending blocks whose events have been reached, and orders of streams that are over.
+    pub fn drain_reached(&mut self) {
+        let (mut index, mut freed) = (0, 0);
+        while let Some(pending) = self.pending.get_mut(index) {
+            pending
+                .events
+                .retain(|event| !matches!(event.query(), Ok(true)));
+            let orders = &mut self.orders;
+            pending.ended.retain(|other| {
+                let over = orders.is_over(*other);
+                if over {
+                    orders.forget(*other);
+                }
+                !over
+            });
+            if pending.events.is_empty() && pending.ended.is_empty() {
+                let pending = self.pending.swap_remove(index);
+                freed += pending.bytes;
+                self.release_pending(&pending);
+            } else {
+                index += 1;
+            }
+        }
+        self.pending_bytes -= freed;
+        for order in self.orders.over() {
+            self.heap.hand_over(order, Order::IDLE, 0);
+        }
+    }
+
+    /// Frees pending blocks for `stream`, which is made to wait for their events.
+    pub fn drain_behind_events(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        stream: &Stream,
+    ) -> Result<(), DriverError> {
+        self.drain_reached();
+        let order = self.order_of(pool, stream);
+        while let Some(pending) = self.pending.pop() {
+            let waits = self.wait_for_pending(stream, order, &pending);
+            if !matches!(waits, Ok(true)) {
+                self.pending.push(pending);
+                return waits.map(|_| ());
+            }
+            self.pending_bytes -= pending.bytes;
+            self.forget_orders(&pending);
+            let freed_at = self.orders.clock(order);
+            self.heap.release(pending.node, order, freed_at);
+        }
+        Ok(())
+    }
+
+    fn wait_for_pending(
+        &mut self,
+        stream: &Stream,
+        order: Order,
+        pending: &Pending,
+    ) -> Result<bool, DriverError> {
+        for event in &pending.events {
+            stream.wait(event)?;
+            self.orders.waits += 1;
+        }
+        for other in pending.ended.iter().chain([&pending.order]) {
+            let clock = self.orders.clock(*other);
+            if !self.orders.wait_for(stream, order, *other, clock)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn forget_orders(&mut self, pending: &Pending) {
+        self.orders.forget(pending.order);
+        pending
+            .ended
+            .iter()
+            .for_each(|other| self.orders.forget(*other));
+    }
+
+    fn release_pending(&mut self, pending: &Pending) {
+        let freed_at = self.orders.take_back(pending.order);
+        self.heap.release(pending.node, pending.order, freed_at);
+    }
+
+    /// What everything that is free now would be idle after, once the device has been waited for.
+    pub fn mark_ticks(&mut self) -> Vec<(Order, u64)> {
+        let orders: Vec<_> = self.orders.all().collect();
+        orders
+            .into_iter()
+            .map(|order| (order, self.orders.tick(order)))
+            .collect()
+    }
+
+    /// Everything that was free at those ticks is idle: the device has been waited for.
+    pub fn settle(&mut self, ticks: &[(Order, u64)]) {
+        for (order, tick) in ticks {
+            self.heap.hand_over_until(*order, Order::IDLE, *tick);
+        }
+    }
+
+    /// Blocks that were pending or in quarantine when the device was waited for are free.
+    pub fn settle_held(&mut self, pending: usize, quarantined: usize) {
+        let rest = self.pending.split_off(pending.min(self.pending.len()));
+        for pending in std::mem::replace(&mut self.pending, rest) {
+            self.pending_bytes -= pending.bytes;
+            self.forget_orders(&pending);
+            self.heap.release(pending.node, Order::IDLE, 0);
+        }
+        let rest = self
+            .quarantine
+            .split_off(quarantined.min(self.quarantine.len()));
+        for quarantined in std::mem::replace(&mut self.quarantine, rest) {
+            self.heap.release(quarantined.node, Order::IDLE, 0);
+        }
+    }
+
+    /// Takes segments out that are free, the shortest first, until `reserved` bytes are left.
+    pub fn take_free_segments(&mut self, reserved: u64) -> Vec<Segment> {
+        let mut segments: Vec<_> = self.heap.segments().collect();
+        segments.sort_unstable_by_key(|(id, bytes)| (*bytes, *id));
+        let mut taken = Vec::new();
+        for (id, _) in segments {
+            if self.heap.reserved_bytes() <= reserved {
+                break;
+            }
+            if self.heap.remove_segment(id) {
+                taken.extend(self.segments.remove(id));
+            }
+        }
+        taken
+    }
+
+    /// Who uses the block of a node.
+    pub fn user(&self, node: NodeId) -> Option<InUse> {
+        let page = self.pages.get(node.index() / StatePage::WORDS)?;
+        InUse::decode(page.word(node).load(Acquire))
+    }
+
+    /// Bytes in quarantine: blocks, and segments that the driver would not take.
+    pub fn quarantined_bytes(&self) -> u64 {
+        let blocks: u64 = self
+            .quarantine
+            .iter()
+            .map(|quarantined| quarantined.bytes)
+            .sum();
+        let segments: u64 = self.stuck.iter().map(Segment::bytes).sum();
+        blocks + segments
+    }
+
+    /// Bytes that threads have in their caches: whatever is not anywhere else.
+    pub fn thread_cached_bytes(&self) -> u64 {
+        let out = self.heap.reserved_bytes() - self.heap.free_bytes();
+        let blocks: u64 = self
+            .quarantine
+            .iter()
+            .map(|quarantined| quarantined.bytes)
+            .sum();
+        let known = self.accounts.bytes_in_use() + self.depot.bytes() + self.pending_bytes + blocks;
+        out.saturating_sub(known)
+    }
+
+    /// Forgets a stream that ends.
+    pub fn stream_ends(
+        &mut self,
+        pool: &PoolInner,
+        id: StreamId,
+        ending: &core_gpu_driver::EndingStream<'_>,
+    ) -> Result<(), DriverError> {
+        self.orders.end(&pool.driver, id, ending)
+    }
+}

@@ -1,0 +1,288 @@
+//! The way down: what is tried, in order, when no free block fits.
+//!
+//! The pool's lock is not held while the driver allocates or frees, nor while others are asked to
+//! make room.
+
+use std::sync::Arc;
+
+use core_gpu_driver::{Absent, DriverError, Segment};
+
+use crate::{
+    AllocError,
+    error::{Holding, Report},
+    observe::{MemoryEvent, Pressure, Step},
+    pool::{
+        central::{Central, Request, Shortage},
+        inner::PoolInner,
+        lease::Lease,
+    },
+    size_class::ALIGNMENT,
+};
+
+type Served = Result<Option<Box<Lease>>, AllocError>;
+
+impl PoolInner {
+    /// Makes room step by step, trying again after each.
+    pub fn descend(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, AllocError> {
+        if std::process::id() != self.process {
+            return Err(AllocError::Forked);
+        }
+        let mut driver_error = None;
+        for step in Step::ALL {
+            self.lock().tallies.steps[step as usize] += 1;
+            self.say(&MemoryEvent::Step {
+                step,
+                for_bytes: request.bytes,
+            });
+            if let Some(lease) = self.take_step(step, request, &mut driver_error)? {
+                return Ok(lease);
+            }
+        }
+        Err(AllocError::OutOfMemory(Box::new(
+            self.report(request, driver_error),
+        )))
+    }
+
+    fn take_step(
+        self: &Arc<Self>,
+        step: Step,
+        request: &Request<'_>,
+        said: &mut Option<DriverError>,
+    ) -> Served {
+        match step {
+            Step::FlushThreads => {
+                self.flush_threads(request);
+                self.retry(request)
+            }
+            Step::OtherStreams => self.from_others(request),
+            Step::DrainPending => {
+                if !self.drain_pending(request)? {
+                    return Ok(None);
+                }
+                self.retry(request)
+            }
+            Step::Grow => self.grow_and_retry(request, said),
+            Step::JoinStreams => {
+                self.recall_threads();
+                self.join_streams(request)?;
+                self.retry(request)
+            }
+            Step::Trim => {
+                self.trim(0);
+                self.grow_and_retry(request, said)
+            }
+            Step::Evict => self.ask_others(Pressure::Evict, request, said),
+            Step::Spill => self.ask_others(Pressure::Spill, request, said),
+        }
+    }
+
+    fn retry(self: &Arc<Self>, request: &Request<'_>) -> Served {
+        match self.try_serve(request) {
+            Ok(lease) => Ok(Some(lease)),
+            Err(Shortage::Blocks) => Ok(None),
+            Err(Shortage::Limit) => Err(AllocError::Limit { by: request.by }),
+        }
+    }
+
+    /// Takes what this thread and the depot have, if that may be enough.
+    fn flush_threads(self: &Arc<Self>, request: &Request<'_>) {
+        let mut central = self.lock();
+        let idle = central.depot.bytes() + central.thread_cached_bytes();
+        central.drain_reached();
+        drop(central);
+        if idle >= request.bytes {
+            self.recall_threads();
+            self.empty_depot();
+        }
+    }
+
+    /// What the depot has joins the heap.
+    pub fn empty_depot(&self) {
+        let mut central = self.lock();
+        let batch = central.depot.drain();
+        let segments = central.absorb_all(&batch);
+        drop(central);
+        drop(segments);
+    }
+
+    fn from_others(self: &Arc<Self>, request: &Request<'_>) -> Served {
+        let mut central = self.lock();
+        if !central.accounts.draw(request.by, request.bytes) {
+            return Err(AllocError::Limit { by: request.by });
+        }
+        let found = central.borrow_from_others(self, request);
+        if matches!(found, Ok(Some(_))) {
+            central.accounts.of(request.by).misses += 1;
+        } else {
+            central.accounts.put_back(request.by, request.bytes);
+        }
+        Self::let_go(central);
+        Ok(found?)
+    }
+
+    fn drain_pending(self: &Arc<Self>, request: &Request<'_>) -> Result<bool, DriverError> {
+        let mut central = self.lock();
+        let any = !central.pending.is_empty();
+        let drained = central.drain_behind_events(self, request.stream);
+        Self::let_go(central);
+        drained.map(|()| any)
+    }
+
+    fn join_streams(self: &Arc<Self>, request: &Request<'_>) -> Result<(), DriverError> {
+        let mut central = self.lock();
+        let batch = central.depot.drain();
+        let segments = central.absorb_all(&batch);
+        let joined = central.join_streams(self, request.stream);
+        Self::let_go(central);
+        drop(segments);
+        joined
+    }
+
+    /// Unlocks, and only then drops streams that were looked at: that may be their end.
+    fn let_go(mut central: std::sync::MutexGuard<'_, Central>) {
+        let streams = std::mem::take(&mut central.orders.to_drop);
+        drop(central);
+        drop(streams);
+    }
+
+    fn ask_others(
+        self: &Arc<Self>,
+        pressure: Pressure,
+        request: &Request<'_>,
+        said: &mut Option<DriverError>,
+    ) -> Served {
+        if self.reclaim(pressure, request.bytes) == 0 {
+            return Ok(None);
+        }
+        self.recall_threads();
+        self.drain_pending(request)?;
+        self.join_streams(request)?;
+        match self.retry(request)? {
+            Some(lease) => Ok(Some(lease)),
+            None => {
+                // What was freed may lie in several segments, each of them too short.
+                self.trim(0);
+                self.grow_and_retry(request, said)
+            }
+        }
+    }
+
+    fn grow_and_retry(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        said: &mut Option<DriverError>,
+    ) -> Served {
+        match self.grow(request.bytes) {
+            Ok(true) => self.retry(request),
+            Ok(false) => Ok(None),
+            Err(DriverError::OutOfMemory) => {
+                *said = Some(DriverError::OutOfMemory);
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks the driver for a segment with room for `needed` bytes. False if the pool's own bound
+    /// leaves no room for one.
+    pub fn grow(self: &Arc<Self>, needed: u64) -> Result<bool, DriverError> {
+        let reserved = self.lock().heap.reserved_bytes();
+        let room = self.settings.reserve_limit_bytes.saturating_sub(reserved);
+        let room = room - room % ALIGNMENT;
+        if room < needed {
+            return Ok(false);
+        }
+        let mut bytes = self
+            .settings
+            .growth
+            .next_segment(needed, reserved)
+            .min(room);
+        loop {
+            let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
+            match Segment::allocate(&self.driver, asked) {
+                Ok(segment) => return self.adopt(segment),
+                Err(DriverError::OutOfMemory) if bytes > needed => {
+                    let half = (bytes / 2).next_multiple_of(ALIGNMENT);
+                    bytes = half.max(needed);
+                }
+                Err(error) => {
+                    self.note_loss(&error);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Puts a segment into the heap. Another thread may have grown the pool meanwhile: its bound
+    /// holds all the same.
+    fn adopt(self: &Arc<Self>, segment: Segment) -> Result<bool, DriverError> {
+        let bytes = segment.bytes();
+        if self.driver.listens() {
+            let free = core_gpu_driver::RegionState::Free;
+            self.driver.annotate(segment.whole().region(), free);
+        }
+        let mut central = self.lock();
+        let within = central.heap.reserved_bytes() + bytes <= self.settings.reserve_limit_bytes;
+        let id = if within {
+            central.heap.add_segment(bytes)
+        } else {
+            None
+        };
+        let Some(id) = id else {
+            drop(central);
+            drop(segment);
+            return Ok(!within);
+        };
+        central.segments.insert(id, segment);
+        central.tallies.segments_made += 1;
+        central.peak_reserved = central.peak_reserved.max(central.heap.reserved_bytes());
+        drop(central);
+        self.say(&MemoryEvent::Grown { bytes });
+        Ok(true)
+    }
+
+    /// Who holds what, for the error.
+    fn report(&self, request: &Request<'_>, said: Option<DriverError>) -> Report {
+        let device = self.driver.memory_info().ok();
+        let central = self.lock();
+        let mut holdings: Vec<_> = central
+            .accounts
+            .iter()
+            .map(|(by, account)| (by, account.usage().bytes_in_use))
+            .filter(|(_, bytes)| *bytes > 0)
+            .map(|(by, bytes)| Holding {
+                source: by.name(),
+                bytes,
+            })
+            .collect();
+        holdings.sort_by(|one, other| {
+            other
+                .bytes
+                .cmp(&one.bytes)
+                .then_with(|| one.source.cmp(&other.source))
+        });
+        let reserved_bytes = central.heap.reserved_bytes();
+        Report {
+            requested_bytes: request.requested,
+            reserved_bytes,
+            holdings,
+            free_bytes: central.heap.free_bytes(),
+            longest_free_bytes: central.heap.longest_free(),
+            pending_bytes: central.pending_bytes,
+            thread_cached_bytes: central.thread_cached_bytes(),
+            quarantined_bytes: central.quarantined_bytes(),
+            device_free_bytes: device.map(|info| info.free_bytes),
+            foreign_bytes: device.map(|info| info.used_bytes().saturating_sub(reserved_bytes)),
+            driver: said.map(|error| error.to_string()),
+        }
+    }
+
+    /// After the loss of the device all bytes are lost.
+    pub fn note_loss(&self, error: &DriverError) {
+        let lost = error.is_lost() || matches!(error, DriverError::Absent(Absent::Deinitialized));
+        if lost {
+            let mut central = self.lock();
+            central.lost_bytes = central.heap.reserved_bytes();
+        }
+    }
+}

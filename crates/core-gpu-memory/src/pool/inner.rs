@@ -1,0 +1,492 @@
+//! The path that is taken when a thread's cache does not have what is wanted, or no room for it.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use core_gpu_driver::{
+    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Stream, StreamEnd, StreamId,
+};
+
+use crate::{
+    AllocError, Source,
+    observe::{MemoryEvent, Observer, Pressure, Reclaim},
+    pool::{
+        builder::Settings,
+        central::{Central, Pending, Quarantined, Request, Shortage},
+        depot::Batch,
+        lease::Lease,
+        thread,
+    },
+    segment::Order,
+    size_class::{SizeClass, block_bytes},
+};
+
+/// Bytes that the depot holds at most.
+const DEPOT_MOST: u64 = 16 * 1024 * 1024;
+
+thread_local! {
+    /// Set while this thread runs a callback that makes room.
+    static RECLAIMING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread runs a callback that makes room.
+pub fn is_reclaiming() -> bool {
+    RECLAIMING.get()
+}
+
+/// A pool, shared by its handle and its blocks.
+pub struct PoolInner {
+    pub id: u64,
+    pub driver: Arc<dyn Driver>,
+    pub settings: Settings,
+    /// Raised when threads are to give back what they cache.
+    pub recall: AtomicU32,
+    /// Somebody listens to every allocation: the driver or an observer.
+    pub talks: bool,
+    pub process: u32,
+    central: Mutex<Central>,
+    closed: AtomicBool,
+    reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
+}
+
+impl std::fmt::Debug for PoolInner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Pool")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PoolInner {
+    pub fn new(id: u64, driver: Arc<dyn Driver>, settings: Settings) -> PoolInner {
+        let mut central = Central::default();
+        central.accounts.total.limit = settings.limit_bytes;
+        PoolInner {
+            id,
+            talks: driver.listens() || settings.observer.is_some(),
+            driver,
+            settings,
+            recall: AtomicU32::new(0),
+            process: std::process::id(),
+            central: Mutex::new(central),
+            closed: AtomicBool::new(false),
+            reclaimers: Mutex::default(),
+        }
+    }
+
+    /// The pool's lock. A thread that panicked with it left numbers that are still consistent: no
+    /// code outside of this crate runs under it.
+    #[inline]
+    pub fn lock(&self) -> MutexGuard<'_, Central> {
+        self.central.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Relaxed)
+    }
+
+    pub fn close(&self) {
+        self.closed.store(true, Relaxed);
+    }
+
+    /// Asks all threads for what they cache, beginning with this one.
+    pub fn recall_threads(self: &Arc<Self>) {
+        self.recall.fetch_add(1, Relaxed);
+        thread::flush(self);
+    }
+
+    pub fn add_reclaimer(&self, pressure: Pressure, reclaimer: Weak<dyn Reclaim>) {
+        let mut reclaimers = self
+            .reclaimers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        reclaimers.retain(|(_, known)| known.strong_count() > 0);
+        reclaimers.push((pressure, reclaimer));
+    }
+
+    /// Asks those who can to make room. Returns what they say they freed.
+    pub fn reclaim(&self, pressure: Pressure, wanted: u64) -> u64 {
+        let reclaimers = self
+            .reclaimers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let asked: Vec<_> = reclaimers
+            .iter()
+            .filter(|(kind, _)| *kind == pressure)
+            .filter_map(|(_, reclaimer)| reclaimer.upgrade())
+            .collect();
+        drop(reclaimers);
+        let before = RECLAIMING.replace(true);
+        thread::make_stale(self);
+        let freed = asked
+            .iter()
+            .map(|reclaimer| reclaimer.reclaim(wanted))
+            .sum();
+        RECLAIMING.set(before);
+        freed
+    }
+
+    pub fn say(&self, event: &MemoryEvent) {
+        if let Some(observer) = &self.settings.observer {
+            let before = RECLAIMING.replace(true);
+            Observer::event(observer.as_ref(), event);
+            RECLAIMING.set(before);
+        }
+    }
+
+    pub fn say_freed(&self, lease: &Lease) {
+        self.say(&MemoryEvent::Freed {
+            address: lease.span.address().get(),
+            bytes: lease.span.bytes(),
+            by: lease.by,
+        });
+    }
+
+    fn say_allocated(&self, lease: &Lease, on: &Stream) {
+        self.driver
+            .annotate(lease.span.region(), RegionState::InUse { on: on.raw() });
+        self.say(&MemoryEvent::Allocated {
+            address: lease.span.address().get(),
+            bytes: lease.span.bytes(),
+            by: lease.by,
+        });
+    }
+
+    pub fn fail_free(&self, bytes: u64, error: DriverError) {
+        self.lock().tallies.failed_frees += 1;
+        (self.settings.error_hook)(&error);
+        self.say(&MemoryEvent::FailedFree { bytes, error });
+    }
+
+    /// A block for the request: from this thread's cache if it has one.
+    #[inline]
+    pub fn allocate(
+        self: &Arc<Self>,
+        bytes: u64,
+        on: &Stream,
+        by: Source,
+    ) -> Result<Box<Lease>, AllocError> {
+        let mut lease = match self.hit(bytes, on, by) {
+            Some(lease) => lease,
+            None => self.allocate_slowly(bytes, on, by)?,
+        };
+        lease.begin(by, bytes);
+        if self.talks {
+            self.say_allocated(&lease, on);
+        }
+        Ok(lease)
+    }
+
+    #[inline]
+    fn hit(&self, bytes: u64, on: &Stream, by: Source) -> Option<Box<Lease>> {
+        let class = SizeClass::of(bytes)?;
+        if self.settings.always_check_capture && on.is_capturing() != Ok(false) {
+            return None;
+        }
+        thread::take(self, class, on.id(), by)
+    }
+
+    #[inline(never)]
+    fn allocate_slowly(
+        self: &Arc<Self>,
+        bytes: u64,
+        on: &Stream,
+        by: Source,
+    ) -> Result<Box<Lease>, AllocError> {
+        let too_large = || AllocError::TooLarge {
+            bytes,
+            device: self.most_bytes(),
+        };
+        let block = block_bytes(bytes).ok_or_else(too_large)?;
+        if block > self.most_bytes() {
+            return Err(too_large());
+        }
+        self.admit(on)?;
+        if thread::is_recalled(self) {
+            thread::flush(self);
+        }
+        let class = SizeClass::of(bytes);
+        let request = Request {
+            requested: bytes,
+            bytes: block,
+            class,
+            stream: on,
+            by,
+        };
+        match self.try_serve(&request) {
+            Ok(lease) => Ok(lease),
+            Err(Shortage::Limit) => self.after_recall(&request),
+            Err(Shortage::Blocks) => self.descend(&request),
+        }
+    }
+
+    /// The most that one block can ever be.
+    fn most_bytes(&self) -> u64 {
+        self.driver
+            .info()
+            .total_bytes
+            .min(self.settings.reserve_limit_bytes)
+    }
+
+    fn admit(&self, on: &Stream) -> Result<(), AllocError> {
+        if RECLAIMING.get() {
+            return Err(AllocError::Reclaiming);
+        }
+        let same = Arc::ptr_eq(on.driver(), &self.driver);
+        if !same && on.driver().info().id != self.driver.info().id {
+            return Err(AllocError::OtherDevice);
+        }
+        if on.is_capturing()? {
+            return Err(AllocError::Capturing);
+        }
+        Ok(())
+    }
+
+    /// Serves from what is there, and brings the thread a batch and credit on the way.
+    pub fn try_serve(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
+        let Some(class) = request.class else {
+            let spare = thread::spare(self);
+            return self.lock().serve(self, request, spare);
+        };
+        let (stream, by) = (request.stream.id(), request.by);
+        let wanted = thread::wanted(self, stream, class, by);
+        if wanted.blocks == 0 {
+            return self.pay(request, class);
+        }
+        let mut central = self.lock();
+        let lease = match self.draw_from_depot(&mut central, request, class)? {
+            Some(batch) => return self.finish(central, request, class, batch, wanted),
+            None => central.serve(self, request, None)?,
+        };
+        let order = lease.order;
+        let mut batch = Vec::with_capacity(wanted.blocks);
+        while batch.len() + 1 < wanted.blocks {
+            let Some(another) = central.carve(self, order, request, None) else {
+                break;
+            };
+            batch.push(another);
+        }
+        batch.push(lease);
+        self.finish(central, request, class, batch, wanted)
+    }
+
+    /// The thread has a block and no credit for it.
+    fn pay(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        class: SizeClass,
+    ) -> Result<Box<Lease>, Shortage> {
+        let (stream, by) = (request.stream.id(), request.by);
+        let mut central = self.lock();
+        if !central.accounts.draw(by, request.bytes) {
+            return Err(Shortage::Limit);
+        }
+        let credit = request.bytes + central.accounts.draw_credit(by);
+        drop(central);
+        let rest = thread::stock(self, stream, class, by, Vec::new(), credit);
+        self.store(by, rest.0, rest.1);
+        thread::take(self, class, stream, by).ok_or(Shortage::Blocks)
+    }
+
+    fn draw_from_depot(
+        &self,
+        central: &mut Central,
+        request: &Request<'_>,
+        class: SizeClass,
+    ) -> Result<Option<Vec<Box<Lease>>>, Shortage> {
+        if central.depot.bytes() == 0 {
+            return Ok(None);
+        }
+        let Some(order) = central.orders.find(request.stream.id()) else {
+            return Ok(None);
+        };
+        let Some(batch) = central.depot.take(order, class) else {
+            return Ok(None);
+        };
+        if !central.accounts.draw(request.by, request.bytes) {
+            central.depot.put(batch);
+            return Err(Shortage::Limit);
+        }
+        central.accounts.of(request.by).misses += 1;
+        Ok(Some(batch))
+    }
+
+    /// Takes one block of the batch for the request and stocks the thread with the rest.
+    fn finish(
+        self: &Arc<Self>,
+        mut central: MutexGuard<'_, Central>,
+        request: &Request<'_>,
+        class: SizeClass,
+        mut batch: Vec<Box<Lease>>,
+        wanted: thread::Wanted,
+    ) -> Result<Box<Lease>, Shortage> {
+        let by = request.by;
+        let lease = batch.pop().ok_or(Shortage::Blocks)?;
+        let credit = if wanted.credit {
+            central.accounts.draw_credit(by)
+        } else {
+            0
+        };
+        drop(central);
+        let rest = thread::stock(self, request.stream.id(), class, by, batch, credit);
+        self.store(by, rest.0, rest.1);
+        Ok(lease)
+    }
+
+    /// A limit refused: threads give their credit back, and it is tried once more.
+    fn after_recall(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, AllocError> {
+        self.recall_threads();
+        match self.try_serve(request) {
+            Ok(lease) => Ok(lease),
+            Err(Shortage::Blocks) => self.descend(request),
+            Err(Shortage::Limit) => Err(AllocError::Limit { by: request.by }),
+        }
+    }
+
+    /// Takes a block back that the thread's cache did not take. An error means that its end on
+    /// other streams could not be marked: it is then in quarantine.
+    pub fn release(lease: Box<Lease>) -> Option<DriverError> {
+        if lease.class.is_some() || !lease.used_on.is_empty() {
+            return PoolInner::release_kept(lease);
+        }
+        PoolInner::release_to_heap(lease);
+        None
+    }
+
+    fn release_to_heap(lease: Box<Lease>) {
+        let mut central = lease.pool.lock();
+        central.account_freed(&lease);
+        let segment = central.absorb(&lease);
+        drop(central);
+        drop(segment);
+        thread::keep_spare(lease);
+    }
+
+    /// A block that the thread's cache or other streams have to do with.
+    #[cold]
+    fn release_kept(lease: Box<Lease>) -> Option<DriverError> {
+        let pool = Arc::clone(&lease.pool);
+        if thread::is_recalled(&pool) {
+            thread::flush(&pool);
+        }
+        if !lease.used_on.is_empty() {
+            return pool.release_after_others(lease);
+        }
+        let mut lease = lease;
+        if let Some(class) = lease.class.filter(|_| !pool.is_closed()) {
+            let (batch, credit) = thread::make_room(&pool, lease.stream, class, lease.by);
+            pool.store(lease.by, batch, credit);
+            lease = thread::put(lease)?;
+        }
+        PoolInner::release_to_heap(lease);
+        None
+    }
+
+    /// Puts a batch into the depot, or into the heap if the depot is full, and credit back.
+    fn store(&self, by: Source, batch: Batch, credit: u64) {
+        if batch.is_empty() && credit == 0 {
+            return;
+        }
+        let mut central = self.lock();
+        central.accounts.put_back(by, credit);
+        let one_class = batch.windows(2).all(|pair| match pair {
+            [one, other] => one.class == other.class && one.order == other.order,
+            _ => true,
+        });
+        if central.closed || !one_class || central.depot.bytes() >= DEPOT_MOST {
+            let segments = central.absorb_all(&batch);
+            drop(central);
+            drop(segments);
+        } else {
+            central.depot.put(batch);
+        }
+    }
+
+    /// Marks the end of a block's use on other streams; it is free when those are reached.
+    fn release_after_others(&self, mut lease: Box<Lease>) -> Option<DriverError> {
+        let others = std::mem::take(&mut lease.used_on);
+        let live = others
+            .iter()
+            .filter_map(|(other, order)| Some((other.upgrade()?, *order)));
+        let live: Vec<_> = live.collect();
+        let events = self.record_on_all(&live);
+        let (node, order, bytes) = (lease.node, lease.order, lease.span.bytes());
+        let mut central = self.lock();
+        central.account_freed(&lease);
+        let mut ended: Vec<_> = others.iter().map(|(_, order)| *order).collect();
+        ended.retain(|order| !live.iter().any(|(_, live)| live == order));
+        match events {
+            Ok(events) => {
+                live.iter()
+                    .for_each(|(_, order)| central.orders.forget(*order));
+                central.pending_bytes += bytes;
+                central.pending.push(Pending {
+                    node,
+                    order,
+                    bytes,
+                    events,
+                    ended,
+                });
+                None
+            }
+            Err(error) => {
+                central.orders.forget(order);
+                others
+                    .iter()
+                    .for_each(|(_, order)| central.orders.forget(*order));
+                central.quarantine.push(Quarantined { node, bytes });
+                drop(central);
+                self.fail_free(bytes, error.clone());
+                Some(error)
+            }
+        }
+    }
+
+    /// Notes that a block is used on another stream as well.
+    pub fn use_on(self: &Arc<Self>, lease: &mut Lease, stream: &Stream) {
+        let mut central = self.lock();
+        let order = central.order_of(self, stream);
+        if order != lease.order && lease.used_on.iter().all(|(_, known)| *known != order) {
+            central.orders.lend(order);
+            lease.used_on.push((stream.downgrade(), order));
+        }
+        drop(central);
+        let state = RegionState::AlsoUsedOn {
+            stream: stream.raw(),
+        };
+        self.driver.annotate(lease.span.region(), state);
+    }
+
+    fn record_on_all(&self, streams: &[(Stream, Order)]) -> Result<Vec<Event>, DriverError> {
+        let record = |stream: &Stream| {
+            if stream.is_capturing()? {
+                let why = core_gpu_driver::Refusal::Capturing;
+                return Err(DriverError::Refused {
+                    function: "record",
+                    why,
+                });
+            }
+            let event = Event::new(&self.driver, EventKind::Order)?;
+            stream.record(&event)?;
+            Ok(event)
+        };
+        streams.iter().map(|(stream, _)| record(stream)).collect()
+    }
+}
+
+impl StreamEnd for PoolInner {
+    fn stream_ends(&self, id: StreamId, ending: &EndingStream<'_>) {
+        // Blocks that threads cache for it would only lie there.
+        self.recall.fetch_add(1, Relaxed);
+        let ended = self.lock().stream_ends(self, id, ending);
+        if let Err(error) = ended {
+            (self.settings.error_hook)(&error);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Giving memory back to the driver: trimming, and the end of a pool.
+
+use std::sync::Arc;
+
+use core_gpu_driver::{DriverError, Segment};
+
+use crate::{
+    error::{LeakReport, LeakedBlock},
+    observe::MemoryEvent,
+    pool::{central::Central, inner::PoolInner},
+    segment::SegmentId,
+};
+
+impl PoolInner {
+    /// Gives segments back until `reserved` bytes are left, or what is in use. Returns the bytes
+    /// given back. Waits for the device, for only then is it known that nothing uses them.
+    pub fn trim(self: &Arc<Self>, reserved: u64) -> u64 {
+        self.recall_threads();
+        self.empty_depot();
+        if self.lock().heap.reserved_bytes() <= reserved {
+            return 0;
+        }
+        if let Err(error) = self.wait_for_device() {
+            self.note_loss(&error);
+            (self.settings.error_hook)(&error);
+            return 0;
+        }
+        let segments = self.lock().take_free_segments(reserved);
+        let (freed, _) = self.free_segments(segments);
+        if freed > 0 {
+            self.say(&MemoryEvent::Trimmed { bytes: freed });
+        }
+        freed
+    }
+
+    /// After it everything that was free before is idle, and joins.
+    pub fn wait_for_device(&self) -> Result<(), DriverError> {
+        let mut central = self.lock();
+        let ticks = central.mark_ticks();
+        let held = (central.pending.len(), central.quarantine.len());
+        drop(central);
+        self.driver.synchronize()?;
+        let mut central = self.lock();
+        central.settle(&ticks);
+        // Others only add behind what was there, or drain it; what is left of it is done.
+        let pending = held.0.min(central.pending.len());
+        central.settle_held(pending, held.1);
+        Ok(())
+    }
+
+    /// Frees segments. One that the driver does not take goes into quarantine.
+    fn free_segments(&self, segments: Vec<Segment>) -> (u64, Vec<DriverError>) {
+        let (mut freed, mut errors) = (0, Vec::new());
+        for segment in segments {
+            let bytes = segment.bytes();
+            match segment.free() {
+                Ok(()) => freed += bytes,
+                Err((error, segment)) if error.is_deinitialized() => {
+                    // The driver gives everything back by itself as the process ends.
+                    freed += segment.abandon();
+                }
+                Err((error, segment)) => {
+                    self.keep_stuck(segment, &error);
+                    errors.push(error);
+                }
+            }
+        }
+        self.lock().tallies.segments_freed += 1;
+        (freed, errors)
+    }
+
+    fn keep_stuck(&self, segment: Segment, error: &DriverError) {
+        let bytes = segment.bytes();
+        if error.is_lost() {
+            self.lock().lost_bytes += segment.abandon();
+        } else {
+            let state = core_gpu_driver::RegionState::Quarantined;
+            self.driver.annotate(segment.whole().region(), state);
+            self.lock().stuck.push(segment);
+        }
+        self.fail_free(bytes, error.clone());
+    }
+
+    /// The end: everything that nobody uses goes back to the driver. Blocks that idle threads cache
+    /// are nobody's.
+    pub fn shut_down(self: &Arc<Self>) -> LeakReport {
+        self.close();
+        self.recall_threads();
+        self.empty_depot();
+        let mut report = LeakReport::default();
+        let mut central = self.lock();
+        central.closed = true;
+        report.live = live_blocks(&central);
+        drop(central);
+        if let Err(error) = self.wait_for_device() {
+            self.note_loss(&error);
+            report.errors.push(error.to_string());
+        }
+        let segments = self.lock().take_unused_segments();
+        let stuck = std::mem::take(&mut self.lock().stuck);
+        let (_, errors) = self.free_segments(segments.into_iter().chain(stuck).collect());
+        report.errors.extend(errors.iter().map(ToString::to_string));
+        let central = self.lock();
+        report.quarantined_bytes = central.quarantined_bytes();
+        report.lost_bytes = central.lost_bytes;
+        report
+    }
+}
+
+fn live_blocks(central: &Central) -> Vec<LeakedBlock> {
+    let mut live = Vec::new();
+    for (id, _) in central.heap.segments() {
+        let Some(segment) = central.segments.get(id) else {
+            continue;
+        };
+        for block in central
+            .heap
+            .blocks(id)
+            .filter(|block| block.free_in.is_none())
+        {
+            if let Some(user) = central.user(block.node) {
+                let address = segment.address().get() + block.offset;
+                let source = user.by.name();
+                live.push(LeakedBlock {
+                    source,
+                    address,
+                    bytes: block.bytes,
+                });
+            }
+        }
+    }
+    live
+}
+
+impl Central {
+    /// Takes segments out of which no block is in use or held back.
+    fn take_unused_segments(&mut self) -> Vec<Segment> {
+        let ids: Vec<_> = self.heap.segments().map(|(id, _)| id).collect();
+        let unused: Vec<_> = ids.into_iter().filter(|id| self.is_unused(*id)).collect();
+        let take = |id: SegmentId| {
+            self.heap.discard_segment(id);
+            self.discarded.insert(id);
+            self.segments.remove(id)
+        };
+        unused.into_iter().filter_map(take).collect()
+    }
+
+    fn is_unused(&self, id: SegmentId) -> bool {
+        self.heap.blocks(id).all(|block| {
+            let pending = self
+                .pending
+                .iter()
+                .any(|pending| pending.node == block.node);
+            let held = self.quarantine.iter().any(|held| held.node == block.node);
+            block.free_in.is_some() || (self.user(block.node).is_none() && !pending && !held)
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! What a machine is made of: its devices, its schedule, and what things cost on its clock.
+
+use crate::schedule::Schedule;
+
+/// One device of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// Its name.
+    pub name: String,
+    /// Its identity.
+    pub uuid: [u8; 16],
+    /// Bytes of memory.
+    pub total_bytes: u64,
+    /// Bytes that a context takes for itself.
+    pub context_bytes: u64,
+    /// Bytes that other processes hold at the start.
+    pub other_processes_bytes: u64,
+    /// What the driver rounds an allocation up to in its books, in bytes; a power of two.
+    pub granularity_bytes: u64,
+    /// How much freed memory its pool for stream-ordered allocation keeps at a synchronisation.
+    pub pool_release_threshold_bytes: u64,
+    /// Major and minor compute capability.
+    pub compute_capability: (u32, u32),
+    /// It has address space apart from memory.
+    pub virtual_memory: bool,
+    /// It allocates in a stream's order.
+    pub stream_ordered_allocation: bool,
+}
+
+impl DeviceConfig {
+    /// A device with this many bytes, and the rest as usual.
+    #[must_use]
+    pub fn with_bytes(total_bytes: u64) -> Self {
+        Self {
+            name: "Simulated GPU".to_owned(),
+            uuid: [0; 16],
+            total_bytes,
+            context_bytes: 0,
+            other_processes_bytes: 0,
+            granularity_bytes: 512,
+            pool_release_threshold_bytes: 0,
+            compute_capability: (9, 0),
+            virtual_memory: true,
+            stream_ordered_allocation: true,
+        }
+    }
+}
+
+/// What things cost on a machine's own clock, in nanoseconds. Nothing waits in earnest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// Every driver call, on the host.
+    pub call: u64,
+    /// A driver allocation or free, on the host, on top of the call.
+    pub allocation: u64,
+    /// Starting any work on a device.
+    pub launch: u64,
+    /// Bytes that the link moves in a microsecond.
+    pub link_bytes_per_microsecond: u64,
+    /// Bytes that a device's memory moves in a microsecond.
+    pub memory_bytes_per_microsecond: u64,
+}
+
+impl Default for Costs {
+    /// Of the order of a card of 2023.
+    fn default() -> Self {
+        Self {
+            call: 500,
+            allocation: 50_000,
+            launch: 2_000,
+            link_bytes_per_microsecond: 50_000,
+            memory_bytes_per_microsecond: 3_000_000,
+        }
+    }
+}
+
+/// All of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Its devices; each one's number is its place here.
+    pub devices: Vec<DeviceConfig>,
+    /// Its schedule.
+    pub schedule: Schedule,
+    /// What things cost.
+    pub costs: Costs,
+    /// The driver's version, as the driver counts: 12080 is 12.8.
+    pub driver_version: u32,
+    /// A call that breaks a rule fails. Otherwise it is only recorded.
+    pub violations_fail: bool,
+}
+
+impl Config {
+    /// Devices of these many bytes, with an identity each.
+    #[must_use]
+    pub fn with_devices(total_bytes: &[u64]) -> Self {
+        let device = |(number, bytes): (u8, &u64)| DeviceConfig {
+            uuid: uuid(number),
+            ..DeviceConfig::with_bytes(*bytes)
+        };
+        Self {
+            devices: (0..).zip(total_bytes).map(device).collect(),
+            schedule: Schedule::default(),
+            costs: Costs::default(),
+            driver_version: 12_080,
+            violations_fail: true,
+        }
+    }
+}
+
+fn uuid(number: u8) -> [u8; 16] {
+    let mut uuid = *b"simulated gpu \0\0";
+    uuid[15] = number;
+    uuid
+}

@@ -1,0 +1,301 @@
+//! Capturing streams into graphs: work is kept instead of done, what would need it done is refused,
+//! and a refusal breaks the capture. A graph's nodes run one after the other, which is one of the
+//! orders that they may run in.
+
+use std::{collections::BTreeMap, thread::ThreadId};
+
+use crate::{
+    clock::{Clock, Moment, StreamKey},
+    code::Code,
+    machine::{
+        Machine,
+        state::{Relation, State},
+        submit::{Order, Request},
+    },
+};
+use core_gpu_driver::RawStream;
+
+/// From which threads calls that might wait are refused while a capture lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureMode {
+    /// From all.
+    Global,
+    /// From the one that began the capture.
+    ThreadLocal,
+    /// From none.
+    Relaxed,
+}
+
+/// Whether a stream is being captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureStatus {
+    /// It is not.
+    None,
+    /// It is.
+    Active,
+    /// It is, and the capture is broken: it can only be ended.
+    Broken,
+}
+
+/// A capture that has not ended.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    origin: StreamKey,
+    mode: CaptureMode,
+    thread: ThreadId,
+    broken: bool,
+    nodes: Vec<Request>,
+    /// For each stream in it, what its work in the capture comes after.
+    clocks: BTreeMap<StreamKey, Clock>,
+    counts: BTreeMap<StreamKey, u64>,
+}
+
+/// What was captured.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    nodes: Vec<Request>,
+}
+
+/// A graph's handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawGraph(pub u64);
+
+impl State {
+    fn capture_of(&mut self, key: StreamKey) -> Result<Option<&mut Capture>, Code> {
+        let Some(id) = self.stream(key)?.capture else {
+            return Ok(None);
+        };
+        Ok(self.captures.get_mut(&id))
+    }
+
+    /// Keeps work in the capture that its stream is in.
+    pub(crate) fn capture_work(&mut self, key: StreamKey, request: Request) -> Result<(), Code> {
+        let Some(capture) = self.capture_of(key)? else {
+            return Err(Code::INVALID_HANDLE);
+        };
+        if capture.broken {
+            return Err(Code::CAPTURE_INVALIDATED);
+        }
+        let count = capture.counts.entry(key).or_default();
+        *count += 1;
+        let moment = Moment {
+            stream: key,
+            sequence: *count,
+        };
+        capture.clocks.entry(key).or_default().learn(moment);
+        capture.nodes.push(request);
+        Ok(())
+    }
+
+    /// Refuses a call that might wait, where a capture forbids it, and breaks that capture.
+    pub(crate) fn not_while_capturing(&mut self) -> Result<(), Code> {
+        let thread = std::thread::current().id();
+        let mut refused = false;
+        for capture in self.captures.values_mut() {
+            let forbidden = match capture.mode {
+                CaptureMode::Global => true,
+                CaptureMode::ThreadLocal => capture.thread == thread,
+                CaptureMode::Relaxed => false,
+            };
+            capture.broken |= forbidden;
+            refused |= forbidden;
+        }
+        if refused {
+            return Err(Code::CAPTURE_UNSUPPORTED);
+        }
+        Ok(())
+    }
+
+    /// Refuses to wait for a stream that is being captured, and breaks the capture.
+    pub(crate) fn not_captured(&mut self, key: StreamKey) -> Result<(), Code> {
+        self.not_during_implicit_capture(key)?;
+        if let Some(capture) = self.capture_of(key)? {
+            capture.broken = true;
+            return Err(Code::CAPTURE_UNSUPPORTED);
+        }
+        Ok(())
+    }
+
+    /// The legacy default stream cannot be used while a stream that it waits for is being captured.
+    pub(crate) fn not_during_implicit_capture(&mut self, key: StreamKey) -> Result<(), Code> {
+        let stream = self.stream(key)?;
+        if stream.relation != Relation::Legacy {
+            return Ok(());
+        }
+        let device = stream.device;
+        let captured = self.streams.values().find_map(|stream| {
+            let waits = stream.device == device && stream.relation == Relation::Blocking;
+            stream.capture.filter(|_| waits)
+        });
+        let Some(id) = captured else {
+            return Ok(());
+        };
+        if let Some(capture) = self.captures.get_mut(&id) {
+            capture.broken = true;
+        }
+        Err(Code::CAPTURE_IMPLICIT)
+    }
+
+    /// What an event recorded on a stream in a capture stands for; nothing outside of a capture.
+    pub(crate) fn captured_point(&mut self, key: StreamKey) -> Result<Option<(u64, Clock)>, Code> {
+        let Some(id) = self.stream(key)?.capture else {
+            return Ok(None);
+        };
+        let Some(capture) = self.captures.get_mut(&id) else {
+            return Ok(None);
+        };
+        if capture.broken {
+            return Err(Code::CAPTURE_INVALIDATED);
+        }
+        let clock = capture.clocks.get(&key).cloned();
+        Ok(Some((id, clock.unwrap_or_default())))
+    }
+
+    /// Lets a stream wait for an event of a capture: it becomes part of it.
+    pub(crate) fn join_capture(
+        &mut self,
+        key: StreamKey,
+        id: u64,
+        clock: &Clock,
+    ) -> Result<(), Code> {
+        if self.stream(key)?.capture.is_some_and(|own| own != id) {
+            return Err(Code(902));
+        }
+        if self.stream(key)?.relation == Relation::Legacy {
+            return Err(Code::CAPTURE_IMPLICIT);
+        }
+        let capture = self.captures.get_mut(&id).ok_or(Code::CAPTURED_EVENT)?;
+        capture.clocks.entry(key).or_default().join(clock);
+        self.stream(key)?.capture = Some(id);
+        Ok(())
+    }
+
+    fn begin_capture(&mut self, key: StreamKey, mode: CaptureMode) -> Result<(), Code> {
+        let stream = self.stream(key)?;
+        if stream.capture.is_some() {
+            return Err(Code::INVALID_VALUE);
+        }
+        if stream.relation == Relation::Legacy {
+            return Err(Code::CAPTURE_UNSUPPORTED);
+        }
+        let id = self.handle();
+        let capture = Capture {
+            origin: key,
+            mode,
+            thread: std::thread::current().id(),
+            broken: false,
+            nodes: Vec::new(),
+            clocks: BTreeMap::from([(key, Clock::default())]),
+            counts: BTreeMap::new(),
+        };
+        self.captures.insert(id, capture);
+        self.stream(key)?.capture = Some(id);
+        Ok(())
+    }
+
+    fn end_capture(&mut self, key: StreamKey) -> Result<RawGraph, Code> {
+        let id = self.stream(key)?.capture.ok_or(Code::INVALID_VALUE)?;
+        let capture = self.captures.get(&id).ok_or(Code::INVALID_VALUE)?;
+        if capture.origin != key {
+            return Err(Code::CAPTURE_UNMATCHED);
+        }
+        for stream in self.streams.values_mut() {
+            stream.capture = stream.capture.filter(|own| *own != id);
+        }
+        let capture = self.captures.remove(&id).ok_or(Code::INVALID_VALUE)?;
+        if capture.broken {
+            return Err(Code::CAPTURE_INVALIDATED);
+        }
+        let end = capture.clocks.get(&key).cloned().unwrap_or_default();
+        let joined = capture.counts.iter().all(|(stream, count)| {
+            end.knows(Moment {
+                stream: *stream,
+                sequence: *count,
+            })
+        });
+        if !joined {
+            return Err(Code::CAPTURE_UNJOINED);
+        }
+        let graph = self.handle();
+        let nodes = capture.nodes;
+        self.graphs.insert(graph, Graph { nodes });
+        Ok(RawGraph(graph))
+    }
+}
+
+impl Machine {
+    /// Begins to capture a stream (`cuStreamBeginCapture`).
+    ///
+    /// # Errors
+    /// For the legacy default stream, and one that is being captured.
+    pub fn begin_capture(
+        &self,
+        device: u32,
+        stream: RawStream,
+        mode: CaptureMode,
+    ) -> Result<(), Code> {
+        self.call("cuStreamBeginCapture", device, |state| {
+            let key = state.key(device, stream)?;
+            state.begin_capture(key, mode)
+        })
+    }
+
+    /// Ends a capture on the stream that it began on (`cuStreamEndCapture`).
+    ///
+    /// # Errors
+    /// When it began elsewhere, is broken, or has work that was not joined. It has ended then too,
+    /// unless it began elsewhere.
+    pub fn end_capture(&self, device: u32, stream: RawStream) -> Result<RawGraph, Code> {
+        self.call("cuStreamEndCapture", device, |state| {
+            let key = state.key(device, stream)?;
+            state.end_capture(key)
+        })
+    }
+
+    /// Whether a stream is being captured (`cuStreamIsCapturing`).
+    ///
+    /// # Errors
+    /// For the legacy default stream while a stream that it waits for is being captured.
+    pub fn capture_status(&self, device: u32, stream: RawStream) -> Result<CaptureStatus, Code> {
+        self.call("cuStreamIsCapturing", device, |state| {
+            let key = state.key(device, stream)?;
+            state.not_during_implicit_capture(key)?;
+            Ok(match state.capture_of(key)? {
+                None => CaptureStatus::None,
+                Some(capture) if capture.broken => CaptureStatus::Broken,
+                Some(_) => CaptureStatus::Active,
+            })
+        })
+    }
+
+    /// Puts a graph's work on a stream (`cuGraphLaunch`).
+    ///
+    /// # Errors
+    /// For an unknown graph, and as its work would fail.
+    pub fn launch_graph(
+        &self,
+        device: u32,
+        graph: RawGraph,
+        stream: RawStream,
+    ) -> Result<(), Code> {
+        self.call("cuGraphLaunch", device, |state| {
+            let key = state.key(device, stream)?;
+            let nodes = state.graphs.get(&graph.0).ok_or(Code::INVALID_HANDLE)?;
+            for node in nodes.nodes.clone() {
+                state.submit_after("cuGraphLaunch", key, node, Order::default())?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives a graph back (`cuGraphDestroy`).
+    ///
+    /// # Errors
+    /// For an unknown graph.
+    pub fn destroy_graph(&self, device: u32, graph: RawGraph) -> Result<(), Code> {
+        self.call("cuGraphDestroy", device, |state| {
+            let known = state.graphs.remove(&graph.0);
+            known.map(|_| ()).ok_or(Code::INVALID_HANDLE)
+        })
+    }
+}

@@ -1,0 +1,354 @@
+//! What is known about each byte: who may touch it, and who touched it last. Neighbouring bytes of
+//! which the same is known are one entry. The bytes themselves are elsewhere.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    clock::{Clock, Moment, StreamKey},
+    violation::ViolationKind,
+};
+
+/// Who may touch a byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Holder {
+    /// Nothing was ever said about it: any stream.
+    #[default]
+    Anybody,
+    /// Nobody, for the moment or for good.
+    Nobody,
+    /// Work on these streams.
+    Streams(Vec<StreamKey>),
+}
+
+/// What is known about a byte.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Known {
+    holder: Holder,
+    /// The last work that wrote it.
+    write: Option<Moment>,
+    /// The last work of each stream that read it since.
+    reads: Vec<Moment>,
+}
+
+impl Known {
+    fn touched_by(&self) -> impl Iterator<Item = Moment> {
+        self.write.into_iter().chain(self.reads.iter().copied())
+    }
+}
+
+/// Bytes next to each other that broke a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The first byte.
+    pub address: u64,
+    /// How many.
+    pub bytes: u64,
+    /// The rule.
+    pub kind: ViolationKind,
+}
+
+/// How work touches bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads them.
+    Read,
+    /// It writes them.
+    Write,
+}
+
+/// What is known about all bytes. Bytes that it never heard of anybody may touch.
+#[derive(Clone, Debug, Default)]
+pub struct Shadow {
+    /// By first byte: one past the last, and what is known. Disjoint; neighbours differ.
+    entries: BTreeMap<u64, (u64, Known)>,
+}
+
+impl Shadow {
+    /// Work touches bytes. `clock` is the work's own: what comes before it.
+    pub fn touch(
+        &mut self,
+        (start, end): (u64, u64),
+        access: Access,
+        by: Moment,
+        clock: &Clock,
+    ) -> Option<Broken> {
+        self.change(start, end, |known| {
+            let broken = may_touch(known, by.stream).or_else(|| race(known, access, by, clock));
+            match access {
+                Access::Write => {
+                    known.write = Some(by);
+                    known.reads.clear();
+                }
+                Access::Read => {
+                    known.reads.retain(|read| read.stream != by.stream);
+                    known.reads.push(by);
+                }
+            }
+            broken
+        })
+    }
+
+    /// Bytes are handed out for a stream. `clock` is what work put on it now comes after.
+    pub fn hand_out(
+        &mut self,
+        (start, end): (u64, u64),
+        stream: StreamKey,
+        clock: &Clock,
+    ) -> Option<Broken> {
+        self.change(start, end, |known| {
+            let held = matches!(known.holder, Holder::Streams(_));
+            known.holder = Holder::Streams(vec![stream]);
+            if held {
+                return Some(ViolationKind::HandedOutTwice);
+            }
+            let other = known.touched_by().find(|moment| !clock.knows(*moment))?;
+            Some(ViolationKind::ReusedTooEarly {
+                stream,
+                other: other.stream,
+            })
+        })
+    }
+
+    /// Bytes that were handed out are used on another stream as well.
+    pub fn share(&mut self, (start, end): (u64, u64), stream: StreamKey) -> Option<Broken> {
+        self.change(start, end, |known| match &mut known.holder {
+            Holder::Streams(streams) => {
+                if !streams.contains(&stream) {
+                    streams.push(stream);
+                    streams.sort_unstable();
+                }
+                None
+            }
+            Holder::Anybody => None,
+            Holder::Nobody => Some(ViolationKind::TouchesFree { stream }),
+        })
+    }
+
+    /// Bytes are taken back. Taking back what nobody holds is an error, unless it was never said
+    /// who may touch them, or they are being given up.
+    pub fn take_back(&mut self, (start, end): (u64, u64), for_good: bool) -> Option<Broken> {
+        self.change(start, end, |known| {
+            let free = known.holder == Holder::Nobody;
+            known.holder = Holder::Nobody;
+            (free && !for_good).then_some(ViolationKind::FreedTwice)
+        })
+    }
+
+    /// Work on these bytes that does not come before what the clock stands for.
+    pub fn unfinished(&self, (start, end): (u64, u64), clock: &Clock) -> Option<Moment> {
+        let before = self.entries.range(..start).next_back();
+        before
+            .into_iter()
+            .filter(|(_, (entry_end, _))| *entry_end > start)
+            .chain(self.entries.range(start..end))
+            .flat_map(|(_, (_, known))| known.touched_by())
+            .find(|moment| !clock.knows(*moment))
+    }
+
+    /// Forgets bytes: the driver has taken them back.
+    pub fn forget(&mut self, (start, end): (u64, u64)) {
+        self.split(start);
+        self.split(end);
+        let gone: Vec<u64> = self.entries.range(start..end).map(|(at, _)| *at).collect();
+        for at in gone {
+            self.entries.remove(&at);
+        }
+    }
+
+    /// Changes what is known about bytes, piece by piece. The first rule broken is the answer.
+    fn change(
+        &mut self,
+        start: u64,
+        end: u64,
+        mut change: impl FnMut(&mut Known) -> Option<ViolationKind>,
+    ) -> Option<Broken> {
+        if start >= end {
+            return None;
+        }
+        self.split(start);
+        self.split(end);
+        self.fill(start, end);
+        let mut broken = None;
+        for (at, (piece_end, known)) in self.entries.range_mut(start..end) {
+            let kind = change(known);
+            broken = broken.or_else(|| {
+                kind.map(|kind| Broken {
+                    address: *at,
+                    bytes: *piece_end - *at,
+                    kind,
+                })
+            });
+        }
+        self.merge(start, end);
+        broken
+    }
+
+    /// Makes `at` a boundary.
+    fn split(&mut self, at: u64) {
+        let Some((start, (end, known))) = self.entries.range_mut(..at).next_back() else {
+            return;
+        };
+        if *end <= at || *start == at {
+            return;
+        }
+        let (old_end, right) = (*end, known.clone());
+        *end = at;
+        self.entries.insert(at, (old_end, right));
+    }
+
+    /// Puts entries where there are none.
+    fn fill(&mut self, start: u64, end: u64) {
+        let mut gaps = Vec::new();
+        let mut at = start;
+        for (entry, (entry_end, _)) in self.entries.range(start..end) {
+            if *entry > at {
+                gaps.push((at, *entry));
+            }
+            at = *entry_end;
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        for (gap, gap_end) in gaps {
+            self.entries.insert(gap, (gap_end, Known::default()));
+        }
+    }
+
+    /// Joins neighbours of which the same is known, from just before `start` to just after `end`.
+    fn merge(&mut self, start: u64, end: u64) {
+        let first = self.entries.range(..start).next_back().map(|(at, _)| *at);
+        let mut at = first.unwrap_or(start);
+        while let Some((entry_end, known)) = self.entries.get(&at) {
+            let entry_end = *entry_end;
+            let same = self
+                .entries
+                .get(&entry_end)
+                .filter(|(_, next)| next == known)
+                .map(|(next_end, _)| *next_end);
+            match same {
+                Some(next_end) => {
+                    self.entries.remove(&entry_end);
+                    if let Some(entry) = self.entries.get_mut(&at) {
+                        entry.0 = next_end;
+                    }
+                }
+                None if entry_end > end => return,
+                None => {
+                    let next = self.entries.range(entry_end..).next();
+                    let Some((next, _)) = next.filter(|(next, _)| **next <= end) else {
+                        return;
+                    };
+                    at = *next;
+                }
+            }
+        }
+    }
+}
+
+fn may_touch(known: &Known, stream: StreamKey) -> Option<ViolationKind> {
+    match &known.holder {
+        Holder::Anybody => None,
+        Holder::Nobody => Some(ViolationKind::TouchesFree { stream }),
+        Holder::Streams(streams) if streams.contains(&stream) => None,
+        Holder::Streams(_) => Some(ViolationKind::NotDeclared { stream }),
+    }
+}
+
+fn race(known: &Known, access: Access, by: Moment, clock: &Clock) -> Option<ViolationKind> {
+    let reads = match access {
+        Access::Write => known.reads.as_slice(),
+        Access::Read => &[],
+    };
+    let mut before = known.write.iter().chain(reads);
+    let other = before.find(|moment| !clock.knows(**moment))?;
+    Some(ViolationKind::Race {
+        stream: by.stream,
+        other: other.stream,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(stream: u64, sequence: u64) -> Moment {
+        Moment { stream, sequence }
+    }
+
+    fn clock(moments: &[Moment]) -> Clock {
+        let mut clock = Clock::default();
+        for moment in moments {
+            clock.learn(*moment);
+        }
+        clock
+    }
+
+    fn kind(broken: Option<Broken>) -> Option<ViolationKind> {
+        broken.map(|broken| broken.kind)
+    }
+
+    #[test]
+    fn one_byte_of_a_free_region_is_enough() {
+        let mut shadow = Shadow::default();
+        assert_eq!(shadow.take_back((0, 100), false), None);
+        assert_eq!(shadow.hand_out((10, 20), 1, &Clock::default()), None);
+        let own = clock(&[at(1, 1)]);
+        assert_eq!(shadow.touch((10, 20), Access::Write, at(1, 1), &own), None);
+        let broken = shadow.touch((10, 21), Access::Read, at(1, 2), &own);
+        let wanted = Broken {
+            address: 20,
+            bytes: 1,
+            kind: ViolationKind::TouchesFree { stream: 1 },
+        };
+        assert_eq!(broken, Some(wanted));
+    }
+
+    #[test]
+    fn writes_must_wait_for_writes_and_reads() {
+        let mut shadow = Shadow::default();
+        let race = |stream, other| Some(ViolationKind::Race { stream, other });
+        let none = Clock::default();
+        assert_eq!(shadow.touch((0, 8), Access::Write, at(1, 1), &none), None);
+        let second = shadow.touch((0, 8), Access::Read, at(2, 1), &none);
+        assert_eq!(kind(second), race(2, 1));
+        let third = shadow.touch((0, 8), Access::Write, at(3, 1), &clock(&[at(1, 1)]));
+        assert_eq!(kind(third), race(3, 2));
+        let fourth = shadow.touch((0, 8), Access::Write, at(4, 1), &clock(&[at(3, 1)]));
+        assert_eq!(fourth, None);
+    }
+
+    #[test]
+    fn reuse_on_another_stream_waits_for_reads_too() {
+        let mut shadow = Shadow::default();
+        shadow.take_back((0, 8), false);
+        shadow.hand_out((0, 8), 1, &Clock::default());
+        shadow.touch((0, 8), Access::Read, at(1, 1), &Clock::default());
+        shadow.take_back((0, 8), false);
+        let early = shadow.clone().hand_out((0, 8), 2, &Clock::default());
+        let wanted = ViolationKind::ReusedTooEarly {
+            stream: 2,
+            other: 1,
+        };
+        assert_eq!(kind(early), Some(wanted));
+        assert_eq!(shadow.hand_out((0, 8), 2, &clock(&[at(1, 1)])), None);
+    }
+
+    #[test]
+    fn entries_are_joined_again() {
+        let mut shadow = Shadow::default();
+        shadow.take_back((0, 100), false);
+        for start in [0, 20, 10, 30] {
+            shadow.hand_out((start, start + 10), 1, &Clock::default());
+        }
+        for start in [30, 0, 10, 20] {
+            shadow.take_back((start, start + 10), false);
+        }
+        assert_eq!(shadow.entries.len(), 1);
+        assert_eq!(
+            kind(shadow.take_back((5, 6), false)),
+            Some(ViolationKind::FreedTwice)
+        );
+        shadow.forget((0, 100));
+        assert!(shadow.entries.is_empty());
+    }
+}
