@@ -7,11 +7,12 @@ use coalesce_model::{
 };
 
 use super::{
-    lines,
+    inherit, lines,
     mapping::{Mapping, refusal},
     place::Place,
-    shims::{self, Shims},
-    sight::Needs,
+    public::is_public,
+    shims::Shims,
+    sight::{Needs, conditions_at},
     spell::written,
     structure::{Leaving, Structure, own_edits},
 };
@@ -98,13 +99,14 @@ impl<'a> Placing<'a> {
             ));
             return;
         };
-        let own = own_edits(
+        let mut own = own_edits(
             self.mapping,
             self.structure,
             leaving,
             declaration,
             self.needs,
         );
+        own.extend(self.inherited(leaving, declaration, &text));
         self.note(leaving, declaration, &source.path);
         let list = self.edits.entry(source.path.clone()).or_default();
         if Structure::is_in_place(self.mapping, leaving.module) {
@@ -127,6 +129,33 @@ impl<'a> Placing<'a> {
             Ok(moved) => self.arrive(leaving, declaration, &moved),
             Err(message) => self.refusals.push(refusal(source.path.clone(), message)),
         }
+    }
+
+    /// What the declaration has to say itself from now on.
+    fn inherited(
+        &self,
+        leaving: &Leaving,
+        declaration: &ModuleDeclaration,
+        text: &str,
+    ) -> Option<Edit> {
+        let place = self.mapping.after(leaving.module);
+        if self.mapping.is_replaced(leaving.module) {
+            return None;
+        }
+        let mut known: BTreeSet<String> = place
+            .parent()
+            .map(|home| conditions_at(self.mapping, &home))
+            .unwrap_or_default();
+        known.extend(declaration.cfg.iter().map(|own| inherit::plain(own)));
+        let attributes = inherit::attributes(self.mapping, leaving, &known, self.texts);
+        let at = declaration.visibility.span.start;
+        let indent = lines::prefix(text, at).unwrap_or_default();
+        let line = lines::line_break(text);
+        let lines: String = attributes
+            .iter()
+            .map(|attribute| format!("{attribute}{line}{indent}"))
+            .collect();
+        (!lines.is_empty()).then(|| Edit::insert(at, lines))
     }
 
     fn note(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, path: &TreePath) {
@@ -193,7 +222,7 @@ impl<'a> Placing<'a> {
             .filter(|_| one)
             .map(|cfg| format!("#[cfg({cfg})]\n"))
             .collect();
-        let visibility = if shims::is_public(self.mapping, leaving.module) {
+        let visibility = if is_public(self.mapping, leaving.module) {
             "pub ".to_owned()
         } else {
             self.needs.seen_from(leaving.module, home)

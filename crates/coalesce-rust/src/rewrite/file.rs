@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Edit, Evidence, NotRewritten, Rewrite, Safety, TreePath};
+use coalesce_model::{ByteSpan, Edit, Evidence, NotRewritten, Rewrite, Safety, Texts, TreePath};
 
 use super::{
     globs,
@@ -27,7 +27,12 @@ pub(super) struct FileEdits {
 }
 
 /// Works one file out, as all crates that hold it see it.
-pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEdits {
+pub(super) fn rewrite(
+    mapping: &Mapping<'_>,
+    file: FileId,
+    text: &str,
+    texts: &dyn Texts,
+) -> FileEdits {
     let world = mapping.world;
     let mut made = FileEdits::default();
     let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
@@ -38,6 +43,7 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEd
         speller: Speller { mapping },
         facts,
         text,
+        texts,
         path: &source.path,
         spelled: BTreeMap::new(),
         leaves: BTreeMap::new(),
@@ -59,6 +65,7 @@ struct Pass<'p> {
     speller: Speller<'p>,
     facts: &'p SourceFacts,
     text: &'p str,
+    texts: &'p dyn Texts,
     path: &'p TreePath,
     /// What each site became in the crates seen so far.
     spelled: BTreeMap<UseSite, Option<Vec<String>>>,
@@ -297,7 +304,7 @@ impl Pass<'_> {
 
     /// The edits of `use` declarations, those that a glob asks for besides.
     fn declarations(&mut self, file: FileId) {
-        let more = globs::besides(&self.speller, file, &mut self.made.needs);
+        let more = globs::besides(&self.speller, file, self.texts, &mut self.made.needs);
         for (at, declaration) in self.facts.uses.iter().enumerate() {
             let (first, last) = declaration.leaves;
             let at = u32::try_from(at).unwrap_or(u32::MAX);

@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use coalesce_model::Texts;
+
 use super::{
     sight::{Need, Subject},
     spell::{Speller, written},
+    traits,
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Origin},
+    facts::{LeafKind, Origin},
     resolve::{Binding, FileId, ModuleId, Res, Site},
 };
 
@@ -18,6 +21,7 @@ use crate::{
 pub(super) fn besides(
     speller: &Speller<'_>,
     file: FileId,
+    texts: &dyn Texts,
     needs: &mut Vec<Need>,
 ) -> BTreeMap<u32, Vec<String>> {
     let mut found: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -43,7 +47,7 @@ pub(super) fn besides(
                     names.insert(facts.name(first.name).to_owned(), binding);
                 }
             });
-            methods(speller, (*load as usize, place), target, &mut names);
+            methods(speller, (*load as usize, place), target, texts, &mut names);
             for (name, binding) in names {
                 let user = Glob {
                     speller,
@@ -86,44 +90,41 @@ fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) 
     }
 }
 
-/// Traits that the old parent imports for itself and nobody names: methods may need them.
+/// Traits that the old parent has for itself and nobody names: methods may need them.
 fn methods(
     speller: &Speller<'_>,
     (load, place): (usize, (FileId, u32)),
     target: ModuleId,
+    texts: &dyn Texts,
     names: &mut BTreeMap<String, Binding>,
 ) {
     let world = speller.mapping.world;
-    let Some(loaded) = world.loads.get(load) else {
-        return;
-    };
-    let facts = world.facts(loaded.file);
-    let declaration = facts.and_then(|facts| {
+    let found = world.loads.get(load).and_then(|loaded| {
+        let facts = world.facts(loaded.file)?;
         let leaf = facts.leaves.get(place.1 as usize)?;
-        facts.uses.get(leaf.declaration as usize)
+        let declaration = facts.uses.get(leaf.declaration as usize)?;
+        let space = *loaded.spaces.get(declaration.scope.0 as usize)?;
+        let span = facts.scope(declaration.scope)?.span;
+        let text = texts.text(&world.files.get(loaded.file.index())?.path)?;
+        Some((space, traits::method_names(&text, span)))
     });
-    let space = declaration
-        .and_then(|declaration| loaded.spaces.get(declaration.scope.0 as usize))
-        .copied();
-    let Some(here) = space.map(|space| speller.mapping.after(world.module_of(space))) else {
+    let Some((space, methods)) = found else {
         return;
     };
+    let here = speller.mapping.after(world.module_of(space));
     let Some(space) = world.space(target) else {
         return;
     };
     let mut bound: Vec<_> = space.names.iter().collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
+        let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            let is_trait = match binding.res {
-                Res::Item(item) => world
-                    .items
-                    .get(item.index())
-                    .is_some_and(|item| item.kind == ItemKind::Trait),
-                _ => false,
-            };
-            if is_trait && binding.import.is_some() && !speller.sees(&here, binding.reach, target) {
-                names.insert(world.names.text(*sym).to_string(), *binding);
+            if !speller.sees(&here, binding.reach, target)
+                && !names.contains_key(&name)
+                && traits::is_needed(world, (target, &name), binding.res, &methods, texts)
+            {
+                names.insert(name.clone(), *binding);
             }
         }
     }

@@ -8,16 +8,19 @@ mod declarations;
 mod file;
 mod fragment;
 mod globs;
+mod inherit;
 mod layout;
 mod lines;
 mod mapping;
 mod members;
 mod mentions;
 mod place;
+mod public;
 mod shims;
 mod sight;
 mod spell;
 mod structure;
+mod traits;
 mod use_tree;
 mod walk;
 
@@ -118,7 +121,7 @@ fn files(
                 return None;
             }
             let text = texts.text(&source.path)?;
-            let mut made = file::rewrite(mapping, file, &text);
+            let mut made = file::rewrite(mapping, file, &text, texts);
             mentions::rewrite(mapping, structure, file, &mut made);
             Some((source.path.clone(), made))
         })

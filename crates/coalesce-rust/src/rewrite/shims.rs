@@ -12,10 +12,10 @@ use coalesce_model::{
 use super::{
     layout,
     mapping::{Mapping, refusal},
+    public::is_public,
     spell::{Speller, written},
 };
 use crate::{
-    facts::VisibilityKind,
     resolve::{ModuleId, Reach, Res},
     shim::{self, Shim},
 };
@@ -139,27 +139,6 @@ fn silent_line(silent: &[String]) -> String {
             silent.join(", ")
         )
     }
-}
-
-/// Whether another crate can name the module by its own path.
-pub(super) fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
-    let mut at = module;
-    while let Some(node) = mapping.world.module(at) {
-        let Some(parent) = node.parent else {
-            return true;
-        };
-        let public = mapping.world.declarations(at).iter().any(|(file, index)| {
-            let facts = mapping.world.facts(*file);
-            facts
-                .and_then(|facts| facts.modules.get(*index as usize))
-                .is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
-        });
-        if !public {
-            return false;
-        }
-        at = parent;
-    }
-    false
 }
 
 /// The file of the shim: the old one, or for an inline module the one that it would have.

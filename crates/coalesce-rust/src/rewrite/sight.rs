@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Edit, Finding, Severity, TreePath, finding::codes};
 
 use super::{
+    inherit,
     mapping::{Mapping, refusal},
     place::Place,
+    public::{is_reachable, is_reachable_after},
 };
 use crate::{
     facts::{ItemKind, Origin, Visibility, VisibilityKind},
@@ -84,6 +86,9 @@ impl Needs {
         let home = mapping.after(module).parent()?;
         let old = mapping.world.module(module)?.parent?;
         let width = self.width(Subject::Module(module), &home);
+        if is_narrowed(mapping, module, written.kind) {
+            return Some("pub(crate) ".to_owned());
+        }
         let reach = match (written.kind, width) {
             (VisibilityKind::Public | VisibilityKind::Crate, Width::Within(_))
             | (VisibilityKind::Public, Width::Public) => return None,
@@ -142,7 +147,9 @@ impl Needs {
         let mut made = Widenings::default();
         for (subject, users) in &self.by_subject {
             match subject {
-                Subject::Module(module) if mapping.is_root(*module) => {}
+                Subject::Module(module) if mapping.is_root(*module) => {
+                    made.narrow(mapping, *module);
+                }
                 Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
                 Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
             }
@@ -227,6 +234,31 @@ pub(super) struct Widenings {
 }
 
 impl Widenings {
+    /// Says so where a module that moves is declared with less than before.
+    fn narrow(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+        for (file, at) in mapping.world.declarations(module) {
+            let facts = mapping.world.facts(file);
+            let found = facts.and_then(|facts| facts.modules.get(at as usize));
+            let source = mapping.world.files.get(file.index());
+            let (Some(found), Some(source)) = (found, source) else {
+                continue;
+            };
+            if is_narrowed(mapping, module, found.visibility.kind) {
+                self.notes.push(Finding {
+                    code: codes::UNSAFE_CHANGE,
+                    severity: Severity::Note,
+                    path: source.path.clone(),
+                    span: Some(found.name.span),
+                    message: format!(
+                        "`{}` is declared pub(crate): other crates could not name it before",
+                        mapping.name_of(&mapping.after(module))
+                    ),
+                    help: None,
+                });
+            }
+        }
+    }
+
     fn widen(
         &mut self,
         mapping: &Mapping<'_>,
@@ -277,6 +309,16 @@ impl Widenings {
     }
 }
 
+/// Whether `pub` would show a module to other crates that did not see it before.
+fn is_narrowed(mapping: &Mapping<'_>, module: ModuleId, written: VisibilityKind) -> bool {
+    written == VisibilityKind::Public
+        && mapping
+            .after(module)
+            .parent()
+            .is_some_and(|home| is_reachable_after(mapping, &home))
+        && !is_reachable(mapping, module)
+}
+
 /// The conditions on the declarations of a module and of those around it; one that only some of
 /// several declarations have does not count.
 fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
@@ -290,7 +332,7 @@ fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
             let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
             conditions
                 .iter()
-                .map(|condition| condition.split_whitespace().collect::<String>())
+                .map(|condition| inherit::plain(condition))
                 .collect::<BTreeSet<String>>()
         });
         if let (Some(only), None) = (all.next(), all.next()) {
@@ -302,7 +344,7 @@ fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
 }
 
 /// The conditions of what is at a place after, or around it.
-fn conditions_at(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
+pub(super) fn conditions_at(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
     let mut at = Some(place.clone());
     while let Some(here) = at {
         if let Some(module) = mapping.at(&here) {

@@ -1,0 +1,117 @@
+//! What a module has from the modules around it and takes along when it leaves them: conditions,
+//! and lints that are allowed.
+//!
+//! Lints that are denied stay behind: without them everything still compiles.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::Texts;
+use syn::spanned::Spanned as _;
+
+use super::{mapping::Mapping, place::Place, structure::Leaving};
+use crate::resolve::{Body, World};
+
+/// The attributes, outermost first, that the declaration of a module needs in its new place.
+pub(super) fn attributes(
+    mapping: &Mapping<'_>,
+    leaving: &Leaving,
+    known: &BTreeSet<String>,
+    texts: &dyn Texts,
+) -> Vec<String> {
+    let world = mapping.world;
+    let place = mapping.after(leaving.module);
+    let mut found: Vec<String> = Vec::new();
+    let mut at = body_around(world, leaving);
+    while let Some(body) = at.filter(|body| !is_around(mapping, body, &place)) {
+        let mut own = of_body(world, body, texts);
+        own.retain(|attribute| !found.contains(attribute));
+        own.append(&mut found);
+        found = own;
+        at = body
+            .declared
+            .and_then(|(outer, _)| world.bodies.get(outer.index()));
+    }
+    found.retain(|attribute| {
+        let condition = attribute
+            .strip_prefix("#[cfg(")
+            .and_then(|rest| rest.strip_suffix(")]"));
+        condition.is_none_or(|condition| !known.contains(&plain(condition)))
+    });
+    found
+}
+
+/// A condition without its spaces, as conditions are compared.
+pub(super) fn plain(condition: &str) -> String {
+    condition.split_whitespace().collect()
+}
+
+/// The body that a declaration stands in.
+fn body_around<'w>(world: &'w World, leaving: &Leaving) -> Option<&'w Body> {
+    let declared = |body: &&Body| {
+        body.declared.is_some_and(|(outer, at)| {
+            let outer = world.bodies.get(outer.index());
+            at == leaving.declaration && outer.is_some_and(|outer| outer.file == leaving.file)
+        })
+    };
+    let node = world.module(leaving.module)?;
+    let mut own = node
+        .bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()));
+    let (outer, _) = own.find(declared)?.declared?;
+    world.bodies.get(outer.index())
+}
+
+/// Whether the new place is below the module of a body, so that it still has all from it.
+fn is_around(mapping: &Mapping<'_>, body: &Body, place: &Place) -> bool {
+    place.is_within(&mapping.after(body.module))
+}
+
+/// What the declaration of a body says, and the head of its file.
+fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some((outer, at)) = body.declared {
+        let outer = world.bodies.get(outer.index());
+        let declaration = outer.and_then(|outer| {
+            let facts = world.facts(outer.file)?;
+            let text = texts.text(&world.files.get(outer.file.index())?.path)?;
+            let span = facts.modules.get(at as usize)?.span;
+            span.of(&text).map(str::to_owned)
+        });
+        if let Some(text) = declaration {
+            let attributes = syn::parse_str::<syn::ItemMod>(&text).map(|item| item.attrs);
+            found.extend(kept(&attributes.unwrap_or_default()));
+        }
+    }
+    if body.scope.0 == 0 {
+        let file = world.files.get(body.file.index());
+        if let Some(text) = file.and_then(|file| texts.text(&file.path)) {
+            let attributes = syn::parse_file(&text).map(|file| file.attrs);
+            found.extend(kept(&attributes.unwrap_or_default()));
+        }
+    }
+    found
+}
+
+/// Conditions and allowed lints among attributes, written as outer ones.
+fn kept(attributes: &[syn::Attribute]) -> Vec<String> {
+    let mut found = Vec::new();
+    for attribute in attributes {
+        let path = attribute.path();
+        let Some(said) = attribute.meta.span().source_text() else {
+            continue;
+        };
+        let said = said.trim();
+        if path.is_ident("cfg") || path.is_ident("allow") {
+            found.push(format!("#[{said}]"));
+        } else if path.is_ident("expect") {
+            found.push(format!(
+                "#[allow{}]",
+                said.strip_prefix("expect").unwrap_or(said)
+            ));
+        } else if path.is_ident("cfg_attr") && said.contains("allow(") {
+            found.push(format!("#[{said}]"));
+        }
+    }
+    found
+}

@@ -1,0 +1,60 @@
+//! Whether other crates can name a module.
+
+use super::{mapping::Mapping, place::Place};
+use crate::{
+    discover::TargetKind,
+    facts::VisibilityKind,
+    resolve::{ModuleId, Reach, Res},
+};
+
+/// Whether another crate can name the module by its own path.
+pub(super) fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    all_public(mapping, module, |_| false)
+}
+
+/// Whether another crate may name the module, by its own path or through a re-export.
+pub(super) fn is_reachable(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    all_public(mapping, module, |module| is_reexported(mapping, module))
+}
+
+/// Whether what is declared `pub` in a place after can be named by another crate.
+pub(super) fn is_reachable_after(mapping: &Mapping<'_>, place: &Place) -> bool {
+    mapping
+        .at(place)
+        .is_some_and(|module| is_reachable(mapping, module))
+}
+
+fn all_public(mapping: &Mapping<'_>, module: ModuleId, enough: impl Fn(ModuleId) -> bool) -> bool {
+    let world = mapping.world;
+    let mut at = module;
+    while let Some(node) = world.module(at) {
+        if enough(at) {
+            return true;
+        }
+        let Some(parent) = node.parent else {
+            let krate = world.crates.get(node.krate.index());
+            return krate.is_some_and(|krate| krate.kind == TargetKind::Lib);
+        };
+        let public = world.declarations(at).iter().any(|(file, index)| {
+            let facts = world.facts(*file);
+            facts
+                .and_then(|facts| facts.modules.get(*index as usize))
+                .is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
+        });
+        if !public {
+            return false;
+        }
+        at = parent;
+    }
+    false
+}
+
+fn is_reexported(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    mapping.world.spaces.iter().any(|space| {
+        space.names.values().flatten().any(|binding| {
+            binding.import.is_some()
+                && binding.reach == Reach::Public
+                && binding.res == Res::Module(module)
+        })
+    })
+}

@@ -1,0 +1,244 @@
+//! Which traits of an old parent the methods of moved code may need.
+//!
+//! A method call names no trait, so this goes by names: a trait counts as needed where one of its
+//! methods is named behind a dot or a `::`. Traits of this tree and of the standard library are
+//! known by their methods. Of other crates nothing is known; there a name counts as a trait where
+//! the old parent uses it as a bound or does not name it at all.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Texts};
+use syn::visit::Visit;
+
+use crate::{
+    facts::{ItemKind, SourceFacts},
+    lexer,
+    resolve::{ItemId, ModuleId, Res, World},
+};
+
+/// Traits of the standard library that no prelude of all editions has, with their methods.
+const STANDARD: &[(&str, &str)] = &[
+    ("Add", "add"),
+    ("Any", "type_id"),
+    ("AsFd", "as_fd"),
+    ("AsHandle", "as_handle"),
+    ("AsRawFd", "as_raw_fd"),
+    ("AsRawHandle", "as_raw_handle"),
+    ("AsRawSocket", "as_raw_socket"),
+    ("AsSocket", "as_socket"),
+    ("BitAnd", "bitand"),
+    ("BitOr", "bitor"),
+    ("BitXor", "bitxor"),
+    ("Borrow", "borrow"),
+    ("BorrowMut", "borrow_mut"),
+    (
+        "BufRead",
+        "fill_buf consume read_until read_line lines split",
+    ),
+    ("BuildHasher", "build_hasher hash_one"),
+    ("Debug", "fmt"),
+    ("Deref", "deref"),
+    ("DerefMut", "deref_mut"),
+    ("Display", "fmt"),
+    ("Div", "div"),
+    ("Error", "source description cause"),
+    ("FromIterator", "from_iter"),
+    ("FromRawFd", "from_raw_fd"),
+    ("FromRawHandle", "from_raw_handle"),
+    ("FromRawSocket", "from_raw_socket"),
+    ("FromStr", "from_str"),
+    ("Future", "poll"),
+    ("GlobalAlloc", "alloc dealloc alloc_zeroed realloc"),
+    ("Hash", "hash hash_slice"),
+    (
+        "Hasher",
+        "finish write write_u8 write_u16 write_u32 write_u64 write_u128 write_usize write_i8 \
+         write_i16 write_i32 write_i64 write_i128 write_isize",
+    ),
+    ("Index", "index"),
+    ("IndexMut", "index_mut"),
+    ("IntoFuture", "into_future"),
+    ("IntoRawFd", "into_raw_fd"),
+    ("IntoRawHandle", "into_raw_handle"),
+    ("IntoRawSocket", "into_raw_socket"),
+    ("Mul", "mul"),
+    ("Neg", "neg"),
+    ("Not", "not"),
+    ("RangeBounds", "start_bound end_bound contains"),
+    (
+        "Read",
+        "read read_vectored read_to_end read_to_string read_exact by_ref bytes chain take",
+    ),
+    ("Rem", "rem"),
+    ("Seek", "seek rewind stream_position seek_relative"),
+    ("Shl", "shl"),
+    ("Shr", "shr"),
+    ("Sub", "sub"),
+    ("ToOwned", "to_owned clone_into"),
+    ("ToSocketAddrs", "to_socket_addrs"),
+    ("ToString", "to_string"),
+    ("TryFrom", "try_from"),
+    ("TryInto", "try_into"),
+    ("Wake", "wake wake_by_ref"),
+    (
+        "Write",
+        "write write_vectored write_all write_fmt write_str write_char flush by_ref",
+    ),
+];
+
+/// Names that code says where a method may be named.
+pub(super) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut before = (false, false);
+    for token in lexer::tokens(text, span) {
+        if token.is_ident() {
+            let word = token.span.of(text).unwrap_or_default();
+            let word = word.strip_prefix("r#").unwrap_or(word);
+            // `write!` calls `write_fmt`.
+            if matches!(word, "write" | "writeln") {
+                found.insert("write_fmt".to_owned());
+            }
+            if before.0 {
+                found.insert(word.to_owned());
+            }
+        }
+        let colon = token.is(b':');
+        before = (token.is(b'.') || (colon && before.1), colon);
+    }
+    found
+}
+
+/// Whether methods with these names may be of the trait that `res` is, if it is one.
+pub(super) fn is_needed(
+    world: &World,
+    (home, name): (ModuleId, &str),
+    res: Res,
+    methods: &BTreeSet<String>,
+    texts: &dyn Texts,
+) -> bool {
+    match res {
+        Res::Item(item) => {
+            let kind = world.items.get(item.index()).map(|item| item.kind);
+            kind == Some(ItemKind::Trait)
+                && methods_of(world, item, texts)
+                    .is_none_or(|own| own.iter().any(|own| methods.contains(own)))
+        }
+        Res::External(full) => {
+            let full = world.names.text(full).to_string();
+            let mut parts = full.split("::");
+            let first = parts.next().unwrap_or_default();
+            let last = parts.last().unwrap_or_default();
+            if matches!(first, "std" | "core" | "alloc") {
+                is_needed_standard(last, methods)
+            } else {
+                looks_like_trait(world, home, name, texts)
+            }
+        }
+        _ => false,
+    }
+}
+
+fn is_needed_standard(name: &str, methods: &BTreeSet<String>) -> bool {
+    // Extension traits of systems: `MetadataExt`, `OsStrExt`.
+    if name.ends_with("Ext") {
+        return true;
+    }
+    STANDARD
+        .binary_search_by_key(&name, |(name, _)| name)
+        .ok()
+        .and_then(|at| STANDARD.get(at))
+        .is_some_and(|(_, own)| own.split(' ').any(|own| methods.contains(own)))
+}
+
+/// The names of the functions of a trait; `None` where its text does not tell.
+fn methods_of(world: &World, item: ItemId, texts: &dyn Texts) -> Option<Vec<String>> {
+    let (file, at) = *world.items.get(item.index())?.definitions.first()?;
+    let facts = world.facts(file)?;
+    let fact = facts.items.get(at as usize)?;
+    let text = texts.text(&world.files.get(file.index())?.path)?;
+    let item: syn::ItemTrait = syn::parse_str(fact.span.of(&text)?).ok()?;
+    let names = item.items.iter().filter_map(|item| match item {
+        syn::TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
+        syn::TraitItem::Const(constant) => Some(constant.ident.to_string()),
+        _ => None,
+    });
+    // Methods of traits above come with the traits' own names in scope.
+    Some(names.collect())
+}
+
+/// Whether a module uses a name from elsewhere as traits are used.
+fn looks_like_trait(world: &World, home: ModuleId, name: &str, texts: &dyn Texts) -> bool {
+    if name != "_" && !name.starts_with(char::is_uppercase) {
+        return false;
+    }
+    let bodies = world.module(home).map_or(&[][..], |node| &node.bodies);
+    let mut named = false;
+    for body in bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()))
+    {
+        let Some(facts) = world.facts(body.file) else {
+            continue;
+        };
+        named |= names_first(facts, name);
+        let file = world.files.get(body.file.index());
+        let text = file.and_then(|file| texts.text(&file.path));
+        let parsed = text.and_then(|text| syn::parse_file(&text).ok());
+        let mut bounds = Bounds { name, found: false };
+        if let Some(parsed) = parsed {
+            bounds.visit_file(&parsed);
+        }
+        if bounds.found {
+            return true;
+        }
+    }
+    !named
+}
+
+fn names_first(facts: &SourceFacts, name: &str) -> bool {
+    facts.paths.iter().any(|path| {
+        let first = facts.segments(path.segments).first();
+        first.is_some_and(|first| facts.name(first.name) == name)
+    })
+}
+
+/// Looks for a name as a bound, or before `for` in an `impl`.
+struct Bounds<'n> {
+    name: &'n str,
+    found: bool,
+}
+
+impl<'ast> Visit<'ast> for Bounds<'_> {
+    fn visit_trait_bound(&mut self, bound: &'ast syn::TraitBound) {
+        self.found |= bound.path.is_ident(self.name);
+        syn::visit::visit_trait_bound(self, bound);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let path = item.trait_.as_ref().map(|(path, _)| path);
+        self.found |= path.is_some_and(|path| {
+            let last = path.segments.last();
+            last.is_some_and(|last| last.ident == self.name)
+        });
+        syn::visit::visit_item_impl(self, item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
+    }
+
+    #[test]
+    fn methods_are_named_behind_dots_and_colons() {
+        let text = "fn f() { a.to_string(); String::from_str(b); writeln!(c); let d: E; }";
+        let span = ByteSpan::new(0, u32::try_from(text.len()).unwrap());
+        let found = method_names(text, span);
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!(found, ["from_str", "to_string", "write_fmt"]);
+    }
+}
