@@ -24,7 +24,7 @@ pub(super) fn modules(world: &World) -> Listed {
         .bodies
         .iter()
         .enumerate()
-        .filter(|(_, body)| !body.included)
+        .filter(|(_, body)| is_listed(world, body))
         .filter_map(|(at, body)| Some((module(world, body)?, at)))
         .collect();
     listed.sort_by(|(a, at), (b, bt)| {
@@ -45,10 +45,14 @@ pub(super) fn modules(world: &World) -> Listed {
         .bodies
         .iter()
         .enumerate()
-        .filter(|(_, body)| body.included)
+        .filter(|(_, body)| !is_listed(world, body))
     {
+        let mut module = body.module;
+        while let Some(node) = world.module(module).filter(|node| node.local) {
+            module = node.parent.unwrap_or(module);
+        }
         let place = of_module
-            .get(body.module.index())
+            .get(module.index())
             .copied()
             .flatten()
             .unwrap_or(0);
@@ -61,6 +65,12 @@ pub(super) fn modules(world: &World) -> Listed {
         of_body,
         of_module,
     }
+}
+
+/// Whether a body is a module of the list: modules of blocks count as part of what is around them.
+fn is_listed(world: &World, body: &Body) -> bool {
+    let local = world.module(body.module).is_some_and(|node| node.local);
+    !body.included && !local
 }
 
 fn module(world: &World, body: &Body) -> Option<Module> {

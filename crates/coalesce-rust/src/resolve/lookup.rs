@@ -438,6 +438,10 @@ impl Lookup<'_> {
                 },
             };
             result.opaque |= found.opaque;
+            if result.is_empty() {
+                result.import = found.import;
+                result.glob = found.glob;
+            }
             for (res, namespaces) in found.all() {
                 result.push(res, namespaces);
             }

@@ -20,6 +20,7 @@ pub use world::{
 };
 
 pub(crate) use lookup::{Found, Lookup};
+pub(crate) use names::is_within;
 pub(crate) use uses::{Site, form};
 pub(crate) use world::{Binding, Reach, Res, SpaceKind, Sym};
 

@@ -49,7 +49,7 @@ impl Definitions<'_> {
     }
 
     fn modules(&mut self, facts: &SourceFacts, file: FileId) {
-        for declaration in &facts.modules {
+        for (at, declaration) in facts.modules.iter().enumerate() {
             let space = self.space(declaration.scope);
             let Some(owner) = self
                 .world
@@ -68,7 +68,8 @@ impl Definitions<'_> {
                     .module(**child)
                     .is_some_and(|child| child.name == name)
             });
-            let Some(child) = child.copied() else {
+            let local = self.world.local_modules.get(&(self.load, id(at)));
+            let Some(child) = local.or(child).copied() else {
                 continue;
             };
             let reach = reach(self.world, owner, declaration.visibility);
@@ -369,7 +370,7 @@ fn share_macros(world: &mut World) {
 }
 
 /// Whether `module` is `scope` or inside it.
-pub(super) fn is_within(world: &World, module: ModuleId, scope: ModuleId) -> bool {
+pub(crate) fn is_within(world: &World, module: ModuleId, scope: ModuleId) -> bool {
     let mut at = Some(module);
     while let Some(module) = at {
         if module == scope {

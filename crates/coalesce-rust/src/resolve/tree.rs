@@ -96,7 +96,7 @@ impl Loader<'_> {
             return;
         };
         let (name, canonical) = (krate.name.clone(), krate.canonical.clone());
-        let module = self.add_module(None, name, canonical);
+        let module = self.add_module(None, name, canonical, false);
         if let Some(krate) = self.world.crates.get_mut(self.krate.index()) {
             krate.root = Some(module);
         }
@@ -118,6 +118,7 @@ impl Loader<'_> {
         parent: Option<ModuleId>,
         name: String,
         canonical: String,
+        local: bool,
     ) -> ModuleId {
         let module = ModuleId(id(self.world.modules.len()));
         let space = SpaceId(id(self.world.spaces.len()));
@@ -125,10 +126,12 @@ impl Loader<'_> {
             .spaces
             .push(Space::new(SpaceKind::Module, module, None));
         self.world.module_spaces.push(space);
-        self.world
-            .by_name
-            .entry(canonical.clone())
-            .or_insert(module);
+        if !local {
+            self.world
+                .by_name
+                .entry(canonical.clone())
+                .or_insert(module);
+        }
         let node = ModuleNode {
             krate: self.krate,
             parent,
@@ -136,6 +139,7 @@ impl Loader<'_> {
             canonical,
             bodies: Vec::new(),
             children: Vec::new(),
+            local,
         };
         self.world.modules.push(node);
         module
@@ -154,10 +158,21 @@ impl Loader<'_> {
             return *child;
         }
         let canonical = format!("{}::{name}", node.canonical);
-        let child = self.add_module(Some(parent), name.to_owned(), canonical);
+        let local = node.local;
+        let child = self.add_module(Some(parent), name.to_owned(), canonical, local);
         if let Some(node) = self.world.modules.get_mut(parent.index()) {
             node.children.push(child);
         }
+        child
+    }
+
+    /// A module that a block declares: another one with each declaration.
+    fn local_child(&mut self, walk: &Walk<'_>, parent: ModuleId, at: u32, name: &str) -> ModuleId {
+        let outer = self.world.module(parent);
+        let canonical = outer.map_or_else(String::new, |outer| outer.canonical.clone());
+        let canonical = format!("{canonical}::_::{name}");
+        let child = self.add_module(Some(parent), name.to_owned(), canonical, true);
+        self.world.local_modules.insert((walk.load, at), child);
         child
     }
 
@@ -341,7 +356,14 @@ impl Loader<'_> {
         declaration: &ModuleDeclaration,
     ) {
         let name = walk.facts.name(declaration.name.name);
-        let child = self.child(here.module, name);
+        let load = self.world.loads.get(walk.load);
+        let space = load.and_then(|load| load.spaces.get(declaration.scope.0 as usize));
+        let space = space.and_then(|space| self.world.spaces.get(space.0 as usize));
+        let child = if space.is_none_or(|space| space.kind == SpaceKind::Module) {
+            self.child(here.module, name)
+        } else {
+            self.local_child(walk, here.module, at, name)
+        };
         let conditional = here.place.conditional || !declaration.cfg.is_empty();
         if let Some(scope) = declaration.body {
             let file = self

@@ -91,8 +91,10 @@ pub struct ModuleNode {
     pub canonical: String,
     /// Its bodies, in order of declaration.
     pub bodies: Vec<BodyId>,
-    /// Its modules, in order of declaration.
+    /// Its modules, in order of declaration; those of blocks are not among them.
     pub children: Vec<ModuleId>,
+    /// Whether it stands in a block or the code of a document, where nothing outside can name it.
+    pub local: bool,
 }
 
 /// One body of a module: a file, or the braces of an inline module.
@@ -294,6 +296,8 @@ pub struct World {
     /// Variants of each item that is an enum.
     pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
     pub(crate) missing: Vec<(FileId, u32)>,
+    /// Modules of blocks, by load and declaration.
+    pub(crate) local_modules: FxHashMap<(usize, u32), ModuleId>,
     /// Modules by canonical name.
     pub(crate) by_name: FxHashMap<String, ModuleId>,
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
-    resolve::{Body, FileId},
+    resolve::{Body, FileId, ModuleId},
 };
 
 /// The edits of all files, while declarations are put in their places.
@@ -31,6 +31,8 @@ pub(super) struct Placing<'a> {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub rewrites: Vec<Rewrite>,
     pub refusals: Vec<coalesce_model::Finding>,
+    /// Bytes behind which declarations go, by module and file, so that they see macros.
+    pub behind: BTreeMap<(ModuleId, FileId), u32>,
     /// Declarations in made modules, by name.
     lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
     /// Made modules that their parent declares already.
@@ -55,6 +57,7 @@ impl<'a> Placing<'a> {
             edits,
             rewrites: Vec::new(),
             refusals: Vec::new(),
+            behind: BTreeMap::new(),
             lines: BTreeMap::new(),
             declared: BTreeSet::new(),
         }
@@ -277,7 +280,7 @@ impl<'a> Placing<'a> {
         let Some(text) = self.texts.text(&source.path) else {
             return;
         };
-        let spot = self.spot(body.file, facts, body.scope, name, &text);
+        let spot = self.spot(body, facts, name, &text);
         let line = lines::line_break(&text);
         let indented: Vec<String> = declaration
             .lines()
@@ -304,14 +307,8 @@ impl<'a> Placing<'a> {
 
     /// Where a declaration of that name goes in a scope: among the others by name, else before the
     /// first item.
-    fn spot(
-        &self,
-        file: FileId,
-        facts: &SourceFacts,
-        scope: ScopeId,
-        name: &str,
-        text: &str,
-    ) -> Spot {
+    fn spot(&self, body: &Body, facts: &SourceFacts, name: &str, text: &str) -> Spot {
+        let (file, scope) = (body.file, body.scope);
         let leaves = |at: usize| {
             self.structure.leaving.iter().any(|leaving| {
                 leaving.file == file
@@ -336,9 +333,11 @@ impl<'a> Placing<'a> {
             [a, b] => name_of(a) <= name_of(b),
             _ => true,
         });
+        let macros = self.behind.get(&(body.module, body.file)).copied();
+        let macros = macros.unwrap_or(0);
         let next = others
             .iter()
-            .find(|other| sorted && name_of(other).as_str() > name);
+            .find(|other| sorted && name_of(other).as_str() > name && other.span.start >= macros);
         let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
         if let Some(next) = next {
             return Spot::plain(
@@ -346,7 +345,7 @@ impl<'a> Placing<'a> {
                 indent(next.span.start),
             );
         }
-        if let Some(last) = others.last() {
+        if let Some(last) = others.last().filter(|last| last.span.end >= macros) {
             let at = lines::line_end(text, last.span.end);
             let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
             let before = if open {
@@ -359,10 +358,10 @@ impl<'a> Placing<'a> {
                 ..Spot::plain(at, indent(last.span.start))
             };
         }
-        self.first_spot(facts, scope, text)
+        Self::first_spot(facts, scope, text, macros)
     }
 
-    fn first_spot(&self, facts: &SourceFacts, scope: ScopeId, text: &str) -> Spot {
+    fn first_spot(facts: &SourceFacts, scope: ScopeId, text: &str, behind: u32) -> Spot {
         let line = lines::line_break(text);
         let items = facts.items.iter().map(|found| (found.scope, found.span));
         let starts = items
@@ -375,7 +374,7 @@ impl<'a> Placing<'a> {
                     .iter()
                     .map(|found| (found.scope, found.span)),
             )
-            .filter(|(within, _)| *within == scope)
+            .filter(|(within, span)| *within == scope && span.start >= behind)
             .map(|(_, span)| span.start);
         if let Some(first) = starts.min() {
             let prefix = lines::prefix(text, first);

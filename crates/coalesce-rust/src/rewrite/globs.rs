@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin},
-    resolve::{Binding, FileId, ModuleId, Res, Site},
+    resolve::{Binding, FileId, ModuleId, Reach, Res, Site, is_within},
 };
 
 /// Paths to import besides, by index of the declaration that holds the glob.
@@ -111,16 +111,22 @@ fn methods(
     let Some((space, methods)) = found else {
         return;
     };
-    let here = speller.mapping.after(world.module_of(space));
+    let before = world.module_of(space);
+    let here = speller.mapping.after(before);
     let Some(space) = world.space(target) else {
         return;
+    };
+    let seen = |binding: &Binding| match binding.reach {
+        Reach::Public => true,
+        Reach::Within(scope) => is_within(world, before, scope),
     };
     let mut bound: Vec<_> = space.names.iter().collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            if !speller.sees(&here, binding.reach, target)
+            if seen(binding)
+                && !speller.sees(&here, binding.reach, target)
                 && !names.contains_key(&name)
                 && traits::is_needed(world, (target, &name), binding.res, &methods, texts)
             {

@@ -15,7 +15,7 @@ use super::{mapping::Mapping, place::Place};
 use crate::{
     facts::{ScopeId, ScopeKind, SourceFacts},
     lexer,
-    resolve::{Body, ItemId, ModuleId, Res},
+    resolve::{Body, ItemId, ModuleId, Res, World, is_within},
 };
 
 /// The widenings of members.
@@ -43,8 +43,11 @@ struct Member {
     of: String,
     name: String,
     kind: MemberKind,
-    /// Where a visibility goes.
-    at: u32,
+    /// Where its visibility is or goes.
+    at: ByteSpan,
+    /// The module that has it, and the one around all that see it.
+    home: ModuleId,
+    reach: ModuleId,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +61,7 @@ enum MemberKind {
 /// Works out what has to be widened for all modules that move out of others.
 pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
     let mut made = Members::default();
-    let mut wanted: BTreeMap<(TreePath, u32), (Place, Place, String)> = BTreeMap::new();
+    let mut wanted: BTreeMap<(TreePath, ByteSpan), (Place, Place, String)> = BTreeMap::new();
     for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
         let Some((module, place)) = root else {
             continue;
@@ -71,19 +74,17 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
             continue;
         }
         let said = said(mapping, *module, texts);
-        for outer in left {
-            for (path, member) in private_members(mapping, outer, texts) {
-                if !uses(mapping, &said, outer, &member) {
-                    continue;
-                }
-                let home = mapping.after(outer);
-                let name = format!("{}::{}", member.of, member.name);
-                let entry = wanted
-                    .entry((path, member.at))
-                    .or_insert_with(|| (home.clone(), home, name));
-                if let Some(reach) = entry.0.common(place) {
-                    entry.0 = reach;
-                }
+        for (path, member) in kept_members(mapping, &left, texts) {
+            if !left.contains(&member.reach) || !uses(mapping, &said, &member) {
+                continue;
+            }
+            let home = mapping.after(member.home);
+            let name = format!("{}::{}", member.of, member.name);
+            let entry = wanted
+                .entry((path, member.at))
+                .or_insert_with(|| (mapping.after(member.reach), home, name));
+            if let Some(reach) = entry.0.common(place) {
+                entry.0 = reach;
             }
         }
     }
@@ -93,17 +94,19 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
             code: codes::UNSAFE_CHANGE,
             severity: Severity::Note,
             path: path.clone(),
-            span: Some(ByteSpan::empty(at)),
+            span: Some(at),
             message: format!(
                 "`{name}` becomes {}: code that moves out of its module may use it",
                 text.trim_end()
             ),
             help: None,
         });
-        made.edits
-            .entry(path)
-            .or_default()
-            .push(Edit::insert(at, text));
+        let edit = if at.is_empty() {
+            Edit::insert(at.start, text)
+        } else {
+            Edit::replace(at, text.trim_end())
+        };
+        made.edits.entry(path).or_default().push(edit);
     }
     made
 }
@@ -181,8 +184,8 @@ fn words(text: &str, span: ByteSpan, said: &mut Said) {
     }
 }
 
-fn uses(mapping: &Mapping<'_>, said: &Said, outer: ModuleId, member: &Member) -> bool {
-    let items = || mapping.world.items_of(outer, &member.of);
+fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
+    let items = || mapping.world.items_of(member.home, &member.of);
     let named = || items().iter().any(|item| said.items.contains(item));
     let path = || {
         items()
@@ -199,17 +202,21 @@ fn uses(mapping: &Mapping<'_>, said: &Said, outer: ModuleId, member: &Member) ->
     }
 }
 
-fn private_members(
+/// The members that are not for everybody, of the modules that stay in or below those left behind.
+fn kept_members(
     mapping: &Mapping<'_>,
-    module: ModuleId,
+    left: &[ModuleId],
     texts: &dyn Texts,
 ) -> Vec<(TreePath, Member)> {
     let world = mapping.world;
+    let Some(outermost) = left.last() else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for body in world.module(module).map_or(&[][..], |node| &node.bodies) {
-        let Some(body) = world.bodies.get(body.index()) else {
+    for body in &world.bodies {
+        if mapping.is_changed(body.module) || !is_within(world, body.module, *outermost) {
             continue;
-        };
+        }
         let (Some(file), Some(facts)) =
             (world.files.get(body.file.index()), world.facts(body.file))
         else {
@@ -218,7 +225,11 @@ fn private_members(
         let Some(text) = texts.text(&file.path) else {
             continue;
         };
-        let members = members_of(&text, facts, body);
+        if !left.contains(&body.module) && !text.contains("pub(super)") && !text.contains("pub(in")
+        {
+            continue;
+        }
+        let members = members_of(&text, facts, body, world);
         found.extend(
             members
                 .into_iter()
@@ -228,7 +239,7 @@ fn private_members(
     found
 }
 
-fn members_of(text: &str, facts: &SourceFacts, body: &Body) -> Vec<Member> {
+fn members_of(text: &str, facts: &SourceFacts, body: &Body, world: &World) -> Vec<Member> {
     let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let code = text.get(base..).unwrap_or_default();
     let Ok(file) = syn::parse_str::<syn::File>(code) else {
@@ -236,7 +247,8 @@ fn members_of(text: &str, facts: &SourceFacts, body: &Body) -> Vec<Member> {
     };
     let mut reader = Reader {
         facts,
-        scope: body.scope,
+        body,
+        world,
         base,
         found: Vec::new(),
     };
@@ -247,9 +259,43 @@ fn members_of(text: &str, facts: &SourceFacts, body: &Body) -> Vec<Member> {
     found
 }
 
+/// The module around all that see what has this visibility in `home`; `None` for what the whole
+/// crate sees.
+fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<ModuleId> {
+    let above = |module: ModuleId| world.module(module).and_then(|node| node.parent);
+    match visibility {
+        syn::Visibility::Inherited => Some(home),
+        syn::Visibility::Public(_) => None,
+        syn::Visibility::Restricted(restricted) => {
+            let mut at = Some(home);
+            for segment in &restricted.path.segments {
+                let name = segment.ident.to_string();
+                at = match name.as_str() {
+                    "crate" => None,
+                    "self" => at,
+                    "super" => at.and_then(above),
+                    // Below `crate`: the module of that name around here.
+                    _ => {
+                        let mut outer = Some(home);
+                        while let Some(module) = outer {
+                            if world.module(module).is_some_and(|node| node.name == name) {
+                                break;
+                            }
+                            outer = above(module);
+                        }
+                        outer
+                    }
+                };
+            }
+            at
+        }
+    }
+}
+
 struct Reader<'f> {
     facts: &'f SourceFacts,
-    scope: ScopeId,
+    body: &'f Body,
+    world: &'f World,
     base: usize,
     found: Vec<Member>,
 }
@@ -269,31 +315,53 @@ impl Reader<'_> {
                 innermost = ScopeId(u32::try_from(index).unwrap_or(0));
             }
         }
-        innermost == self.scope
+        innermost == self.body.scope
     }
 
-    fn push(&mut self, of: &str, name: String, kind: MemberKind, at: u32) {
+    fn push(
+        &mut self,
+        (of, name): (&str, String),
+        kind: MemberKind,
+        visibility: &syn::Visibility,
+        at: u32,
+    ) {
+        let home = self.body.module;
+        let Some(reach) = reach(self.world, home, visibility) else {
+            return;
+        };
+        let at = match visibility {
+            syn::Visibility::Inherited => ByteSpan::empty(at),
+            written => {
+                let range = written.span().byte_range();
+                let place = |at: usize| u32::try_from(self.base + at).unwrap_or(u32::MAX);
+                ByteSpan::new(place(range.start), place(range.end))
+            }
+        };
         self.found.push(Member {
             of: of.to_owned(),
             name,
             kind,
             at,
+            home,
+            reach,
         });
     }
 
     fn fields(&mut self, of: &str, fields: &syn::Fields) {
         for (index, field) in fields.iter().enumerate() {
-            if !matches!(field.vis, syn::Visibility::Inherited) {
-                continue;
-            }
             match &field.ident {
                 Some(ident) => {
                     let at = self.offset(ident);
-                    self.push(of, ident.to_string(), MemberKind::Field, at);
+                    self.push((of, ident.to_string()), MemberKind::Field, &field.vis, at);
                 }
                 None => {
                     let at = self.offset(&field.ty);
-                    self.push(of, index.to_string(), MemberKind::Position, at);
+                    self.push(
+                        (of, index.to_string()),
+                        MemberKind::Position,
+                        &field.vis,
+                        at,
+                    );
                 }
             }
         }
@@ -308,18 +376,19 @@ impl Reader<'_> {
         };
         for member in &item.items {
             match member {
-                syn::ImplItem::Fn(method) if matches!(method.vis, syn::Visibility::Inherited) => {
+                syn::ImplItem::Fn(method) => {
                     let kind = if method.sig.receiver().is_some() {
                         MemberKind::Method
                     } else {
                         MemberKind::Associated
                     };
                     let at = self.offset(&method.sig);
-                    self.push(&of, method.sig.ident.to_string(), kind, at);
+                    self.push((&of, method.sig.ident.to_string()), kind, &method.vis, at);
                 }
-                syn::ImplItem::Const(found) if matches!(found.vis, syn::Visibility::Inherited) => {
+                syn::ImplItem::Const(found) => {
                     let at = self.offset(&found.const_token);
-                    self.push(&of, found.ident.to_string(), MemberKind::Associated, at);
+                    let name = found.ident.to_string();
+                    self.push((&of, name), MemberKind::Associated, &found.vis, at);
                 }
                 _ => {}
             }

@@ -11,6 +11,7 @@ mod globs;
 mod inherit;
 mod layout;
 mod lines;
+mod macros;
 mod mapping;
 mod members;
 mod mentions;
@@ -82,8 +83,11 @@ pub(crate) fn rewrite(
         edits.entry(path).or_default().extend(made);
     }
     plan.refusals.extend(needs.conditions(&mapping));
+    let macros = macros::check(&mapping, &structure);
+    plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
+    placing.behind = macros.behind;
     plan.creates = placing.place();
     plan.rewrites.append(&mut placing.rewrites);
     plan.refusals.append(&mut placing.refusals);
