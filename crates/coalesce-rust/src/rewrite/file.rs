@@ -8,11 +8,11 @@ use super::{
     globs,
     mapping::{Mapping, refusal},
     sight::Need,
-    spell::{Outcome, Respelling, Speller, written},
+    spell::{Outcome, Respelling, Speller, module_in, written},
     use_tree::{self, LeafChange},
 };
 use crate::{
-    facts::{LeafKind, Origin, SourceFacts, UseLeaf},
+    facts::{LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
     resolve::{FileId, Res, Site, UseSite, form},
 };
 
@@ -47,6 +47,7 @@ pub(super) fn rewrite(
         path: &source.path,
         spelled: BTreeMap::new(),
         leaves: BTreeMap::new(),
+        besides: BTreeMap::new(),
         made: &mut made,
     };
     for load in &source.loads {
@@ -70,6 +71,8 @@ struct Pass<'p> {
     /// What each site became in the crates seen so far.
     spelled: BTreeMap<UseSite, Option<Vec<String>>>,
     leaves: BTreeMap<u32, LeafChange>,
+    /// Paths to import besides, by declaration.
+    besides: BTreeMap<u32, Vec<String>>,
     made: &'p mut FileEdits,
 }
 
@@ -100,8 +103,68 @@ impl Pass<'_> {
                 return;
             }
         }
-        if let Some(respelling) = respelling {
-            self.change(site, respelling);
+        let Some(respelling) = respelling else {
+            return;
+        };
+        match site.site {
+            UseSite::Leaf(leaf) if self.means_more(site, &respelling) => {
+                if self.is_used_as_module(leaf) {
+                    let names: Vec<String> =
+                        respelling.path.iter().map(|name| written(name)).collect();
+                    self.beside(leaf, names.join("::"));
+                }
+            }
+            _ => self.change(site, respelling),
+        }
+    }
+
+    /// Whether an import brings more than the module that moves, and goes on bringing that.
+    fn means_more(&self, site: &Site<'_>, respelling: &Respelling) -> bool {
+        let whole = respelling.end == site.segments.len();
+        let last = site.trace.steps.last();
+        let more = last.is_some_and(|last| {
+            let mut all = last.all();
+            all.any(|(res, _)| !matches!(res, Res::Module(_)))
+        });
+        let outer = site.trace.steps.iter().rev().nth(1).and_then(module_in);
+        let here = self.mapping.world.module_of(site.space);
+        whole
+            && more
+            && !self.mapping.is_changed(here)
+            && outer.is_some_and(|outer| !self.mapping.is_changed(outer))
+    }
+
+    /// Whether somebody goes through an import into a module; nobody knows of public ones.
+    fn is_used_as_module(&self, leaf: u32) -> bool {
+        let world = self.mapping.world;
+        let declaration = self
+            .facts
+            .leaves
+            .get(leaf as usize)
+            .and_then(|leaf| self.facts.uses.get(leaf.declaration as usize));
+        if declaration.is_none_or(|found| found.visibility.kind != VisibilityKind::Private) {
+            return true;
+        }
+        let import = world.file_at(self.path).map(|file| (file, leaf));
+        let mut used = false;
+        for load in 0..world.loads.len() {
+            world.visit(load, &mut |_, site| {
+                let mut steps = site.trace.steps.iter();
+                steps.next_back();
+                used |= steps.any(|step| step.import == import);
+            });
+        }
+        used
+    }
+
+    fn beside(&mut self, leaf: u32, tree: String) {
+        let fact = self.facts.leaves.get(leaf as usize);
+        let Some(declaration) = fact.map(|fact| fact.declaration) else {
+            return;
+        };
+        let list = self.besides.entry(declaration).or_default();
+        if !list.contains(&tree) {
+            list.push(tree);
         }
     }
 
@@ -304,7 +367,10 @@ impl Pass<'_> {
 
     /// The edits of `use` declarations, those that a glob asks for besides.
     fn declarations(&mut self, file: FileId) {
-        let more = globs::besides(&self.speller, file, self.texts, &mut self.made.needs);
+        let mut more = globs::besides(&self.speller, file, self.texts, &mut self.made.needs);
+        for (declaration, trees) in std::mem::take(&mut self.besides) {
+            more.entry(declaration).or_default().extend(trees);
+        }
         for (at, declaration) in self.facts.uses.iter().enumerate() {
             let (first, last) = declaration.leaves;
             let at = u32::try_from(at).unwrap_or(u32::MAX);

@@ -13,8 +13,8 @@ use super::{
     traits,
 };
 use crate::{
-    facts::{LeafKind, Origin},
-    resolve::{Binding, FileId, ModuleId, Reach, Res, Site, is_within},
+    facts::{ItemKind, LeafKind, Origin},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Site, World, is_within},
 };
 
 /// Paths to import besides, by index of the declaration that holds the glob.
@@ -77,16 +77,24 @@ fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
 /// The binding of a name in the module of the glob that is seen before and not after.
 fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) -> Option<Binding> {
     let world = speller.mapping.world;
-    let here = speller.mapping.after(world.module_of(site.space));
+    let before = world.module_of(site.space);
+    let here = speller.mapping.after(before);
     let sym = world.names.get(name)?;
     let bindings = world.space(target)?.names.get(&sym)?;
-    let seen = bindings
+    let mut known = bindings
         .iter()
-        .any(|binding| speller.sees(&here, binding.reach, target));
-    if seen {
-        None
-    } else {
-        bindings.first().copied()
+        .filter(|binding| was_seen(world, before, binding))
+        .peekable();
+    let first = known.peek().copied().copied();
+    let seen = known.any(|binding| speller.sees(&here, binding.reach, target));
+    first.filter(|_| !seen)
+}
+
+/// Whether a module saw a binding before.
+fn was_seen(world: &World, module: ModuleId, binding: &Binding) -> bool {
+    match binding.reach {
+        Reach::Public => true,
+        Reach::Within(scope) => is_within(world, module, scope),
     }
 }
 
@@ -116,16 +124,12 @@ fn methods(
     let Some(space) = world.space(target) else {
         return;
     };
-    let seen = |binding: &Binding| match binding.reach {
-        Reach::Public => true,
-        Reach::Within(scope) => is_within(world, before, scope),
-    };
     let mut bound: Vec<_> = space.names.iter().collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            if seen(binding)
+            if was_seen(world, before, binding)
                 && !speller.sees(&here, binding.reach, target)
                 && !names.contains_key(&name)
                 && traits::is_needed(world, (target, &name), binding.res, &methods, texts)
@@ -134,6 +138,11 @@ fn methods(
             }
         }
     }
+}
+
+fn is_macro(world: &World, item: ItemId) -> bool {
+    let node = world.items.get(item.index());
+    node.is_some_and(|node| node.kind == ItemKind::Macro)
 }
 
 struct Glob<'s, 'a> {
@@ -157,6 +166,8 @@ impl Glob<'_, '_> {
             .get(declaration.scope.0 as usize)?;
         let by = self.speller.mapping.after(world.module_of(*space));
         match (binding.import, binding.res) {
+            // Macros are seen by where they stand.
+            (None, Res::Item(item)) if is_macro(world, item) => None,
             (None, Res::Item(item)) => {
                 needs.push(Need {
                     subject: Subject::Item(item),

@@ -166,7 +166,7 @@ impl<'a> Mapping<'a> {
             .any(|(changed, _)| *changed == module)
     }
 
-    fn change_of(&self, module: ModuleId) -> Option<&'a Change> {
+    pub fn change_of(&self, module: ModuleId) -> Option<&'a Change> {
         self.changes.get(self.owner(module)?)
     }
 

@@ -11,7 +11,12 @@ use coalesce_model::{
 };
 use syn::{spanned::Spanned, visit::Visit};
 
-use super::{mapping::Mapping, place::Place};
+use super::{
+    mapping::Mapping,
+    place::Place,
+    sight::{Need, Subject},
+    spell::Speller,
+};
 use crate::{
     facts::{ScopeId, ScopeKind, SourceFacts},
     lexer,
@@ -23,6 +28,8 @@ use crate::{
 pub(super) struct Members {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
+    /// Types that moved code does not name and still has values of.
+    pub needs: Vec<Need>,
 }
 
 /// What moved code says.
@@ -47,7 +54,10 @@ struct Member {
     at: ByteSpan,
     /// The module that has it, and the one around all that see it.
     home: ModuleId,
-    reach: ModuleId,
+    /// `None` when the whole crate sees it.
+    reach: Option<ModuleId>,
+    /// Names of the types that come with it.
+    types: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +66,7 @@ enum MemberKind {
     Position,
     Method,
     Associated,
+    Function,
 }
 
 /// Works out what has to be widened for all modules that move out of others.
@@ -75,14 +86,22 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
         }
         let said = said(mapping, *module, texts);
         for (path, member) in kept_members(mapping, &left, texts) {
-            if !left.contains(&member.reach) || !uses(mapping, &said, &member) {
+            if !uses(mapping, &said, &member) {
+                continue;
+            }
+            made.needs.extend(types(mapping, &member, place));
+            let Some(reach) = member.reach.filter(|reach| left.contains(reach)) else {
+                continue;
+            };
+            // Functions are named, and followed by name.
+            if member.kind == MemberKind::Function {
                 continue;
             }
             let home = mapping.after(member.home);
             let name = format!("{}::{}", member.of, member.name);
             let entry = wanted
                 .entry((path, member.at))
-                .or_insert_with(|| (mapping.after(member.reach), home, name));
+                .or_insert_with(|| (mapping.after(reach), home, name));
             if let Some(reach) = entry.0.common(place) {
                 entry.0 = reach;
             }
@@ -109,6 +128,35 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
         made.edits.entry(path).or_default().push(edit);
     }
     made
+}
+
+/// The types of a member that would be out of sight.
+fn types(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Vec<Need> {
+    let world = mapping.world;
+    let speller = Speller { mapping };
+    let mut needs = Vec::new();
+    for name in &member.types {
+        for item in world.items_of(member.home, name) {
+            let Some(node) = world.items.get(item.index()) else {
+                continue;
+            };
+            let bindings = world
+                .names
+                .get(&node.name)
+                .and_then(|sym| world.space(node.module)?.names.get(&sym));
+            let own = bindings
+                .into_iter()
+                .flatten()
+                .find(|binding| binding.import.is_none() && binding.res == Res::Item(item));
+            if own.is_some_and(|own| !speller.sees(place, own.reach, node.module)) {
+                needs.push(Need {
+                    subject: Subject::Item(item),
+                    by: place.clone(),
+                });
+            }
+        }
+    }
+    needs
 }
 
 /// The modules around a module that are not around its new place.
@@ -199,6 +247,10 @@ fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
         MemberKind::Position => named(),
         MemberKind::Method => said.dotted.contains(&member.name) || path(),
         MemberKind::Associated => path(),
+        MemberKind::Function => {
+            let functions = mapping.world.items_of(member.home, &member.name);
+            functions.iter().any(|item| said.items.contains(item))
+        }
     }
 }
 
@@ -324,11 +376,9 @@ impl Reader<'_> {
         kind: MemberKind,
         visibility: &syn::Visibility,
         at: u32,
+        types: Vec<String>,
     ) {
         let home = self.body.module;
-        let Some(reach) = reach(self.world, home, visibility) else {
-            return;
-        };
         let at = match visibility {
             syn::Visibility::Inherited => ByteSpan::empty(at),
             written => {
@@ -343,16 +393,24 @@ impl Reader<'_> {
             kind,
             at,
             home,
-            reach,
+            reach: reach(self.world, home, visibility),
+            types,
         });
     }
 
     fn fields(&mut self, of: &str, fields: &syn::Fields) {
         for (index, field) in fields.iter().enumerate() {
+            let types = names_in(|names| names.visit_type(&field.ty));
             match &field.ident {
                 Some(ident) => {
                     let at = self.offset(ident);
-                    self.push((of, ident.to_string()), MemberKind::Field, &field.vis, at);
+                    self.push(
+                        (of, ident.to_string()),
+                        MemberKind::Field,
+                        &field.vis,
+                        at,
+                        types,
+                    );
                 }
                 None => {
                     let at = self.offset(&field.ty);
@@ -361,6 +419,7 @@ impl Reader<'_> {
                         MemberKind::Position,
                         &field.vis,
                         at,
+                        types,
                     );
                 }
             }
@@ -383,12 +442,20 @@ impl Reader<'_> {
                         MemberKind::Associated
                     };
                     let at = self.offset(&method.sig);
-                    self.push((&of, method.sig.ident.to_string()), kind, &method.vis, at);
+                    let types = names_in(|names| names.visit_signature(&method.sig));
+                    self.push(
+                        (&of, method.sig.ident.to_string()),
+                        kind,
+                        &method.vis,
+                        at,
+                        types,
+                    );
                 }
                 syn::ImplItem::Const(found) => {
                     let at = self.offset(&found.const_token);
                     let name = found.ident.to_string();
-                    self.push((&of, name), MemberKind::Associated, &found.vis, at);
+                    let types = names_in(|names| names.visit_type(&found.ty));
+                    self.push((&of, name), MemberKind::Associated, &found.vis, at, types);
                 }
                 _ => {}
             }
@@ -408,4 +475,31 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             self.implementation(item);
         }
     }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        let at = self.offset(&item.sig);
+        if self.is_here(at) {
+            let types = names_in(|names| names.visit_signature(&item.sig));
+            let name = item.sig.ident.to_string();
+            self.push(("", name), MemberKind::Function, &item.vis, at, types);
+        }
+    }
+}
+
+/// Names of types, as they are written.
+#[derive(Default)]
+struct TypeNames(Vec<String>);
+
+impl<'ast> Visit<'ast> for TypeNames {
+    fn visit_type_path(&mut self, path: &'ast syn::TypePath) {
+        let last = path.path.segments.last();
+        self.0.extend(last.map(|last| last.ident.to_string()));
+        syn::visit::visit_type_path(self, path);
+    }
+}
+
+fn names_in(visit: impl FnOnce(&mut TypeNames)) -> Vec<String> {
+    let mut names = TypeNames::default();
+    visit(&mut names);
+    names.0
 }

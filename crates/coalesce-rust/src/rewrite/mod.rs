@@ -71,15 +71,16 @@ pub(crate) fn rewrite(
             edits.insert(path, made.edits);
         }
     }
+    let members = members::widen(&mapping, texts);
+    needs.extend(members.needs);
+    plan.notes.extend(members.notes);
+    for (path, made) in members.edits {
+        edits.entry(path).or_default().extend(made);
+    }
     let widened = needs.widenings(&mapping);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
     for (path, made) in widened.edits {
-        edits.entry(path).or_default().extend(made);
-    }
-    let members = members::widen(&mapping, texts);
-    plan.notes.extend(members.notes);
-    for (path, made) in members.edits {
         edits.entry(path).or_default().extend(made);
     }
     plan.refusals.extend(needs.conditions(&mapping));

@@ -11,10 +11,10 @@ use super::{
     inherit,
     mapping::{Mapping, refusal},
     place::Place,
-    public::{is_reachable, is_reachable_after},
+    public::{is_public, is_reachable, is_reachable_after},
 };
 use crate::{
-    facts::{ItemKind, Origin, Visibility, VisibilityKind},
+    facts::{ItemKind, ModuleDeclaration, Origin, SourceFacts, Visibility, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId},
 };
 
@@ -103,53 +103,68 @@ impl Needs {
         Some(reach.visibility(&home))
     }
 
-    /// Users of what would only be there under a condition that is not theirs.
+    /// What would only be there under a condition that those who need it do not have.
     pub fn conditions(&self, mapping: &Mapping<'_>) -> Vec<Finding> {
         let mut found = Vec::new();
-        for (subject, users) in &self.by_subject {
-            let Subject::Module(module) = subject else {
-                continue;
-            };
-            if !mapping.is_root(*module) || mapping.is_replaced(*module) {
+        for (module, _) in mapping.roots.iter().flatten() {
+            if mapping.is_replaced(*module) {
                 continue;
             }
-            let old = mapping.world.module(*module).and_then(|node| node.parent);
-            let known = old
-                .map(|old| conditions_of(mapping, old))
-                .unwrap_or_default();
-            let Some(home) = mapping.after(*module).parent() else {
+            let Some((condition, who)) = self.condition(mapping, *module) else {
                 continue;
             };
-            let new: BTreeSet<String> = conditions_at(mapping, &home)
-                .into_iter()
-                .filter(|condition| !known.contains(condition))
-                .collect();
-            for user in users {
-                let own = conditions_at(mapping, user);
-                let Some(condition) = new.iter().find(|condition| !own.contains(*condition)) else {
-                    continue;
-                };
-                let message = format!(
-                    "`{}` would only be there under cfg({condition}), and `{}` uses it without",
-                    mapping.name_of(&mapping.after(*module)),
-                    mapping.name_of(user)
-                );
-                let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
-                found.push(refusal(path, message));
-                break;
-            }
+            let condition = if condition.ends_with('!') {
+                format!("what `{condition}` adds")
+            } else {
+                format!("cfg({condition})")
+            };
+            let message = format!(
+                "`{}` would only be there under {condition}, and {who}",
+                mapping.name_of(&mapping.after(*module)),
+            );
+            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
+            found.push(refusal(path, message));
         }
         found
+    }
+
+    /// A condition of the new place, and who needs the module without it.
+    fn condition(&self, mapping: &Mapping<'_>, module: ModuleId) -> Option<(String, String)> {
+        let known = conditions_of(mapping, module);
+        let home = mapping.after(module).parent()?;
+        let new: BTreeSet<String> = conditions_at(mapping, &home)
+            .into_iter()
+            .filter(|condition| !known.contains(condition))
+            .collect();
+        let first = new.first()?.clone();
+        let shim = mapping
+            .change_of(module)
+            .is_some_and(|change| change.shim.is_some());
+        if shim && is_public(mapping, module) {
+            return Some((first, "its shim is there without".to_owned()));
+        }
+        if has_impls(mapping, module) {
+            return Some((first, "its `impl`s count without".to_owned()));
+        }
+        let users = self.by_subject.get(&Subject::Module(module));
+        users.into_iter().flatten().find_map(|user| {
+            let own = conditions_at(mapping, user);
+            let condition = new.iter().find(|condition| !own.contains(*condition))?;
+            let who = format!("`{}` uses it without", mapping.name_of(user));
+            Some((condition.clone(), who))
+        })
     }
 
     /// The edits that widen what stays where it is, with a note for each.
     pub fn widenings(&self, mapping: &Mapping<'_>) -> Widenings {
         let mut made = Widenings::default();
+        for (module, _) in mapping.roots.iter().flatten() {
+            made.narrow(mapping, *module);
+            made.lose(mapping, *module);
+        }
         for (subject, users) in &self.by_subject {
             match subject {
-                Subject::Module(module) if mapping.is_root(*module) => {
-                    made.narrow(mapping, *module);
-                }
+                Subject::Module(module) if mapping.is_root(*module) => {}
                 Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
                 Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
             }
@@ -234,6 +249,29 @@ pub(super) struct Widenings {
 }
 
 impl Widenings {
+    /// Says so where other crates can no longer name a module.
+    fn lose(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+        let after = mapping.after(module);
+        let Some(home) = after.parent().filter(|_| !mapping.is_replaced(module)) else {
+            return;
+        };
+        let known = mapping.at(&home).is_some();
+        if known && is_public(mapping, module) && !is_reachable_after(mapping, &home) {
+            self.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Warning,
+                path: mapping.file_of(module).unwrap_or_else(TreePath::root),
+                span: None,
+                message: format!(
+                    "other crates could name this module, and cannot name `{}`: `{}` is not public",
+                    mapping.name_of(&after),
+                    mapping.name_of(&home)
+                ),
+                help: Some("re-export it, or make the new parent `pub`".to_owned()),
+            });
+        }
+    }
+
     /// Says so where a module that moves is declared with less than before.
     fn narrow(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         for (file, at) in mapping.world.declarations(module) {
@@ -319,6 +357,18 @@ fn is_narrowed(mapping: &Mapping<'_>, module: ModuleId, written: VisibilityKind)
         && !is_reachable(mapping, module)
 }
 
+/// Whether a module that moves, or one inside it, says something about types, which holds without
+/// being named.
+fn has_impls(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let world = mapping.world;
+    let owner = mapping.owner(module);
+    world.bodies.iter().any(|body| {
+        let facts = world.facts(body.file);
+        mapping.owner(body.module) == owner
+            && facts.is_some_and(|facts| facts.impls.iter().any(|found| found.scope == body.scope))
+    })
+}
+
 /// The conditions on the declarations of a module and of those around it; one that only some of
 /// several declarations have does not count.
 fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
@@ -330,9 +380,13 @@ fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
             let facts = world.facts(file);
             let declared = facts.and_then(|facts| facts.modules.get(index as usize));
             let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
+            let around = facts
+                .zip(declared)
+                .and_then(|(facts, declared)| macro_around(facts, declared));
             conditions
                 .iter()
                 .map(|condition| inherit::plain(condition))
+                .chain(around)
                 .collect::<BTreeSet<String>>()
         });
         if let (Some(only), None) = (all.next(), all.next()) {
@@ -341,6 +395,17 @@ fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
         at = world.module(module).and_then(|node| node.parent);
     }
     found
+}
+
+/// The macro call that a declaration stands in, as a condition: it may add one.
+fn macro_around(facts: &SourceFacts, declared: &ModuleDeclaration) -> Option<String> {
+    let calls = facts.macro_calls.iter();
+    let call = calls
+        .filter(|call| call.body.contains(declared.span))
+        .min_by_key(|call| call.body.len())?;
+    let path = facts.paths.get(call.path as usize)?;
+    let name = facts.segments(path.segments).last()?;
+    Some(format!("{}!", facts.name(name.name)))
 }
 
 /// The conditions of what is at a place after, or around it.

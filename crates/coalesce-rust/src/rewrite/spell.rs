@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     discover::Edition,
-    facts::{LeafKind, SourceFacts},
+    facts::{LeafKind, SourceFacts, VisibilityKind},
     resolve::{FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
 };
 
@@ -213,10 +213,14 @@ impl<'a> Speller<'a> {
             let rest = site.segments.iter().skip(from);
             rest.map(|segment| facts.name(segment.name).to_owned())
         };
-        let (mut path, from) = match walk.broken {
-            Some((at, Goal::Path(path))) => (path, at + 1),
-            Some((at, Goal::Module(module))) => (self.rooted(&self.mapping.after(module)), at + 1),
-            None => self.absolute_start(facts, site, depth)?,
+        let broken = walk.broken.as_ref().map_or(0, |(at, _)| *at);
+        let (mut path, from) = match (self.kept_import(facts, site, broken, depth), walk.broken) {
+            (Some(kept), _) => kept,
+            (None, Some((at, Goal::Path(path)))) => (path, at + 1),
+            (None, Some((at, Goal::Module(module)))) => {
+                (self.rooted(&self.mapping.after(module)), at + 1)
+            }
+            (None, None) => self.absolute_start(facts, site, depth)?,
         };
         path.extend(names(from));
         if let Some((at, name)) = walk.renamed
@@ -226,6 +230,39 @@ impl<'a> Speller<'a> {
             path.push(name);
         }
         Some(path)
+    }
+
+    /// The path that the last import behind step `from` leads to which its module keeps to itself,
+    /// and how many segments that stands for.
+    fn kept_import(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        from: usize,
+        depth: usize,
+    ) -> Option<(Vec<String>, usize)> {
+        let steps = site.trace.steps.iter().enumerate().skip(from + 1);
+        let (at, step, import) = steps
+            .filter_map(|(at, step)| Some((at, step, step.import?)))
+            .rfind(|(_, _, import)| self.is_kept(*import))?;
+        let mut path = self.absolute_below(import, depth + 1)?;
+        if step.glob {
+            let name = site.segments.get(at).map(|segment| segment.name)?;
+            path.push(facts.name(name).to_owned());
+        }
+        Some((path, at + 1))
+    }
+
+    /// Whether only a part of the crate sees an import.
+    fn is_kept(&self, (file, leaf): (FileId, u32)) -> bool {
+        let declaration = self.world().facts(file).and_then(|facts| {
+            let leaf = facts.leaves.get(leaf as usize)?;
+            facts.uses.get(leaf.declaration as usize)
+        });
+        declaration.is_none_or(|declaration| {
+            let kind = declaration.visibility.kind;
+            !matches!(kind, VisibilityKind::Public | VisibilityKind::Crate)
+        })
     }
 
     /// The start of a path that holds, in full, and how many of its segments that stands for.

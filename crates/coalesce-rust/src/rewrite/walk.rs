@@ -7,8 +7,8 @@ use super::{
     spell::{Speller, module_in},
 };
 use crate::{
-    facts::SourceFacts,
-    resolve::{FileId, Found, ModuleId, Res, Site},
+    facts::{ItemKind, SourceFacts},
+    resolve::{FileId, Found, ItemId, ModuleId, Reach, Res, Site, is_within},
 };
 
 /// Where a path is to lead.
@@ -174,6 +174,12 @@ impl Stepping<'_, '_> {
         }
     }
 
+    /// Macros are seen by where they stand, which is looked at by itself.
+    fn is_textual(&self, item: ItemId) -> bool {
+        let node = self.speller.world().items.get(item.index());
+        node.is_some_and(|node| node.kind == ItemKind::Macro)
+    }
+
     /// Whether the name is seen from the site after: some binding of it is.
     fn is_seen(&self, outer: ModuleId, res: Res) -> bool {
         let world = self.speller.world();
@@ -185,11 +191,22 @@ impl Stepping<'_, '_> {
             return true;
         };
         let here = self.here();
-        let mut same = bindings
-            .iter()
-            .filter(|binding| same_res(binding.res, res))
+        let same = bindings.iter().filter(|binding| same_res(binding.res, res));
+        // What was out of sight before is no concern: another definition is meant.
+        let mut known = same
+            .filter(|binding| self.was_seen(binding.reach))
             .peekable();
-        same.peek().is_none() || same.any(|binding| self.speller.sees(&here, binding.reach, outer))
+        known.peek().is_none()
+            || known.any(|binding| self.speller.sees(&here, binding.reach, outer))
+    }
+
+    /// Whether a name with this reach was seen from the site before.
+    fn was_seen(&self, reach: Reach) -> bool {
+        let world = self.speller.world();
+        match reach {
+            Reach::Public => true,
+            Reach::Within(scope) => is_within(world, world.module_of(self.site.space), scope),
+        }
     }
 
     fn item(&self, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
@@ -209,7 +226,7 @@ impl Stepping<'_, '_> {
             Some(import) => self.imported(import, outer, res, walk),
             None => {
                 let Res::Item(item) = res else { return };
-                if !self.is_seen(outer, res) {
+                if !self.is_textual(item) && !self.is_seen(outer, res) {
                     needs.push(Need {
                         subject: Subject::Item(item),
                         by: self.here(),
