@@ -147,7 +147,11 @@ fn apply(
         touched.len(),
         session.tree.root().display()
     );
+    session.progress.end();
     confirm(arguments.yes, &question)?;
+    session
+        .progress
+        .stage(format_args!("writing {} files", touched.len()));
     let metadata = Metadata {
         manifests: worked.manifests.clone(),
     };

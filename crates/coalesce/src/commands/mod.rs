@@ -22,6 +22,7 @@ use crate::{
     cli::{self, Invocation},
     exit::{Failure, Outcome},
     named_files,
+    progress::Progress,
     session::Session,
     terminal,
 };
@@ -49,7 +50,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
 
 /// Opens the tree that the command line names.
 fn open(global: &cli::Global) -> anyhow::Result<Session> {
-    Session::open(&global.root, !global.no_cache)
+    let progress = Progress::new(terminal::watched(global.quiet));
+    Session::open(&global.root, !global.no_cache, progress)
 }
 
 /// Asks whoever is at the terminal, unless told not to.

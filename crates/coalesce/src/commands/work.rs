@@ -61,6 +61,7 @@ pub fn work_out(
         ..Worked::default()
     };
     if !checked.all_done() {
+        session.progress.stage("working out the change");
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
         worked
             .assembled
@@ -193,6 +194,7 @@ impl Worked {
         if !self.assembled.refusals.is_empty() {
             return;
         }
+        session.progress.stage("resolving the tree as it would be");
         let files: &[(TreePath, Arc<L::Facts>)] = &part.files;
         let proof = prove(
             &part.language,
