@@ -164,14 +164,25 @@ fn refuse_dirty(session: &Session, paths: &[TreePath]) -> anyhow::Result<()> {
     if dirty.is_empty() {
         return Ok(());
     }
-    let names: Vec<_> = dirty.iter().map(ToString::to_string).collect();
     let message = format!(
-        "uncommitted changes in files that the migration touches: {}",
-        names.join(", ")
+        "uncommitted changes in {} of the files that the migration touches: {}",
+        dirty.len(),
+        some(&dirty)
     );
     Err(Failure::user(message)
         .hint("commit them first, or pass --allow-dirty")
         .into())
+}
+
+/// A few of the paths by name; `git status` has them all.
+fn some(paths: &[TreePath]) -> String {
+    const SHOWN: usize = 5;
+    let names = paths.iter().take(SHOWN).map(ToString::to_string);
+    let names = names.collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(SHOWN) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
 }
 
 /// The state of every touched path before and after. A path that one file leaves and another one

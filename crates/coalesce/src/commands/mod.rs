@@ -196,11 +196,16 @@ fn misfit(errors: &[ManifestError], manifests: &[Manifest], session: &Session) -
     let is_named = |skip: &&coalesce_tree::Skip| {
         let path = skip.path.as_str();
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let ends_with = |path: &str, name: &str| {
+            path.strip_suffix(name)
+                .is_some_and(|head| head.is_empty() || head.ends_with('/'))
+        };
         names.iter().any(|name| {
-            [path, stem].iter().any(|path| {
-                path.strip_suffix(name.as_str())
-                    .is_some_and(|head| head.is_empty() || head.ends_with('/'))
-            })
+            // A module below a linked directory was not read either.
+            let mut above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
+            ends_with(path, name)
+                || ends_with(stem, name)
+                || above.any(|above| above.contains('/') && ends_with(path, above))
         })
     };
     let failure = entry_failure(errors, manifests);
