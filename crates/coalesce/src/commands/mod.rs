@@ -209,9 +209,13 @@ fn misfit(errors: &[ManifestError], manifests: &[Manifest], session: &Session) -
         })
     };
     let failure = entry_failure(errors, manifests);
+    let said = |skip: &&coalesce_tree::Skip| {
+        let path = skip.path.as_str();
+        errors.iter().any(|error| error.message.contains(path))
+    };
     skips
         .iter()
-        .filter(is_named)
+        .filter(|skip| is_named(skip) && !said(skip))
         .fold(failure, |failure, skip| {
             failure.hint(format!("{} was not read: {}", skip.path, skip.reason))
         })
