@@ -10,9 +10,10 @@ use coalesce_model::{
 use coalesce_plan::{Assembled, Operation, SavedPlan};
 
 use super::{
-    Page, check, confirm, files, manifests, open,
+    Page, check, confirm, files, open,
     plan::hash,
     rollback::failure,
+    some_manifests,
     work::{Worked, work_out},
 };
 use crate::{
@@ -34,7 +35,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let mut worked = match &arguments.plan {
         Some(path) => saved(&session, path)?,
         None => {
-            let manifests = manifests(&session, &arguments.manifests.manifests)?;
+            let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
             work_out(&session, &manifests, &arguments.manifests)?
         }
     };

@@ -144,6 +144,23 @@ fn manifests(session: &Session, named: &[std::path::PathBuf]) -> anyhow::Result<
     Ok(manifests)
 }
 
+/// [`manifests`] for a command that is of no use without one: an empty list is a wrong directory
+/// more often than a wish.
+fn some_manifests(
+    session: &Session,
+    named: &[std::path::PathBuf],
+) -> anyhow::Result<Vec<Manifest>> {
+    let manifests = manifests(session, named)?;
+    if manifests.is_empty() {
+        let failure =
+            Failure::user("there is no manifest: no file `migrations/*.toml` in the root");
+        let hint =
+            "write `migrations/0001-….toml`, name a manifest, or name another root with `--root`";
+        return Err(failure.hint(hint).into());
+    }
+    Ok(manifests)
+}
+
 /// Shims and the journal name a manifest by its id alone, so no two may share one.
 fn one_id_each(manifests: &[Manifest]) -> Result<(), Failure> {
     let mut seen = std::collections::BTreeMap::new();
