@@ -44,8 +44,16 @@ mod tests {
             ("class", Some("is a keyword"), None),
             ("type", None, Some("is a keyword")),
             ("r#type", Some("is not an identifier"), None),
-            ("1x", Some("is not an identifier"), Some("is not an identifier")),
-            ("a-b", Some("is not an identifier"), Some("is not an identifier")),
+            (
+                "1x",
+                Some("is not an identifier"),
+                Some("is not an identifier"),
+            ),
+            (
+                "a-b",
+                Some("is not an identifier"),
+                Some("is not an identifier"),
+            ),
         ] {
             assert_eq!(unfit(segment, LanguageKind::Python), python, "{segment}");
             assert_eq!(unfit(segment, LanguageKind::Rust), rust, "{segment}");
