@@ -16,11 +16,18 @@ struct Program {
     used_for: &'static str,
 }
 
-const PROGRAMS: &[Program] = &[Program {
-    probe: &["python3", "--version"],
-    package: "python3",
-    used_for: "running the Python shims and migrated packages",
-}];
+const PROGRAMS: &[Program] = &[
+    Program {
+        probe: &["python3", "--version"],
+        package: "python3",
+        used_for: "running the Python shims and migrated packages",
+    },
+    Program {
+        probe: &["python3", "-m", "pytest", "--version"],
+        package: "python3-pytest",
+        used_for: "running the guard tests that a migration emits",
+    },
+];
 
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {

@@ -45,15 +45,23 @@ impl TreePath {
         if relative.starts_with(['/', '\\']) || relative.as_bytes().get(1) == Some(&b':') {
             return Err(outside());
         }
-        let mut parts: Vec<&str> = self.components().collect();
+        // Grown in place: resolving names joins paths more often than anything else.
+        let mut joined = String::with_capacity(self.0.len() + 1 + relative.len());
+        joined.push_str(&self.0);
         for part in relative.split(['/', '\\']) {
             match part {
                 "" | "." => {}
-                ".." => drop(parts.pop().ok_or_else(outside)?),
-                part => parts.push(part),
+                ".." if joined.is_empty() => return Err(outside()),
+                ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+                part => {
+                    if !joined.is_empty() {
+                        joined.push('/');
+                    }
+                    joined.push_str(part);
+                }
             }
         }
-        Ok(Self(Arc::from(parts.join("/"))))
+        Ok(Self(Arc::from(joined)))
     }
 
     /// The text of the path.

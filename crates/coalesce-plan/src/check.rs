@@ -8,6 +8,8 @@ use coalesce_model::{
     manifest::{Entry, Manifest, ManifestError, Name, Verb, nearest},
 };
 
+use crate::names::unfit;
+
 /// How far an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryState {
@@ -238,7 +240,21 @@ impl<'a> Checker<'a> {
             ));
             return false;
         }
-        self.top_level_exists(manifest, name, module)
+        self.can_be_named(manifest, entry, module) && self.top_level_exists(manifest, name, module)
+    }
+
+    /// A segment that stands in the old name, too, is one that the tree gets along with.
+    fn can_be_named(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
+        let separator = module.language.separator();
+        let unfit = entry.to.text.split(separator).find_map(|segment| {
+            let kept = entry.from.text.split(separator).any(|old| old == segment);
+            let why = unfit(segment, module.language).filter(|_| !kept)?;
+            Some(format!("no import can name `{segment}`: it {why}"))
+        });
+        let fits = unfit.is_none();
+        let error = unfit.map(|message| manifest.error(entry.to.span, message, None));
+        self.errors.extend(error);
+        fits
     }
 
     fn top_level_exists(&mut self, manifest: &Manifest, name: &Name, module: &Module) -> bool {

@@ -7,6 +7,7 @@
 mod assemble;
 mod check;
 mod guard_tests;
+mod names;
 mod overlay;
 mod prove;
 mod saved;

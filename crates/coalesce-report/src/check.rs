@@ -23,6 +23,9 @@ pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
     page.put(PLAIN, format_args!("{}: ", read_counts(&check.files)));
     if envelope.findings.is_empty() {
         page.put(GOOD, "clean");
+        if let Some(baseline) = &check.baseline {
+            page.put(PLAIN, format_args!(" but for what {baseline} lists"));
+        }
     } else {
         let files: BTreeSet<_> = envelope
             .findings
@@ -32,9 +35,9 @@ pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
         let found = count(envelope.findings.len(), "finding");
         page.put(BAD, found)
             .put(PLAIN, format_args!(" in {}", count(files.len(), "file")));
-    }
-    if let Some(baseline) = &check.baseline {
-        page.put(PLAIN, format_args!(", beyond those of {baseline}"));
+        if let Some(baseline) = &check.baseline {
+            page.put(PLAIN, format_args!(", none of them in {baseline}"));
+        }
     }
     page.end();
 }

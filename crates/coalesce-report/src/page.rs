@@ -126,8 +126,11 @@ impl Page {
             Severity::Warning => (WARN, "warning"),
             Severity::Note => (BOLD, "note"),
         };
-        self.put(style, label)
-            .put(DIM, format_args!("[{}]", finding.code));
+        self.put(style, label);
+        // A note finds fault with nothing, so there is no fault to name.
+        if finding.severity != Severity::Note {
+            self.put(DIM, format_args!("[{}]", finding.code));
+        }
         self.put(PLAIN, format_args!(": {}", finding.message)).end();
         if let Some(help) = &finding.help {
             self.put(PLAIN, "    ")

@@ -7,5 +7,6 @@ pub mod commands;
 pub mod exit;
 mod formatter;
 mod named_files;
+mod progress;
 pub mod session;
 pub mod terminal;

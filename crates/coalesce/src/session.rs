@@ -10,7 +10,7 @@ use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree};
 
-use crate::exit::Failure;
+use crate::{exit::Failure, progress::Progress};
 
 /// The facts of one language and the graph that they resolve to.
 pub struct Part<L: Language> {
@@ -39,6 +39,8 @@ impl<L: Language> Part<L> {
 
 /// A tree with all its languages.
 pub struct Session {
+    /// Tells whoever waits.
+    pub progress: Progress,
     /// The tree on disk.
     pub tree: SourceTree,
     /// What `coalesce.toml` says.
@@ -54,12 +56,15 @@ impl Session {
     ///
     /// # Errors
     /// When the root cannot be read, or its `coalesce.toml` is malformed.
-    pub fn open(root: &Path, cache: bool) -> anyhow::Result<Self> {
+    pub fn open(root: &Path, cache: bool, progress: Progress) -> anyhow::Result<Self> {
+        progress.stage("looking for files");
         let tree = SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
         let settings = tree.settings().clone();
+        progress.stage(format_args!("reading {} files", tree.files().len()));
         let python = Part::read(Python, &tree, cache, &settings);
         let rust = Part::read(Rust, &tree, cache, &settings);
         Ok(Self {
+            progress,
             tree,
             settings,
             python,

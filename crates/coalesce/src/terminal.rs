@@ -105,6 +105,13 @@ fn colored(color: Color, stream: &impl anstream::stream::RawStream) -> bool {
     }
 }
 
+/// Whether somebody watches how a command gets on: standard error is a terminal, and no log of CI.
+pub(crate) fn watched(quiet: bool) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    let unattended = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+    !quiet && !dumb && !unattended && io::stderr().is_terminal()
+}
+
 /// What came of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {

@@ -10,9 +10,10 @@ use coalesce_model::{
 use coalesce_plan::{Assembled, Operation, SavedPlan};
 
 use super::{
-    Page, check, confirm, files, manifests, open,
+    Page, check, confirm, files, open,
     plan::hash,
     rollback::failure,
+    some_manifests,
     work::{Worked, work_out},
 };
 use crate::{
@@ -34,7 +35,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let mut worked = match &arguments.plan {
         Some(path) => saved(&session, path)?,
         None => {
-            let manifests = manifests(&session, &arguments.manifests.manifests)?;
+            let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
             work_out(&session, &manifests, &arguments.manifests)?
         }
     };
@@ -147,7 +148,11 @@ fn apply(
         touched.len(),
         session.tree.root().display()
     );
+    session.progress.end();
     confirm(arguments.yes, &question)?;
+    session
+        .progress
+        .stage(format_args!("writing {} files", touched.len()));
     let metadata = Metadata {
         manifests: worked.manifests.clone(),
     };
@@ -160,14 +165,25 @@ fn refuse_dirty(session: &Session, paths: &[TreePath]) -> anyhow::Result<()> {
     if dirty.is_empty() {
         return Ok(());
     }
-    let names: Vec<_> = dirty.iter().map(ToString::to_string).collect();
     let message = format!(
-        "uncommitted changes in files that the migration touches: {}",
-        names.join(", ")
+        "uncommitted changes in {} of the files that the migration touches: {}",
+        dirty.len(),
+        some(&dirty)
     );
     Err(Failure::user(message)
         .hint("commit them first, or pass --allow-dirty")
         .into())
+}
+
+/// A few of the paths by name; `git status` has them all.
+fn some(paths: &[TreePath]) -> String {
+    const SHOWN: usize = 5;
+    let names = paths.iter().take(SHOWN).map(ToString::to_string);
+    let names = names.collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(SHOWN) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
 }
 
 /// The state of every touched path before and after. A path that one file leaves and another one

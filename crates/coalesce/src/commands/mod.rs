@@ -22,6 +22,7 @@ use crate::{
     cli::{self, Invocation},
     exit::{Failure, Outcome},
     named_files,
+    progress::Progress,
     session::Session,
     terminal,
 };
@@ -49,7 +50,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
 
 /// Opens the tree that the command line names.
 fn open(global: &cli::Global) -> anyhow::Result<Session> {
-    Session::open(&global.root, !global.no_cache)
+    let progress = Progress::new(terminal::watched(global.quiet));
+    Session::open(&global.root, !global.no_cache, progress)
 }
 
 /// Asks whoever is at the terminal, unless told not to.
@@ -142,6 +144,23 @@ fn manifests(session: &Session, named: &[std::path::PathBuf]) -> anyhow::Result<
     Ok(manifests)
 }
 
+/// [`manifests`] for a command that is of no use without one: an empty list is a wrong directory
+/// more often than a wish.
+fn some_manifests(
+    session: &Session,
+    named: &[std::path::PathBuf],
+) -> anyhow::Result<Vec<Manifest>> {
+    let manifests = manifests(session, named)?;
+    if manifests.is_empty() {
+        let failure =
+            Failure::user("there is no manifest: no file `migrations/*.toml` in the root");
+        let hint =
+            "write `migrations/0001-….toml`, name a manifest, or name another root with `--root`";
+        return Err(failure.hint(hint).into());
+    }
+    Ok(manifests)
+}
+
 /// Shims and the journal name a manifest by its id alone, so no two may share one.
 fn one_id_each(manifests: &[Manifest]) -> Result<(), Failure> {
     let mut seen = std::collections::BTreeMap::new();
@@ -194,17 +213,26 @@ fn misfit(errors: &[ManifestError], manifests: &[Manifest], session: &Session) -
     let is_named = |skip: &&coalesce_tree::Skip| {
         let path = skip.path.as_str();
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let ends_with = |path: &str, name: &str| {
+            path.strip_suffix(name)
+                .is_some_and(|head| head.is_empty() || head.ends_with('/'))
+        };
         names.iter().any(|name| {
-            [path, stem].iter().any(|path| {
-                path.strip_suffix(name.as_str())
-                    .is_some_and(|head| head.is_empty() || head.ends_with('/'))
-            })
+            // A module below a linked directory was not read either.
+            let mut above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
+            ends_with(path, name)
+                || ends_with(stem, name)
+                || above.any(|above| above.contains('/') && ends_with(path, above))
         })
     };
     let failure = entry_failure(errors, manifests);
+    let said = |skip: &&coalesce_tree::Skip| {
+        let path = skip.path.as_str();
+        errors.iter().any(|error| error.message.contains(path))
+    };
     skips
         .iter()
-        .filter(is_named)
+        .filter(|skip| is_named(skip) && !said(skip))
         .fold(failure, |failure, skip| {
             failure.hint(format!("{} was not read: {}", skip.path, skip.reason))
         })

@@ -6,7 +6,7 @@ use coalesce_model::{
 };
 use coalesce_plan::SavedPlan;
 
-use super::{Page, files, manifests, open, work::work_out};
+use super::{Page, files, open, some_manifests, work::work_out};
 use crate::{
     cli,
     exit::{Exit, Outcome},
@@ -20,7 +20,7 @@ use crate::{
 /// When the tree or a manifest cannot be read, or an entry does not fit the tree.
 pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcome> {
     let session = open(global)?;
-    let manifests = manifests(&session, &arguments.manifests.manifests)?;
+    let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
     let worked = work_out(&session, &manifests, &arguments.manifests)?;
     let mut page = Page::new(&session, global);
     let mut body = worked.body(&session, &mut page, files(&session));

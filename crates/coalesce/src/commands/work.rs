@@ -61,7 +61,10 @@ pub fn work_out(
         ..Worked::default()
     };
     if !checked.all_done() {
+        session.progress.stage("working out the change");
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
+        let links = moved_links(session, &worked.assembled.operations);
+        worked.assembled.refusals.extend(links);
         worked
             .assembled
             .refusals
@@ -108,6 +111,31 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
             let link = through(&entry.to.text)?;
             let message = format!("{link} is a symbolic link; nothing is written through links");
             Some(manifest.error(entry.to.span, message, None))
+        })
+        .collect()
+}
+
+/// Links and devices in a directory that moves: nothing is written through a link, and what one
+/// leads to from the new place is not for us to say.
+fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let files = session.tree.files();
+    let odd: BTreeSet<&TreePath> = files
+        .iter()
+        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
+        .map(|file| &file.path)
+        .collect();
+    let moved = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { from, .. } => odd.get(from),
+        _ => None,
+    });
+    moved
+        .map(|path| Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Error,
+            path: (*path).clone(),
+            span: None,
+            message: "it would have to move, and is no plain file".to_owned(),
+            help: Some("move or remove the link by hand first".to_owned()),
         })
         .collect()
 }
@@ -193,6 +221,7 @@ impl Worked {
         if !self.assembled.refusals.is_empty() {
             return;
         }
+        session.progress.stage("resolving the tree as it would be");
         let files: &[(TreePath, Arc<L::Facts>)] = &part.files;
         let proof = prove(
             &part.language,
