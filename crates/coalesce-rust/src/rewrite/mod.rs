@@ -4,6 +4,7 @@
 //! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
 //! and methods are not followed: their receivers are not known.
 
+mod collide;
 mod declarations;
 mod file;
 mod fragment;
@@ -84,6 +85,7 @@ pub(crate) fn rewrite(
         edits.entry(path).or_default().extend(made);
     }
     plan.refusals.extend(needs.conditions(&mapping));
+    plan.refusals.extend(collide::check(&mapping, &structure));
     let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
