@@ -83,6 +83,12 @@ pub trait LanguageGraph: Send + Sync {
     /// `name` is a module or an item of the tree.
     fn knows(&self, name: &str) -> bool;
 
+    /// Whether a module called `name` would meet something of that name. Languages that keep
+    /// functions and modules apart say less than [`LanguageGraph::knows`].
+    fn is_taken(&self, name: &str) -> bool {
+        self.knows(name)
+    }
+
     /// The full name of what `name` means once re-exports are followed; `None` when that is not
     /// something of the tree, or the language does not say.
     fn canonical(&self, name: &str) -> Option<String> {

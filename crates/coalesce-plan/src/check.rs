@@ -154,7 +154,7 @@ impl<'a> Checker<'a> {
         let item = from.is_empty()
             && self.index.graphs().iter().any(|graph| {
                 let name = entry.from.text.as_str();
-                graph.knows(name) && graph.canonical(name).as_ref() != Some(&entry.to.text)
+                graph.is_taken(name) && graph.canonical(name).as_ref() != Some(&entry.to.text)
             });
         gone && !item && !self.candidates(&entry.to).is_empty()
     }
@@ -229,7 +229,7 @@ impl<'a> Checker<'a> {
             .index
             .graphs()
             .iter()
-            .any(|graph| graph.knows(&name.text));
+            .any(|graph| graph.is_taken(&name.text));
         if !leaves && (item || !self.candidates(name).is_empty()) {
             let help =
                 "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";

@@ -15,7 +15,7 @@ use crate::{
     discover,
     facts::{self, Facts},
     references,
-    resolve::{self, World},
+    resolve::{self, Res, World},
     rewrite,
 };
 
@@ -145,6 +145,17 @@ impl LanguageGraph for RustGraph {
 
     fn knows(&self, name: &str) -> bool {
         !references::Wanted::of(&self.world, name).is_empty() || self.world.exports(name)
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.world.type_named(name).is_some()
+    }
+
+    fn canonical(&self, name: &str) -> Option<String> {
+        match self.world.type_named(name)? {
+            Res::Module(module) => Some(self.world.module(module)?.canonical.clone()),
+            _ => None,
+        }
     }
 
     fn references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {

@@ -115,7 +115,9 @@ impl Formatter {
         }
         let before = old.and_then(|old| session.tree.text(old));
         let was_formatted = before.is_none_or(|before| {
-            self.format(&before, &settings, edition).as_deref() == Some(&*before)
+            // rustfmt makes a line of nothing.
+            before.trim().is_empty()
+                || self.format(&before, &settings, edition).as_deref() == Some(&*before)
         });
         was_formatted.then_some(new)
     }

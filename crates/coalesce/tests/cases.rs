@@ -15,6 +15,8 @@
 mod guide;
 #[path = "more/interrupted.rs"]
 mod interrupted;
+#[path = "more/rust_moves.rs"]
+mod rust_moves;
 
 use std::{
     collections::BTreeMap,

@@ -370,6 +370,38 @@ impl World {
             .get(self.module_spaces.get(module.index())?.0 as usize)
     }
 
+    /// Whether a declaration of that name declares the module, and not one of a block.
+    fn declares(&self, (file, at): (FileId, u32), module: ModuleId) -> bool {
+        let loads = self
+            .files
+            .get(file.index())
+            .map_or(&[][..], |file| &file.loads);
+        let local = loads
+            .iter()
+            .find_map(|load| self.local_modules.get(&(*load as usize, at)));
+        match local {
+            Some(local) => *local == module,
+            None => self.module(module).is_some_and(|node| !node.local),
+        }
+    }
+
+    /// What a module itself calls by a name where types and modules are named; what globs bring does
+    /// not count.
+    pub(crate) fn type_named(&self, name: &str) -> Option<Res> {
+        if let Some(module) = self.modules_named(name).first() {
+            return Some(Res::Module(*module));
+        }
+        let (outer, last) = name.rsplit_once("::")?;
+        let sym = self.names.get(last)?;
+        self.modules_named(outer).into_iter().find_map(|outer| {
+            let bindings = self.space(outer)?.names.get(&sym)?;
+            let own = bindings
+                .iter()
+                .find(|binding| !binding.glob && binding.namespaces.meets(Namespaces::TYPE))?;
+            Some(own.res)
+        })
+    }
+
     /// The canonical name of what a name leads to.
     #[must_use]
     pub fn name_of(&self, target: &Target) -> String {
@@ -507,9 +539,13 @@ impl World {
                 continue;
             };
             for (at, declaration) in facts.modules.iter().enumerate() {
+                let at = u32::try_from(at).unwrap_or(u32::MAX);
                 let here = facts.module_scope(declaration.scope) == body.scope;
-                if here && facts.name(declaration.name.name) == node.name {
-                    found.push((body.file, u32::try_from(at).unwrap_or(u32::MAX)));
+                if here
+                    && facts.name(declaration.name.name) == node.name
+                    && self.declares((body.file, at), module)
+                {
+                    found.push((body.file, at));
                 }
             }
         }

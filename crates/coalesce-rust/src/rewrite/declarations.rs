@@ -225,7 +225,12 @@ impl<'a> Placing<'a> {
             .filter(|_| one)
             .map(|cfg| format!("#[cfg({cfg})]\n"))
             .collect();
-        let visibility = if is_public(self.mapping, leaving.module) {
+        let mut inside = self
+            .structure
+            .leaving
+            .iter()
+            .filter(|other| self.mapping.after(other.module).is_within(made));
+        let visibility = if inside.any(|other| is_public(self.mapping, other.module)) {
             "pub ".to_owned()
         } else {
             self.needs.seen_from(leaving.module, home)
@@ -282,22 +287,9 @@ impl<'a> Placing<'a> {
         };
         let spot = self.spot(body, facts, name, &text);
         let line = lines::line_break(&text);
-        let indented: Vec<String> = declaration
-            .lines()
-            .map(|part| {
-                if part.is_empty() {
-                    String::new()
-                } else {
-                    format!("{}{part}", spot.indent)
-                }
-            })
-            .collect();
-        // An inline module keeps its own layout: only its first line is put in place.
-        let block = if layout_is_block(declaration) {
-            format!("{}{declaration}", spot.indent)
-        } else {
-            indented.join(line)
-        };
+        let block = lines::reindented(declaration, "", &spot.indent);
+        // rustc reads both kinds of line ends as one, in literals too.
+        let block = block.replace("\r\n", "\n").replace('\n', line);
         let inserted = format!("{}{block}{line}{}", spot.before, spot.after);
         self.edits
             .entry(source.path.clone())
@@ -429,17 +421,17 @@ fn shim_edits(
     let at = declaration.visibility.span.start;
     let indent = lines::prefix(text, at).unwrap_or_default();
     let line = lines::line_break(text);
-    let mut edits = vec![Edit::insert(at, format!("{attribute}{line}{indent}"))];
+    // With the visibility: what arrives here is declared before it.
+    let visibility = declaration.visibility.span;
+    let said = visibility.of(text).unwrap_or_default();
+    let said = format!("{attribute}{line}{indent}{said}");
+    let mut edits = vec![Edit::replace(visibility, said)];
     let body = declaration.body.and_then(|body| facts.scope(body));
     if let Some(body) = body {
         let start = declaration.name.span.end;
         edits.push(Edit::replace(ByteSpan::new(start, body.span.end), ";"));
     }
     edits
-}
-
-fn layout_is_block(declaration: &str) -> bool {
-    declaration.trim_end().ends_with('}')
 }
 
 /// A place for a line.
@@ -475,18 +467,10 @@ fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
     let set = EditSet::from_edits(slice, joined(shifted)).map_err(|error| error.to_string())?;
     let moved = set.apply(slice).map_err(|error| error.to_string())?;
     let indent = lines::prefix(text, span.start).unwrap_or_default();
-    let block = layout_is_block(&moved);
-    let lines: Vec<&str> = moved
-        .split('\n')
-        .map(|line| {
-            if block {
-                line
-            } else {
-                line.strip_prefix(indent).unwrap_or(line)
-            }
-        })
-        .collect();
-    Ok(format!("{}{comment}", lines.join("\n")))
+    Ok(format!(
+        "{}{comment}",
+        lines::reindented(&moved, indent, "")
+    ))
 }
 
 /// Edits that start at the same byte, made one: what is inserted comes first.

@@ -2,6 +2,8 @@
 
 use coalesce_model::ByteSpan;
 
+use crate::lexer::{self, TokenKind};
+
 /// The line break that a text uses.
 pub(super) fn line_break(text: &str) -> &'static str {
     let first = text.find('\n').unwrap_or(0);
@@ -84,6 +86,34 @@ pub(super) fn removal(text: &str, span: ByteSpan) -> ByteSpan {
     }
 }
 
+/// Code at another depth: lines that start with `old` start with `new`, but for those that are part
+/// of a literal.
+pub(super) fn reindented(code: &str, old: &str, new: &str) -> String {
+    let whole = ByteSpan::new(0, u32::try_from(code.len()).unwrap_or(u32::MAX));
+    let literals: Vec<ByteSpan> = lexer::tokens(code, whole)
+        .into_iter()
+        .filter(|token| matches!(token.kind, TokenKind::Text { .. } | TokenKind::Literal))
+        .map(|token| token.span)
+        .filter(|span| span.of(code).is_some_and(|text| text.contains('\n')))
+        .collect();
+    let mut result = String::with_capacity(code.len());
+    let mut at = 0;
+    for line in code.split_inclusive('\n') {
+        let inside = literals.iter().any(|span| span.start < at && at < span.end);
+        let rest = line.strip_prefix(old).unwrap_or(line);
+        if inside {
+            result.push_str(line);
+        } else if rest.trim().is_empty() {
+            result.push_str(rest);
+        } else {
+            result.push_str(new);
+            result.push_str(rest);
+        }
+        at += u32::try_from(line.len()).unwrap_or(0);
+    }
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +142,15 @@ mod tests {
             result.replace_range(span.range(), "");
             assert_eq!(result, left, "{text:?}");
         }
+    }
+
+    #[test]
+    fn code_changes_its_depth_and_literals_do_not() {
+        let code = "mod a {\n        const T: &str = \"x\n        y\";\n\n    }\n";
+        assert_eq!(
+            reindented(code, "    ", ""),
+            "mod a {\n    const T: &str = \"x\n        y\";\n\n}\n"
+        );
+        assert_eq!(reindented("a;\nb;", "", "  "), "  a;\n  b;");
     }
 }

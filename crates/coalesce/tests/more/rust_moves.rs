@@ -1,0 +1,241 @@
+//! Moves of Rust modules, the compiler as judge: each file of `tests/rust_moves` is one of them.
+//!
+//! What a file says, in this order:
+//! - what the case is about, in a sentence
+//! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
+//!   each of these lines, or once without
+//! - `move from -> to`, `replace from -> to`, each with `shim` behind it or not
+//! - `//- path` and the text of a file, for each file before; the crate is called `krate`
+//! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
+//!   those that are gone; or `refused: message`
+//!
+//! Before and after it compiles without a warning but for code that nobody uses, rollback gives
+//! back every byte, and a second run finds nothing to do. `COALESCE_BLESS=1` writes what comes of
+//! it; read that.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::Command,
+};
+
+use anyhow::{Context as _, ensure};
+
+use super::{difference, read_tree, write_tree};
+
+/// What a case starts from, and the text up to its outcome.
+struct Case {
+    given: String,
+    outcome: String,
+    edition: String,
+    flags: Vec<Vec<String>>,
+    manifest: String,
+    files: BTreeMap<String, String>,
+}
+
+#[test]
+fn every_move_compiles_or_is_refused() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rust_moves");
+    let only = std::env::var("COALESCE_CASE").unwrap_or_default();
+    let mut failed = Vec::new();
+    let mut paths: Vec<_> = fs::read_dir(cases)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().contains(&only))
+        .collect();
+    paths.sort();
+    for path in &paths {
+        if let Err(error) = run(path) {
+            failed.push(format!("── {}\n{error:#}", path.display()));
+        }
+    }
+    println!("{} moves, {} failed", paths.len(), failed.len());
+    assert!(
+        !paths.is_empty() && failed.is_empty(),
+        "\n{}",
+        failed.join("\n")
+    );
+}
+
+fn read(text: &str) -> anyhow::Result<Case> {
+    let mut case = Case {
+        given: String::new(),
+        outcome: String::new(),
+        edition: "2024".to_owned(),
+        flags: Vec::new(),
+        manifest: "schema = 1\ndescription = \"a case\"\n[shims]\nremove-in = \"9.0.0\"\n"
+            .to_owned(),
+        files: BTreeMap::new(),
+    };
+    let mut file: Option<String> = None;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next_if(|line| !is_outcome(line)) {
+        case.given.push_str(line);
+        if let Some(path) = line.strip_prefix("//- ") {
+            file = Some(path.trim().to_owned());
+            case.files.insert(path.trim().to_owned(), String::new());
+        } else if let Some(file) = file.as_ref().and_then(|file| case.files.get_mut(file)) {
+            file.push_str(line);
+        } else {
+            head(&mut case, line.trim())?;
+        }
+    }
+    case.outcome = lines.collect();
+    if case.flags.is_empty() {
+        case.flags.push(Vec::new());
+    }
+    let package = format!(
+        "[package]\nname = \"krate\"\nversion = \"0.1.0\"\nedition = \"{}\"\n",
+        case.edition
+    );
+    case.files.entry("Cargo.toml".to_owned()).or_insert(package);
+    Ok(case)
+}
+
+fn is_outcome(line: &str) -> bool {
+    ["//= ", "//x ", "refused: "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
+fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
+    let Some((word, rest)) = line.split_once(' ') else {
+        return Ok(());
+    };
+    match word {
+        "edition" => rest.clone_into(&mut case.edition),
+        "flags" => case
+            .flags
+            .push(rest.split(' ').map(str::to_owned).collect()),
+        "move" | "replace" => {
+            let (from, to) = rest.split_once(" -> ").context("`from -> to`")?;
+            let (to, shim) = to
+                .strip_suffix(" shim")
+                .map_or((to, false), |to| (to, true));
+            let entry = format!("[[{word}]]\nfrom = \"{from}\"\nto = \"{to}\"\nshim = {shim}\n");
+            case.manifest.push_str(&entry);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn run(path: &Path) -> anyhow::Result<()> {
+    let text = fs::read_to_string(path)?;
+    let case = read(&text)?;
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().join("krate");
+    let mut tree = super::Tree::new();
+    for (path, text) in &case.files {
+        for (at, _) in path.match_indices('/') {
+            tree.insert(path.get(..at).unwrap_or_default().to_owned(), None);
+        }
+        tree.insert(path.clone(), Some(text.clone().into_bytes()));
+    }
+    write_tree(&root, &tree)?;
+    let before = read_tree(&root)?;
+    let manifest = folder.path().join("case.toml");
+    fs::write(&manifest, &case.manifest)?;
+    compiles(&case, &root).context("before")?;
+    let manifest = manifest.to_string_lossy().into_owned();
+    let done = coalesce(&root, &["migrate", &manifest, "--format", "json"])?;
+    let after = read_tree(&root)?;
+    let outcome = if done.0 == 0 {
+        compiles(&case, &root).context("after")?;
+        let again = coalesce(&root, &["migrate", &manifest])?;
+        ensure!(again.1.contains("nothing to do"), "again: {}", again.1);
+        let back = coalesce(&root, &["rollback", "--yes"])?;
+        ensure!(back.0 == 0, "rollback: {}", back.1);
+        changed(&before, &after)
+    } else {
+        ensure!(before == after, "refused, and the tree changed");
+        refusals(&done.1)?
+    };
+    let rest = read_tree(&root)?;
+    ensure!(rest == before, "rollback leaves something else");
+    if std::env::var_os("COALESCE_BLESS").is_some() {
+        fs::write(path, format!("{}{outcome}", case.given))?;
+        return Ok(());
+    }
+    ensure!(
+        outcome == case.outcome,
+        "{}",
+        difference(&case.outcome, &outcome)
+    );
+    Ok(())
+}
+
+fn changed(before: &super::Tree, after: &super::Tree) -> String {
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let mut text = String::new();
+    for path in paths {
+        let file = |tree: &super::Tree| tree.get(path).cloned().flatten();
+        match (file(before), file(after)) {
+            (old, Some(new)) if old.as_ref() != Some(&new) => {
+                text.push_str(&format!("//= {path}\n{}", String::from_utf8_lossy(&new)));
+            }
+            (Some(_), None) => text.push_str(&format!("//x {path}\n")),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn refusals(page: &str) -> anyhow::Result<String> {
+    let page: serde_json::Value = serde_json::from_str(page).context(page.to_owned())?;
+    let findings = page["findings"].as_array().context("no findings")?;
+    let errors = findings
+        .iter()
+        .filter(|finding| finding["severity"] == "error");
+    let mut lines: Vec<String> = errors
+        .map(|finding| format!("refused: {}\n", finding["message"].as_str().unwrap_or("")))
+        .collect();
+    lines.sort();
+    Ok(lines.concat())
+}
+
+fn coalesce(root: &Path, arguments: &[&str]) -> anyhow::Result<(i32, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+        .args(arguments)
+        .current_dir(root)
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Ok((output.status.code().unwrap_or(-1), text + &errors))
+}
+
+fn compiles(case: &Case, root: &Path) -> anyhow::Result<()> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let out = tempfile::tempdir()?;
+    for flags in &case.flags {
+        let output = Command::new(&compiler)
+            .args([
+                "src/lib.rs",
+                "--crate-name=krate",
+                "--crate-type=lib",
+                "--emit=metadata",
+            ])
+            .args([
+                "-A",
+                "dead_code",
+                "-D",
+                "warnings",
+                "--edition",
+                &case.edition,
+            ])
+            .args(flags)
+            .arg("--out-dir")
+            .arg(out.path())
+            .current_dir(root)
+            .output()?;
+        ensure!(
+            output.status.success(),
+            "it does not compile with {flags:?}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    Ok(())
+}
