@@ -61,6 +61,8 @@ fn what_is_bound_or_lazy_or_failed_before_is_no_matter() {
         "from pkg import base\ndef X(): return base.Base\n",
         "def X():\n    from ..base import Base\n",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..base import Base\nX = 1\n",
+        "X = 1\nif __name__ == '__main__':\n    from ..base import Base\n",
+        "from pkg import base\nX = 1\nif '__main__' == __name__:\n    print(base.Base)\n",
     ] {
         let expected: &[&str] = if tail.starts_with("from ..base import u") {
             &["`u` of `pkg.base`"]
