@@ -12,6 +12,7 @@ use crate::{
     rewrite::{
         file::{File, FileEdits, Reference},
         imports::check_item,
+        lost,
     },
 };
 
@@ -144,6 +145,12 @@ fn whole(
     item(file, module, used.chain.get(length), found);
     let old = text_of(&used.chain, length);
     let Some(new) = file.absolute(&old) else {
+        lost::keep(
+            file,
+            &old,
+            imports.first().map(|(import, _)| *import),
+            found,
+        );
         return;
     };
     // `import old` becomes `import new as old`: the root means the new module already.
@@ -215,7 +222,7 @@ fn below(
     };
     item(file, last, used.chain.get(at + 1), found);
     let moved = |module: usize| file.mapping.new_name(module).is_some();
-    if at == 0 || !modules.iter().any(|module| moved(*module)) {
+    if at == 0 {
         return;
     }
     let (old, new) = (
@@ -224,6 +231,10 @@ fn below(
             .unwrap_or_default(),
         file.mapping.name_after(last),
     );
+    if !modules.iter().any(|module| moved(*module)) {
+        lost::keep(file, &old, import, found);
+        return;
+    }
     let root_after = file.mapping.name_after(root);
     let now: String = used
         .chain

@@ -8,7 +8,10 @@ use std::{
 use coalesce_model::{Change, ChangeKind, ImportTarget, Texts, TreePath, change::renamed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{Entity, PythonGraph};
+use crate::{
+    graph::{Entity, PythonGraph},
+    rewrite::lost,
+};
 
 /// The changes, seen from the modules of a graph.
 pub struct Mapping<'g> {
@@ -25,8 +28,11 @@ pub struct Mapping<'g> {
     pub paths: FxHashMap<String, String>,
     /// Names of files that move and say something by themselves.
     pub file_names: FxHashSet<String>,
-    /// Texts that every file with a reference contains: the last segments of the changed names.
+    /// Texts that every file with a reference contains: the last segments of the changed names, and
+    /// of packages that need an import of their own.
     needles: Vec<memchr::memmem::Finder<'static>>,
+    /// Packages that nothing loads any more where something did.
+    pub lost: BTreeSet<String>,
     /// Modules that each module imports when it is executed.
     eager: OnceLock<Vec<Vec<usize>>>,
 }
@@ -50,6 +56,7 @@ impl<'g> Mapping<'g> {
                 .into_iter()
                 .map(|needle| memchr::memmem::Finder::new(needle).into_owned())
                 .collect(),
+            lost: BTreeSet::new(),
             eager: OnceLock::new(),
         };
         for (index, module) in graph.modules.iter().enumerate() {
@@ -62,6 +69,13 @@ impl<'g> Mapping<'g> {
             mapping.place(change, texts);
         }
         mapping.name_paths();
+        mapping.lost = lost::packages(&mapping);
+        let leaves = mapping
+            .lost
+            .iter()
+            .filter_map(|name| name.rsplit('.').next());
+        let finders = leaves.map(|leaf| memchr::memmem::Finder::new(leaf).into_owned());
+        mapping.needles.extend(finders);
         mapping
     }
 
@@ -236,6 +250,12 @@ impl<'g> Mapping<'g> {
         self.names.get(&module).map(String::as_str)
     }
 
+    /// The module that gets a name by the changes.
+    pub fn arriving(&self, name: &str) -> Option<usize> {
+        let mut found = self.names.iter().filter(|(_, new)| *new == name);
+        found.next().map(|(module, _)| *module)
+    }
+
     /// The name that a module has after the changes.
     pub fn name_after(&self, module: usize) -> String {
         let now = || {
@@ -308,8 +328,8 @@ impl<'g> Mapping<'g> {
         Some(result)
     }
 
-    /// Whether executing `module` loads `target` on the way.
-    pub fn loads(&self, module: usize, target: usize) -> bool {
+    /// The modules that executing `module` imports itself.
+    pub fn executes(&self, module: usize) -> &[usize] {
         let eager = self.eager.get_or_init(|| {
             let mut eager = vec![Vec::new(); self.graph.modules.len()];
             for import in self.graph.imports.iter().filter(|import| import.eager) {
@@ -321,6 +341,11 @@ impl<'g> Mapping<'g> {
             }
             eager
         });
+        eager.get(module).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether executing `module` loads `target` on the way.
+    pub fn loads(&self, module: usize, target: usize) -> bool {
         let mut seen: FxHashSet<usize> = FxHashSet::default();
         let mut open = vec![module];
         while let Some(next) = open.pop() {
@@ -328,7 +353,7 @@ impl<'g> Mapping<'g> {
                 return true;
             }
             if seen.insert(next) {
-                open.extend(eager.get(next).into_iter().flatten().copied());
+                open.extend_from_slice(self.executes(next));
             }
         }
         false

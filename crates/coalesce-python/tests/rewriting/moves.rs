@@ -571,6 +571,69 @@ setup(packages=['pkg', 'pkg.core', 'pkg.core.gpu', 'pkg.z'])
 }
 
 #[test]
+fn what_a_star_brought_by_its_list_alone_is_imported_by_name() {
+    for (from, star, expected) in [
+        (
+            "pkg.old.gpu",
+            "from pkg.old import *\n",
+            "from pkg.old import *\nfrom pkg.core import gpu\n",
+        ),
+        (
+            "pkg.old.gpu",
+            "from .old import *\n",
+            "from .old import *\nfrom .core import gpu\n",
+        ),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/old/__init__.py\n__all__ = [\"gpu\", \"other\"]\n//- pkg/old/gpu.py\n//- pkg/old/other.py\n//- pkg/core/__init__.py\n//- pkg/user.py\n{star}gpu.f(other)\n//- pkg/idle.py\n{star}def g(gpu): return gpu\n"
+        );
+        let after = format!(
+            "//- pkg/old/__init__.py\n__all__ = [\"other\"]\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\n//- pkg/user.py\n{expected}gpu.f(other)\n"
+        );
+        check(&tree, &[moving(from, "pkg.core.gpu")], &after);
+    }
+}
+
+#[test]
+fn a_package_that_nothing_loads_any_more_is_imported_where_it_is_used() {
+    let moved = [moving("pkg.old.gpu", "pkg.core.gpu")];
+    for (user, expected) in [
+        (
+            "import pkg\npkg.old.g()\n",
+            "import pkg\nimport pkg.old\npkg.old.g()\n",
+        ),
+        (
+            "import pkg as p\ndef f(): return p.old.other.g\n",
+            "import pkg as p\nimport pkg.old\ndef f(): return p.old.other.g\n",
+        ),
+        ("import pkg, pkg.old.other\npkg.old.g()\n", ""),
+        ("import pkg\nfrom pkg import old\npkg.old.g()\n", ""),
+    ] {
+        let tree = |init: &str, core: &str, user: &str| {
+            format!(
+                "//- pkg/__init__.py\nfrom .{init} import f\n//- pkg/old/__init__.py\nfrom . import other\ndef g(): pass\n//- pkg/old/other.py\n//- pkg/old/gpu.py\n{core}//- pkg/core/__init__.py\n//- user.py\n{user}"
+            )
+        };
+        let after = if expected.is_empty() { user } else { expected };
+        check(
+            &tree("old.gpu", "f = 1\n", user),
+            &moved,
+            &format!(
+                "//- pkg/__init__.py\nfrom .core.gpu import f\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\nf = 1\n//- user.py\n{after}"
+            ),
+        );
+        // The moved module goes on loading it.
+        check(
+            &tree("old.gpu", "from .other import f\n", user),
+            &moved,
+            &format!(
+                "//- pkg/__init__.py\nfrom .core.gpu import f\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\nfrom ..old.other import f\n//- user.py\n{user}"
+            ),
+        );
+    }
+}
+
+#[test]
 fn lazy_tables_follow_below_their_package_and_are_refused_elsewhere() {
     let tree = "//- pkg/__init__.py
 import lazy_loader as lazy
