@@ -73,6 +73,18 @@ fn root<'a>(file: &File<'a>, used: &'a Use) -> Option<Root<'a>> {
     })
 }
 
+/// The module that a whole chain leads to.
+pub fn module_of(file: &File<'_>, used: &Use) -> Option<usize> {
+    let (length, module) = match root(file, used)? {
+        Root::Whole(_) => module_prefix(file, &used.chain)?,
+        Root::Module(module, _) => {
+            let modules = path(file, module, &used.chain);
+            (modules.len(), *modules.last()?)
+        }
+    };
+    (length == used.chain.len()).then_some(module)
+}
+
 /// The modules that the segments of a chain after its root stand for, as far as each is the
 /// submodule of the one before.
 fn path(file: &File<'_>, mut module: usize, chain: &[Spanned]) -> Vec<usize> {
@@ -147,6 +159,7 @@ fn whole(
     let Some(new) = file.absolute(&old) else {
         lost::keep(
             file,
+            used,
             &old,
             imports.first().map(|(import, _)| *import),
             found,
@@ -232,7 +245,7 @@ fn below(
         file.mapping.name_after(last),
     );
     if !modules.iter().any(|module| moved(*module)) {
-        lost::keep(file, &old, import, found);
+        lost::keep(file, used, &old, import, found);
         return;
     }
     let root_after = file.mapping.name_after(root);

@@ -10,7 +10,8 @@ use coalesce_model::{ChangeKind, Form};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    facts::ImportStatement,
+    analysis::Use,
+    facts::{ImportStatement, Leaf},
     graph::PythonGraph,
     rewrite::{
         file::{File, FileEdits, Reference},
@@ -92,21 +93,29 @@ fn loaded(mapping: &Mapping<'_>, start: usize, name: impl Fn(usize) -> String) -
 }
 
 /// Adds the import that a chain to a module which stays, `full`, needs from now on.
-pub fn keep(file: &File<'_>, full: &str, import: Option<&ImportStatement>, found: &mut FileEdits) {
+pub fn keep(
+    file: &File<'_>,
+    used: &Use,
+    full: &str,
+    import: Option<&ImportStatement>,
+    found: &mut FileEdits,
+) {
     let covers = |name: &str, package: &str| {
         name.strip_prefix(package)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let lost = file.mapping.lost.iter();
-    let Some(package) = lost.filter(|package| covers(full, package)).next_back() else {
+    let mut lost = file.mapping.lost.iter();
+    let Some(package) = lost.rfind(|package| covers(full, package)) else {
         return;
     };
-    let imports = file.analysis().imports.iter();
-    let mut leaves =
-        imports.flat_map(|(import, _)| import.leaves.iter().map(move |leaf| (import, leaf)));
-    let own = leaves.any(|(import, leaf)| {
-        let named = import.full_name(leaf, file.package).unwrap_or_default();
-        covers(&named, package) && file.absolute(&named).is_none()
+    let at = used.chain.first().map_or(0, |root| root.span.start);
+    let own = file.analysis().imports.iter().any(|(import, scope)| {
+        let loaded = import.span.start < at && (*scope == used.scope || import.top_level);
+        let covering = |leaf: &Leaf| {
+            let named = import.full_name(leaf, file.package).unwrap_or_default();
+            covers(&named, package) && file.absolute(&named).is_none()
+        };
+        loaded && import.leaves.iter().any(covering)
     });
     let Some(import) = import.filter(|_| !own) else {
         return;

@@ -691,3 +691,30 @@ fn part_names_are_reported_and_stay() {
     let names: Vec<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
     assert_eq!(names, ["old.py", "old.py", "old.py", "a.old"]);
 }
+
+#[test]
+fn bare_names_that_are_looked_up_in_the_package_are_reported() {
+    for (user, count) in [
+        ("import pkg.a as a\nhasattr(a, 'old')\n", 1),
+        (
+            "import pkg.a\nmock.patch.object(\n    pkg.a,\n    \"old\",\n)\n",
+            1,
+        ),
+        ("__import__('pkg.a', fromlist=['x', 'old'])\n", 1),
+        (
+            "import pkg\nhasattr(pkg, 'old')\nx = ['old', 'old']\nf(a, 'old')\n",
+            0,
+        ),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/a/__init__.py\n//- pkg/a/old.py\n//- user.py\n{user}"
+        );
+        let kept = plan(
+            &MemoryTexts::fixture(&tree),
+            &[moving("pkg.a.old", "pkg.new")],
+            false,
+        )
+        .not_rewritten;
+        assert_eq!(kept.len(), count, "{user}{kept:?}");
+    }
+}
