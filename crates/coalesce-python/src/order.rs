@@ -146,9 +146,12 @@ impl<'g> Program<'g> {
             .rev()
             .map(|(index, module)| (module.name.as_str(), index))
             .collect();
+        // A package without a file executes nothing; the ones above it do.
         let parent = |name: &str| {
-            name.rsplit_once('.')
-                .and_then(|(parent, _)| by_name.get(parent).copied())
+            let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+            above
+                .skip(1)
+                .find_map(|parent| by_name.get(parent).copied())
         };
         Self {
             graph,

@@ -208,15 +208,30 @@ impl<'g> Mapping<'g> {
         inside || module.path == *path
     }
 
-    /// The path, without extension, that a module called `to` has: below the nearest package that
-    /// exists, else below the root that the old name counts from.
+    /// The path, without extension, that a module called `to` has: below its own root where that
+    /// has the top-level package, else below the nearest package that exists, else below its root.
     fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
+        let root = own_root(from, path, package);
+        let at = |name: &str| {
+            let directory = joined(&root, &name.replace('.', "/"));
+            TreePath::new(&format!("{directory}/__init__.py")).ok()
+        };
+        let top = to.split('.').next().unwrap_or(to);
+        let is_own = to != top
+            && at(top).is_some_and(|file| {
+                let known = self.graph.module_of(&file);
+                known.is_some_and(|module| {
+                    let named = self.graph.modules.get(module);
+                    named.is_some_and(|module| module.name == top)
+                })
+            });
+        let home = self.graph.module_of(path);
         let mut parent = to;
-        while let Some((above, _)) = parent.rsplit_once('.') {
+        while let Some((above, _)) = parent.rsplit_once('.').filter(|_| !is_own) {
             parent = above;
             let found = self
                 .graph
-                .find(None, parent)
+                .find(home, parent)
                 .and_then(|index| self.graph.modules.get(index));
             if let Some(directory) = found
                 .filter(|module| module.package)
@@ -229,19 +244,6 @@ impl<'g> Mapping<'g> {
                 return joined(directory.as_str(), &rest);
             }
         }
-        let own = from.replace('.', "/");
-        let whole = path.as_str();
-        let stem = if package {
-            path.parent().map(|directory| directory.as_str().to_owned())
-        } else {
-            whole.rsplit_once('.').map(|(stem, _)| stem.to_owned())
-        };
-        let root = stem
-            .as_deref()
-            .and_then(|stem| stem.strip_suffix(&own))
-            .unwrap_or_default()
-            .trim_end_matches('/')
-            .to_owned();
         joined(&root, &to.replace('.', "/"))
     }
 
@@ -406,6 +408,22 @@ fn respelled(spelled: &str, canonical: &str, new: &str) -> Option<String> {
         .strip_suffix(spelled)
         .filter(|root| root.ends_with('.'))?;
     Some(new.strip_prefix(root).unwrap_or(new).to_owned())
+}
+
+/// The directory that the name of a module counts from.
+fn own_root(name: &str, path: &TreePath, package: bool) -> String {
+    let stem = if package {
+        path.parent().map(|directory| directory.as_str().to_owned())
+    } else {
+        path.as_str()
+            .rsplit_once('.')
+            .map(|(stem, _)| stem.to_owned())
+    };
+    stem.as_deref()
+        .and_then(|stem| stem.strip_suffix(&name.replace('.', "/")))
+        .unwrap_or_default()
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 fn joined(directory: &str, rest: &str) -> String {

@@ -718,3 +718,12 @@ fn bare_names_that_are_looked_up_in_the_package_are_reported() {
         assert_eq!(kept.len(), count, "{user}{kept:?}");
     }
 }
+
+#[test]
+fn a_module_stays_in_its_root_where_several_have_the_package() {
+    check(
+        "//- a/app/tests/__init__.py\n//- a/app/tests/more/__init__.py\n//- a/app/tests/test_a.py\n//- tests/__init__.py\n//- tests/test_b.py\nfrom tests.util import f\n//- tests/util.py\n//- z/app/tests/__init__.py\n//- z/app/tests/more/__init__.py\n",
+        &[moving("tests.util", "tests.more.util")],
+        "//- tests/util.py\nGONE\n//- tests/more/__init__.py\n//- tests/more/util.py\n//- tests/test_b.py\nfrom tests.more.util import f\n",
+    );
+}

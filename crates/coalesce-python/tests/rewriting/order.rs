@@ -77,3 +77,20 @@ fn what_is_bound_or_lazy_or_failed_before_is_no_matter() {
     );
     check(&format!("{broken}from ..base import Base\nX = Base\n"), &[]);
 }
+
+#[test]
+fn a_package_without_a_file_does_not_hide_the_ones_above_it() {
+    let tree = "//- pkg/__init__.py
+from .base import Base
+//- pkg/base.py
+from .util import u
+class Base: pass
+//- pkg/util.py
+from pkg.errors import E
+u = 1
+//- pkg/errors.py
+class E: pass
+//- pkg/core/plain.py
+";
+    check(tree, &[]);
+}
