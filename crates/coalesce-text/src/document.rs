@@ -1,23 +1,23 @@
 //! Documents and notebooks: code in them is code, the rest is prose.
 
-use coalesce_model::{ByteSpan, Evidence, Form, LanguageKind, Safety};
+use coalesce_model::{ByteSpan, Evidence, Form, Safety};
 
-use crate::{Found, Reason, Subject, fragment::Fragment};
+use crate::{Found, Reason, Subject, blocks::blocks, fragment::Fragment};
 
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    let fences = fences(text);
-    for fence in fences
+    let blocks = blocks(text);
+    for block in blocks
         .iter()
-        .filter(|fence| fence.speaks(subject.graph.language()))
+        .filter(|block| block.speaks(subject.graph.language()))
     {
-        fragment(subject, &Fragment::from_lines(text, &fence.lines), found);
+        fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }
     for (span, from, to) in subject.names(text) {
         if found.covered(span) {
             continue;
         }
-        let fenced = fences.iter().any(|fence| fence.span.contains(span));
+        let fenced = blocks.iter().any(|block| block.span.contains(span));
         if fenced || is_import_line(text, span) {
             let reason = Reason {
                 form: Form::DocCode,
@@ -74,79 +74,6 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
         found.edits.push(edit);
         found.rewrites.push(rewrite);
     }
-}
-
-struct Fence {
-    language: String,
-    span: ByteSpan,
-    /// Each line with its line break, and the bytes of indentation or prompt before the code.
-    lines: Vec<(ByteSpan, usize)>,
-}
-
-impl Fence {
-    fn speaks(&self, language: LanguageKind) -> bool {
-        match language {
-            LanguageKind::Python => matches!(
-                self.language.as_str(),
-                "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"
-            ),
-            LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
-        }
-    }
-}
-
-fn fences(text: &str) -> Vec<Fence> {
-    let mut fences = Vec::new();
-    let mut open: Option<(String, usize, Fence)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let span = ByteSpan::from_range(at..at + line.len());
-        at += line.len();
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        let mark: String = trimmed
-            .chars()
-            .take_while(|c| matches!(c, '`' | '~'))
-            .collect();
-        match &mut open {
-            Some((opening, _, _))
-                if mark.len() >= opening.len()
-                    && mark.starts_with(opening.as_str())
-                    && trimmed.trim() == mark =>
-            {
-                fences.extend(open.take().map(|(_, _, fence)| fence));
-            }
-            Some((_, opening_indent, fence)) => {
-                let prompt = if trimmed.starts_with(">>> ") || trimmed.starts_with("... ") {
-                    indent + 4
-                } else {
-                    indent.min(*opening_indent)
-                };
-                fence.span = fence.span.cover(span);
-                fence.lines.push((span, prompt));
-            }
-            None if mark.len() >= 3 => {
-                let info = trimmed.trim_start_matches(['`', '~']).trim();
-                let language = info
-                    .split([' ', ',', '{', '}'])
-                    .find(|word| !word.is_empty())
-                    .unwrap_or_default()
-                    .to_lowercase();
-                open = Some((
-                    mark,
-                    indent,
-                    Fence {
-                        language,
-                        span: ByteSpan::empty(span.end),
-                        lines: Vec::new(),
-                    },
-                ));
-            }
-            None => {}
-        }
-    }
-    fences.extend(open.map(|(_, _, fence)| fence));
-    fences
 }
 
 /// Whether the line up to a name is an import, prompts aside.
