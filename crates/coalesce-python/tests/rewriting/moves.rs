@@ -720,6 +720,15 @@ fn bare_names_that_are_looked_up_in_the_package_are_reported() {
 }
 
 #[test]
+fn a_package_of_a_namespace_that_nobody_imports_is_called_like_its_neighbours() {
+    check(
+        "//- plugins/a/space/a/__init__.py\n//- plugins/a/space/a/old.py\n//- plugins/a/space/a/conf.py\nfrom .old import f\n//- plugins/b/space/b/__init__.py\n//- plugins/b/tests/test_b.py\nfrom space.b import f\n//- conf/run.py\nx = 'space.a.old.f'\n",
+        &[moving("space.a.old", "space.a.core.new")],
+        "//- plugins/a/space/a/old.py\nGONE\n//- plugins/a/space/a/core/__init__.py\n//- plugins/a/space/a/core/new.py\n//- plugins/a/space/a/conf.py\nfrom .core.new import f\n//- conf/run.py\nx = 'space.a.core.new.f'\n",
+    );
+}
+
+#[test]
 fn a_module_stays_in_its_root_where_several_have_the_package() {
     check(
         "//- a/app/tests/__init__.py\n//- a/app/tests/more/__init__.py\n//- a/app/tests/test_a.py\n//- tests/__init__.py\n//- tests/test_b.py\nfrom tests.util import f\n//- tests/util.py\n//- z/app/tests/__init__.py\n//- z/app/tests/more/__init__.py\n",
