@@ -464,7 +464,7 @@ impl PythonGraph {
     }
 
     /// What a star import of `source` supplies under `name`.
-    fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
+    pub(crate) fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
         let Some(facts) = self.facts.get(source) else {
             return Entity::Opaque;
         };

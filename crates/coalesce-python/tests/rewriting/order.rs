@@ -94,3 +94,38 @@ class E: pass
 ";
     check(tree, &[]);
 }
+
+#[test]
+fn what_a_later_star_brings_is_not_bound_yet() {
+    let late = "from .util import *\nfrom .classes import *\n";
+    let early = "from .classes import *\nfrom .util import *\n";
+    for (order, tail, expected) in [
+        (late, "", &["`density` of `pkg`"][..]),
+        (
+            late,
+            "def __getattr__(name): ...\n",
+            &["`density` of `pkg`"],
+        ),
+        (early, "def __getattr__(name): ...\n", &[]),
+        (early, "", &[]),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py
+{order}from .core import *
+{tail}//- pkg/util.py
+u = 1
+//- pkg/classes.py
+def density(): pass
+//- pkg/core/__init__.py
+from .user import g
+//- pkg/core/user.py
+from pkg import density
+g = density
+"
+        );
+        check(&tree, expected);
+    }
+    // `__getattr__` may bring what nothing else does.
+    let lazy = "//- pkg/__init__.py\nfrom .util import *\nfrom .core import *\nif TYPE_CHECKING:\n    from .core.user import density\ndef __getattr__(name): ...\n//- pkg/util.py\nu = 1\n//- pkg/core/__init__.py\nfrom .user import g\n//- pkg/core/user.py\nfrom pkg import density as d\ng = 1\ndensity = 1\n";
+    check(lazy, &[]);
+}
