@@ -193,11 +193,23 @@ fn whole(
             "the chain leads to a module with another name",
         ),
     );
-    if let Some((import, _)) = imports.first() {
+    load(file, imports, module, (&old, &new), found);
+}
+
+/// Adds the import that a chain needs by its new name, unless something in the file loads it.
+fn load(
+    file: &File<'_>,
+    imports: &[(&ImportStatement, &Leaf)],
+    module: usize,
+    (old, new): (&str, &str),
+    found: &mut FileEdits,
+) {
+    if let Some((import, leaf)) = imports.first() {
+        let first = leaf.bound();
         let covers = |name: &str| {
             name == old
                 || name
-                    .strip_prefix(old.as_str())
+                    .strip_prefix(old)
                     .is_some_and(|rest| rest.starts_with('.'))
         };
         let plain = file
@@ -212,7 +224,7 @@ fn whole(
         let through = imports
             .iter()
             .filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
-        let same_top = new.split('.').next() == Some(root);
+        let same_top = new.split('.').next() == Some(first);
         let loads = |start| file.mapping.loads(start, module);
         let brought = same_top && through.into_iter().any(loads);
         if !loaded && !brought {
