@@ -26,6 +26,14 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
                 text: "a full name in code of a document",
             };
             found.change(span, &from, &to, reason);
+        } else if is_link(text, span) {
+            let reason = Reason {
+                form: Form::DocLink,
+                evidence: Evidence::ExactName,
+                safety: Safety::Safe,
+                text: "a full name that a document links to",
+            };
+            found.change(span, &from, &to, reason);
         } else if subject.prose {
             let reason = Reason {
                 form: Form::Prose,
@@ -74,6 +82,32 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
         found.edits.push(edit);
         found.rewrites.push(rewrite);
     }
+}
+
+/// Whether a name is what a role or a directive of reStructuredText leads to: `` :mod:`a.b` ``,
+/// `` :func:`text <a.b>` ``, `.. automodule:: a.b`.
+fn is_link(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let directive = line
+        .trim()
+        .strip_prefix(".. ")
+        .and_then(|rest| rest.strip_suffix("::"));
+    let names = ["auto", "py:", "module", "currentmodule"];
+    if directive.is_some_and(|name| names.iter().any(|start| name.starts_with(start))) {
+        return true;
+    }
+    let plain = line.trim_end_matches(['~', '!']);
+    let titled = line
+        .strip_suffix('<')
+        .and_then(|head| Some(head.rsplit_once('`')?.0));
+    let opening = plain.strip_suffix('`').or(titled);
+    opening
+        .and_then(|head| head.strip_suffix(':'))
+        .is_some_and(|head| {
+            let role = head.rsplit([' ', '(', '[', ',']).next().unwrap_or_default();
+            role.starts_with(':') && role.len() > 1
+        })
 }
 
 /// Whether the line up to a name is an import, prompts aside.
@@ -138,4 +172,29 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_and_directives_lead_to_names() {
+        for (text, expected) in [
+            (":mod:`p.old`", true),
+            ("see (:py:func:`~p.old.f`)", true),
+            ("see :class:`the class <p.old.C>`", true),
+            (".. automodule:: p.old", true),
+            ("   .. currentmodule:: p.old", true),
+            ("`p.old`", false),
+            ("``p.old``", false),
+            ("Use p.old", false),
+            (".. note:: p.old", false),
+            ("<p.old>", false),
+        ] {
+            let start = text.find("p.old").unwrap();
+            let span = ByteSpan::from_range(start..start + 5);
+            assert_eq!(is_link(text, span), expected, "{text}");
+        }
+    }
 }
