@@ -20,8 +20,8 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
 
 use predicates::{
-    assigns_all, catches_import_error, is_logger, is_name, is_suppress, is_type_checking,
-    is_warning, mentions_type_checking, stronger,
+    assigns_all, catches_import_error, is_logger, is_name, is_run_as_program, is_suppress,
+    is_type_checking, is_warning, mentions_type_checking, stronger,
 };
 
 /// What the walk found.
@@ -71,6 +71,8 @@ pub struct Binding {
     pub import: Option<(usize, usize)>,
     /// The use whose value it takes over unchanged: `b` in `a = b`.
     pub value: Option<usize>,
+    /// It is made only when the file runs as a program: whoever imports it does not see it.
+    pub program: bool,
 }
 
 /// A name, and the attributes that follow it: `a.b.c`.
@@ -128,6 +130,7 @@ impl Analysis {
             annotation: false,
             quoted: annotations,
             branches: 0,
+            program: false,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -171,14 +174,15 @@ impl Analysis {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Names bound at module level by something else than an import, in source order.
+    /// Names that importing the module binds by something else than an import, in source order.
     #[must_use]
     pub fn defines(&self) -> Vec<String> {
         let Some(module) = self.scopes.first() else {
             return Vec::new();
         };
         let own = module.bindings.iter().filter_map(|(name, bindings)| {
-            let first = bindings.iter().find(|binding| binding.import.is_none())?;
+            let mut own = bindings.iter().filter(|binding| !binding.program);
+            let first = own.find(|binding| binding.import.is_none())?;
             Some((first.span, name.clone()))
         });
         let mut own: Vec<_> = own.collect();
@@ -206,11 +210,18 @@ struct Walker<'t> {
     quoted: bool,
     /// Branches of `if` statements around.
     branches: usize,
+    /// Below `if __name__ == "__main__"`: nothing of it happens when the file is imported.
+    program: bool,
 }
 
 impl<'t> Walker<'t> {
     fn span(&self, node: impl Ranged) -> ByteSpan {
         shift(node.range(), self.start)
+    }
+
+    /// Whether importing the module executes what is walked.
+    fn executed(&self) -> bool {
+        self.depth == 0 && !self.program
     }
 
     fn module(&mut self, body: &'t [Stmt]) {
@@ -280,6 +291,7 @@ impl<'t> Walker<'t> {
         } else {
             self.scope
         };
+        let program = self.program;
         if let Some(scope) = self.found.scopes.get_mut(scope) {
             scope
                 .bindings
@@ -289,6 +301,7 @@ impl<'t> Walker<'t> {
                     span,
                     import,
                     value: None,
+                    program,
                 });
         }
     }
@@ -351,7 +364,7 @@ impl<'t> Walker<'t> {
             span: shift(range, self.start),
             from,
             leaves,
-            eager: self.depth == 0 && self.guard != Guard::TypeChecking,
+            eager: self.executed() && self.guard != Guard::TypeChecking,
             top_level: self.scope == 0,
             guard: self.guard,
             conditional: self.branches > 0,
@@ -429,7 +442,7 @@ impl<'t> Walker<'t> {
             scope,
             chain,
             store,
-            eager: self.depth == 0,
+            eager: self.executed(),
         });
     }
 
@@ -540,7 +553,10 @@ impl<'t> Walker<'t> {
         // Below `if not TYPE_CHECKING` and after `if TYPE_CHECKING` stands what is executed.
         let branch = usize::from(!mentions_type_checking(&statement.test));
         self.branches += branch;
+        let outer = self.program;
+        self.program |= is_run_as_program(&statement.test);
         self.guarded(guard, &statement.body);
+        self.program = outer;
         for clause in &statement.elif_else_clauses {
             if let Some(test) = &clause.test {
                 self.visit_expr(test);
@@ -574,7 +590,7 @@ impl<'t> Walker<'t> {
             };
             self.found
                 .dynamic_imports
-                .push((name, guard, self.depth == 0));
+                .push((name, guard, self.executed()));
         }
     }
 

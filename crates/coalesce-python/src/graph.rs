@@ -373,6 +373,13 @@ impl PythonGraph {
             || name.ends_with("_pb2_grpc")
     }
 
+    /// Whether the text of a module binds `name`, by an import or otherwise.
+    pub(crate) fn binds(&self, module: usize, name: &str) -> bool {
+        self.bound
+            .get(module)
+            .is_some_and(|bound| bound.contains_key(name))
+    }
+
     /// What `name` is in a module: bound there, a submodule, or supplied by a star import.
     #[must_use]
     pub fn member(&self, module: usize, name: &str) -> Entity {
@@ -457,7 +464,7 @@ impl PythonGraph {
     }
 
     /// What a star import of `source` supplies under `name`.
-    fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
+    pub(crate) fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
         let Some(facts) = self.facts.get(source) else {
             return Entity::Opaque;
         };

@@ -23,7 +23,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 3;
+    const FACTS_VERSION: u32 = 4;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python

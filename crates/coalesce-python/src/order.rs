@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     analysis::Analysis,
+    facts::ImportStatement,
     graph::{Entity, PythonGraph},
     names::Names,
 };
@@ -146,9 +147,12 @@ impl<'g> Program<'g> {
             .rev()
             .map(|(index, module)| (module.name.as_str(), index))
             .collect();
+        // A package without a file executes nothing; the ones above it do.
         let parent = |name: &str| {
-            name.rsplit_once('.')
-                .and_then(|(parent, _)| by_name.get(parent).copied())
+            let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+            above
+                .skip(1)
+                .find_map(|parent| by_name.get(parent).copied())
         };
         Self {
             graph,
@@ -290,31 +294,45 @@ impl<'g> Program<'g> {
         if name == "*" {
             return false;
         }
-        let before = facts
-            .imports
-            .iter()
-            .filter(|import| import.top_level && import.eager && import.span.start < *position);
-        let mut star = false;
-        for leaf in before.flat_map(|import| &import.leaves) {
-            if leaf.bound() == name {
-                return true;
-            }
-            star |= leaf.name.text == "*";
-        }
-        // What a star import, `__getattr__` or run-time code may supply is given the benefit of doubt.
-        if facts.dynamic || (name.starts_with("__") && name.ends_with("__")) {
+        // What run-time code may supply is given the benefit of doubt.
+        if name.starts_with("__") && name.ends_with("__") {
             return true;
         }
-        let own = self.bound.get(module).is_some_and(|bound| {
-            bound
-                .get_or_init(|| self.bindings(module))
-                .get(name)
-                .is_some_and(|at| at < position)
-        });
-        let by_import = facts.imports.iter().any(|import| {
-            import.top_level && import.leaves.iter().any(|leaf| leaf.bound() == name)
-        });
-        own || (star && !by_import && !facts.defines.iter().any(|define| define == name))
+        let executed = facts
+            .imports
+            .iter()
+            .filter(|import| import.top_level && import.eager);
+        let (before, later): (Vec<_>, Vec<_>) =
+            executed.partition(|import| import.span.start < *position);
+        let supplied = |import: &&ImportStatement| self.supplies(module, import, name);
+        let own = self
+            .bound
+            .get(module)
+            .and_then(|bound| bound.get_or_init(|| self.bindings(module)).get(name));
+        if before.iter().any(|import| supplied(import) != Some(false))
+            || own.is_some_and(|at| at < position)
+        {
+            return true;
+        }
+        let bound_later =
+            own.is_some() || later.iter().any(|import| supplied(import) == Some(true));
+        facts.dynamic && !bound_later
+    }
+
+    /// Whether an import statement of a module binds a name; `None` when a star may.
+    fn supplies(&self, module: usize, import: &ImportStatement, name: &str) -> Option<bool> {
+        if import.leaves.iter().any(|leaf| leaf.bound() == name) {
+            return Some(true);
+        }
+        if !import.leaves.iter().any(|leaf| leaf.name.text == "*") {
+            return Some(false);
+        }
+        let source = self.graph.base_module(module, import)?;
+        match self.graph.star_member(source, name, 0) {
+            Entity::Missing => Some(false),
+            Entity::Module(_) | Entity::Item(..) => Some(true),
+            Entity::External | Entity::Opaque => None,
+        }
     }
 
     /// Where a module first binds each of its own names.

@@ -167,7 +167,7 @@ impl Namer {
             );
             let is_declared = self.declared.contains_key(&root);
             let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
-            let supported = self.support.get(&subject).copied().unwrap_or(0);
+            let supported = self.supported(&subject, top.as_ref(), nearest.as_ref());
             let segments = name.split('.').count();
             // The bare name of a script says nothing: every directory has its `utils`. Beside a
             // package it is what the package calls it.
@@ -187,6 +187,20 @@ impl Namer {
             above = root.parent();
         }
         self.choose(path, candidates)
+    }
+
+    /// How often the tree imports what a topmost package would be called. One that nobody imports,
+    /// such as a plug-in, is called like its neighbours: `plugins/a/space/a` is `space.a` where the
+    /// tree imports `space.b`.
+    fn supported(&self, subject: &str, top: Option<&TreePath>, nearest: Option<&TreePath>) -> u32 {
+        let count = |name: &str| self.support.get(name).copied().unwrap_or(0);
+        let found = count(subject);
+        let alone = top.is_some_and(|top| count(top.file_name()) == 0)
+            && !nearest.is_some_and(|nearest| self.declared.contains_key(nearest));
+        match subject.rsplit_once('.').filter(|_| found == 0 && alone) {
+            Some((space, _)) => count(space).min(1),
+            None => found,
+        }
     }
 
     /// The topmost package that holds the directory; `None` when it is no package.

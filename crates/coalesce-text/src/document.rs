@@ -1,29 +1,37 @@
 //! Documents and notebooks: code in them is code, the rest is prose.
 
-use coalesce_model::{ByteSpan, Evidence, Form, LanguageKind, Safety};
+use coalesce_model::{ByteSpan, Evidence, Form, Safety};
 
-use crate::{Found, Reason, Subject, fragment::Fragment};
+use crate::{Found, Reason, Subject, blocks::blocks, fragment::Fragment};
 
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    let fences = fences(text);
-    for fence in fences
+    let blocks = blocks(text);
+    for block in blocks
         .iter()
-        .filter(|fence| fence.speaks(subject.graph.language()))
+        .filter(|block| block.speaks(subject.graph.language()))
     {
-        fragment(subject, &Fragment::from_lines(text, &fence.lines), found);
+        fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }
     for (span, from, to) in subject.names(text) {
         if found.covered(span) {
             continue;
         }
-        let fenced = fences.iter().any(|fence| fence.span.contains(span));
+        let fenced = blocks.iter().any(|block| block.span.contains(span));
         if fenced || is_import_line(text, span) {
             let reason = Reason {
                 form: Form::DocCode,
                 evidence: Evidence::ExactName,
                 safety: Safety::Safe,
                 text: "a full name in code of a document",
+            };
+            found.change(span, &from, &to, reason);
+        } else if is_link(text, span) {
+            let reason = Reason {
+                form: Form::DocLink,
+                evidence: Evidence::ExactName,
+                safety: Safety::Safe,
+                text: "a full name that a document links to",
             };
             found.change(span, &from, &to, reason);
         } else if subject.prose {
@@ -76,77 +84,30 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
     }
 }
 
-struct Fence {
-    language: String,
-    span: ByteSpan,
-    /// Each line with its line break, and the bytes of indentation or prompt before the code.
-    lines: Vec<(ByteSpan, usize)>,
-}
-
-impl Fence {
-    fn speaks(&self, language: LanguageKind) -> bool {
-        match language {
-            LanguageKind::Python => matches!(
-                self.language.as_str(),
-                "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"
-            ),
-            LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
-        }
+/// Whether a name is what a role or a directive of reStructuredText leads to: `` :mod:`a.b` ``,
+/// `` :func:`text <a.b>` ``, `.. automodule:: a.b`.
+fn is_link(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let directive = line
+        .trim()
+        .strip_prefix(".. ")
+        .and_then(|rest| rest.strip_suffix("::"));
+    let names = ["auto", "py:", "module", "currentmodule"];
+    if directive.is_some_and(|name| names.iter().any(|start| name.starts_with(start))) {
+        return true;
     }
-}
-
-fn fences(text: &str) -> Vec<Fence> {
-    let mut fences = Vec::new();
-    let mut open: Option<(String, usize, Fence)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let span = ByteSpan::from_range(at..at + line.len());
-        at += line.len();
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        let mark: String = trimmed
-            .chars()
-            .take_while(|c| matches!(c, '`' | '~'))
-            .collect();
-        match &mut open {
-            Some((opening, _, _))
-                if mark.len() >= opening.len()
-                    && mark.starts_with(opening.as_str())
-                    && trimmed.trim() == mark =>
-            {
-                fences.extend(open.take().map(|(_, _, fence)| fence));
-            }
-            Some((_, opening_indent, fence)) => {
-                let prompt = if trimmed.starts_with(">>> ") || trimmed.starts_with("... ") {
-                    indent + 4
-                } else {
-                    indent.min(*opening_indent)
-                };
-                fence.span = fence.span.cover(span);
-                fence.lines.push((span, prompt));
-            }
-            None if mark.len() >= 3 => {
-                let info = trimmed.trim_start_matches(['`', '~']).trim();
-                let language = info
-                    .split([' ', ',', '{', '}'])
-                    .find(|word| !word.is_empty())
-                    .unwrap_or_default()
-                    .to_lowercase();
-                open = Some((
-                    mark,
-                    indent,
-                    Fence {
-                        language,
-                        span: ByteSpan::empty(span.end),
-                        lines: Vec::new(),
-                    },
-                ));
-            }
-            None => {}
-        }
-    }
-    fences.extend(open.map(|(_, _, fence)| fence));
-    fences
+    let plain = line.trim_end_matches(['~', '!']);
+    let titled = line
+        .strip_suffix('<')
+        .and_then(|head| Some(head.rsplit_once('`')?.0));
+    let opening = plain.strip_suffix('`').or(titled);
+    opening
+        .and_then(|head| head.strip_suffix(':'))
+        .is_some_and(|head| {
+            let role = head.rsplit([' ', '(', '[', ',']).next().unwrap_or_default();
+            role.starts_with(':') && role.len() > 1
+        })
 }
 
 /// Whether the line up to a name is an import, prompts aside.
@@ -211,4 +172,29 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
         at += 1;
     }
     bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_and_directives_lead_to_names() {
+        for (text, expected) in [
+            (":mod:`p.old`", true),
+            ("see (:py:func:`~p.old.f`)", true),
+            ("see :class:`the class <p.old.C>`", true),
+            (".. automodule:: p.old", true),
+            ("   .. currentmodule:: p.old", true),
+            ("`p.old`", false),
+            ("``p.old``", false),
+            ("Use p.old", false),
+            (".. note:: p.old", false),
+            ("<p.old>", false),
+        ] {
+            let start = text.find("p.old").unwrap();
+            let span = ByteSpan::from_range(start..start + 5);
+            assert_eq!(is_link(text, span), expected, "{text}");
+        }
+    }
 }

@@ -27,9 +27,18 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
     {
         return None;
     }
-    let history = ["changelog", "changes", "history", "news", "release"]
-        .iter()
-        .any(|word| lower.starts_with(word));
+    let history = [
+        "changelog",
+        "changes",
+        "history",
+        "news",
+        "release",
+        "whatsnew",
+        "whats-new",
+        "whats_new",
+    ]
+    .iter()
+    .any(|word| lower.starts_with(word));
     let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
     let document = matches!(
         extension,
@@ -38,7 +47,13 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
     let old = path.components().any(|part| {
         matches!(
             part,
-            "whatsnew" | "changelog" | "release_notes" | "release-notes" | "releases"
+            "whatsnew"
+                | "history"
+                | "changelog"
+                | "changelog.d"
+                | "release_notes"
+                | "release-notes"
+                | "releases"
         )
     });
     if (history || (old && document)) && (document || extension.is_none()) {
@@ -95,6 +110,8 @@ mod tests {
             ("README.md", Some(FileKind::Document)),
             ("CHANGELOG.md", Some(FileKind::History)),
             ("docs/releases/3.1.txt", Some(FileKind::History)),
+            ("docs/history/3.0.rst", Some(FileKind::History)),
+            ("doc/whats-new.rst", Some(FileKind::History)),
             ("nb/a.ipynb", Some(FileKind::Notebook)),
             ("Cargo.lock", None),
             ("src/lib.rs", None),

@@ -3,6 +3,7 @@
 //! Full names and the paths of moved files, with the class of evidence for each. Code inside
 //! documents goes back to the language, as a fragment. Nothing is read from disk here.
 
+mod blocks;
 mod document;
 mod fragment;
 mod kind;

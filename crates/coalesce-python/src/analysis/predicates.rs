@@ -1,7 +1,7 @@
 //! What single expressions are, told by their spelling alone.
 
 use coalesce_model::Guard;
-use ruff_python_ast::Expr;
+use ruff_python_ast::{CmpOp, Expr};
 
 /// The guard inside of another one: what hides a failure prevails.
 pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
@@ -12,6 +12,19 @@ pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
     } else {
         inner
     }
+}
+
+/// `__name__ == "__main__"`, either way round.
+pub(super) fn is_run_as_program(test: &Expr) -> bool {
+    let Expr::Compare(compare) = test else {
+        return false;
+    };
+    let ([CmpOp::Eq], [right]) = (&*compare.ops, &*compare.comparators) else {
+        return false;
+    };
+    let main = |side: &Expr| matches!(side, Expr::StringLiteral(text) if text.value.to_str() == "__main__");
+    let left = &*compare.left;
+    (is_name(left, "__name__") && main(right)) || (main(left) && is_name(right, "__name__"))
 }
 
 pub(super) fn is_name(expression: &Expr, name: &str) -> bool {

@@ -4,8 +4,12 @@
 use coalesce_model::{ByteSpan, Form};
 
 use crate::{
+    analysis::Use,
     names::occurrences,
-    rewrite::file::{File, FileEdits},
+    rewrite::{
+        chains::module_of,
+        file::{File, FileEdits},
+    },
 };
 
 /// Reports what may name the changed modules by part of their names.
@@ -17,6 +21,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         };
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
         completed(file, &change.from, leaf, found);
+        looked_up(file, &change.from, leaf, found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
             mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
@@ -57,6 +62,41 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     let prefixes = prefixes.into_iter().map(|span| (span, why));
     for (span, why) in rests.chain(prefixes) {
         if !found.covered(span) {
+            found.leave(span, Form::String, name, why);
+        }
+    }
+}
+
+/// Bare names by which a program looks a submodule up: `getattr(pkg.old, "gpu")` and
+/// `__import__("pkg.old", fromlist=["gpu"])`.
+fn looked_up(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
+    let package = name
+        .rsplit_once('.')
+        .and_then(|(package, _)| file.graph().find(file.module, package));
+    let strings = file.analysis().strings.iter();
+    let bare = strings
+        .filter(|string| !string.documentation && string.span.of(file.text) == Some(leaf))
+        .map(|string| string.span);
+    for span in bare {
+        let before = file.text.get(..span.start as usize).unwrap_or_default();
+        let before = before.trim_end_matches(['"', '\'']).trim_end();
+        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+        let attribute = before
+            .strip_suffix(',')
+            .map(str::trim_end)
+            .is_some_and(|object| {
+                let ends = |used: &&Use| {
+                    used.chain
+                        .last()
+                        .is_some_and(|last| last.span.end as usize == object.len())
+                };
+                let mut uses = file.analysis().uses.iter();
+                let module = uses.find(ends).and_then(|used| module_of(file, used));
+                module.is_some() && module == package
+            });
+        let listed = line.contains("fromlist") && line.trim_end().ends_with(['[', '(', ',']);
+        if (attribute || listed) && !found.covered(span) {
+            let why = "a bare name that is looked up in the package; it may name the module";
             found.leave(span, Form::String, name, why);
         }
     }

@@ -12,6 +12,7 @@ use crate::{
     rewrite::{
         file::{File, FileEdits, Reference},
         imports::check_item,
+        lost,
     },
 };
 
@@ -70,6 +71,18 @@ fn root<'a>(file: &File<'a>, used: &'a Use) -> Option<Root<'a>> {
         let held = file.names.held_module(used.scope, first)?;
         Some(Root::Module(held, None))
     })
+}
+
+/// The module that a whole chain leads to.
+pub fn module_of(file: &File<'_>, used: &Use) -> Option<usize> {
+    let (length, module) = match root(file, used)? {
+        Root::Whole(_) => module_prefix(file, &used.chain)?,
+        Root::Module(module, _) => {
+            let modules = path(file, module, &used.chain);
+            (modules.len(), *modules.last()?)
+        }
+    };
+    (length == used.chain.len()).then_some(module)
 }
 
 /// The modules that the segments of a chain after its root stand for, as far as each is the
@@ -144,6 +157,13 @@ fn whole(
     item(file, module, used.chain.get(length), found);
     let old = text_of(&used.chain, length);
     let Some(new) = file.absolute(&old) else {
+        lost::keep(
+            file,
+            used,
+            &old,
+            imports.first().map(|(import, _)| *import),
+            found,
+        );
         return;
     };
     // `import old` becomes `import new as old`: the root means the new module already.
@@ -173,11 +193,23 @@ fn whole(
             "the chain leads to a module with another name",
         ),
     );
-    if let Some((import, _)) = imports.first() {
+    load(file, imports, module, (&old, &new), found);
+}
+
+/// Adds the import that a chain needs by its new name, unless something in the file loads it.
+fn load(
+    file: &File<'_>,
+    imports: &[(&ImportStatement, &Leaf)],
+    module: usize,
+    (old, new): (&str, &str),
+    found: &mut FileEdits,
+) {
+    if let Some((import, leaf)) = imports.first() {
+        let first = leaf.bound();
         let covers = |name: &str| {
             name == old
                 || name
-                    .strip_prefix(old.as_str())
+                    .strip_prefix(old)
                     .is_some_and(|rest| rest.starts_with('.'))
         };
         let plain = file
@@ -192,7 +224,7 @@ fn whole(
         let through = imports
             .iter()
             .filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
-        let same_top = new.split('.').next() == Some(root);
+        let same_top = new.split('.').next() == Some(first);
         let loads = |start| file.mapping.loads(start, module);
         let brought = same_top && through.into_iter().any(loads);
         if !loaded && !brought {
@@ -215,7 +247,7 @@ fn below(
     };
     item(file, last, used.chain.get(at + 1), found);
     let moved = |module: usize| file.mapping.new_name(module).is_some();
-    if at == 0 || !modules.iter().any(|module| moved(*module)) {
+    if at == 0 {
         return;
     }
     let (old, new) = (
@@ -224,6 +256,10 @@ fn below(
             .unwrap_or_default(),
         file.mapping.name_after(last),
     );
+    if !modules.iter().any(|module| moved(*module)) {
+        lost::keep(file, used, &old, import, found);
+        return;
+    }
     let root_after = file.mapping.name_after(root);
     let now: String = used
         .chain

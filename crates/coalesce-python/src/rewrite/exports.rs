@@ -1,10 +1,14 @@
-//! `__all__` entries that name a submodule which leaves the package.
+//! `__all__` entries that name a submodule which leaves the package, and who relied on them.
 
 use coalesce_model::{ByteSpan, Edit, Form};
 
-use crate::rewrite::{
-    file::{File, FileEdits, Reference},
-    list,
+use crate::{
+    facts::ImportStatement,
+    rewrite::{
+        file::{File, FileEdits, Reference},
+        imports::relative,
+        list,
+    },
 };
 
 /// Follows submodules that `__all__` names without an import of theirs: a new leaf name in the same
@@ -72,6 +76,71 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     for span in list::remove(file.text, &quoted, &gone).spans {
         found.push(Edit::delete(span));
     }
+}
+
+/// Submodules that a star import brought because `__all__` names them, and brings no more: they are
+/// imported by name where they are used.
+pub fn star_users(file: &File<'_>, found: &mut FileEdits) {
+    let analysis = file.analysis();
+    for (import, _) in &analysis.imports {
+        if !import.leaves.iter().any(|leaf| leaf.name.text == "*") {
+            continue;
+        }
+        let base = import.base(file.package).unwrap_or_default();
+        let Some(package) = file.base_module(import, &base) else {
+            continue;
+        };
+        for (name, new) in leaving(file, package) {
+            let used = analysis.uses.iter().any(|used| {
+                used.chain.first().is_some_and(|root| root.text == name)
+                    && analysis.binding_scope(used.scope, name).is_none()
+            });
+            if used {
+                let full = format!("{base}.{name}");
+                let reason = "the star import does not bring it any more";
+                let reference = Reference::resolved(Form::ImportFrom, &full, new, reason);
+                found.note(import.span, reference);
+                found.add_statement(file.place_after(import), by_name(file, import, name, new));
+            }
+        }
+    }
+}
+
+/// Names of submodules in the `__all__` of a package that get another name, and the name.
+fn leaving<'f>(file: &File<'f>, package: usize) -> Vec<(&'f str, &'f str)> {
+    let (graph, mapping) = (file.graph(), file.mapping);
+    let all = graph
+        .facts
+        .get(package)
+        .and_then(|facts| facts.all.as_ref());
+    let entries = all.into_iter().flatten().filter_map(|entry| {
+        let name = entry.text.as_str();
+        let submodule = graph
+            .submodule(package, name)
+            .filter(|_| !graph.binds(package, name))?;
+        let new = mapping.new_name(submodule)?;
+        let stays = new == format!("{}.{name}", mapping.name_after(package));
+        (!stays).then_some((name, new))
+    });
+    entries.collect()
+}
+
+/// The statement that imports the module `new` as `name`.
+fn by_name(file: &File<'_>, import: &ImportStatement, name: &str, new: &str) -> String {
+    let Some((parent, leaf)) = new.rsplit_once('.') else {
+        return format!("import {new} as {name}");
+    };
+    let dots = import.from.as_ref().is_some_and(|from| from.level > 0);
+    let spelled = dots
+        .then(|| relative(&file.package_after, parent))
+        .flatten()
+        .unwrap_or_else(|| parent.to_owned());
+    let alias = if leaf == name {
+        String::new()
+    } else {
+        format!(" as {name}")
+    };
+    format!("from {spelled} import {leaf}{alias}")
 }
 
 fn with_quotes(text: &str, span: ByteSpan) -> ByteSpan {

@@ -8,7 +8,10 @@ use std::{
 use coalesce_model::{Change, ChangeKind, ImportTarget, Texts, TreePath, change::renamed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{Entity, PythonGraph};
+use crate::{
+    graph::{Entity, PythonGraph},
+    rewrite::lost,
+};
 
 /// The changes, seen from the modules of a graph.
 pub struct Mapping<'g> {
@@ -25,8 +28,11 @@ pub struct Mapping<'g> {
     pub paths: FxHashMap<String, String>,
     /// Names of files that move and say something by themselves.
     pub file_names: FxHashSet<String>,
-    /// Texts that every file with a reference contains: the last segments of the changed names.
+    /// Texts that every file with a reference contains: the last segments of the changed names, and
+    /// of packages that need an import of their own.
     needles: Vec<memchr::memmem::Finder<'static>>,
+    /// Packages that nothing loads any more where something did.
+    pub lost: BTreeSet<String>,
     /// Modules that each module imports when it is executed.
     eager: OnceLock<Vec<Vec<usize>>>,
 }
@@ -50,6 +56,7 @@ impl<'g> Mapping<'g> {
                 .into_iter()
                 .map(|needle| memchr::memmem::Finder::new(needle).into_owned())
                 .collect(),
+            lost: BTreeSet::new(),
             eager: OnceLock::new(),
         };
         for (index, module) in graph.modules.iter().enumerate() {
@@ -62,6 +69,13 @@ impl<'g> Mapping<'g> {
             mapping.place(change, texts);
         }
         mapping.name_paths();
+        mapping.lost = lost::packages(&mapping);
+        let leaves = mapping
+            .lost
+            .iter()
+            .filter_map(|name| name.rsplit('.').next());
+        let finders = leaves.map(|leaf| memchr::memmem::Finder::new(leaf).into_owned());
+        mapping.needles.extend(finders);
         mapping
     }
 
@@ -194,15 +208,30 @@ impl<'g> Mapping<'g> {
         inside || module.path == *path
     }
 
-    /// The path, without extension, that a module called `to` has: below the nearest package that
-    /// exists, else below the root that the old name counts from.
+    /// The path, without extension, that a module called `to` has: below its own root where that
+    /// has the top-level package, else below the nearest package that exists, else below its root.
     fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
+        let root = own_root(from, path, package);
+        let at = |name: &str| {
+            let directory = joined(&root, &name.replace('.', "/"));
+            TreePath::new(&format!("{directory}/__init__.py")).ok()
+        };
+        let top = to.split('.').next().unwrap_or(to);
+        let is_own = to != top
+            && at(top).is_some_and(|file| {
+                let known = self.graph.module_of(&file);
+                known.is_some_and(|module| {
+                    let named = self.graph.modules.get(module);
+                    named.is_some_and(|module| module.name == top)
+                })
+            });
+        let home = self.graph.module_of(path);
         let mut parent = to;
-        while let Some((above, _)) = parent.rsplit_once('.') {
+        while let Some((above, _)) = parent.rsplit_once('.').filter(|_| !is_own) {
             parent = above;
             let found = self
                 .graph
-                .find(None, parent)
+                .find(home, parent)
                 .and_then(|index| self.graph.modules.get(index));
             if let Some(directory) = found
                 .filter(|module| module.package)
@@ -215,25 +244,18 @@ impl<'g> Mapping<'g> {
                 return joined(directory.as_str(), &rest);
             }
         }
-        let own = from.replace('.', "/");
-        let whole = path.as_str();
-        let stem = if package {
-            path.parent().map(|directory| directory.as_str().to_owned())
-        } else {
-            whole.rsplit_once('.').map(|(stem, _)| stem.to_owned())
-        };
-        let root = stem
-            .as_deref()
-            .and_then(|stem| stem.strip_suffix(&own))
-            .unwrap_or_default()
-            .trim_end_matches('/')
-            .to_owned();
         joined(&root, &to.replace('.', "/"))
     }
 
     /// The name of a module after the changes, if they give it another one.
     pub fn new_name(&self, module: usize) -> Option<&str> {
         self.names.get(&module).map(String::as_str)
+    }
+
+    /// The module that gets a name by the changes.
+    pub fn arriving(&self, name: &str) -> Option<usize> {
+        let mut found = self.names.iter().filter(|(_, new)| *new == name);
+        found.next().map(|(module, _)| *module)
     }
 
     /// The name that a module has after the changes.
@@ -308,8 +330,8 @@ impl<'g> Mapping<'g> {
         Some(result)
     }
 
-    /// Whether executing `module` loads `target` on the way.
-    pub fn loads(&self, module: usize, target: usize) -> bool {
+    /// The modules that executing `module` imports itself.
+    pub fn executes(&self, module: usize) -> &[usize] {
         let eager = self.eager.get_or_init(|| {
             let mut eager = vec![Vec::new(); self.graph.modules.len()];
             for import in self.graph.imports.iter().filter(|import| import.eager) {
@@ -321,6 +343,11 @@ impl<'g> Mapping<'g> {
             }
             eager
         });
+        eager.get(module).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether executing `module` loads `target` on the way.
+    pub fn loads(&self, module: usize, target: usize) -> bool {
         let mut seen: FxHashSet<usize> = FxHashSet::default();
         let mut open = vec![module];
         while let Some(next) = open.pop() {
@@ -328,7 +355,7 @@ impl<'g> Mapping<'g> {
                 return true;
             }
             if seen.insert(next) {
-                open.extend(eager.get(next).into_iter().flatten().copied());
+                open.extend_from_slice(self.executes(next));
             }
         }
         false
@@ -381,6 +408,22 @@ fn respelled(spelled: &str, canonical: &str, new: &str) -> Option<String> {
         .strip_suffix(spelled)
         .filter(|root| root.ends_with('.'))?;
     Some(new.strip_prefix(root).unwrap_or(new).to_owned())
+}
+
+/// The directory that the name of a module counts from.
+fn own_root(name: &str, path: &TreePath, package: bool) -> String {
+    let stem = if package {
+        path.parent().map(|directory| directory.as_str().to_owned())
+    } else {
+        path.as_str()
+            .rsplit_once('.')
+            .map(|(stem, _)| stem.to_owned())
+    };
+    stem.as_deref()
+        .and_then(|stem| stem.strip_suffix(&name.replace('.', "/")))
+        .unwrap_or_default()
+        .trim_end_matches('/')
+        .to_owned()
 }
 
 fn joined(directory: &str, rest: &str) -> String {

@@ -10,6 +10,7 @@ mod file;
 mod imports;
 mod lazy;
 mod list;
+mod lost;
 mod mapping;
 mod paths;
 mod snippet;
@@ -100,6 +101,7 @@ fn one_file(
     } else {
         chains::rewrite(&file, &mut found);
         exports::rewrite(&file, &mut found);
+        exports::star_users(&file, &mut found);
         strings::rewrite(
             &file,
             options.prose || is_notice(graph_kind(mapping, module)),

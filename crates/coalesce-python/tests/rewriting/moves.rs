@@ -571,6 +571,69 @@ setup(packages=['pkg', 'pkg.core', 'pkg.core.gpu', 'pkg.z'])
 }
 
 #[test]
+fn what_a_star_brought_by_its_list_alone_is_imported_by_name() {
+    for (from, star, expected) in [
+        (
+            "pkg.old.gpu",
+            "from pkg.old import *\n",
+            "from pkg.old import *\nfrom pkg.core import gpu\n",
+        ),
+        (
+            "pkg.old.gpu",
+            "from .old import *\n",
+            "from .old import *\nfrom .core import gpu\n",
+        ),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/old/__init__.py\n__all__ = [\"gpu\", \"other\"]\n//- pkg/old/gpu.py\n//- pkg/old/other.py\n//- pkg/core/__init__.py\n//- pkg/user.py\n{star}gpu.f(other)\n//- pkg/idle.py\n{star}def g(gpu): return gpu\n"
+        );
+        let after = format!(
+            "//- pkg/old/__init__.py\n__all__ = [\"other\"]\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\n//- pkg/user.py\n{expected}gpu.f(other)\n"
+        );
+        check(&tree, &[moving(from, "pkg.core.gpu")], &after);
+    }
+}
+
+#[test]
+fn a_package_that_nothing_loads_any_more_is_imported_where_it_is_used() {
+    let moved = [moving("pkg.old.gpu", "pkg.core.gpu")];
+    for (user, expected) in [
+        (
+            "import pkg\npkg.old.g()\n",
+            "import pkg\nimport pkg.old\npkg.old.g()\n",
+        ),
+        (
+            "import pkg as p\ndef f(): return p.old.other.g\n",
+            "import pkg as p\nimport pkg.old\ndef f(): return p.old.other.g\n",
+        ),
+        ("import pkg, pkg.old.other\npkg.old.g()\n", ""),
+        ("import pkg\nfrom pkg import old\npkg.old.g()\n", ""),
+    ] {
+        let tree = |init: &str, core: &str, user: &str| {
+            format!(
+                "//- pkg/__init__.py\nfrom .{init} import f\n//- pkg/old/__init__.py\nfrom . import other\ndef g(): pass\n//- pkg/old/other.py\n//- pkg/old/gpu.py\n{core}//- pkg/core/__init__.py\n//- user.py\n{user}"
+            )
+        };
+        let after = if expected.is_empty() { user } else { expected };
+        check(
+            &tree("old.gpu", "f = 1\n", user),
+            &moved,
+            &format!(
+                "//- pkg/__init__.py\nfrom .core.gpu import f\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\nf = 1\n//- user.py\n{after}"
+            ),
+        );
+        // The moved module goes on loading it.
+        check(
+            &tree("old.gpu", "from .other import f\n", user),
+            &moved,
+            &format!(
+                "//- pkg/__init__.py\nfrom .core.gpu import f\n//- pkg/old/gpu.py\nGONE\n//- pkg/core/gpu.py\nfrom ..old.other import f\n//- user.py\n{user}"
+            ),
+        );
+    }
+}
+
+#[test]
 fn lazy_tables_follow_below_their_package_and_are_refused_elsewhere() {
     let tree = "//- pkg/__init__.py
 import lazy_loader as lazy
@@ -627,4 +690,49 @@ fn part_names_are_reported_and_stay() {
     let kept = plan(&MemoryTexts::fixture(tree), &changes, false).not_rewritten;
     let names: Vec<&str> = kept.iter().map(|kept| kept.name.as_str()).collect();
     assert_eq!(names, ["old.py", "old.py", "old.py", "a.old"]);
+}
+
+#[test]
+fn bare_names_that_are_looked_up_in_the_package_are_reported() {
+    for (user, count) in [
+        ("import pkg.a as a\nhasattr(a, 'old')\n", 1),
+        (
+            "import pkg.a\nmock.patch.object(\n    pkg.a,\n    \"old\",\n)\n",
+            1,
+        ),
+        ("__import__('pkg.a', fromlist=['x', 'old'])\n", 1),
+        (
+            "import pkg\nhasattr(pkg, 'old')\nx = ['old', 'old']\nf(a, 'old')\n",
+            0,
+        ),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/a/__init__.py\n//- pkg/a/old.py\n//- user.py\n{user}"
+        );
+        let kept = plan(
+            &MemoryTexts::fixture(&tree),
+            &[moving("pkg.a.old", "pkg.new")],
+            false,
+        )
+        .not_rewritten;
+        assert_eq!(kept.len(), count, "{user}{kept:?}");
+    }
+}
+
+#[test]
+fn a_package_of_a_namespace_that_nobody_imports_is_called_like_its_neighbours() {
+    check(
+        "//- plugins/a/space/a/__init__.py\n//- plugins/a/space/a/old.py\n//- plugins/a/space/a/conf.py\nfrom .old import f\n//- plugins/b/space/b/__init__.py\n//- plugins/b/tests/test_b.py\nfrom space.b import f\n//- conf/run.py\nx = 'space.a.old.f'\n",
+        &[moving("space.a.old", "space.a.core.new")],
+        "//- plugins/a/space/a/old.py\nGONE\n//- plugins/a/space/a/core/__init__.py\n//- plugins/a/space/a/core/new.py\n//- plugins/a/space/a/conf.py\nfrom .core.new import f\n//- conf/run.py\nx = 'space.a.core.new.f'\n",
+    );
+}
+
+#[test]
+fn a_module_stays_in_its_root_where_several_have_the_package() {
+    check(
+        "//- a/app/tests/__init__.py\n//- a/app/tests/more/__init__.py\n//- a/app/tests/test_a.py\n//- tests/__init__.py\n//- tests/test_b.py\nfrom tests.util import f\n//- tests/util.py\n//- z/app/tests/__init__.py\n//- z/app/tests/more/__init__.py\n",
+        &[moving("tests.util", "tests.more.util")],
+        "//- tests/util.py\nGONE\n//- tests/more/__init__.py\n//- tests/more/util.py\n//- tests/test_b.py\nfrom tests.more.util import f\n",
+    );
 }

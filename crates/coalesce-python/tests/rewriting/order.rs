@@ -61,6 +61,8 @@ fn what_is_bound_or_lazy_or_failed_before_is_no_matter() {
         "from pkg import base\ndef X(): return base.Base\n",
         "def X():\n    from ..base import Base\n",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..base import Base\nX = 1\n",
+        "X = 1\nif __name__ == '__main__':\n    from ..base import Base\n",
+        "from pkg import base\nX = 1\nif '__main__' == __name__:\n    print(base.Base)\n",
     ] {
         let expected: &[&str] = if tail.starts_with("from ..base import u") {
             &["`u` of `pkg.base`"]
@@ -74,4 +76,56 @@ fn what_is_bound_or_lazy_or_failed_before_is_no_matter() {
         "from .util import u\nfrom .core import X\n",
     );
     check(&format!("{broken}from ..base import Base\nX = Base\n"), &[]);
+}
+
+#[test]
+fn a_package_without_a_file_does_not_hide_the_ones_above_it() {
+    let tree = "//- pkg/__init__.py
+from .base import Base
+//- pkg/base.py
+from .util import u
+class Base: pass
+//- pkg/util.py
+from pkg.errors import E
+u = 1
+//- pkg/errors.py
+class E: pass
+//- pkg/core/plain.py
+";
+    check(tree, &[]);
+}
+
+#[test]
+fn what_a_later_star_brings_is_not_bound_yet() {
+    let late = "from .util import *\nfrom .classes import *\n";
+    let early = "from .classes import *\nfrom .util import *\n";
+    for (order, tail, expected) in [
+        (late, "", &["`density` of `pkg`"][..]),
+        (
+            late,
+            "def __getattr__(name): ...\n",
+            &["`density` of `pkg`"],
+        ),
+        (early, "def __getattr__(name): ...\n", &[]),
+        (early, "", &[]),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py
+{order}from .core import *
+{tail}//- pkg/util.py
+u = 1
+//- pkg/classes.py
+def density(): pass
+//- pkg/core/__init__.py
+from .user import g
+//- pkg/core/user.py
+from pkg import density
+g = density
+"
+        );
+        check(&tree, expected);
+    }
+    // `__getattr__` may bring what nothing else does.
+    let lazy = "//- pkg/__init__.py\nfrom .util import *\nfrom .core import *\nif TYPE_CHECKING:\n    from .core.user import density\ndef __getattr__(name): ...\n//- pkg/util.py\nu = 1\n//- pkg/core/__init__.py\nfrom .user import g\n//- pkg/core/user.py\nfrom pkg import density as d\ng = 1\ndensity = 1\n";
+    check(lazy, &[]);
 }

@@ -271,3 +271,16 @@ fn a_shim_names_its_manifest_and_its_names() {
     );
     assert!(tree.contains_key("pkg/box/deep/leaf.py") && tree.contains_key("pkg/box/__init__.py"));
 }
+
+#[test]
+fn a_shim_does_not_name_what_only_a_program_binds() {
+    let texts = MemoryTexts::fixture(
+        "//- pkg/__init__.py\n//- pkg/core/__init__.py\n//- pkg/old.py\ndef f(): pass\nif __name__ == \"__main__\":\n    import sys\n    console = sys.stdout\n",
+    );
+    let plan = plan(&texts, &[shimmed(moving("pkg.old", "pkg.core.new"))], false);
+    let shim = applied(&texts, &plan).remove("pkg/old.py").unwrap();
+    assert!(
+        shim.contains("f as f,") && !shim.contains("console"),
+        "{shim}"
+    );
+}
