@@ -13,8 +13,6 @@
 //! back every byte, and a second run finds nothing to do. `COALESCE_BLESS=1` writes what comes of
 //! it; read that.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
