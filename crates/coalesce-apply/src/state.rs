@@ -5,6 +5,8 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -89,6 +91,8 @@ impl StateDirectory {
     /// Takes the lock, or says who has it.
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
         self.refuse_links()?;
+        // A process that is being started holds, for an instant, a copy of what its parent has open.
+        let patience = Instant::now() + Duration::from_millis(200);
         for _ in 0..1_000 {
             let file = match self.open_lock() {
                 Ok(file) => file,
@@ -100,6 +104,10 @@ impl StateDirectory {
             };
             match file.try_lock() {
                 Ok(()) => {}
+                Err(fs::TryLockError::WouldBlock) if Instant::now() < patience => {
+                    thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
                 Err(fs::TryLockError::WouldBlock) => return Err(busy()),
                 Err(fs::TryLockError::Error(error)) => return Err(trouble(&error)),
             }

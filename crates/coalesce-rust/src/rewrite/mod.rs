@@ -78,6 +78,7 @@ pub(crate) fn rewrite(
     for (path, made) in members.edits {
         edits.entry(path).or_default().extend(made);
     }
+    needs.extend(shims::needs(&mapping));
     let widened = needs.widenings(&mapping);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);

@@ -13,6 +13,7 @@ use super::{
     layout,
     mapping::{Mapping, refusal},
     public::is_public,
+    sight::Need,
     spell::{Speller, written},
 };
 use crate::{
@@ -34,6 +35,24 @@ struct ShimFile {
     path: TreePath,
     text: String,
     from: String,
+}
+
+/// What shims have to see: the way to what they forward to.
+pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let speller = Speller { mapping };
+    for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
+        let (Some(_), Some((module, place))) = (&change.shim, root) else {
+            continue;
+        };
+        let node = mapping.world.module(*module);
+        let outer = node.and_then(|node| Some((node.parent?, &node.name)));
+        if let Some((parent, name)) = outer.filter(|_| is_public(mapping, *module)) {
+            let here = mapping.after(parent).child(name);
+            speller.chain(place, &here, &mut needs);
+        }
+    }
+    needs
 }
 
 impl Shims {

@@ -481,7 +481,7 @@ impl<'a> Speller<'a> {
     }
 
     /// Every module on the way to a place must be seen from `here`.
-    fn chain(&self, place: &Place, here: &Place, needs: &mut Vec<Need>) {
+    pub fn chain(&self, place: &Place, here: &Place, needs: &mut Vec<Need>) {
         for depth in 1..=place.path.len() {
             let above = Place {
                 krate: place.krate,
