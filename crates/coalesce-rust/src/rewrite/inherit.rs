@@ -9,7 +9,7 @@ use coalesce_model::Texts;
 use syn::spanned::Spanned as _;
 
 use super::{mapping::Mapping, place::Place, structure::Leaving};
-use crate::resolve::{Body, World};
+use crate::resolve::{Body, ModuleId, World};
 
 /// The attributes, outermost first, that the declaration of a module needs in its new place.
 pub(super) fn attributes(
@@ -37,6 +37,26 @@ pub(super) fn attributes(
             .and_then(|rest| rest.strip_suffix(")]"));
         condition.is_none_or(|condition| !known.contains(&plain(condition)))
     });
+    found
+}
+
+/// The lints that the files of a module allow at their head: a shim says the same names.
+pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
+    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let mut found = Vec::new();
+    for body in bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()))
+        .filter(|body| body.scope.0 == 0)
+    {
+        let file = world.files.get(body.file.index());
+        let text = file.and_then(|file| texts.text(&file.path));
+        let parsed = text.and_then(|text| syn::parse_file(&text).ok());
+        let own = parsed.map(|file| kept(&file.attrs)).unwrap_or_default();
+        found.extend(own.into_iter().filter(|own| own.starts_with("#[allow")));
+    }
+    found.sort();
+    found.dedup();
     found
 }
 

@@ -10,7 +10,7 @@ use coalesce_model::{
 };
 
 use super::{
-    layout,
+    inherit, layout,
     mapping::{Mapping, refusal},
     public::is_public,
     sight::Need,
@@ -101,8 +101,12 @@ impl Shims {
         match builder.module(module, 0) {
             Some(made) => {
                 let removal = builder.removal();
+                let allowed: String = inherit::allowed(mapping.world, module, texts)
+                    .iter()
+                    .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
+                    .collect();
                 let text = format!(
-                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}#![allow(deprecated, unused_imports)]\n\n{}",
+                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}#![allow(deprecated, unused_imports)]\n{allowed}\n{}",
                     request.manifest,
                     builder.inside(module),
                     silent_line(&made.silent),

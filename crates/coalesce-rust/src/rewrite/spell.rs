@@ -370,9 +370,45 @@ impl<'a> Speller<'a> {
         at: usize,
         place: &Place,
     ) -> Option<Vec<String>> {
+        let root = self.world().crates.get(place.krate.index())?.root?;
+        let steps = site.trace.steps.iter().take(at);
+        let mut named = steps
+            .enumerate()
+            .filter(|(_, step)| module_in(step) == Some(root));
+        if let Some((named, _)) = named.next_back() {
+            let prefix = site.segments.iter().take(named + 1);
+            let prefix = prefix.map(|segment| facts.name(segment.name).to_owned());
+            return Some(prefix.chain(place.path.iter().cloned()).collect());
+        }
+        self.through_globs(facts, site, at, place, root)
+            .or_else(|| self.through_dependency(site, place))
+    }
+
+    /// By the name that the crate around a site has for the crate of a place.
+    fn through_dependency(&self, site: &Site<'_>, place: &Place) -> Option<Vec<String>> {
+        let own = self.world().module(self.here(site))?.krate;
+        let own = self.world().crates.get(own.index())?;
+        if own.edition == Edition::E2015 {
+            return None;
+        }
+        let (name, _) = own
+            .externs
+            .iter()
+            .find(|(_, krate)| *krate == Some(place.krate))?;
+        let path = std::iter::once(name.clone()).chain(place.path.iter().cloned());
+        Some(path.collect())
+    }
+
+    fn through_globs(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        at: usize,
+        place: &Place,
+        root: ModuleId,
+    ) -> Option<Vec<String>> {
         let outer = at.checked_sub(1)?;
         let facade = site.trace.steps.get(outer).and_then(module_in)?;
-        let root = self.world().crates.get(place.krate.index())?.root?;
         let names = self.world().space(facade)?;
         let open = names.names.values().flatten().any(|binding| {
             binding.glob

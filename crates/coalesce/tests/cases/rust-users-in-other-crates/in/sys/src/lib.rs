@@ -1,0 +1,2 @@
+pub mod bindings;
+pub use bindings::device_count;

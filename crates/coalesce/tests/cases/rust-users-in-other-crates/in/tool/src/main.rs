@@ -1,0 +1,5 @@
+use renamed::bindings::{device_count, field::TOTAL as ALL};
+
+fn main() {
+    println!("{}", device_count() + ALL + ::renamed::bindings::lowerCase);
+}

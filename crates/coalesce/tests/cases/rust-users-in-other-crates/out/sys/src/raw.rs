@@ -1,0 +1,3 @@
+//! [`bindings`].
+
+pub mod bindings;
