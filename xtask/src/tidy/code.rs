@@ -24,6 +24,7 @@ const REACHES_OUT: &[&str] = &[
     "coalesce-verify",
     "coalesce",
     "core-gpu-driver",
+    "core-gpu-memory",
 ];
 /// Files and folders with `unsafe` code: the layer over drivers. None of the toolkit's.
 const UNSAFE: &[&str] = &[
