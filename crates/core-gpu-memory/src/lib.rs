@@ -26,21 +26,31 @@
 
 pub mod adaptor;
 mod buffer;
+pub mod config;
 mod device_type;
 pub mod error;
+pub mod manager;
 pub mod observe;
+mod ordered;
 pub mod pool;
 pub mod resource;
 pub mod segment;
 pub mod size_class;
 mod source;
+pub mod staging;
 #[doc(hidden)]
 pub mod test_support;
 
 pub use buffer::Buffer;
+pub use config::{Backend, ConfigError, MemoryConfig};
 pub use device_type::{DType, DeviceType};
 pub use error::{AllocError, LeakReport};
+pub use manager::{
+    Entry, InsertError, ManagerStatistics, MemoryManager, MemoryManagerBuilder, PinnedEntry,
+    PinnedEntryMut, Scope, Watermarks, memory_manager, set_memory_manager,
+};
 pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
 pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
 pub use resource::{Block, DirectResource, Resource};
 pub use source::Source;
+pub use staging::{Staging, StagingError, StagingSettings, TransferCounter, Transfers};

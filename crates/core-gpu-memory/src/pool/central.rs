@@ -457,6 +457,11 @@ impl Central {
         id: StreamId,
         ending: &core_gpu_driver::EndingStream<'_>,
     ) -> Result<(), DriverError> {
+        if self.closed {
+            // Whatever is still held goes back with its segment, which waits for the device.
+            self.orders.end_unmarked(id);
+            return Ok(());
+        }
         self.orders.end(&pool.driver, id, ending)
     }
 }

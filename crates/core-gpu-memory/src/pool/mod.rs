@@ -157,6 +157,19 @@ impl Pool {
         self.inner.trim(bytes)
     }
 
+    /// Asks those who can make room to do so before there is none: the cheap ones first. Returns
+    /// what they say they freed.
+    pub fn make_room(&self, bytes: u64) -> u64 {
+        let mut freed = 0;
+        for pressure in [Pressure::Evict, Pressure::Spill] {
+            if freed < bytes {
+                freed += self.inner.reclaim(pressure, bytes - freed);
+            }
+        }
+        self.inner.recall_threads();
+        freed
+    }
+
     /// Asks every thread for what it caches. This thread gives at once, others at their next
     /// operation.
     pub fn flush_threads(&self) {

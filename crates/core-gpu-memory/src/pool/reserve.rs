@@ -100,9 +100,13 @@ impl PoolInner {
         let stuck = std::mem::take(&mut self.lock().stuck);
         let (_, errors) = self.free_segments(segments.into_iter().chain(stuck).collect());
         report.errors.extend(errors.iter().map(ToString::to_string));
-        let central = self.lock();
+        let mut central = self.lock();
         report.quarantined_bytes = central.quarantined_bytes();
         report.lost_bytes = central.lost_bytes;
+        // Threads that have ended their use of the pool may keep it alive for long: not its events.
+        let events = central.orders.take_events();
+        drop(central);
+        drop(events);
         report
     }
 }
