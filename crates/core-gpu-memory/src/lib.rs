@@ -25,10 +25,13 @@
 )]
 
 pub mod adaptor;
+mod array;
 mod buffer;
+pub mod cache;
 pub mod config;
 mod device_type;
 pub mod error;
+pub mod file;
 pub mod manager;
 pub mod observe;
 mod ordered;
@@ -38,13 +41,17 @@ pub mod segment;
 pub mod size_class;
 mod source;
 pub mod staging;
+pub mod store;
 #[doc(hidden)]
 pub mod test_support;
 
+pub use array::{DeviceArray, allocate_array, memory_pool};
 pub use buffer::Buffer;
+pub use cache::{Cache, CacheError, CacheLimits, CacheStatistics, Cached, Hold};
 pub use config::{Backend, ConfigError, MemoryConfig};
 pub use device_type::{DType, DeviceType};
 pub use error::{AllocError, LeakReport};
+pub use file::{FileError, FileManager};
 pub use manager::{
     Entry, InsertError, ManagerStatistics, MemoryManager, MemoryManagerBuilder, PinnedEntry,
     PinnedEntryMut, Scope, Watermarks, memory_manager, set_memory_manager,

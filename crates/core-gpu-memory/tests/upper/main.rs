@@ -6,6 +6,9 @@
     reason = "a test that fails says where"
 )]
 
+mod cache;
+mod files;
 mod manager;
 mod staging;
+mod store;
 mod support;
