@@ -29,10 +29,13 @@
 //! # }
 //! ```
 
+pub mod case;
 mod clock;
 mod code;
 mod config;
+pub mod conformance;
 mod driver;
+pub mod environment;
 mod fault;
 mod kernel;
 mod machine;
