@@ -35,6 +35,7 @@ pub mod file;
 pub mod manager;
 pub mod observe;
 mod ordered;
+mod perfetto;
 pub mod pool;
 pub mod resource;
 pub mod segment;
@@ -57,6 +58,7 @@ pub use manager::{
     PinnedEntryMut, Scope, Watermarks, memory_manager, set_memory_manager,
 };
 pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
+pub use perfetto::PerfettoCounters;
 pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
 pub use resource::{Block, DirectResource, Resource};
 pub use source::Source;

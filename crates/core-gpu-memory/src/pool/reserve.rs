@@ -92,13 +92,17 @@ impl PoolInner {
         central.closed = true;
         report.live = live_blocks(&central);
         drop(central);
-        if let Err(error) = self.wait_for_device() {
-            self.note_loss(&error);
-            report.errors.push(error.to_string());
-        }
+        let idle = self.wait_at_the_end(&mut report.errors);
         let segments = self.lock().take_unused_segments();
         let stuck = std::mem::take(&mut self.lock().stuck);
-        let (_, errors) = self.free_segments(segments.into_iter().chain(stuck).collect());
+        let segments: Vec<_> = segments.into_iter().chain(stuck).collect();
+        let (_, errors) = if idle {
+            self.free_segments(segments)
+        } else {
+            // Nobody knows whether work still uses them. They wait once more when they are dropped.
+            self.lock().stuck = segments;
+            (0, Vec::new())
+        };
         report.errors.extend(errors.iter().map(ToString::to_string));
         let mut central = self.lock();
         report.quarantined_bytes = central.quarantined_bytes();
@@ -108,6 +112,24 @@ impl PoolInner {
         drop(central);
         drop(events);
         report
+    }
+}
+
+impl PoolInner {
+    /// Waits for the device, twice if need be. Whether it does nothing any more, also because it is
+    /// gone.
+    fn wait_at_the_end(&self, said: &mut Vec<String>) -> bool {
+        for _ in 0..2 {
+            let Err(error) = self.wait_for_device() else {
+                return true;
+            };
+            self.note_loss(&error);
+            said.push(error.to_string());
+            if error.is_lost() || error.is_deinitialized() {
+                return true;
+            }
+        }
+        false
     }
 }
 
