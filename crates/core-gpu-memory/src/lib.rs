@@ -32,6 +32,8 @@ pub mod config;
 mod device_type;
 pub mod error;
 pub mod file;
+#[cfg(feature = "cudarc-interop")]
+pub mod interop;
 pub mod manager;
 pub mod observe;
 mod ordered;
