@@ -27,6 +27,8 @@
 pub mod adaptor;
 mod array;
 mod buffer;
+#[doc = include_str!("../COMING-FROM.md")]
+pub mod coming_from {}
 pub mod cache;
 pub mod config;
 mod device_type;
