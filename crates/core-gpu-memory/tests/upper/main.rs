@@ -9,6 +9,7 @@
 mod cache;
 mod files;
 mod manager;
+mod pipeline;
 mod staging;
 mod store;
 mod support;
