@@ -96,10 +96,12 @@ fn pool_soak(driver: &Arc<dyn Driver>, ends: Instant) -> u64 {
     let mail: Vec<_> = (0..4).map(|_| std::sync::Mutex::default()).collect();
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for seed in 0..4 {
-            let (pool, mail, done) = (&pool, &mail, &done);
-            scope.spawn(move || done.fetch_add(work(pool, seed, ends, mail), Relaxed));
-        }
+        let threads: Vec<_> = (0..4)
+            .map(|seed| {
+                let (pool, mail, done) = (&pool, &mail, &done);
+                scope.spawn(move || done.fetch_add(work(pool, seed, ends, mail), Relaxed))
+            })
+            .collect();
         while Instant::now() < ends {
             let statistics = pool.statistics();
             assert!(
@@ -112,6 +114,10 @@ fn pool_soak(driver: &Arc<dyn Driver>, ends: Instant) -> u64 {
             );
             std::thread::sleep(Duration::from_millis(5));
         }
+        // The scope waits for the closures only; what threads cache comes back as they end.
+        threads
+            .into_iter()
+            .for_each(|thread| drop(thread.join().unwrap()));
     });
     drop(mail);
     pool.trim();

@@ -36,9 +36,9 @@ fn a_pipeline_moves_its_inputs_and_its_outputs_and_nothing_else() {
     }
     // Five stages, each from the one before, on the device.
     let mut stage = manager.allocate(PIECE, Source::named("stage")).unwrap();
-    for step in 0..5_usize {
+    for name in names.iter().take(5) {
         let next = manager.allocate(PIECE, Source::named("stage")).unwrap();
-        let entry = manager.get(&names[step]).unwrap();
+        let entry = manager.get(name).unwrap();
         let pinned = entry.pin(&on).unwrap();
         on.copy(stage.span(), pinned.span()).unwrap();
         drop(pinned);
