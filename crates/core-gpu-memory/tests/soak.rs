@@ -115,9 +115,9 @@ fn pool_soak(driver: &Arc<dyn Driver>, ends: Instant) -> u64 {
             std::thread::sleep(Duration::from_millis(5));
         }
         // The scope waits for the closures only; what threads cache comes back as they end.
-        threads
-            .into_iter()
-            .for_each(|thread| drop(thread.join().unwrap()));
+        for thread in threads {
+            thread.join().unwrap();
+        }
     });
     drop(mail);
     pool.trim();
@@ -183,7 +183,14 @@ fn manage(manager: &MemoryManager, cache: &Cache, seed: u64, ends: Instant) -> u
                 Err(error) => unreachable!("{error}"),
             },
             1 => drop(manager.release(&key)),
-            2 | 3 => {
+            2 => {
+                // What was moved comes back, if there is room.
+                let entry = manager.get(&key);
+                if let Some(Err(error)) = entry.as_ref().map(|entry| entry.pin(&on)) {
+                    assert!(error.is_out_of_room(), "{error}");
+                }
+            }
+            3 => {
                 let read = manager.get(&key).map(|entry| entry.read(&on));
                 match read {
                     Some(Ok(bytes)) => assert!(bytes.iter().all(|byte| *byte == number), "torn"),
