@@ -27,6 +27,8 @@ use crate::{
 pub const CACHE_MOST: u64 = 4 * 1024 * 1024;
 /// Bytes of one class that move between a thread and its pool at once, at most.
 const BATCH_BYTES: u64 = 256 * 1024;
+/// Classes of which so many or fewer blocks move at once are not moved between threads.
+const FEW: usize = 4;
 /// Blocks that move at once, at most.
 const BATCH_MOST: usize = 64;
 
@@ -252,6 +254,20 @@ pub fn keep_spare(lease: Box<Lease>) {
     });
 }
 
+/// Keeps leases of blocks that have gone back to the heap, as many as fit.
+pub fn keep_spares(pool: &PoolInner, leases: Batch) {
+    let mut leases = leases;
+    let _ = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let cached = cache.pool(pool.id)?;
+        let room = BATCH_MOST
+            .saturating_sub(cached.spare.len())
+            .min(leases.len());
+        cached.spare.extend(leases.drain(..room));
+        Some(())
+    });
+}
+
 /// Puts blocks and credit where the thread finds them. What does not fit comes back.
 pub fn stock(
     pool: &Arc<PoolInner>,
@@ -317,6 +333,19 @@ fn own_bin(cached: &mut PoolCache, stream: StreamId, class: SizeClass) -> Option
         bin.blocks.reserve_exact(batch_of(class) * 2);
     }
     Some(bin)
+}
+
+/// Whether the thread keeps few blocks of that class and has them: another goes to the heap.
+pub fn is_full_for_good(pool: &PoolInner, stream: StreamId, class: SizeClass) -> bool {
+    if batch_of(class) > FEW {
+        return false;
+    }
+    let full = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let bin = cache.pool(pool.id)?.bin(stream, class)?;
+        Some(bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity())
+    });
+    full.ok().flatten().unwrap_or(false)
 }
 
 /// Sees to it that a free block fits, and returns what has to go for it: blocks and credit.
