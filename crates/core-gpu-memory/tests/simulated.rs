@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use core_gpu_driver::{Driver, Event, EventKind, Stream, StreamKind};
-use core_gpu_memory::{AllocError, Buffer, Pool, Source, test_support::Rng};
+use core_gpu_memory::{AllocError, Buffer, Pool, Source, pool::BlockState, test_support::Rng};
 use gpu_sim::{CaptureMode, Code, Config, Fault, Machine, Schedule, SimDriver};
 
 const MIB: u64 = 1 << 20;
@@ -136,7 +136,7 @@ fn a_captured_stream_is_refused() {
 }
 
 /// What a program does with a pool, going on after every error.
-fn program(driver: &Arc<dyn Driver>) {
+fn program(machine: &Machine, driver: &Arc<dyn Driver>) {
     let Ok(one) = Stream::new(driver, StreamKind::NonBlocking) else {
         return;
     };
@@ -164,13 +164,34 @@ fn program(driver: &Arc<dyn Driver>) {
     }
     let statistics = pool.statistics();
     assert_eq!(statistics.bytes_in_use, 0);
+    check_books(machine, &pool);
     let _ = pool.shutdown();
+}
+
+/// What the machine has given out is what the pool has, what it could not give back, and what a
+/// fault has hidden from it.
+fn check_books(machine: &Machine, pool: &Pool) {
+    let (statistics, hidden) = (pool.statistics(), machine.fault_books());
+    let stuck = statistics.quarantined_bytes - quarantined_blocks(pool);
+    let known = statistics.reserved_bytes + stuck + hidden.orphaned_bytes;
+    let live = machine.live().device_bytes + hidden.freed_despite_error_bytes;
+    if statistics.lost_bytes == 0 {
+        assert_eq!(live, known, "{statistics:?} {hidden:?}");
+    }
+}
+
+/// Bytes in quarantine that are blocks of segments, and no segments.
+fn quarantined_blocks(pool: &Pool) -> u64 {
+    let snapshot = pool.snapshot();
+    let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
+    let held = blocks.filter(|block| block.state == BlockState::Quarantined);
+    held.map(|block| block.bytes).sum()
 }
 
 #[test]
 fn every_call_may_fail_at_every_occurrence() {
     let (counting, driver) = machine(4 * MIB, Schedule::Latest);
-    program(&driver);
+    program(&counting, &driver);
     assert_eq!(counting.violations(), []);
     drop(driver);
     for (function, calls) in counting.calls() {
@@ -184,7 +205,7 @@ fn every_call_may_fail_at_every_occurrence() {
             for fault in faults {
                 let (machine, driver) = machine(4 * MIB, Schedule::Latest);
                 machine.plan(fault.clone());
-                program(&driver);
+                program(&machine, &driver);
                 assert_eq!(machine.violations(), [], "{fault:?}");
             }
         }
