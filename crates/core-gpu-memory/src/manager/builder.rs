@@ -68,6 +68,7 @@ pub struct MemoryManagerBuilder {
     spill_bytes: Option<u64>,
     staging: StagingSettings,
     growth: GrowthPolicy,
+    remap: bool,
     observer: Option<Arc<dyn Observer>>,
     settings: ManagerSettings,
 }
@@ -81,6 +82,7 @@ impl MemoryManagerBuilder {
             spill_bytes: None,
             staging: StagingSettings::default(),
             growth: GrowthPolicy::default(),
+            remap: false,
             observer: None,
             settings: ManagerSettings {
                 watermarks: Watermarks::default(),
@@ -150,6 +152,13 @@ impl MemoryManagerBuilder {
         self
     }
 
+    /// See [`crate::PoolBuilder::remap`].
+    #[must_use]
+    pub fn remap(mut self, remap: bool) -> MemoryManagerBuilder {
+        self.remap = remap;
+        self
+    }
+
     /// Who hears what the pool does.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> MemoryManagerBuilder {
@@ -186,6 +195,7 @@ impl MemoryManagerBuilder {
         let mut pool = Pool::builder(&self.driver)
             .reserve_limit(budget)
             .growth(self.growth)
+            .remap(self.remap)
             .error_hook(Arc::clone(&self.settings.error_hook));
         if let Some(observer) = self.observer {
             pool = pool.observer(observer);

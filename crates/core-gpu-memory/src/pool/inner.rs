@@ -9,7 +9,8 @@ use std::{
 };
 
 use core_gpu_driver::{
-    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Stream, StreamEnd, StreamId,
+    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Segment, Stream, StreamEnd,
+    StreamId,
 };
 
 use crate::{
@@ -49,6 +50,8 @@ pub struct PoolInner {
     /// Somebody listens to every allocation: the driver or an observer.
     pub talks: bool,
     pub process: u32,
+    /// Segments are made in pieces of so many bytes, so that holes can be put together.
+    pub piece_bytes: Option<u64>,
     central: Mutex<Central>,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
@@ -67,8 +70,13 @@ impl PoolInner {
     pub fn new(id: u64, driver: Arc<dyn Driver>, settings: Settings) -> PoolInner {
         let mut central = Central::default();
         central.accounts.total.limit = settings.limit_bytes;
+        let piece_bytes = match settings.remap {
+            true => Segment::piece_bytes(&driver),
+            false => None,
+        };
         PoolInner {
             id,
+            piece_bytes,
             talks: driver.listens() || settings.observer.is_some(),
             driver,
             settings,

@@ -8,6 +8,7 @@ mod descend;
 pub(crate) mod inner;
 pub(crate) mod lease;
 mod order;
+mod remap;
 mod reserve;
 mod snapshot;
 mod statistics;

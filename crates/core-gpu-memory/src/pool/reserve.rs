@@ -52,7 +52,7 @@ impl PoolInner {
     fn free_segments(&self, segments: Vec<Segment>) -> (u64, Vec<DriverError>) {
         let (mut freed, mut errors) = (0, Vec::new());
         for segment in segments {
-            let bytes = segment.bytes();
+            let bytes = segment.memory_bytes();
             match segment.free() {
                 Ok(()) => freed += bytes,
                 Err((error, segment)) if error.is_deinitialized() => {
@@ -70,7 +70,7 @@ impl PoolInner {
     }
 
     fn keep_stuck(&self, segment: Segment, error: &DriverError) {
-        let bytes = segment.bytes();
+        let bytes = segment.memory_bytes();
         if error.is_lost() {
             self.lock().lost_bytes += segment.abandon();
         } else {
@@ -96,6 +96,9 @@ impl PoolInner {
         let segments = self.lock().take_unused_segments();
         let stuck = std::mem::take(&mut self.lock().stuck);
         let segments: Vec<_> = segments.into_iter().chain(stuck).collect();
+        let pieces = std::mem::take(&mut self.lock().stuck_pieces);
+        // Each tries once more as it is dropped.
+        drop(pieces);
         let (_, errors) = if idle {
             self.free_segments(segments)
         } else {
@@ -178,7 +181,9 @@ impl Central {
                 .iter()
                 .any(|pending| pending.node == block.node);
             let held = self.quarantine.iter().any(|held| held.node == block.node);
-            block.free_in.is_some() || (self.user(block.node).is_none() && !pending && !held)
+            block.free_in.is_some()
+                || block.is_hole
+                || (self.user(block.node).is_none() && !pending && !held)
         })
     }
 }
