@@ -83,32 +83,27 @@ fn trace(seed: u64, schedule: Schedule, remap: bool) -> bool {
             _ => (),
         }
     }
-    let segments = pool.snapshot().segments;
-    let mut blocks = segments.iter().flat_map(|segment| &segment.blocks);
-    let remapped = blocks.any(|block| block.state == BlockState::Hole);
+    let remapped = has_holes(&pool);
     live.clear();
     pool.trim();
-    assert_eq!(
-        pool.statistics().bytes_in_use,
-        0,
-        "seed {seed} {schedule:?}"
-    );
+    let in_use = pool.statistics().bytes_in_use;
+    assert_eq!(in_use, 0, "seed {seed} {schedule:?}");
     let ended = pool.shutdown();
     streams.clear();
+    let left = driver.memory_info().unwrap().free_bytes;
     assert_eq!(machine.violations(), [], "seed {seed} {schedule:?}");
     ended.unwrap();
-    assert_eq!(
-        driver.memory_info().unwrap().free_bytes,
-        free,
-        "seed {seed} {schedule:?}"
-    );
+    assert_eq!(left, free, "seed {seed} {schedule:?}");
     let live = machine.live();
-    assert_eq!(
-        (live.reservations, live.physical),
-        (0, 0),
-        "seed {seed} {schedule:?}"
-    );
+    let (reserved, physical) = (live.reservations, live.physical);
+    assert_eq!((reserved, physical), (0, 0), "seed {seed} {schedule:?}");
     remapped
+}
+
+fn has_holes(pool: &Pool) -> bool {
+    let segments = pool.snapshot().segments;
+    let mut blocks = segments.iter().flat_map(|segment| &segment.blocks);
+    blocks.any(|block| block.state == BlockState::Hole)
 }
 
 #[test]
