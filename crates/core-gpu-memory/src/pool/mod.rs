@@ -103,8 +103,10 @@ impl Pool {
         on: &Stream,
         by: Source,
     ) -> Result<Buffer<T>, AllocError> {
-        let bytes = (len as u64).checked_mul(size_of::<T>() as u64);
-        let block = self.block(bytes.ok_or(AllocError::SizeOverflow)?, on, by)?;
+        let Some(bytes) = (len as u64).checked_mul(size_of::<T>() as u64) else {
+            return Err(AllocError::SizeOverflow);
+        };
+        let block = self.block(bytes, on, by)?;
         Ok(Buffer::new(block, len))
     }
 

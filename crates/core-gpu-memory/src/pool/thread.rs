@@ -86,7 +86,7 @@ impl ThreadCache {
 }
 
 /// The bin of a class for a stream, beginning with the stream of the last time.
-#[inline]
+#[inline(always)]
 fn bin_in<'c>(
     streams: &'c mut [StreamBins],
     last: &mut usize,
@@ -141,10 +141,12 @@ pub fn take(
             return None;
         }
         let counters = cached.counters.get(by.index())?.as_deref()?;
-        let left = counters.credit.load(Relaxed).checked_sub(class.bytes())?;
         let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
+        // The block knows its length, which is its class's.
+        let bytes = bin.blocks.last()?.span.bytes();
+        let left = counters.credit.load(Relaxed).checked_sub(bytes)?;
         let lease = bin.blocks.pop()?;
-        cached.cached_bytes -= class.bytes();
+        cached.cached_bytes -= bytes;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
         Some(lease)
@@ -179,13 +181,14 @@ pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
         let block = lease.as_ref()?;
         let (by, stream) = (block.by, block.stream);
         let cached = cache.pool(block.pool.id)?;
-        let cached_bytes = cached.cached_bytes + class.bytes();
+        let bytes = block.span.bytes();
+        let cached_bytes = cached.cached_bytes + bytes;
         let recall = block.pool.recall.load(Relaxed);
         if cached.seen_recall != recall || cached_bytes > CACHE_MOST {
             return None;
         }
         let counters = cached.counters.get(by.index())?.as_deref()?;
-        let credit = counters.credit.load(Relaxed) + class.bytes();
+        let credit = counters.credit.load(Relaxed) + bytes;
         if credit > counters.most.load(Relaxed) {
             return None;
         }
