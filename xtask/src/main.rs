@@ -7,6 +7,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod repository;
+mod soak;
 mod test;
 mod tidy;
 
@@ -25,6 +26,7 @@ The repository's own commands:
   tidy                the rules that a compiler does not know
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
+  soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
   help                this text
 Anything else goes to coalesce: audit, refs, plan, migrate, rollback, recover, status, check,
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(&Repository::find()),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("bench") => bench::run(&Repository::find(), words(&rest)),
+        Some("soak") => soak::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");

@@ -29,6 +29,16 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
+/// Tests that a feature switches on which is off unless it is asked for.
+const BEHIND_FEATURES: &[&[&str]] = &[&[
+    "-p",
+    "core-gpu-memory",
+    "--features",
+    "cudarc-interop",
+    "--test",
+    "interop",
+]];
+
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
     let missing: Vec<_> = PROGRAMS
@@ -43,11 +53,23 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
         .current_dir(&repository.root)
         .args(["test", "--workspace", "--no-fail-fast"]);
     let status = cargo
-        .args(arguments)
+        .args(&arguments)
         .status()
         .context("failed to start cargo")?;
     if !status.success() {
         bail!("tests failed");
+    }
+    for more in BEHIND_FEATURES {
+        let status = Command::new("cargo")
+            .current_dir(&repository.root)
+            .arg("test")
+            .args(*more)
+            .args(&arguments)
+            .status()
+            .context("failed to start cargo")?;
+        if !status.success() {
+            bail!("tests failed: {}", more.join(" "));
+        }
     }
     Ok(())
 }

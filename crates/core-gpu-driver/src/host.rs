@@ -326,7 +326,10 @@ impl Driver for HostDriver {
     }
 
     unsafe fn is_capturing(&self, on: RawStream) -> Result<bool, DriverError> {
-        self.lock().stream(on).map(|()| false)
+        // There are no graphs here. Who asks has promised that the stream is one: no look-up, since a
+        // pool asks often.
+        let _ = on;
+        Ok(false)
     }
 
     fn synchronize(&self) -> Result<(), DriverError> {

@@ -32,6 +32,7 @@ pub mod drop_error;
 pub mod error;
 pub mod host;
 pub mod identity;
+mod mapped;
 pub mod memory;
 #[cfg(feature = "rocm")]
 pub mod rocm;
@@ -46,6 +47,7 @@ pub use driver::Driver;
 pub use error::{Absent, DriverError, Refusal};
 pub use host::HostDriver;
 pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind};
+pub use mapped::Piece;
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
 pub use stream::{
     EndingStream, Event, EventKind, RawEvent, RawStream, Stream, StreamEnd, StreamId, StreamKind,

@@ -13,6 +13,7 @@ use crate::{
     driver::Driver,
     drop_error,
     error::{DriverError, Refusal},
+    mapped::Mapping,
     stream::{Stream, StreamCore, refused, same_device},
 };
 
@@ -20,9 +21,11 @@ use crate::{
 ///
 /// Dropping it waits for the device and gives it back; an error goes to [`crate::drop_error`].
 pub struct Segment {
-    driver: Arc<dyn Driver>,
-    address: DeviceAddress,
-    bytes: u64,
+    pub(crate) driver: Arc<dyn Driver>,
+    pub(crate) address: DeviceAddress,
+    pub(crate) bytes: u64,
+    /// What is under the addresses; none for memory that the driver gave with its address.
+    pub(crate) mapping: Option<Mapping>,
 }
 
 impl Segment {
@@ -36,6 +39,7 @@ impl Segment {
             driver: Arc::clone(driver),
             address,
             bytes: bytes as u64,
+            mapping: None,
         })
     }
 
@@ -46,17 +50,30 @@ impl Segment {
     /// As the driver's call fails. The segment comes back, to be kept in quarantine: dropping it
     /// tries again.
     pub fn free(self) -> Result<(), (DriverError, Self)> {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: `address` came from `allocate`, and `this` is its only owner.
-        match unsafe { this.driver.free(this.address) } {
+        let mut this = ManuallyDrop::new(self);
+        match this.give_back() {
             Ok(()) => {
-                let mut this = this;
-                // SAFETY: `this` is not used again, and its own `drop` does not run.
-                unsafe { std::ptr::drop_in_place(&raw mut this.driver) };
+                this.drop_fields();
                 Ok(())
             }
             Err(error) => Err((error, ManuallyDrop::into_inner(this))),
         }
+    }
+
+    /// The driver takes it back.
+    fn give_back(&mut self) -> Result<(), DriverError> {
+        if self.mapping.is_some() {
+            return self.unmap_all();
+        }
+        // SAFETY: `address` came from `allocate`, and `self` is its only owner.
+        unsafe { self.driver.free(self.address) }
+    }
+
+    /// For who gives a segment up without dropping it.
+    fn drop_fields(&mut self) {
+        drop(self.mapping.take());
+        // SAFETY: the callers do not use `self` again, and its own `drop` does not run.
+        unsafe { std::ptr::drop_in_place(&raw mut self.driver) };
     }
 
     /// Gives it up without giving it back, for a device that is lost: its bytes are gone anyway.
@@ -64,9 +81,8 @@ impl Segment {
     #[must_use]
     pub fn abandon(self) -> u64 {
         let mut this = ManuallyDrop::new(self);
-        let bytes = this.bytes;
-        // SAFETY: `this` is not used again, and its own `drop` does not run.
-        unsafe { std::ptr::drop_in_place(&raw mut this.driver) };
+        let bytes = this.memory_bytes();
+        this.drop_fields();
         bytes
     }
 
@@ -76,7 +92,7 @@ impl Segment {
         self.address
     }
 
-    /// Its size in bytes.
+    /// Its size in bytes. Where pieces were taken out of it there are addresses only.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -109,9 +125,8 @@ impl Drop for Segment {
         let waited = self.driver.synchronize();
         let freed = match waited {
             Err(error) if !error.is_lost() && !error.is_deinitialized() => Err(error),
-            // SAFETY: `address` came from `allocate`, and this is its only owner. All work is done,
-            // or the device does none any more.
-            _ => unsafe { self.driver.free(self.address) },
+            // All work is done, or the device does none any more.
+            _ => self.give_back(),
         };
         if let Err(error) = freed {
             drop_error::report(drop_error::What::Segment, &error);

@@ -2,6 +2,7 @@
 //! work is all they do; what memory the work needs is not known here.
 
 use std::{
+    any::Any,
     fmt,
     hash::{Hash, Hasher},
     num::NonZeroU64,
@@ -181,6 +182,8 @@ impl StreamCore {
 struct Shared {
     core: Arc<StreamCore>,
     watchers: Mutex<Vec<Weak<dyn StreamEnd>>>,
+    /// Whoever owns a foreign handle, kept until the last of ours is gone.
+    _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Drop for Shared {
@@ -235,7 +238,29 @@ impl Stream {
         Self::with(driver, raw, Life::Foreign)
     }
 
+    /// Uses a stream that somebody else made, and keeps its owner alive meanwhile.
+    ///
+    /// # Safety
+    /// `raw` is a stream of the driver's device that lives as long as `owner` does.
+    #[must_use]
+    pub unsafe fn adopt_with_owner(
+        driver: &Arc<dyn Driver>,
+        raw: RawStream,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self::owned_by(driver, raw, Life::Foreign, Some(owner))
+    }
+
     fn with(driver: &Arc<dyn Driver>, raw: RawStream, life: Life) -> Self {
+        Self::owned_by(driver, raw, life, None)
+    }
+
+    fn owned_by(
+        driver: &Arc<dyn Driver>,
+        raw: RawStream,
+        life: Life,
+        owner: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
         let state = CoreState {
             life,
             touches_host: false,
@@ -249,6 +274,7 @@ impl Stream {
         Self(Arc::new(Shared {
             core: Arc::new(core),
             watchers: Mutex::default(),
+            _owner: owner,
         }))
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use core_gpu_driver::DriverError;
 use serde::Serialize;
 
-use crate::Source;
+use crate::{Source, StagingError};
 
 /// Why there is no memory for a request.
 #[derive(Debug, thiserror::Error)]
@@ -43,9 +43,27 @@ pub enum AllocError {
     /// More elements than can be counted in bytes.
     #[error("the size in bytes does not fit a number")]
     SizeOverflow,
+    /// Somebody else holds the entry for writing.
+    #[error("the entry is being written")]
+    BeingWritten,
+    /// The host has no pinned memory left, or not as much as was asked for.
+    #[error("the host is out of pinned memory")]
+    HostMemory,
+    /// Bytes did not arrive as they were sent.
+    #[error(transparent)]
+    Staging(StagingError),
     /// The driver failed otherwise.
     #[error(transparent)]
     Driver(#[from] DriverError),
+}
+
+impl From<StagingError> for AllocError {
+    fn from(error: StagingError) -> AllocError {
+        match error {
+            StagingError::Driver(error) => AllocError::Driver(error),
+            error => AllocError::Staging(error),
+        }
+    }
 }
 
 impl AllocError {

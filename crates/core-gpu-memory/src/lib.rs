@@ -25,22 +25,45 @@
 )]
 
 pub mod adaptor;
+mod array;
 mod buffer;
+#[doc = include_str!("../COMING-FROM.md")]
+pub mod coming_from {}
+pub mod cache;
+pub mod config;
 mod device_type;
 pub mod error;
+pub mod file;
+#[cfg(feature = "cudarc-interop")]
+pub mod interop;
+pub mod manager;
 pub mod observe;
+mod ordered;
+mod perfetto;
 pub mod pool;
 pub mod resource;
 pub mod segment;
 pub mod size_class;
 mod source;
+pub mod staging;
+pub mod store;
 #[doc(hidden)]
 pub mod test_support;
 
+pub use array::{DeviceArray, allocate_array, memory_pool};
 pub use buffer::Buffer;
+pub use cache::{Cache, CacheError, CacheLimits, CacheStatistics, Cached, Hold};
+pub use config::{Backend, ConfigError, MemoryConfig};
 pub use device_type::{DType, DeviceType};
 pub use error::{AllocError, LeakReport};
+pub use file::{FileError, FileManager};
+pub use manager::{
+    Entry, InsertError, ManagerStatistics, MemoryManager, MemoryManagerBuilder, PinnedEntry,
+    PinnedEntryMut, Scope, Watermarks, memory_manager, set_memory_manager,
+};
 pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
+pub use perfetto::PerfettoCounters;
 pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
 pub use resource::{Block, DirectResource, Resource};
 pub use source::Source;
+pub use staging::{Staging, StagingError, StagingSettings, TransferCounter, Transfers};

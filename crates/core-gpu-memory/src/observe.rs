@@ -78,13 +78,15 @@ pub enum Step {
     Trim,
     /// What is cached and can be made again goes.
     Evict,
+    /// Memory of holes gets new addresses, under which it is one block.
+    Remap,
     /// What nobody has pinned moves to host memory.
     Spill,
 }
 
 impl Step {
     /// All steps in their order.
-    pub const ALL: [Step; 8] = [
+    pub const ALL: [Step; 9] = [
         Step::FlushThreads,
         Step::OtherStreams,
         Step::DrainPending,
@@ -92,6 +94,7 @@ impl Step {
         Step::JoinStreams,
         Step::Trim,
         Step::Evict,
+        Step::Remap,
         Step::Spill,
     ];
 }

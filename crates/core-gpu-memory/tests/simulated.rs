@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use core_gpu_driver::{Driver, Event, EventKind, Stream, StreamKind};
-use core_gpu_memory::{AllocError, Buffer, Pool, Source, test_support::Rng};
+use core_gpu_memory::{
+    AllocError, Buffer, GrowthPolicy, Pool, Source, pool::BlockState, test_support::Rng,
+};
 use gpu_sim::{CaptureMode, Code, Config, Fault, Machine, Schedule, SimDriver};
 
 const MIB: u64 = 1 << 20;
@@ -29,10 +31,15 @@ fn order(before: &Stream, after: &Stream) {
     after.wait(&event).unwrap();
 }
 
-fn trace(seed: u64, schedule: Schedule) {
-    let (machine, driver) = machine(3 * MIB, schedule);
+/// With room for a few segments, or with so little in pieces that they have to be put together.
+/// Says whether that was done.
+fn trace(seed: u64, schedule: Schedule, remap: bool) -> bool {
+    let (machine, driver) = machine(if remap { 8 * MIB } else { 3 * MIB }, schedule);
     let free = driver.memory_info().unwrap().free_bytes;
-    let pool = Pool::new(&driver);
+    let policy = GrowthPolicy::Fixed(4 * MIB);
+    let pool = Pool::builder(&driver).remap(remap);
+    let pool = if remap { pool.growth(policy) } else { pool };
+    let pool = pool.build().unwrap();
     let mut streams = vec![stream(&driver), stream(&driver), stream(&driver)];
     let mut rng = Rng::new(seed);
     let mut live: Vec<(Buffer<u8>, usize)> = Vec::new();
@@ -41,9 +48,14 @@ fn trace(seed: u64, schedule: Schedule) {
         let at = rng.below(3) as usize;
         match rng.below(12) {
             0..=5 => {
-                let bound = 1_u64 << rng.below(20);
-                let length = rng.below(bound) as usize;
-                match pool.allocate(length, &streams[at], by) {
+                let length = match remap && rng.below(2) == 0 {
+                    true => (1 + rng.below(4)) * MIB,
+                    false => {
+                        let bound = 1_u64 << rng.below(20);
+                        rng.below(bound)
+                    }
+                };
+                match pool.allocate(length as usize, &streams[at], by) {
                     Ok(buffer) => {
                         streams[at].set(buffer.span(), at as u8).unwrap();
                         live.push((buffer, at));
@@ -71,22 +83,77 @@ fn trace(seed: u64, schedule: Schedule) {
             _ => (),
         }
     }
+    let remapped = has_holes(&pool);
     live.clear();
     pool.trim();
-    assert_eq!(
-        pool.statistics().bytes_in_use,
-        0,
-        "seed {seed} {schedule:?}"
-    );
+    let in_use = pool.statistics().bytes_in_use;
+    assert_eq!(in_use, 0, "seed {seed} {schedule:?}");
     let ended = pool.shutdown();
     streams.clear();
+    let left = driver.memory_info().unwrap().free_bytes;
     assert_eq!(machine.violations(), [], "seed {seed} {schedule:?}");
     ended.unwrap();
+    assert_eq!(left, free, "seed {seed} {schedule:?}");
+    let live = machine.live();
+    let (reserved, physical) = (live.reservations, live.physical);
+    assert_eq!((reserved, physical), (0, 0), "seed {seed} {schedule:?}");
+    remapped
+}
+
+fn has_holes(pool: &Pool) -> bool {
+    let segments = pool.snapshot().segments;
+    let mut blocks = segments.iter().flat_map(|segment| &segment.blocks);
+    blocks.any(|block| block.state == BlockState::Hole)
+}
+
+#[test]
+fn holes_are_put_together_and_blocks_stay_where_they_are() {
+    let (machine, driver) = machine(8 * MIB, Schedule::Latest);
+    let pool = Pool::builder(&driver)
+        .remap(true)
+        .growth(GrowthPolicy::Fixed(4 * MIB))
+        .build()
+        .unwrap();
+    let on = stream(&driver);
+    let by = Source::named("remapped");
+    let half = 2 * MIB as usize;
+    let mut kept = Vec::new();
+    for value in 0..2 {
+        let mut buffer = pool.allocate::<u8>(half, &on, by).unwrap();
+        let gone = pool.allocate::<u8>(half, &on, by).unwrap();
+        buffer.upload(&vec![value; half], &on).unwrap();
+        on.set(gone.span(), 9).unwrap();
+        kept.push((buffer.address(), buffer, gone));
+    }
+    // Two free halves, and no block that is as long as both.
+    let (one, two): (Vec<_>, Vec<_>) = kept
+        .into_iter()
+        .map(|(at, kept, gone)| ((at, kept), gone))
+        .unzip();
+    drop(two);
+    let both = pool.allocate::<u8>(2 * half, &on, by).unwrap();
+    on.set(both.span(), 5).unwrap();
+    for (value, (address, buffer)) in one.iter().enumerate() {
+        assert_eq!(buffer.address(), *address);
+        assert_eq!(buffer.download(&on).unwrap(), vec![value as u8; half]);
+    }
+    let statistics = pool.statistics();
     assert_eq!(
-        driver.memory_info().unwrap().free_bytes,
-        free,
-        "seed {seed} {schedule:?}"
+        (statistics.reserved_bytes, statistics.segments),
+        (8 * MIB, 3)
     );
+    let snapshot = pool.snapshot();
+    let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
+    let holes: u64 = blocks
+        .filter(|block| block.state == BlockState::Hole)
+        .map(|block| block.bytes)
+        .sum();
+    assert_eq!(holes, 4 * MIB);
+    drop((one, both));
+    assert_eq!(pool.trim(), 8 * MIB);
+    pool.shutdown().unwrap();
+    drop(on);
+    machine.verify().unwrap();
 }
 
 #[test]
@@ -99,9 +166,19 @@ fn no_schedule_shows_a_byte_in_two_hands() {
             late,
             Schedule::Seeded(seed),
         ] {
-            trace(seed, schedule);
+            trace(seed, schedule, false);
         }
     }
+}
+
+#[test]
+fn no_schedule_shows_a_byte_in_two_hands_when_holes_are_put_together() {
+    let schedules = [Schedule::Eager, Schedule::Latest];
+    let seeded = (0..64).map(|seed| (seed, Schedule::Seeded(seed)));
+    let traces = (0..64).zip(schedules.into_iter().cycle()).chain(seeded);
+    let remapped = traces.filter(|(seed, schedule)| trace(*seed, *schedule, true));
+    let remapped = remapped.count();
+    assert!(remapped > 5, "{remapped} traces show it");
 }
 
 #[test]
@@ -136,14 +213,17 @@ fn a_captured_stream_is_refused() {
 }
 
 /// What a program does with a pool, going on after every error.
-fn program(driver: &Arc<dyn Driver>) {
+fn program(machine: &Machine, driver: &Arc<dyn Driver>, remap: bool) {
     let Ok(one) = Stream::new(driver, StreamKind::NonBlocking) else {
         return;
     };
     let Ok(other) = Stream::new(driver, StreamKind::NonBlocking) else {
         return;
     };
-    let pool = Pool::new(driver);
+    let pool = Pool::builder(driver)
+        .remap(remap)
+        .growth(GrowthPolicy::Fixed(4 * MIB));
+    let pool = pool.build().unwrap();
     let by = Source::named("fault program");
     for round in 0..3 {
         let kept = pool.allocate::<u8>(1_000 * (round + 1), &one, by);
@@ -162,30 +242,78 @@ fn program(driver: &Arc<dyn Driver>) {
         pool.trim_to(MIB);
         drop(kept);
     }
+    if remap {
+        holes(&pool, &one, by);
+    }
     let statistics = pool.statistics();
     assert_eq!(statistics.bytes_in_use, 0);
+    check_books(machine, &pool);
     let _ = pool.shutdown();
+}
+
+/// What the machine has given out is what the pool has, what it could not give back, and what a
+/// fault has hidden from it.
+fn check_books(machine: &Machine, pool: &Pool) {
+    let (statistics, hidden) = (pool.statistics(), machine.fault_books());
+    let stuck = statistics.quarantined_bytes - quarantined_blocks(pool);
+    let known = statistics.reserved_bytes + stuck + hidden.orphaned_bytes;
+    let live = machine.live().device_bytes + hidden.freed_despite_error_bytes;
+    let lost = pool
+        .driver()
+        .synchronize()
+        .is_err_and(|error| error.is_lost());
+    if !lost {
+        // What a mapping that failed has left under an address is found again.
+        let found = known.saturating_sub(live);
+        assert!(
+            live <= known && found <= hidden.orphaned_bytes,
+            "{statistics:?} {hidden:?}"
+        );
+    }
+}
+
+/// Bytes in quarantine that are blocks of segments, and no segments.
+fn quarantined_blocks(pool: &Pool) -> u64 {
+    let snapshot = pool.snapshot();
+    let blocks = snapshot.segments.iter().flat_map(|segment| &segment.blocks);
+    let held = blocks.filter(|block| block.state == BlockState::Quarantined);
+    held.map(|block| block.bytes).sum()
+}
+
+/// What makes the pool put holes together, going on after every error.
+fn holes(pool: &Pool, on: &Stream, by: Source) {
+    let quarter = MIB as usize;
+    let mut all: Vec<_> = (0..8)
+        .map(|_| pool.allocate::<u8>(quarter, on, by).ok())
+        .collect();
+    for pair in all.chunks_mut(4) {
+        pair[2..].fill_with(|| None);
+    }
+    let _ = pool.allocate::<u8>(4 * quarter, on, by);
 }
 
 #[test]
 fn every_call_may_fail_at_every_occurrence() {
-    let (counting, driver) = machine(4 * MIB, Schedule::Latest);
-    program(&driver);
-    assert_eq!(counting.violations(), []);
-    drop(driver);
-    for (function, calls) in counting.calls() {
-        for occurrence in 1..=calls {
-            let faults = [
-                Fault::before(function, occurrence, Code::OUT_OF_MEMORY),
-                Fault::before(function, occurrence, Code::INVALID_VALUE),
-                Fault::after(function, occurrence, Code::INVALID_VALUE),
-                Fault::from_earlier_work(function, occurrence, Code::ILLEGAL_ADDRESS),
-            ];
-            for fault in faults {
-                let (machine, driver) = machine(4 * MIB, Schedule::Latest);
-                machine.plan(fault.clone());
-                program(&driver);
-                assert_eq!(machine.violations(), [], "{fault:?}");
+    for remap in [false, true] {
+        let bytes = if remap { 8 * MIB } else { 4 * MIB };
+        let (counting, driver) = machine(bytes, Schedule::Latest);
+        program(&counting, &driver, remap);
+        assert_eq!(counting.violations(), []);
+        drop(driver);
+        for (function, calls) in counting.calls() {
+            for occurrence in 1..=calls {
+                let faults = [
+                    Fault::before(function, occurrence, Code::OUT_OF_MEMORY),
+                    Fault::before(function, occurrence, Code::INVALID_VALUE),
+                    Fault::after(function, occurrence, Code::INVALID_VALUE),
+                    Fault::from_earlier_work(function, occurrence, Code::ILLEGAL_ADDRESS),
+                ];
+                for fault in faults {
+                    let (machine, driver) = machine(bytes, Schedule::Latest);
+                    machine.plan(fault.clone());
+                    program(&machine, &driver, remap);
+                    assert_eq!(machine.violations(), [], "{fault:?}");
+                }
             }
         }
     }

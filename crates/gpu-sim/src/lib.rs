@@ -6,7 +6,7 @@
 //! one device of it as a [`core_gpu_driver::Driver`]. Schedules choose among the orders that a real
 //! device may take, faults fail any call at any time, and the clock is the machine's own.
 //!
-//! It does not run device code, and says nothing about speed.
+//! It does not run device code, and says nothing about speed. See [`guide`] for what to do with it.
 //!
 //! ```
 //! use core_gpu_driver::{Segment, Stream, StreamKind, Driver};
@@ -29,11 +29,16 @@
 //! # }
 //! ```
 
+pub mod case;
 mod clock;
 mod code;
 mod config;
+pub mod conformance;
 mod driver;
+pub mod environment;
 mod fault;
+#[doc = include_str!("../README.md")]
+pub mod guide {}
 mod kernel;
 mod machine;
 mod memory;

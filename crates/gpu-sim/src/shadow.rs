@@ -88,6 +88,34 @@ impl Shadow {
         })
     }
 
+    /// The rule that [`Shadow::touch`] would find broken. Changes nothing: a call that is refused
+    /// has not touched anything.
+    pub fn would_break(
+        &self,
+        (start, end): (u64, u64),
+        access: Access,
+        by: Moment,
+        clock: &Clock,
+    ) -> Option<Broken> {
+        let before = self.entries.range(..start).next_back();
+        let overlapping = before
+            .into_iter()
+            .filter(|(_, (entry_end, _))| *entry_end > start)
+            .chain(self.entries.range(start..end));
+        for (at, (entry_end, known)) in overlapping {
+            let kind = may_touch(known, by.stream).or_else(|| race(known, access, by, clock));
+            if let Some(kind) = kind {
+                let (address, end) = ((*at).max(start), (*entry_end).min(end));
+                return Some(Broken {
+                    address,
+                    bytes: end.saturating_sub(address),
+                    kind,
+                });
+            }
+        }
+        None
+    }
+
     /// Bytes are handed out for a stream. `clock` is what work put on it now comes after.
     pub fn hand_out(
         &mut self,

@@ -3,6 +3,7 @@
 //! Figures of one run are compared with each other only: what counts is the ratio.
 
 mod measure;
+mod memory;
 mod peers;
 mod report;
 mod suites;
@@ -19,7 +20,8 @@ use crate::repository::Repository;
 const HELP: &str = "\
 cargo xtask bench [NAME…] [OPTIONS]
 
-Names: migrate, check, audit, refs, index; all of them when none is given.
+Names: migrate, check, audit, refs, index; all of them when none is given. `memory` is apart: the
+memory pool beside others, in one process; cases may be named after it.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
@@ -78,6 +80,11 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     {
         print!("{HELP}");
         return Ok(());
+    }
+    if let Some((first, cases)) = arguments.split_first()
+        && first == "memory"
+    {
+        return memory::run(repository, cases);
     }
     let options = options(arguments)?;
     let directory = target(repository)?.join("bench");

@@ -24,10 +24,16 @@ const REACHES_OUT: &[&str] = &[
     "coalesce-verify",
     "coalesce",
     "core-gpu-driver",
+    "core-gpu-memory",
+    "gpu-sim",
 ];
 /// Files and folders with `unsafe` code: the layer over drivers. None of the toolkit's.
 const UNSAFE: &[&str] = &[
     "crates/core-gpu-driver/",
+    "crates/core-gpu-memory/src/interop.rs",
+    "crates/core-gpu-memory/tests/interop.rs",
+    "crates/gpu-sim/abi/",
+    "crates/gpu-sim/tests/",
     "crates/gpu-sim/src/driver.rs",
     "crates/gpu-sim/src/machine/copy_calls.rs",
     "crates/gpu-sim/src/machine/host_memory.rs",

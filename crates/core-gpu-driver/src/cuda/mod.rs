@@ -2,10 +2,12 @@
 //! [`crate::Driver`]. Nothing is linked; a machine without the library gets an error value.
 
 mod driver;
+mod interop;
 mod probe;
 mod table;
 mod virtual_memory;
 
 pub use driver::CudaDriver;
+pub use interop::stream_of;
 pub use probe::devices;
 pub use table::SYMBOLS;

@@ -62,6 +62,7 @@ pub(crate) struct Settings {
     pub reserve_limit_bytes: u64,
     pub growth: GrowthPolicy,
     pub zero_fill: bool,
+    pub remap: bool,
     pub always_check_capture: bool,
     pub observer: Option<Arc<dyn Observer>>,
     pub error_hook: ErrorHook,
@@ -81,6 +82,7 @@ impl PoolBuilder {
             reserve_limit_bytes: u64::MAX,
             growth: GrowthPolicy::default(),
             zero_fill: false,
+            remap: false,
             always_check_capture: false,
             observer: None,
             error_hook: Arc::new(|_| ()),
@@ -126,6 +128,16 @@ impl PoolBuilder {
     #[must_use]
     pub fn zero_fill(mut self, zero_fill: bool) -> PoolBuilder {
         self.settings.zero_fill = zero_fill;
+        self
+    }
+
+    /// Makes segments in pieces that can be put together under new addresses: when no block is long
+    /// enough, free pieces of several segments become one. Costs a few driver calls for every 2 MiB
+    /// of a segment when it is made; blocks that were given out stay where they are. Nothing changes
+    /// where the device has no address space apart from memory.
+    #[must_use]
+    pub fn remap(mut self, remap: bool) -> PoolBuilder {
+        self.settings.remap = remap;
         self
     }
 

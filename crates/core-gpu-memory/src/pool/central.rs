@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-use core_gpu_driver::{DriverError, Event, Segment, Stream, StreamId};
+use core_gpu_driver::{DriverError, Event, Piece, Segment, Stream, StreamId};
 
 use crate::{
     Source,
@@ -87,6 +87,10 @@ impl Segments {
         self.0[index] = Some(segment);
     }
 
+    pub fn get_mut(&mut self, id: SegmentId) -> Option<&mut Segment> {
+        self.0.get_mut(id.0 as usize)?.as_mut()
+    }
+
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
         self.0.get_mut(id.0 as usize)?.take()
     }
@@ -106,6 +110,8 @@ pub struct Central {
     pub quarantine: Vec<Quarantined>,
     /// Segments that the driver would not take back.
     pub stuck: Vec<Segment>,
+    /// Pieces that could not be taken from where they are mapped.
+    pub stuck_pieces: Vec<Piece>,
     pub lost_bytes: u64,
     pub peak_reserved: u64,
     /// Segments that were freed under blocks which idle threads cache.
@@ -434,8 +440,9 @@ impl Central {
             .iter()
             .map(|quarantined| quarantined.bytes)
             .sum();
-        let segments: u64 = self.stuck.iter().map(Segment::bytes).sum();
-        blocks + segments
+        let segments: u64 = self.stuck.iter().map(Segment::memory_bytes).sum();
+        let pieces: u64 = self.stuck_pieces.iter().map(Piece::bytes).sum();
+        blocks + segments + pieces
     }
 
     /// Bytes that threads have in their caches: whatever is not anywhere else.
@@ -457,6 +464,11 @@ impl Central {
         id: StreamId,
         ending: &core_gpu_driver::EndingStream<'_>,
     ) -> Result<(), DriverError> {
+        if self.closed {
+            // Whatever is still held goes back with its segment, which waits for the device.
+            self.orders.end_unmarked(id);
+            return Ok(());
+        }
         self.orders.end(&pool.driver, id, ending)
     }
 }

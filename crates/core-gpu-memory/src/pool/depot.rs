@@ -1,9 +1,11 @@
 //! Blocks between threads: batches that one thread's cache was too full for and another can take as
 //! they are. Bounded; what is too much goes back to the heap and joins there.
 
-use std::collections::HashMap;
-
-use crate::{pool::lease::Lease, segment::Order, size_class::SizeClass};
+use crate::{
+    pool::lease::Lease,
+    segment::Order,
+    size_class::{CLASS_COUNT, SizeClass},
+};
 
 /// Blocks of one class and order that travel together.
 pub type Batch = Vec<Box<Lease>>;
@@ -11,7 +13,8 @@ pub type Batch = Vec<Box<Lease>>;
 /// Batches by order and class.
 #[derive(Debug, Default)]
 pub struct Depot {
-    batches: HashMap<(Order, SizeClass), Vec<Batch>>,
+    /// By order, then by class: found without hashing.
+    batches: Vec<Vec<Vec<Batch>>>,
     bytes: u64,
 }
 
@@ -28,15 +31,21 @@ impl Depot {
             return;
         };
         self.bytes += class.bytes() * batch.len() as u64;
-        self.batches
-            .entry((first.order, class))
-            .or_default()
-            .push(batch);
+        let order = first.order.0 as usize;
+        if self.batches.len() <= order {
+            self.batches.resize_with(order + 1, Vec::new);
+        }
+        let classes = &mut self.batches[order];
+        if classes.is_empty() {
+            classes.resize_with(CLASS_COUNT, Vec::new);
+        }
+        classes[class.index()].push(batch);
     }
 
     /// Takes a batch out.
     pub fn take(&mut self, order: Order, class: SizeClass) -> Option<Batch> {
-        let batch = self.batches.get_mut(&(order, class))?.pop()?;
+        let classes = self.batches.get_mut(order.0 as usize)?;
+        let batch = classes.get_mut(class.index())?.pop()?;
         self.bytes -= class.bytes() * batch.len() as u64;
         Some(batch)
     }
@@ -45,11 +54,6 @@ impl Depot {
     pub fn drain(&mut self) -> Vec<Box<Lease>> {
         self.bytes = 0;
         let batches = std::mem::take(&mut self.batches);
-        let mut batches: Vec<_> = batches.into_iter().collect();
-        batches.sort_unstable_by_key(|(key, _)| *key);
-        batches
-            .into_iter()
-            .flat_map(|(_, batches)| batches.into_iter().flatten())
-            .collect()
+        batches.into_iter().flatten().flatten().flatten().collect()
     }
 }

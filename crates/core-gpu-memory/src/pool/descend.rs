@@ -72,6 +72,13 @@ impl PoolInner {
                 self.grow_and_retry(request, said)
             }
             Step::Evict => self.ask_others(Pressure::Evict, request, said),
+            Step::Remap => {
+                if self.remap(request.bytes)? {
+                    self.retry(request)
+                } else {
+                    Ok(None)
+                }
+            }
             Step::Spill => self.ask_others(Pressure::Spill, request, said),
         }
     }
@@ -188,21 +195,28 @@ impl PoolInner {
     pub fn grow(self: &Arc<Self>, needed: u64) -> Result<bool, DriverError> {
         let reserved = self.lock().heap.reserved_bytes();
         let room = self.settings.reserve_limit_bytes.saturating_sub(reserved);
-        let room = room - room % ALIGNMENT;
-        if room < needed {
+        let unit = self.piece_bytes.unwrap_or(ALIGNMENT);
+        let room = room - room % unit;
+        let Some(needed) = needed
+            .checked_next_multiple_of(unit)
+            .filter(|needed| *needed <= room)
+        else {
             return Ok(false);
-        }
-        let mut bytes = self
+        };
+        let wanted = self
             .settings
             .growth
             .next_segment(needed, reserved)
             .min(room);
+        let mut bytes = wanted
+            .checked_next_multiple_of(unit)
+            .unwrap_or(needed)
+            .min(room);
         loop {
-            let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
-            match Segment::allocate(&self.driver, asked) {
+            match self.allocate_segment(bytes) {
                 Ok(segment) => return self.adopt(segment),
                 Err(DriverError::OutOfMemory) if bytes > needed => {
-                    let half = (bytes / 2).next_multiple_of(ALIGNMENT);
+                    let half = (bytes / 2).next_multiple_of(unit);
                     bytes = half.max(needed);
                 }
                 Err(error) => {
@@ -213,9 +227,17 @@ impl PoolInner {
         }
     }
 
+    fn allocate_segment(&self, bytes: u64) -> Result<Segment, DriverError> {
+        if self.piece_bytes.is_some() {
+            return Segment::allocate_in_pieces(&self.driver, bytes);
+        }
+        let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
+        Segment::allocate(&self.driver, asked)
+    }
+
     /// Puts a segment into the heap. Another thread may have grown the pool meanwhile: its bound
     /// holds all the same.
-    fn adopt(self: &Arc<Self>, segment: Segment) -> Result<bool, DriverError> {
+    pub fn adopt(self: &Arc<Self>, segment: Segment) -> Result<bool, DriverError> {
         let bytes = segment.bytes();
         if self.driver.listens() {
             let free = core_gpu_driver::RegionState::Free;

@@ -9,7 +9,8 @@ use std::{
 };
 
 use core_gpu_driver::{
-    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Stream, StreamEnd, StreamId,
+    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Segment, Stream, StreamEnd,
+    StreamId,
 };
 
 use crate::{
@@ -49,6 +50,8 @@ pub struct PoolInner {
     /// Somebody listens to every allocation: the driver or an observer.
     pub talks: bool,
     pub process: u32,
+    /// Segments are made in pieces of so many bytes, so that holes can be put together.
+    pub piece_bytes: Option<u64>,
     central: Mutex<Central>,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
@@ -67,8 +70,13 @@ impl PoolInner {
     pub fn new(id: u64, driver: Arc<dyn Driver>, settings: Settings) -> PoolInner {
         let mut central = Central::default();
         central.accounts.total.limit = settings.limit_bytes;
+        let piece_bytes = match settings.remap {
+            true => Segment::piece_bytes(&driver),
+            false => None,
+        };
         PoolInner {
             id,
+            piece_bytes,
             talks: driver.listens() || settings.observer.is_some(),
             driver,
             settings,
@@ -261,19 +269,21 @@ impl PoolInner {
         }
         let mut central = self.lock();
         let lease = match self.draw_from_depot(&mut central, request, class)? {
-            Some(batch) => return self.finish(central, request, class, batch, wanted),
-            None => central.serve(self, request, None)?,
+            Some(mut batch) => {
+                let lease = batch.pop().ok_or(Shortage::Blocks)?;
+                return Ok(self.finish(central, request, class, (lease, batch), wanted));
+            }
+            None => central.serve(self, request, thread::spare(self))?,
         };
         let order = lease.order;
-        let mut batch = Vec::with_capacity(wanted.blocks);
-        while batch.len() + 1 < wanted.blocks {
-            let Some(another) = central.carve(self, order, request, None) else {
+        let mut rest = Batch::new();
+        while rest.len() + 1 < wanted.blocks {
+            let Some(another) = central.carve(self, order, request, thread::spare(self)) else {
                 break;
             };
-            batch.push(another);
+            rest.push(another);
         }
-        batch.push(lease);
-        self.finish(central, request, class, batch, wanted)
+        Ok(self.finish(central, request, class, (lease, rest), wanted))
     }
 
     /// The thread has a block and no credit for it.
@@ -317,26 +327,25 @@ impl PoolInner {
         Ok(Some(batch))
     }
 
-    /// Takes one block of the batch for the request and stocks the thread with the rest.
+    /// Stocks the thread with what came beside the block for the request.
     fn finish(
         self: &Arc<Self>,
         mut central: MutexGuard<'_, Central>,
         request: &Request<'_>,
         class: SizeClass,
-        mut batch: Vec<Box<Lease>>,
+        (lease, rest): (Box<Lease>, Batch),
         wanted: thread::Wanted,
-    ) -> Result<Box<Lease>, Shortage> {
+    ) -> Box<Lease> {
         let by = request.by;
-        let lease = batch.pop().ok_or(Shortage::Blocks)?;
         let credit = if wanted.credit {
             central.accounts.draw_credit(by)
         } else {
             0
         };
         drop(central);
-        let rest = thread::stock(self, request.stream.id(), class, by, batch, credit);
+        let rest = thread::stock(self, request.stream.id(), class, by, rest, credit);
         self.store(by, rest.0, rest.1);
-        Ok(lease)
+        lease
     }
 
     /// A limit refused: threads give their credit back, and it is tried once more.
@@ -379,7 +388,11 @@ impl PoolInner {
             return pool.release_after_others(lease);
         }
         let mut lease = lease;
-        if let Some(class) = lease.class.filter(|_| !pool.is_closed()) {
+        // Of long classes a thread keeps so few that making room for one is not worth it.
+        let class = lease.class.filter(|class| {
+            !pool.is_closed() && !thread::is_full_for_good(&pool, lease.stream, *class)
+        });
+        if let Some(class) = class {
             let (batch, credit) = thread::make_room(&pool, lease.stream, class, lease.by);
             pool.store(lease.by, batch, credit);
             lease = thread::put(lease)?;
@@ -403,6 +416,7 @@ impl PoolInner {
             let segments = central.absorb_all(&batch);
             drop(central);
             drop(segments);
+            thread::keep_spares(self, batch);
         } else {
             central.depot.put(batch);
         }

@@ -8,6 +8,7 @@ mod descend;
 pub(crate) mod inner;
 pub(crate) mod lease;
 mod order;
+mod remap;
 mod reserve;
 mod snapshot;
 mod statistics;
@@ -102,8 +103,10 @@ impl Pool {
         on: &Stream,
         by: Source,
     ) -> Result<Buffer<T>, AllocError> {
-        let bytes = (len as u64).checked_mul(size_of::<T>() as u64);
-        let block = self.block(bytes.ok_or(AllocError::SizeOverflow)?, on, by)?;
+        let Some(bytes) = (len as u64).checked_mul(size_of::<T>() as u64) else {
+            return Err(AllocError::SizeOverflow);
+        };
+        let block = self.block(bytes, on, by)?;
         Ok(Buffer::new(block, len))
     }
 
@@ -155,6 +158,19 @@ impl Pool {
     /// goes to the error hook and nothing is given back.
     pub fn trim_to(&self, bytes: u64) -> u64 {
         self.inner.trim(bytes)
+    }
+
+    /// Asks those who can make room to do so before there is none: the cheap ones first. Returns
+    /// what they say they freed.
+    pub fn make_room(&self, bytes: u64) -> u64 {
+        let mut freed = 0;
+        for pressure in [Pressure::Evict, Pressure::Spill] {
+            if freed < bytes {
+                freed += self.inner.reclaim(pressure, bytes - freed);
+            }
+        }
+        self.inner.recall_threads();
+        freed
     }
 
     /// Asks every thread for what it caches. This thread gives at once, others at their next

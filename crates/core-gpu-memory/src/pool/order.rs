@@ -128,6 +128,17 @@ impl Orders {
         over
     }
 
+    /// Takes the events out: the device was waited for, and nothing will be asked of them again.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let records = self.records.iter_mut();
+        let events = records.filter_map(|record| {
+            record.covered = 0;
+            record.waited.clear();
+            record.event.take()
+        });
+        events.collect()
+    }
+
     fn record(&mut self, order: Order) -> Option<&mut StreamRecord> {
         self.records.get_mut((order.0 as usize).checked_sub(1)?)
     }
@@ -245,6 +256,16 @@ impl Orders {
         record.done = done;
         self.ending.push(order);
         if done { Ok(()) } else { recorded }
+    }
+
+    /// The stream ends, and nobody will wait for it through here.
+    pub fn end_unmarked(&mut self, id: StreamId) {
+        self.last = None;
+        let order = self.by_stream.remove(&id);
+        if let Some(record) = order.and_then(|order| self.record(order)) {
+            record.ended = true;
+            record.done = true;
+        }
     }
 
     /// Whether the order's stream has ended and the device has done all of its work.

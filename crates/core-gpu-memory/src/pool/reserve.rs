@@ -52,7 +52,7 @@ impl PoolInner {
     fn free_segments(&self, segments: Vec<Segment>) -> (u64, Vec<DriverError>) {
         let (mut freed, mut errors) = (0, Vec::new());
         for segment in segments {
-            let bytes = segment.bytes();
+            let bytes = segment.memory_bytes();
             match segment.free() {
                 Ok(()) => freed += bytes,
                 Err((error, segment)) if error.is_deinitialized() => {
@@ -70,7 +70,7 @@ impl PoolInner {
     }
 
     fn keep_stuck(&self, segment: Segment, error: &DriverError) {
-        let bytes = segment.bytes();
+        let bytes = segment.memory_bytes();
         if error.is_lost() {
             self.lock().lost_bytes += segment.abandon();
         } else {
@@ -92,18 +92,47 @@ impl PoolInner {
         central.closed = true;
         report.live = live_blocks(&central);
         drop(central);
-        if let Err(error) = self.wait_for_device() {
-            self.note_loss(&error);
-            report.errors.push(error.to_string());
-        }
+        let idle = self.wait_at_the_end(&mut report.errors);
         let segments = self.lock().take_unused_segments();
         let stuck = std::mem::take(&mut self.lock().stuck);
-        let (_, errors) = self.free_segments(segments.into_iter().chain(stuck).collect());
+        let segments: Vec<_> = segments.into_iter().chain(stuck).collect();
+        let pieces = std::mem::take(&mut self.lock().stuck_pieces);
+        // Each tries once more as it is dropped.
+        drop(pieces);
+        let (_, errors) = if idle {
+            self.free_segments(segments)
+        } else {
+            // Nobody knows whether work still uses them. They wait once more when they are dropped.
+            self.lock().stuck = segments;
+            (0, Vec::new())
+        };
         report.errors.extend(errors.iter().map(ToString::to_string));
-        let central = self.lock();
+        let mut central = self.lock();
         report.quarantined_bytes = central.quarantined_bytes();
         report.lost_bytes = central.lost_bytes;
+        // Threads that have ended their use of the pool may keep it alive for long: not its events.
+        let events = central.orders.take_events();
+        drop(central);
+        drop(events);
         report
+    }
+}
+
+impl PoolInner {
+    /// Waits for the device, twice if need be. Whether it does nothing any more, also because it is
+    /// gone.
+    fn wait_at_the_end(&self, said: &mut Vec<String>) -> bool {
+        for _ in 0..2 {
+            let Err(error) = self.wait_for_device() else {
+                return true;
+            };
+            self.note_loss(&error);
+            said.push(error.to_string());
+            if error.is_lost() || error.is_deinitialized() {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -152,7 +181,9 @@ impl Central {
                 .iter()
                 .any(|pending| pending.node == block.node);
             let held = self.quarantine.iter().any(|held| held.node == block.node);
-            block.free_in.is_some() || (self.user(block.node).is_none() && !pending && !held)
+            block.free_in.is_some()
+                || block.is_hole
+                || (self.user(block.node).is_none() && !pending && !held)
         })
     }
 }

@@ -28,6 +28,8 @@ pub enum BlockState {
     Pending,
     /// Given up on for now.
     Quarantined,
+    /// Addresses only: the memory was taken away for another block.
+    Hole,
     /// In use.
     InUse {
         /// Name of its source.
@@ -121,6 +123,7 @@ fn show(central: &Central, block: &FreeBlock) -> SnapshotBlock {
             .any(|held| held.node == block.node)
     };
     let state = match (block.free_in, central.user(block.node)) {
+        _ if block.is_hole => BlockState::Hole,
         (Some(Order::IDLE), _) => BlockState::Free,
         (Some(order), _) => BlockState::FreeOnStream { order: order.0 },
         (None, Some(user)) => BlockState::InUse {

@@ -27,6 +27,8 @@ use crate::{
 pub const CACHE_MOST: u64 = 4 * 1024 * 1024;
 /// Bytes of one class that move between a thread and its pool at once, at most.
 const BATCH_BYTES: u64 = 256 * 1024;
+/// Classes of which so many or fewer blocks move at once are not moved between threads.
+const FEW: usize = 4;
 /// Blocks that move at once, at most.
 const BATCH_MOST: usize = 64;
 
@@ -84,7 +86,7 @@ impl ThreadCache {
 }
 
 /// The bin of a class for a stream, beginning with the stream of the last time.
-#[inline]
+#[inline(always)]
 fn bin_in<'c>(
     streams: &'c mut [StreamBins],
     last: &mut usize,
@@ -139,10 +141,12 @@ pub fn take(
             return None;
         }
         let counters = cached.counters.get(by.index())?.as_deref()?;
-        let left = counters.credit.load(Relaxed).checked_sub(class.bytes())?;
         let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
+        // The block knows its length, which is its class's.
+        let bytes = bin.blocks.last()?.span.bytes();
+        let left = counters.credit.load(Relaxed).checked_sub(bytes)?;
         let lease = bin.blocks.pop()?;
-        cached.cached_bytes -= class.bytes();
+        cached.cached_bytes -= bytes;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
         Some(lease)
@@ -177,13 +181,14 @@ pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
         let block = lease.as_ref()?;
         let (by, stream) = (block.by, block.stream);
         let cached = cache.pool(block.pool.id)?;
-        let cached_bytes = cached.cached_bytes + class.bytes();
+        let bytes = block.span.bytes();
+        let cached_bytes = cached.cached_bytes + bytes;
         let recall = block.pool.recall.load(Relaxed);
         if cached.seen_recall != recall || cached_bytes > CACHE_MOST {
             return None;
         }
         let counters = cached.counters.get(by.index())?.as_deref()?;
-        let credit = counters.credit.load(Relaxed) + class.bytes();
+        let credit = counters.credit.load(Relaxed) + bytes;
         if credit > counters.most.load(Relaxed) {
             return None;
         }
@@ -248,6 +253,20 @@ pub fn keep_spare(lease: Box<Lease>) {
         if cached.spare.len() < BATCH_MOST {
             cached.spare.push(lease.take()?);
         }
+        Some(())
+    });
+}
+
+/// Keeps leases of blocks that have gone back to the heap, as many as fit.
+pub fn keep_spares(pool: &PoolInner, leases: Batch) {
+    let mut leases = leases;
+    let _ = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let cached = cache.pool(pool.id)?;
+        let room = BATCH_MOST
+            .saturating_sub(cached.spare.len())
+            .min(leases.len());
+        cached.spare.extend(leases.drain(..room));
         Some(())
     });
 }
@@ -317,6 +336,19 @@ fn own_bin(cached: &mut PoolCache, stream: StreamId, class: SizeClass) -> Option
         bin.blocks.reserve_exact(batch_of(class) * 2);
     }
     Some(bin)
+}
+
+/// Whether the thread keeps few blocks of that class and has them: another goes to the heap.
+pub fn is_full_for_good(pool: &PoolInner, stream: StreamId, class: SizeClass) -> bool {
+    if batch_of(class) > FEW {
+        return false;
+    }
+    let full = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let bin = cache.pool(pool.id)?.bin(stream, class)?;
+        Some(bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity())
+    });
+    full.ok().flatten().unwrap_or(false)
 }
 
 /// Sees to it that a free block fits, and returns what has to go for it: blocks and credit.

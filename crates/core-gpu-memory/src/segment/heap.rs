@@ -22,6 +22,10 @@ pub struct SegmentId(pub u32);
 struct Segment {
     units: u32,
     first: NodeId,
+    /// Units that the memory was taken away from.
+    holes: u32,
+    /// Somebody is at work on it: it stays.
+    held: bool,
 }
 
 /// A block that was just taken.
@@ -50,6 +54,8 @@ pub struct FreeBlock {
     pub bytes: u64,
     /// The order that it is free in; none if it is given out.
     pub free_in: Option<Order>,
+    /// There is no memory under it any more.
+    pub is_hole: bool,
 }
 
 /// Segments and their blocks. Not synchronised: its owner holds a lock.
@@ -79,7 +85,12 @@ impl Heap {
         if vacant.is_none() {
             self.segments.push(None);
         }
-        self.segments[index] = Some(Segment { units, first });
+        self.segments[index] = Some(Segment {
+            units,
+            first,
+            holes: 0,
+            held: false,
+        });
         self.reserved_bytes += bytes;
         self.release(first, Order::IDLE, 0);
         Some(SegmentId(number))
@@ -90,10 +101,14 @@ impl Heap {
         let Some(segment) = self.whole_free(id) else {
             return false;
         };
-        self.unlink(segment.first);
-        self.slab.remove(segment.first);
+        let mut next = Some(segment.first);
+        while let Some(node) = next {
+            next = self.slab[node].after;
+            self.unlink(node);
+            self.slab.remove(node);
+        }
         self.segments[id.0 as usize] = None;
-        let bytes = u64::from(segment.units) * ALIGNMENT;
+        let bytes = u64::from(segment.units - segment.holes) * ALIGNMENT;
         self.free_bytes -= bytes;
         self.reserved_bytes -= bytes;
         true
@@ -106,8 +121,17 @@ impl Heap {
 
     fn whole_free(&self, id: SegmentId) -> Option<Segment> {
         let segment = (*self.segments.get(id.0 as usize)?)?;
+        if segment.held {
+            return None;
+        }
         let first = &self.slab[segment.first];
-        let whole = first.units == segment.units && first.state == State::Free(Order::IDLE);
+        let whole = if segment.holes == 0 {
+            first.units == segment.units && first.state == State::Free(Order::IDLE)
+        } else {
+            let idle = [State::Free(Order::IDLE), State::Hole];
+            self.nodes_of(segment.first)
+                .all(|node| idle.contains(&self.slab[node].state))
+        };
         whole.then_some(segment)
     }
 
@@ -303,14 +327,76 @@ impl Heap {
         let mut next = Some(segment.first);
         while let Some(node) = next {
             let this = self.slab[node];
-            if this.state != State::Taken {
+            if matches!(this.state, State::Free(_)) {
                 self.unlink(node);
                 self.free_bytes -= u64::from(this.units) * ALIGNMENT;
             }
             self.slab.remove(node);
             next = this.after;
         }
-        self.reserved_bytes -= u64::from(segment.units) * ALIGNMENT;
+        self.reserved_bytes -= u64::from(segment.units - segment.holes) * ALIGNMENT;
+    }
+
+    fn nodes_of(&self, first: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(Some(first), |node| self.slab[*node].after)
+    }
+
+    /// Lets a segment stay whatever becomes of its blocks, or lets it go again.
+    pub fn hold(&mut self, id: SegmentId, held: bool) {
+        if let Some(Some(segment)) = self.segments.get_mut(id.0 as usize) {
+            segment.held = held;
+        }
+    }
+
+    /// Whole pieces of `piece_bytes` in a segment that are free and idle, by their numbers.
+    pub fn idle_pieces(&self, id: SegmentId, piece_bytes: u64) -> Vec<u64> {
+        let idle = self
+            .blocks(id)
+            .filter(|block| block.free_in == Some(Order::IDLE));
+        let pieces = idle.flat_map(|block| {
+            let first = block.offset.div_ceil(piece_bytes);
+            first..((block.offset + block.bytes) / piece_bytes).max(first)
+        });
+        pieces.collect()
+    }
+
+    /// Makes a piece that is free and idle a hole: its memory is taken away. False if it is not.
+    pub fn punch(&mut self, id: SegmentId, piece: u64, piece_bytes: u64) -> bool {
+        let (start, end) = (piece * piece_bytes, (piece + 1) * piece_bytes);
+        let holds = |block: &FreeBlock| {
+            let inside = block.offset <= start && end <= block.offset + block.bytes;
+            inside && block.free_in == Some(Order::IDLE)
+        };
+        let Some(block) = self.blocks(id).find(holds) else {
+            return false;
+        };
+        let units = |bytes: u64| (bytes / ALIGNMENT) as u32;
+        let mut node = block.node;
+        self.unlink(node);
+        if start > block.offset {
+            // The front stays free; what is behind it is the rest of the block.
+            self.split(node, Order::IDLE, units(start - block.offset));
+            let cut = self.slab[node].units == units(start - block.offset);
+            let rest = self.slab[node].after.filter(|_| cut);
+            self.link(node, Order::IDLE);
+            let Some(rest) = rest else {
+                return false;
+            };
+            self.unlink(rest);
+            node = rest;
+        }
+        self.split(node, Order::IDLE, units(piece_bytes));
+        if self.slab[node].units != units(piece_bytes) {
+            self.link(node, Order::IDLE);
+            return false;
+        }
+        self.slab[node].state = State::Hole;
+        self.free_bytes -= piece_bytes;
+        self.reserved_bytes -= piece_bytes;
+        if let Some(Some(segment)) = self.segments.get_mut(id.0 as usize) {
+            segment.holes += units(piece_bytes);
+        }
+        true
     }
 
     /// Orders that have been used, idle among them.
@@ -365,17 +451,21 @@ impl Heap {
     pub fn blocks(&self, id: SegmentId) -> impl Iterator<Item = FreeBlock> + '_ {
         let segment = self.segments.get(id.0 as usize).copied().flatten();
         let first = segment.map(|segment| segment.first);
-        std::iter::successors(first, |node| self.slab[*node].after).map(|node| {
-            let this = &self.slab[node];
-            FreeBlock {
-                node,
-                offset: u64::from(this.start) * ALIGNMENT,
-                bytes: u64::from(this.units) * ALIGNMENT,
-                free_in: match this.state {
-                    State::Free(order) => Some(order),
-                    State::Taken | State::Vacant => None,
-                },
-            }
-        })
+        first
+            .into_iter()
+            .flat_map(|first| self.nodes_of(first))
+            .map(|node| {
+                let this = &self.slab[node];
+                FreeBlock {
+                    node,
+                    offset: u64::from(this.start) * ALIGNMENT,
+                    bytes: u64::from(this.units) * ALIGNMENT,
+                    free_in: match this.state {
+                        State::Free(order) => Some(order),
+                        State::Taken | State::Hole | State::Vacant => None,
+                    },
+                    is_hole: this.state == State::Hole,
+                }
+            })
     }
 }

@@ -35,6 +35,8 @@ pub enum State {
     Taken,
     /// In the bins of that order.
     Free(Order),
+    /// Addresses that the memory was taken away from.
+    Hole,
     /// The node stands for no block.
     Vacant,
 }

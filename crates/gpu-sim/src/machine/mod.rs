@@ -85,6 +85,33 @@ impl Machine {
         })
     }
 
+    /// A call that touches nothing of a device, such as counting them: it is counted, and fails or
+    /// hangs by plan.
+    ///
+    /// # Errors
+    /// As planned.
+    pub fn enter(&self, function: &'static str) -> Result<(), Code> {
+        let mut state = self.lock();
+        if state.process != std::process::id() {
+            return Err(Code::NOT_INITIALIZED);
+        }
+        state.now += state.config.costs.call;
+        let Some(fault) = state.faults.count(function) else {
+            return Ok(());
+        };
+        match fault.moment {
+            FaultMoment::Hang => self.begin_fault(state, 0, fault).map(|_| ()),
+            _ => Err(fault.code),
+        }
+    }
+
+    /// Whether somebody holds the device's context.
+    #[must_use]
+    pub fn has_context(&self, device: u32) -> bool {
+        let mut state = self.lock();
+        state.device(device).is_ok_and(|device| device.contexts > 0)
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

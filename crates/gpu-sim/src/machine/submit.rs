@@ -72,10 +72,16 @@ impl State {
         clock.join(&self.host);
         clock.join(&order.clock);
         clock.learn(moment);
-        for touch in &request.touches {
-            let range = (touch.start, touch.start.saturating_add(touch.bytes));
-            let broken = self.shadow.touch(range, touch.access, moment, &clock);
+        let ranges = request.touches.iter().map(|touch| {
+            let end = touch.start.saturating_add(touch.bytes);
+            ((touch.start, end), touch.access)
+        });
+        for (range, access) in ranges.clone() {
+            let broken = self.shadow.would_break(range, access, moment, &clock);
             self.broken(function, broken)?;
+        }
+        for (range, access) in ranges {
+            self.shadow.touch(range, access, moment, &clock);
         }
         if let Some(pinned) = request.host.and_then(|at| self.pinned_at(at)) {
             pinned.users.retain(|user| user.stream != key);

@@ -1,0 +1,244 @@
+//! Files in device memory: read through staging, cached by path and modification, written back so
+//! that a reader sees the old bytes or the new ones. Formats are none of its business.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{ErrorKind, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::SystemTime,
+};
+
+use core_gpu_driver::{DeviceSpan, Stream};
+
+use crate::{
+    AllocError, Cache, CacheLimits, CacheStatistics, Cached, Hold, MemoryManager, Source,
+    StagingError,
+};
+
+/// How often a file is read anew that changes while it is read.
+const TRIES: usize = 4;
+/// What opening a file costs, in bytes that could be read meanwhile.
+const OPENING_COSTS: f64 = 100_000.0;
+
+/// Why a file did not get to the device, or back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// The file system failed.
+    #[error("{path}: {error}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It changed every time that it was read.
+    #[error("{0} changes while it is read")]
+    Changing(PathBuf),
+    /// It is a directory, a device or a pipe.
+    #[error("{0} is not a file")]
+    NotAFile(PathBuf),
+    /// There was no memory for it, or the device failed.
+    #[error("{path}: {error}")]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: AllocError,
+    },
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl Version {
+    fn of(found: &fs::Metadata) -> std::io::Result<Version> {
+        Ok(Version {
+            bytes: found.len(),
+            modified: found.modified()?,
+        })
+    }
+}
+
+/// Files of one device. May be used from several threads.
+///
+/// A file that changes without its length or its time of modification is not noticed.
+#[derive(Debug)]
+pub struct FileManager {
+    manager: MemoryManager,
+    cache: Cache,
+    versions: Mutex<BTreeMap<PathBuf, Version>>,
+}
+
+impl FileManager {
+    /// Files in the manager's memory, accounted to `files`.
+    #[must_use]
+    pub fn new(manager: &MemoryManager, limits: CacheLimits) -> FileManager {
+        FileManager {
+            manager: manager.clone(),
+            cache: Cache::new(manager, limits, Source::named("files")),
+            versions: Mutex::default(),
+        }
+    }
+
+    /// The bytes of a file. Reads it if it is not cached, or is not what it was.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn load(&self, path: &Path, on: &Stream) -> Result<Cached, FileError> {
+        let path = resolve(path)?;
+        let found =
+            fs::metadata(&path).and_then(|found| Ok((Version::of(&found)?, found.is_file())));
+        let (version, is_file) = found.map_err(|error| io(&path, error))?;
+        if !is_file {
+            return Err(FileError::NotAFile(path));
+        }
+        let key = key_of(&path);
+        if self.version(&path) == Some(version) {
+            if let Some(cached) = self.cache.get(&key) {
+                return Ok(cached);
+            }
+        } else {
+            self.cache.remove(&key);
+        }
+        self.read_and_send(path, &key, on)
+    }
+
+    fn read_and_send(&self, path: PathBuf, key: &str, on: &Stream) -> Result<Cached, FileError> {
+        let (bytes, version) = read_whole(&path)?;
+        let cost = bytes.len() as f64 + OPENING_COSTS;
+        let sent = self.cache.insert(key, &bytes, cost, Hold::Normal, on);
+        let cached = sent.map_err(|error| FileError::Memory {
+            path: path.clone(),
+            error,
+        })?;
+        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        versions.insert(path, version);
+        Ok(cached)
+    }
+
+    fn version(&self, path: &Path) -> Option<Version> {
+        let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        versions.get(path).copied()
+    }
+
+    /// Writes bytes of the device into a file, in the order of `on`, and waits for them. They are
+    /// written beside the file, which is then replaced: a link stays a link, and who may do what
+    /// with the file stays as it was.
+    ///
+    /// # Errors
+    /// See [`FileError`]; the file is then as it was.
+    pub fn write_back(&self, path: &Path, from: DeviceSpan, on: &Stream) -> Result<(), FileError> {
+        let path = resolve(path)?;
+        let memory = |error: StagingError| FileError::Memory {
+            path: path.clone(),
+            error: error.into(),
+        };
+        let mut bytes = vec![0; usize::try_from(from.bytes()).unwrap_or(usize::MAX)];
+        let staging = self.manager.staging();
+        staging.download(&mut bytes, from, on).map_err(memory)?;
+        replace(&path, &bytes).map_err(|error| io(&path, error))?;
+        self.forget(&path);
+        Ok(())
+    }
+
+    /// Forgets what is cached of a file. Whether there was something.
+    pub fn forget(&self, path: &Path) -> bool {
+        let Ok(path) = resolve(path) else {
+            return false;
+        };
+        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        versions.remove(&path);
+        drop(versions);
+        self.cache.remove(&key_of(&path))
+    }
+
+    /// The numbers of the cache.
+    #[must_use]
+    pub fn statistics(&self) -> CacheStatistics {
+        self.cache.statistics()
+    }
+}
+
+fn io(path: &Path, error: std::io::Error) -> FileError {
+    FileError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// One path for one file, links resolved. A file that is not there yet is in a directory that is.
+fn resolve(path: &Path) -> Result<PathBuf, FileError> {
+    match path.canonicalize() {
+        Ok(path) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let parent = path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+            let name = path.file_name().ok_or_else(|| io(path, error))?;
+            Ok(parent.map_err(|error| io(path, error))?.join(name))
+        }
+        Err(error) => Err(io(path, error)),
+    }
+}
+
+/// The cache's key: the path's own bytes, since two paths may look alike as text.
+fn key_of(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes
+            .iter()
+            .fold("\0".to_owned(), |key, byte| format!("{key}{byte:02x}")),
+    }
+}
+
+fn read_whole(path: &Path) -> Result<(Vec<u8>, Version), FileError> {
+    for _ in 0..TRIES {
+        let read = (|| {
+            let mut file = File::open(path)?;
+            let before = Version::of(&file.metadata()?)?;
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            let after = Version::of(&file.metadata()?)?;
+            let whole = before == after && bytes.len() as u64 == after.bytes;
+            Ok(whole.then_some((bytes, after)))
+        })();
+        if let Some(read) = read.map_err(|error| io(path, error))? {
+            return Ok(read);
+        }
+    }
+    Err(FileError::Changing(path.to_owned()))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{number}.unfinished", std::process::id()));
+    let unfinished = path.with_file_name(name);
+    let written = (|| {
+        let mut file = File::create_new(&unfinished)?;
+        file.write_all(bytes)?;
+        if let Ok(there) = fs::metadata(path) {
+            file.set_permissions(there.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&unfinished, path)
+    })();
+    if written.is_err() {
+        // The error that counts is the first one.
+        let _ = fs::remove_file(&unfinished);
+    }
+    written
+}

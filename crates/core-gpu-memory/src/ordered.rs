@@ -1,0 +1,86 @@
+//! A buffer that several streams use in turn, each waiting for what it must: a reader for the last
+//! writer, a writer for everybody. Whoever holds it sees to it that uses do not overlap wrongly.
+
+use core_gpu_driver::{DeviceSpan, DriverError, Event, EventKind, Stream, StreamId};
+
+use crate::Buffer;
+
+/// What a stream does with the bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+#[derive(Debug)]
+struct Use {
+    stream: StreamId,
+    event: Event,
+}
+
+/// A buffer and the events of those who used it.
+#[derive(Debug)]
+pub struct OrderedBuffer {
+    buffer: Buffer<u8>,
+    home: StreamId,
+    written: Option<Use>,
+    /// Reads since then, one for each stream.
+    reads: Vec<Use>,
+    /// The end of a use could not be marked: the device has to be waited for.
+    unmarked: bool,
+}
+
+impl OrderedBuffer {
+    /// A buffer that was allocated on `home` and not used yet.
+    pub fn new(buffer: Buffer<u8>, home: &Stream) -> OrderedBuffer {
+        OrderedBuffer {
+            buffer,
+            home: home.id(),
+            written: None,
+            reads: Vec::new(),
+            unmarked: false,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.buffer.bytes()
+    }
+
+    /// Lets the stream use the bytes from now on. End it with [`OrderedBuffer::end`].
+    pub fn begin(&mut self, access: Access, on: &Stream) -> Result<DeviceSpan, DriverError> {
+        if self.unmarked {
+            on.driver().synchronize()?;
+            self.written = None;
+            self.reads.clear();
+            self.unmarked = false;
+        }
+        let reads = self.reads.iter().filter(|_| access == Access::Write);
+        for before in self.written.iter().chain(reads) {
+            if before.stream != on.id() {
+                on.wait(&before.event)?;
+            }
+        }
+        if on.id() != self.home {
+            self.buffer.used_on(on);
+        }
+        Ok(self.buffer.span())
+    }
+
+    /// What the stream has to do now is the end of its use.
+    pub fn end(&mut self, access: Access, on: &Stream) {
+        let recorded = Event::new(on.driver(), EventKind::Order)
+            .and_then(|event| on.record(&event).map(|()| event));
+        let Ok(event) = recorded else {
+            self.unmarked = true;
+            return;
+        };
+        let stream = on.id();
+        self.reads
+            .retain(|read| access == Access::Read && read.stream != stream);
+        let used = Use { stream, event };
+        match access {
+            Access::Read => self.reads.push(used),
+            Access::Write => self.written = Some(used),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Staging: what goes up comes down, in few waits, through any ring.
+
+use core_gpu_driver::{DriverError, Segment};
+use core_gpu_memory::{Staging, StagingError, StagingSettings};
+use gpu_sim::{Code, Fault, Schedule};
+
+use crate::support::{MIB, each_device, pattern, simulated, small_ring, stream};
+
+const LENGTHS: &[usize] = &[0, 1, 255, 256, 257, 1024, 5000, 1, 70_000];
+
+fn round_trip(staging: &Staging, driver: &std::sync::Arc<dyn core_gpu_driver::Driver>) {
+    let stream = stream(driver);
+    let segment = Segment::allocate(driver, MIB as usize).unwrap();
+    let arrays: Vec<_> = LENGTHS
+        .iter()
+        .zip(0..)
+        .map(|(len, seed)| pattern(seed, *len))
+        .collect();
+    let spans: Vec<_> = arrays
+        .iter()
+        .zip(0_u64..)
+        .map(|(array, at)| segment.span(at * 100_000, array.len() as u64).unwrap())
+        .collect();
+    let up: Vec<_> = spans
+        .iter()
+        .copied()
+        .zip(arrays.iter().map(Vec::as_slice))
+        .collect();
+    staging.upload_many(&up, &stream).unwrap();
+    let mut back: Vec<_> = LENGTHS.iter().map(|len| vec![0; *len]).collect();
+    let mut down: Vec<_> = back.iter_mut().map(Vec::as_mut_slice).zip(spans).collect();
+    staging.download_many(&mut down, &stream).unwrap();
+    assert_eq!(back, arrays);
+    stream.synchronize().unwrap();
+}
+
+#[test]
+fn what_goes_up_comes_down() {
+    each_device(4 * MIB, |driver| {
+        for checksums in [false, true] {
+            let settings = StagingSettings {
+                checksums,
+                ..small_ring()
+            };
+            let staging = Staging::new(driver, &settings).unwrap();
+            assert!(staging.is_pinned());
+            round_trip(&staging, driver);
+            round_trip(&staging, driver);
+            round_trip(&Staging::pageable(checksums), driver);
+        }
+    });
+}
+
+#[test]
+fn many_arrays_cost_one_wait() {
+    let (machine, driver) = simulated(4 * MIB, Schedule::Latest);
+    let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
+    round_trip(&staging, &driver);
+    let counted = staging.counter().read();
+    let bytes: usize = LENGTHS.iter().sum();
+    assert_eq!(counted.to_device_bytes, bytes as u64);
+    assert_eq!(counted.to_host_bytes, bytes as u64);
+    assert_eq!(
+        (counted.synchronisations, counted.pageable_copies),
+        (2, 0),
+        "the ring, then the batch"
+    );
+    let moved = machine.moved();
+    assert_eq!(
+        (moved.to_device_bytes, moved.to_host_bytes),
+        (bytes as u64, bytes as u64)
+    );
+    drop(staging);
+    machine.verify().unwrap();
+}
+
+#[test]
+fn without_pinned_memory_it_is_slower_and_says_so() {
+    let (machine, driver) = simulated(4 * MIB, Schedule::Latest);
+    machine.plan(Fault::before("cuMemHostAlloc", 1, Code::OUT_OF_MEMORY));
+    let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
+    assert!(!staging.is_pinned());
+    round_trip(&staging, &driver);
+    assert!(staging.counter().read().pageable_copies > 0);
+    machine.plan(Fault::before("cuMemHostAlloc", 2, Code::OUT_OF_MEMORY));
+    let strict = StagingSettings {
+        pageable_fallback: false,
+        ..StagingSettings::default()
+    };
+    assert_eq!(
+        Staging::new(&driver, &strict).unwrap_err(),
+        DriverError::OutOfMemory
+    );
+    machine.verify().unwrap();
+}
+
+#[test]
+fn lengths_must_agree() {
+    let (_machine, driver) = simulated(4 * MIB, Schedule::Latest);
+    let stream = stream(&driver);
+    let segment = Segment::allocate(&driver, 256).unwrap();
+    let staging = Staging::new(&driver, &small_ring()).unwrap();
+    let wrong = staging
+        .upload(segment.whole(), &[0; 255], &stream)
+        .unwrap_err();
+    assert!(
+        matches!(wrong, StagingError::Driver(DriverError::Refused { .. })),
+        "{wrong}"
+    );
+    let wrong = staging
+        .download(&mut [0; 257], segment.whole(), &stream)
+        .unwrap_err();
+    assert!(
+        matches!(wrong, StagingError::Driver(DriverError::Refused { .. })),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn after_every_fault_the_ring_is_usable() {
+    let functions = [
+        "cuMemcpyHtoDAsync",
+        "cuMemcpyDtoHAsync",
+        "cuEventCreate",
+        "cuEventRecord",
+        "cuStreamSynchronize",
+        "cuEventQuery",
+    ];
+    for function in functions {
+        for occurrence in 1..30 {
+            for after in [false, true] {
+                let (machine, driver) = simulated(4 * MIB, Schedule::Latest);
+                let staging = Staging::new(&driver, &small_ring()).unwrap();
+                let stream = stream(&driver);
+                let segment = Segment::allocate(&driver, 8192).unwrap();
+                let fault = if after { Fault::after } else { Fault::before };
+                machine.plan(fault(function, occurrence, Code::INVALID_VALUE));
+                let sent = pattern(3, 8192);
+                for _ in 0..3 {
+                    let mut back = vec![0; 8192];
+                    let up = staging.upload(segment.whole(), &sent, &stream);
+                    let down = staging.download(&mut back, segment.whole(), &stream);
+                    if up.is_ok() && down.is_ok() {
+                        assert_eq!(back, sent, "{function} {occurrence}");
+                    }
+                }
+                let calls = machine.calls();
+                if calls.get(function).is_none_or(|calls| *calls < occurrence) {
+                    break;
+                }
+                let mut back = vec![0; 8192];
+                staging.upload(segment.whole(), &sent, &stream).unwrap();
+                staging
+                    .download(&mut back, segment.whole(), &stream)
+                    .unwrap();
+                assert_eq!(back, sent, "{function} {occurrence}");
+                assert_eq!(machine.violations(), []);
+            }
+        }
+    }
+}

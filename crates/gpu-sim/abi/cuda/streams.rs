@@ -1,0 +1,151 @@
+//! Streams, events and capture.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use core_gpu_driver::{EventKind, RawEvent, RawStream, StreamKind};
+use gpu_sim::{CaptureMode, CaptureStatus, Code, RawGraph};
+
+use crate::{on_device, put};
+
+/// A handle as the machine has it. Null is the legacy default stream.
+pub fn raw_stream(stream: *mut c_void) -> RawStream {
+    RawStream(stream.addr() as u64)
+}
+
+fn raw_event(event: *mut c_void) -> RawEvent {
+    RawEvent(event.addr() as u64)
+}
+
+fn handle(number: u64) -> *mut c_void {
+    std::ptr::without_provenance_mut(number as usize)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, flags: c_uint) -> c_int {
+    on_device(|machine, device| {
+        let kind = match flags {
+            0 => StreamKind::Blocking,
+            1 => StreamKind::NonBlocking,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+        let made = machine.create_stream(device, kind)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(stream, handle(made.0)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.destroy_stream(device, raw_stream(stream)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.synchronize_stream(device, raw_stream(stream)))
+}
+
+fn ready(done: bool) -> Result<(), Code> {
+    if done { Ok(()) } else { Err(Code::NOT_READY) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamQuery(stream: *mut c_void) -> c_int {
+    on_device(|machine, device| ready(machine.query_stream(device, raw_stream(stream))?))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitEvent(
+    stream: *mut c_void,
+    event: *mut c_void,
+    _flags: c_uint,
+) -> c_int {
+    on_device(|machine, device| machine.wait(device, raw_stream(stream), raw_event(event)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamIsCapturing(stream: *mut c_void, status: *mut c_uint) -> c_int {
+    on_device(|machine, device| {
+        let number = match machine.capture_status(device, raw_stream(stream))? {
+            CaptureStatus::None => 0,
+            CaptureStatus::Active => 1,
+            CaptureStatus::Broken => 2,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { put(status, number) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCapture_v2(stream: *mut c_void, mode: c_uint) -> c_int {
+    on_device(|machine, device| {
+        let mode = match mode {
+            0 => CaptureMode::Global,
+            1 => CaptureMode::ThreadLocal,
+            2 => CaptureMode::Relaxed,
+            _ => return Err(Code::INVALID_VALUE),
+        };
+        machine.begin_capture(device, raw_stream(stream), mode)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture(stream: *mut c_void, graph: *mut *mut c_void) -> c_int {
+    on_device(|machine, device| {
+        let made = machine.end_capture(device, raw_stream(stream))?;
+        // SAFETY: the caller's promise.
+        unsafe { put(graph, handle(made.0)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDestroy(graph: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.destroy_graph(device, RawGraph(graph.addr() as u64)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: c_uint) -> c_int {
+    /// Flag: the event keeps no time.
+    const NO_TIME: c_uint = 2;
+    on_device(|machine, device| {
+        let kind = match flags & NO_TIME {
+            0 => EventKind::Timed,
+            _ => EventKind::Order,
+        };
+        let made = machine.create_event(device, kind)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(event, handle(made.0)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventDestroy_v2(event: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.destroy_event(device, raw_event(event)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecord(event: *mut c_void, stream: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.record(device, raw_event(event), raw_stream(stream)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventQuery(event: *mut c_void) -> c_int {
+    on_device(|machine, device| ready(machine.query_event(device, raw_event(event))?))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventSynchronize(event: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.synchronize_event(device, raw_event(event)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventElapsedTime(
+    milliseconds: *mut f32,
+    start: *mut c_void,
+    end: *mut c_void,
+) -> c_int {
+    on_device(|machine, device| {
+        let elapsed = machine.elapsed(device, raw_event(start), raw_event(end))?;
+        // SAFETY: the caller's promise.
+        unsafe { put(milliseconds, elapsed.as_secs_f32() * 1000.0) }
+    })
+}

@@ -1,0 +1,189 @@
+//! A machine's make in the environment: how a simulated driver library learns what it is, since a
+//! program that loads it knows nothing of simulations.
+//!
+//! | variable | example | without it |
+//! | --- | --- | --- |
+//! | `GPU_SIM_DEVICES` | `1073741824,4096` (bytes of each; `none`) | one of 1 GiB |
+//! | `GPU_SIM_SCHEDULE` | `latest`, `eager`, `late:1`, `seed:7` | `latest` |
+//! | `GPU_SIM_DRIVER_VERSION` | `12040` | 12080 |
+//! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
+//!
+//! A fault is a function, which call of it, `before`, `after`, `earlier` or `hang`, and its code.
+
+use crate::{Code, Config, Fault, FaultMoment, Schedule};
+
+/// Bytes of a device that nobody said anything about.
+const USUAL_BYTES: u64 = 1 << 30;
+
+/// A machine's make, and what is to go wrong on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// The machine.
+    pub config: Config,
+    /// The faults.
+    pub faults: Vec<Fault>,
+}
+
+/// A variable that does not say what it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetupError {
+    /// Its name.
+    pub variable: &'static str,
+    /// What it says.
+    pub value: String,
+}
+
+impl std::fmt::Display for SetupError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} cannot be `{}`", self.variable, self.value)
+    }
+}
+
+impl std::error::Error for SetupError {}
+
+impl Setup {
+    /// Reads variables through a function, so that they need not be the process's.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SetupError> {
+        let devices = one(&variable, "GPU_SIM_DEVICES", devices)?.unwrap_or(vec![USUAL_BYTES]);
+        let mut config = Config::with_devices(&devices);
+        if let Some(schedule) = one(&variable, "GPU_SIM_SCHEDULE", schedule)? {
+            config.schedule = schedule;
+        }
+        let version = one(&variable, "GPU_SIM_DRIVER_VERSION", |text| {
+            text.parse().ok()
+        })?;
+        config.driver_version = version.unwrap_or(config.driver_version);
+        let faults = one(&variable, "GPU_SIM_FAULTS", |text| {
+            text.split(',').map(fault).collect()
+        })?;
+        Ok(Self {
+            config,
+            faults: faults.unwrap_or_default(),
+        })
+    }
+
+    /// Reads the environment of this process.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn from_environment() -> Result<Self, SetupError> {
+        Self::read(|name| std::env::var(name).ok())
+    }
+}
+
+fn one<R>(
+    variable: impl Fn(&str) -> Option<String>,
+    name: &'static str,
+    parse: impl Fn(&str) -> Option<R>,
+) -> Result<Option<R>, SetupError> {
+    let Some(value) = variable(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    match parse(value.trim()) {
+        Some(parsed) => Ok(Some(parsed)),
+        None => Err(SetupError {
+            variable: name,
+            value,
+        }),
+    }
+}
+
+fn devices(text: &str) -> Option<Vec<u64>> {
+    if text == "none" {
+        return Some(Vec::new());
+    }
+    text.split(',')
+        .map(|bytes| bytes.trim().parse().ok())
+        .collect()
+}
+
+fn schedule(text: &str) -> Option<Schedule> {
+    match text.split_once(':') {
+        None if text == "latest" => Some(Schedule::Latest),
+        None if text == "eager" => Some(Schedule::Eager),
+        Some(("late", stream)) => Some(Schedule::OneLate(stream.parse().ok()?)),
+        Some(("seed", seed)) => Some(Schedule::Seeded(seed.parse().ok()?)),
+        _ => None,
+    }
+}
+
+fn fault(text: &str) -> Option<Fault> {
+    let mut parts = text.trim().split(':');
+    let function = parts.next()?.to_owned();
+    let occurrence = parts.next()?.parse().ok()?;
+    let moment = match parts.next()? {
+        "before" => FaultMoment::BeforeEffect,
+        "after" => FaultMoment::AfterEffect,
+        "earlier" => FaultMoment::FromEarlierWork,
+        "hang" => FaultMoment::Hang,
+        _ => return None,
+    };
+    let code = match (parts.next(), moment) {
+        (Some(code), _) => Code(code.parse().ok()?),
+        (None, FaultMoment::Hang) => Code(0),
+        (None, _) => return None,
+    };
+    let fault = Fault {
+        function,
+        occurrence,
+        moment,
+        code,
+    };
+    parts.next().is_none().then_some(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_become_a_machine() {
+        let setup = Setup::read(|name| {
+            let value = match name {
+                "GPU_SIM_DEVICES" => "4096, 8192",
+                "GPU_SIM_SCHEDULE" => "seed:7",
+                "GPU_SIM_DRIVER_VERSION" => "12040",
+                "GPU_SIM_FAULTS" => "cuMemAlloc:2:before:2,cuInit:1:hang",
+                _ => return None,
+            };
+            Some(value.to_owned())
+        })
+        .unwrap();
+        let bytes: Vec<_> = setup
+            .config
+            .devices
+            .iter()
+            .map(|device| device.total_bytes)
+            .collect();
+        assert_eq!(bytes, [4096, 8192]);
+        assert_eq!(setup.config.schedule, Schedule::Seeded(7));
+        assert_eq!(setup.config.driver_version, 12_040);
+        let wanted = [
+            Fault::before("cuMemAlloc", 2, Code::OUT_OF_MEMORY),
+            Fault::hang("cuInit", 1),
+        ];
+        assert_eq!(setup.faults, wanted);
+        let usual = Setup::read(|_| None).unwrap();
+        assert_eq!(usual.config, Config::with_devices(&[1 << 30]));
+    }
+
+    #[test]
+    fn what_is_no_value_is_named() {
+        let cases = [
+            ("GPU_SIM_DEVICES", "many"),
+            ("GPU_SIM_SCHEDULE", "later"),
+            ("GPU_SIM_SCHEDULE", "seed:x"),
+            ("GPU_SIM_FAULTS", "cuMemAlloc:1:before"),
+            ("GPU_SIM_FAULTS", "cuMemAlloc:x:before:2"),
+            ("GPU_SIM_FAULTS", "cuMemAlloc:1:before:2:3"),
+        ];
+        for (variable, value) in cases {
+            let read = Setup::read(|name| (name == variable).then(|| value.to_owned()));
+            let error = read.unwrap_err();
+            assert_eq!((error.variable, error.value.as_str()), (variable, value));
+        }
+    }
+}

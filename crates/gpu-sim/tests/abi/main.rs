@@ -1,0 +1,276 @@
+//! The C interface, as a program sees it that looks for a driver: detection, the CUDA adapter on
+//! it, missing symbols and libraries, faults. Each case is a process of its own.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    unsafe_code,
+    reason = "a test that fails says where; libraries are pointers"
+)]
+
+use std::{ffi::CString, sync::Arc};
+
+use core_gpu_driver::{Absent, CudaDriver, Driver, DriverError, HostDriver, cuda, rocm};
+use gpu_sim::{Machine, SimDriver, case::Case, conformance};
+
+/// Asks a control function for a number.
+fn ask(function: &str, argument: Option<&str>) -> u64 {
+    // SAFETY: loading the simulated library runs nothing of interest.
+    let library = unsafe { libloading::Library::new("libcuda.so.1") }.unwrap();
+    let argument = argument.map(|text| CString::new(text).unwrap());
+    let pointer = argument
+        .as_ref()
+        .map_or(std::ptr::null(), |text| text.as_ptr());
+    // SAFETY: this is what all control functions that are asked here look like; those without an
+    // argument do not read it.
+    let found = unsafe {
+        library.get::<extern "C" fn(*const std::ffi::c_char) -> u64>(function.as_bytes())
+    };
+    let answer = found.unwrap()(pointer);
+    // Closing it would end the machine.
+    std::mem::forget(library);
+    answer
+}
+
+fn verify() {
+    assert_eq!(ask("gpu_sim_verify", None) as u32, 0);
+}
+
+fn open(number: usize) -> Arc<dyn Driver> {
+    let devices = cuda::devices().unwrap();
+    CudaDriver::open(&devices[number].id).unwrap()
+}
+
+#[test]
+fn rules_hold_behind_the_c_interface() {
+    for schedule in ["latest", "eager", "late:1", "seed:1", "seed:2", "seed:3"] {
+        Case::new("rules_hold_behind_the_c_interface")
+            .variable("GPU_SIM_SCHEDULE", schedule)
+            .run(|| {
+                let driver = open(0);
+                assert_eq!(conformance::broken_rules(&driver), Vec::<String>::new());
+                drop(driver);
+                verify();
+                assert_eq!(ask("gpu_sim_contexts", None), 0);
+            });
+    }
+}
+
+#[test]
+fn rules_hold_in_the_process_and_on_the_host() {
+    let machine = Machine::with_bytes(64 << 20);
+    let simulated: Arc<dyn Driver> = SimDriver::open(&machine, 0).unwrap();
+    let host: Arc<dyn Driver> = Arc::new(HostDriver::new(64 << 20));
+    for driver in [simulated, host] {
+        assert_eq!(
+            conformance::broken_rules(&driver),
+            Vec::<String>::new(),
+            "{:?}",
+            driver.info().id
+        );
+    }
+    machine.verify().unwrap();
+}
+
+/// The same on a card, where there is one.
+#[test]
+fn rules_hold_on_a_real_card() {
+    if std::env::var("COALESCE_DRIVER").as_deref() == Ok("sim") {
+        println!("skipped: a simulated driver is wanted");
+        return;
+    }
+    let found = cuda::devices().unwrap_or_default();
+    let Some(first) = found.first() else {
+        println!("skipped: no GPU");
+        return;
+    };
+    let driver: Arc<dyn Driver> = CudaDriver::open(&first.id).unwrap();
+    assert_eq!(conformance::broken_rules(&driver), Vec::<String>::new());
+}
+
+#[test]
+fn detection_makes_no_context() {
+    Case::new("detection_makes_no_context")
+        .variable("GPU_SIM_DEVICES", "1073741824,4194304")
+        .variable("GPU_SIM_DRIVER_VERSION", "12040")
+        .run(|| {
+            let devices = cuda::devices().unwrap();
+            let bytes: Vec<_> = devices.iter().map(|device| device.total_bytes).collect();
+            assert_eq!(bytes, [1 << 30, 4 << 20]);
+            assert_eq!(devices[1].driver_version, 12_040);
+            assert_eq!(devices[1].bus_address.as_deref(), Some("0000:01:00.0"));
+            assert_ne!(devices[0].id, devices[1].id);
+            assert_eq!(ask("gpu_sim_contexts", None), 0);
+        });
+}
+
+#[test]
+fn no_devices_are_no_error() {
+    Case::new("no_devices_are_no_error")
+        .variable("GPU_SIM_DEVICES", "none")
+        .run(|| assert!(cuda::devices().unwrap().is_empty()));
+}
+
+#[test]
+fn each_missing_symbol_is_named() {
+    for symbol in cuda::SYMBOLS {
+        Case::new("each_missing_symbol_is_named")
+            .without_symbol(symbol)
+            .variable("MISSING", symbol)
+            .run(|| {
+                let missing = std::env::var("MISSING").unwrap();
+                match cuda::devices().unwrap_err() {
+                    DriverError::Absent(Absent::Symbol { symbol, .. }) => {
+                        assert_eq!(symbol, missing)
+                    }
+                    other => panic!("{other}"),
+                }
+            });
+    }
+}
+
+#[test]
+fn a_missing_library_is_named() {
+    Case::new("a_missing_library_is_named")
+        .without_library("sim_cuda")
+        .run(|| {
+            let absent = cuda::devices().unwrap_err();
+            assert!(
+                matches!(absent, DriverError::Absent(Absent::Library { .. })),
+                "{absent}"
+            );
+        });
+}
+
+#[test]
+fn a_real_driver_is_not_replaced() {
+    Case::new("a_real_driver_is_not_replaced")
+        .variable("COALESCE_DRIVER", "real")
+        .run(|| assert!(cuda::devices().is_err()));
+}
+
+#[test]
+fn the_adapter_survives_every_fault() {
+    let functions = [
+        "cuInit",
+        "cuDeviceGetCount",
+        "cuDeviceGet",
+        "cuDeviceGetName",
+        "cuDeviceGetUuid",
+        "cuDeviceTotalMem",
+        "cuDevicePrimaryCtxRetain",
+        "cuCtxSetCurrent",
+        "cuMemAlloc",
+        "cuMemFree",
+        "cuMemHostAlloc",
+        "cuMemFreeHost",
+        "cuMemcpyAsync",
+        "cuMemsetD8Async",
+        "cuStreamCreate",
+        "cuStreamDestroy",
+        "cuStreamSynchronize",
+        "cuEventCreate",
+        "cuEventRecord",
+        "cuEventQuery",
+        "cuEventElapsedTime",
+        "cuCtxSynchronize",
+    ];
+    for function in functions {
+        for fault in ["1:before:2", "1:after:1", "2:before:700", "1:earlier:719"] {
+            Case::new("the_adapter_survives_every_fault")
+                .variable("GPU_SIM_FAULTS", &format!("{function}:{fault}"))
+                .run(|| {
+                    let found = cuda::devices().unwrap_or_default();
+                    if let Some(first) = found.first()
+                        && let Ok(driver) = CudaDriver::open(&first.id)
+                    {
+                        let driver: Arc<dyn Driver> = driver;
+                        // Whatever breaks is an error and no crash.
+                        let _broken = conformance::broken_rules(&driver);
+                    }
+                });
+        }
+    }
+}
+
+#[test]
+fn a_hang_is_the_cases_failure() {
+    let hangs = || {
+        Case::new("a_hang_is_the_cases_failure")
+            .variable("GPU_SIM_FAULTS", "cuInit:1:hang")
+            .deadline(std::time::Duration::from_millis(300))
+            .run(|| drop(cuda::devices()));
+    };
+    if std::env::var_os("GPU_SIM_CASE").is_some() {
+        hangs();
+        return;
+    }
+    let failed = std::panic::catch_unwind(hangs).unwrap_err();
+    let words = failed.downcast_ref::<String>().unwrap();
+    assert!(words.contains("did not end within"), "{words}");
+}
+
+#[test]
+fn the_hip_runtime_has_a_version() {
+    Case::new("the_hip_runtime_has_a_version")
+        .variable("GPU_SIM_HIP_VERSION", "60200123")
+        .run(|| assert_eq!(rocm::detect().runtime, Ok(60_200_123)));
+    Case::new("the_hip_runtime_has_a_version")
+        .without_symbol("hipRuntimeGetVersion")
+        .run(|| assert!(matches!(rocm::detect().runtime, Err(Absent::Symbol { .. }))));
+}
+
+/// Calls a function of the management library that fills in one value.
+fn figure<T: Default>(library: &libloading::Library, function: &str, handle: usize) -> (i32, T) {
+    let mut value = T::default();
+    // SAFETY: these are the documented types of the functions that are asked here.
+    let found = unsafe { library.get::<extern "C" fn(usize, *mut T) -> i32>(function.as_bytes()) };
+    (found.unwrap()(handle, &raw mut value), value)
+}
+
+#[test]
+fn the_management_library_knows_the_same_devices_in_another_order() {
+    Case::new("the_management_library_knows_the_same_devices_in_another_order")
+        .variable("GPU_SIM_DEVICES", "1073741824,4194304")
+        .variable("GPU_SIM_USED", "1048576")
+        .variable("GPU_SIM_FAULTS", "nvmlDeviceGetPowerUsage:1:before:15")
+        .run(|| {
+            // SAFETY: loading the simulated library runs nothing of interest.
+            let library = unsafe { libloading::Library::new("libnvidia-ml.so.1") }.unwrap();
+            // SAFETY: these are the functions' documented types.
+            let (init, count, handle) = unsafe {
+                (
+                    library
+                        .get::<extern "C" fn() -> i32>(b"nvmlInit_v2")
+                        .unwrap(),
+                    library
+                        .get::<extern "C" fn(*mut u32) -> i32>(b"nvmlDeviceGetCount_v2")
+                        .unwrap(),
+                    library
+                        .get::<extern "C" fn(u32, *mut usize) -> i32>(
+                            b"nvmlDeviceGetHandleByIndex_v2",
+                        )
+                        .unwrap(),
+                )
+            };
+            let mut devices = 0;
+            assert_eq!(count(&raw mut devices), 1, "not before it is started");
+            assert_eq!((init(), count(&raw mut devices), devices), (0, 0, 2));
+            let mut first = 0;
+            assert_eq!(handle(0, &raw mut first), 0);
+            assert_ne!(handle(2, &raw mut first), 0);
+            let (code, memory) = figure::<[u64; 3]>(&library, "nvmlDeviceGetMemoryInfo", first);
+            assert_eq!(
+                (code, memory),
+                (0, [4 << 20, 3 << 20, 1 << 20]),
+                "the driver's second"
+            );
+            assert_eq!(
+                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first).0,
+                15
+            );
+            assert_eq!(
+                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first),
+                (0, 60_000)
+            );
+        });
+}

@@ -1,0 +1,105 @@
+//! `cargo xtask bench memory`: the memory crate's own bench, and what a hit costs in instructions.
+
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+use crate::repository::Repository;
+
+/// Cases whose instructions are counted, with how many operations: enough to tell, and few enough
+/// to wait for.
+const COUNTED: &[(&str, u64)] = &[
+    ("hit", 100_000),
+    ("hit-accounted", 100_000),
+    ("holes-1000", 100_000),
+    ("holes-100000", 20_000),
+    ("cold-holes-1000", 20_000),
+    ("random", 150_000),
+];
+
+/// `cargo xtask bench memory [CASE…]`.
+pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args([
+            "bench",
+            "--quiet",
+            "-p",
+            "core-gpu-memory",
+            "--bench",
+            "memory",
+            "--",
+        ])
+        .args(cases)
+        .current_dir(&repository.root);
+    if !cargo.status().context("failed to start cargo")?.success() {
+        bail!("the bench failed");
+    }
+    let Some(program) = program(repository)? else {
+        bail!("cargo does not say where the bench is");
+    };
+    if !Command::new("valgrind")
+        .arg("--version")
+        .output()
+        .is_ok_and(|found| found.status.success())
+    {
+        println!("\ninstructions: not counted, valgrind is not installed");
+        return Ok(());
+    }
+    println!("\ninstructions for one allocation with its free (valgrind, exact for one build)");
+    for (case, operations) in COUNTED {
+        if !cases.is_empty() && !cases.iter().any(|wanted| wanted == case) {
+            continue;
+        }
+        // What is done once is in both runs.
+        let (once, twice) = (
+            count(&program, case, *operations)?,
+            count(&program, case, 2 * operations)?,
+        );
+        println!(
+            "  {case:<18} {:>8.1}",
+            (twice - once) as f64 / *operations as f64
+        );
+    }
+    Ok(())
+}
+
+/// Where cargo has put the bench.
+fn program(repository: &Repository) -> anyhow::Result<Option<String>> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args([
+            "bench",
+            "--no-run",
+            "-p",
+            "core-gpu-memory",
+            "--bench",
+            "memory",
+        ])
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(&repository.root);
+    let said = cargo.output().context("failed to start cargo")?.stdout;
+    let lines = said.split(|byte| *byte == b'\n');
+    let mut executable = lines.filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_slice(line).ok()?;
+        message.get("executable")?.as_str().map(str::to_owned)
+    });
+    Ok(executable.next_back())
+}
+
+fn count(program: &str, case: &str, operations: u64) -> anyhow::Result<i64> {
+    let output = Command::new("valgrind")
+        .args([
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--cachegrind-out-file=/dev/null",
+            program,
+        ])
+        .args(["--case", case, "--operations", &operations.to_string()])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said.lines().find(|line| line.contains("refs:"));
+    let figure = line.and_then(|line| line.rsplit(' ').next());
+    let figure = figure.with_context(|| format!("valgrind did not count:\n{said}"))?;
+    Ok(figure.replace(',', "").parse()?)
+}

@@ -1,0 +1,56 @@
+//! `cargo xtask soak`: what needs minutes to show itself. The tests that soak run for ten seconds
+//! in CI and as long as they are told here.
+
+use std::process::Command;
+
+use anyhow::{Context as _, bail};
+
+use crate::repository::Repository;
+
+const HELP: &str = "\
+cargo xtask soak [--minutes N] [NAME…]
+
+Runs the soaking tests whose name has one of these parts, all of them without one, for so many
+minutes each; 5 unless told.
+";
+
+/// Packages with tests that soak: their names begin with `soak`.
+const PACKAGES: &[&str] = &["core-gpu-memory"];
+
+/// Runs the soaks, one after another.
+pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
+    if words.iter().any(|word| word == "--help" || word == "-h") {
+        print!("{HELP}");
+        return Ok(());
+    }
+    let mut minutes = 5.0_f64;
+    let mut names = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--minutes" {
+            let value = words.next().context("--minutes needs a value")?;
+            minutes = value.parse().context("--minutes takes a number")?;
+        } else if word.starts_with('-') {
+            bail!("there is no option `{word}`\n\n{HELP}");
+        } else {
+            names.push(word);
+        }
+    }
+    anyhow::ensure!(minutes > 0.0, "--minutes must be more than nothing");
+    if names.is_empty() {
+        names.push("soak".to_owned());
+    }
+    for package in PACKAGES {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["test", "--release", "-p", package, "--test", "soak", "--"])
+            .args(&names)
+            .args(["--nocapture", "--test-threads=1"])
+            .env("COALESCE_SOAK_SECONDS", format!("{}", minutes * 60.0))
+            .current_dir(&repository.root);
+        if !cargo.status().context("failed to start cargo")?.success() {
+            bail!("{package} does not hold");
+        }
+    }
+    Ok(())
+}
