@@ -25,6 +25,8 @@ pub(crate) struct Shim<'a> {
     pub since: &'a str,
     /// `; it will be removed in …` or nothing.
     pub removal: &'a str,
+    /// Whether a name in a type is known to lead somewhere.
+    pub known: &'a dyn Fn(&str) -> bool,
 }
 
 /// The items of a shim.
@@ -102,7 +104,15 @@ impl Writer<'_> {
         let mut warns = !found.is_empty();
         let mut constructor = false;
         for item in &found {
-            match self.item(item, old, new) {
+            let before = self.made.needed.clone();
+            let made = self.item(item, old, new).filter(|_| {
+                let needed = self.made.needed.difference(&before);
+                needed.into_iter().all(|name| (self.shim.known)(name))
+            });
+            if made.is_none() {
+                self.made.needed = before;
+            }
+            match made {
                 Some(text) => {
                     let conditions = self.conditions(item);
                     let note = deprecated(self.shim, new);

@@ -243,7 +243,7 @@ impl Extractor<'_, '_> {
         })
     }
 
-    fn arguments_text(&self, list: &syn::MetaList) -> &str {
+    pub(super) fn arguments_text(&self, list: &syn::MetaList) -> &str {
         self.builder
             .slice(self.places.between(list.delimiter.span()))
             .trim()

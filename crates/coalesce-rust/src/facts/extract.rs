@@ -30,7 +30,7 @@ pub(super) fn file(source: &Source<'_>, file: &syn::File) -> SourceFacts {
     let places = Places::new(source.text, source.base);
     let mut extractor = Extractor::new(&places, &mut builder);
     let start = extractor
-        .inner_attributes(&file.attrs)
+        .module_attributes(&file.attrs)
         .unwrap_or(source.base);
     if let Some(scope) = extractor.builder.facts.scopes.first_mut() {
         scope.items_start = start;
@@ -51,6 +51,30 @@ impl<'b, 't> Extractor<'b, 't> {
             docs: Vec::new(),
             buffer: Vec::new(),
         }
+    }
+
+    /// Reads what stands at the head of the module whose scope is open; gives the end of it.
+    pub(super) fn module_attributes(&mut self, attributes: &[syn::Attribute]) -> Option<u32> {
+        let scope = self.builder.scope;
+        for attribute in attributes {
+            match &attribute.meta {
+                syn::Meta::List(list)
+                    if matches!(attribute.style, syn::AttrStyle::Inner(_))
+                        && list.path.is_ident("cfg") =>
+                {
+                    let text = self.arguments_text(list).into();
+                    self.builder.facts.inner_cfg.push((scope, text));
+                }
+                syn::Meta::Path(path)
+                    if matches!(attribute.style, syn::AttrStyle::Inner(_))
+                        && path.is_ident("macro_use") =>
+                {
+                    self.builder.facts.inner_macro_use.push(scope);
+                }
+                _ => {}
+            }
+        }
+        self.inner_attributes(attributes)
     }
 
     /// Reads inner attributes and docs; gives the end of the last.

@@ -57,7 +57,7 @@ impl Extractor<'_, '_> {
         if let Some(declaration) = self.builder.facts.modules.get_mut(at) {
             declaration.body = Some(scope);
         }
-        if let Some(end) = self.inner_attributes(attributes)
+        if let Some(end) = self.module_attributes(attributes)
             && let Some(scope) = self.builder.facts.scopes.get_mut(scope.0 as usize)
         {
             scope.items_start = end;

@@ -26,7 +26,7 @@ use crate::discover::ManifestFacts;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,6 +56,10 @@ pub struct SourceFacts {
     pub scopes: Vec<Scope>,
     /// `mod` declarations, inline ones too.
     pub modules: Vec<ModuleDeclaration>,
+    /// `#![cfg(…)]` at the head of a module, without the parentheses.
+    pub inner_cfg: Vec<(ScopeId, Box<str>)>,
+    /// Modules that say `#![macro_use]` of themselves.
+    pub inner_macro_use: Vec<ScopeId>,
     /// Items with a name, those of blocks too.
     pub items: Vec<Item>,
     /// `impl` blocks.
@@ -528,6 +532,12 @@ impl SourceFacts {
     #[must_use]
     pub fn name(&self, name: NameId) -> &str {
         self.names.get(name.0 as usize).map_or("", |name| name)
+    }
+
+    /// Whether the module of a scope says `#![macro_use]` of itself.
+    #[must_use]
+    pub fn gives_macros(&self, scope: ScopeId) -> bool {
+        self.inner_macro_use.contains(&scope)
     }
 
     /// The segments of a path or leaf.

@@ -335,7 +335,10 @@ fn share_macros(world: &mut World) {
         let declared = world
             .facts(outer.file)
             .and_then(|facts| facts.modules.get(at as usize));
-        if declared.is_some_and(|declaration| declaration.macro_use) {
+        let own = world.facts(body.file);
+        if declared.is_some_and(|declaration| declaration.macro_use)
+            || own.is_some_and(|own| own.gives_macros(body.scope))
+        {
             shared.push((body.module, outer.module));
         }
     }

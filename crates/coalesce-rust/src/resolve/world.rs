@@ -370,6 +370,18 @@ impl World {
             .get(self.module_spaces.get(module.index())?.0 as usize)
     }
 
+    /// Whether one of a module's bodies says `#![macro_use]`.
+    pub(crate) fn gives_macros(&self, module: ModuleId) -> bool {
+        let bodies = self.module(module).map_or(&[][..], |node| &node.bodies);
+        bodies.iter().any(|body| {
+            let body = self.bodies.get(body.index());
+            body.is_some_and(|body| {
+                let facts = self.facts(body.file);
+                facts.is_some_and(|facts| facts.gives_macros(body.scope))
+            })
+        })
+    }
+
     /// Whether a declaration of that name declares the module, and not one of a block.
     fn declares(&self, (file, at): (FileId, u32), module: ModuleId) -> bool {
         let loads = self

@@ -187,7 +187,8 @@ impl Glob<'_, '_> {
                 if binding.glob {
                     path.push(name.to_owned());
                 }
-                self.speller.see_path(&path, &by, needs);
+                let krate = self.speller.krate_of(import)?;
+                let path = self.speller.said_in(path, krate, &by, needs);
                 let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
                 let tree = tree.join("::");
                 Some(if path.last().map(String::as_str) == Some(name) {

@@ -60,6 +60,13 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
     found
 }
 
+/// The conditions among attributes, written as outer ones.
+pub(super) fn conditions(attributes: &[syn::Attribute]) -> Vec<String> {
+    let mut found = kept(attributes);
+    found.retain(|attribute| attribute.starts_with("#[cfg("));
+    found
+}
+
 /// A condition without its spaces, as conditions are compared.
 pub(super) fn plain(condition: &str) -> String {
     condition.split_whitespace().collect()

@@ -138,7 +138,8 @@ fn anchors(world: &World, first: Anchor) -> Vec<Anchor> {
             .find_map(|(file, at)| {
                 let declaration = world.facts(file)?.modules.get(at as usize)?;
                 let parent = world.module(last.module)?.parent?;
-                declaration.macro_use.then_some(Anchor {
+                let given = declaration.macro_use || world.gives_macros(last.module);
+                given.then_some(Anchor {
                     module: parent,
                     file,
                     at: declaration.span.end,

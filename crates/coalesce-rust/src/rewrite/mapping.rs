@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use coalesce_model::{Change, ChangeKind, Finding, Severity, TreePath, finding::codes};
 
 use super::place::Place;
-use crate::resolve::{CrateId, ModuleId, World};
+use crate::{
+    discover::TargetKind,
+    resolve::{CrateId, ModuleId, World},
+};
 
 /// The changes, resolved against the tree.
 pub(crate) struct Mapping<'a> {
@@ -58,7 +61,6 @@ impl<'a> Mapping<'a> {
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
         let module = self.world.modules_named(&change.from).first().copied()?;
         let node = self.world.module(module)?;
-        let krate = self.world.crates.get(node.krate.index())?;
         let file = self.file_of(module).unwrap_or_else(TreePath::root);
         if node.parent.is_none() {
             let message = format!(
@@ -68,19 +70,16 @@ impl<'a> Mapping<'a> {
             self.refusals.push(refusal(file, message));
             return None;
         }
-        let below = [krate.canonical.as_str(), krate.name.as_str()]
-            .into_iter()
-            .find_map(|root| change.to.strip_prefix(root)?.strip_prefix("::"));
-        let Some(below) = below else {
+        let Some((to, below)) = self.target(node.krate, &change.to) else {
             let message = format!(
-                "`{}` would leave its crate for `{}`; this version moves modules inside one crate",
-                change.from, change.to
+                "`{}` is in no library of the tree: `{}` cannot go there",
+                change.to, change.from
             );
             self.refusals.push(refusal(file, message));
             return None;
         };
         let place = Place {
-            krate: node.krate,
+            krate: to,
             path: below.split("::").map(str::to_owned).collect(),
         };
         if let Some(name) = place.path.iter().find(|name| !is_identifier(name)) {
@@ -89,6 +88,33 @@ impl<'a> Mapping<'a> {
             return None;
         }
         Some((module, place))
+    }
+
+    /// The crate that a name after is in, its own one first, and the names below the root.
+    fn target<'n>(&self, own: CrateId, to: &'n str) -> Option<(CrateId, &'n str)> {
+        let ids = (0..self.world.crates.len()).filter_map(|at| u32::try_from(at).ok());
+        let libraries = ids.map(CrateId).filter(|krate| {
+            let found = self.world.crates.get(krate.index());
+            found.is_some_and(|found| found.kind == TargetKind::Lib && found.root.is_some())
+        });
+        std::iter::once(own).chain(libraries).find_map(|krate| {
+            let found = self.world.crates.get(krate.index())?;
+            let below = [found.canonical.as_str(), found.name.as_str()]
+                .into_iter()
+                .find_map(|root| to.strip_prefix(root)?.strip_prefix("::"))?;
+            Some((krate, below))
+        })
+    }
+
+    /// The crate of a module before.
+    pub fn krate(&self, module: ModuleId) -> CrateId {
+        let node = self.world.module(module);
+        node.map_or(CrateId(0), |node| node.krate)
+    }
+
+    /// Whether a module leaves its crate for another one.
+    pub fn crosses(&self, module: ModuleId) -> bool {
+        self.krate(module) != self.after(module).krate
     }
 
     /// Each module after its parent.

@@ -12,7 +12,7 @@ use coalesce_model::{
 use syn::{spanned::Spanned, visit::Visit};
 
 use super::{
-    mapping::Mapping,
+    mapping::{Mapping, refusal},
     place::Place,
     sight::{Need, Subject},
     spell::Speller,
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     facts::{ScopeId, ScopeKind, SourceFacts},
     lexer,
-    resolve::{Body, ItemId, ModuleId, Res, World, is_within},
+    resolve::{Body, CrateId, ItemId, ModuleId, Res, World, is_within},
 };
 
 /// The widenings of members.
@@ -28,6 +28,7 @@ use crate::{
 pub(super) struct Members {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
     /// Types that moved code does not name and still has values of.
     pub needs: Vec<Need>,
 }
@@ -52,9 +53,11 @@ struct Member {
     kind: MemberKind,
     /// Where its visibility is or goes.
     at: ByteSpan,
+    /// Whether it stands in plain code, where a visibility can be written.
+    plain: bool,
     /// The module that has it, and the one around all that see it.
     home: ModuleId,
-    /// `None` when the whole crate sees it.
+    /// `None` when everybody sees it.
     reach: Option<ModuleId>,
     /// Names of the types that come with it.
     types: Vec<String>,
@@ -72,7 +75,8 @@ enum MemberKind {
 /// Works out what has to be widened for all modules that move out of others.
 pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
     let mut made = Members::default();
-    let mut wanted: BTreeMap<(TreePath, ByteSpan), (Place, Place, String)> = BTreeMap::new();
+    let mut wanted: BTreeMap<(TreePath, ByteSpan), (Option<Place>, Place, String)> =
+        BTreeMap::new();
     for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
         let Some((module, place)) = root else {
             continue;
@@ -80,11 +84,19 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
         if change.kind != ChangeKind::Move {
             continue;
         }
+        if mapping.crosses(*module) {
+            expose(mapping, *module, texts, &mut made);
+        }
         let left = left_behind(mapping, *module, place);
         if left.is_empty() {
             continue;
         }
-        let said = said(mapping, *module, texts);
+        let said = said(
+            mapping,
+            mapping.krate(*module),
+            mapping.owner(*module),
+            texts,
+        );
         for (path, member) in kept_members(mapping, &left, texts) {
             if !uses(mapping, &said, &member) {
                 continue;
@@ -99,16 +111,18 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
             }
             let home = mapping.after(member.home);
             let name = format!("{}::{}", member.of, member.name);
+            if !member.plain {
+                made.refusals.push(refusal(path, hidden_in_macro(&name)));
+                continue;
+            }
             let entry = wanted
                 .entry((path, member.at))
-                .or_insert_with(|| (mapping.after(reach), home, name));
-            if let Some(reach) = entry.0.common(place) {
-                entry.0 = reach;
-            }
+                .or_insert_with(|| (Some(mapping.after(reach)), home, name));
+            entry.0 = entry.0.take().and_then(|reach| reach.common(place));
         }
     }
     for ((path, at), (reach, home, name)) in wanted {
-        let text = reach.visibility(&home);
+        let text = reach.map_or_else(|| "pub ".to_owned(), |reach| reach.visibility(&home));
         made.notes.push(Finding {
             code: codes::UNSAFE_CHANGE,
             severity: Severity::Note,
@@ -128,6 +142,55 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
         made.edits.entry(path).or_default().push(edit);
     }
     made
+}
+
+fn hidden_in_macro(name: &str) -> String {
+    format!("`{name}` would have to be widened, and a macro defines it")
+}
+
+/// Members of what goes to another crate that the rest of its crate uses: only `pub` is seen there.
+fn expose(mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts, made: &mut Members) {
+    let world = mapping.world;
+    let owner = mapping.owner(module);
+    let krate = mapping.krate(module);
+    let said = said(mapping, krate, None, texts);
+    for body in &world.bodies {
+        if mapping.owner(body.module) != owner || mapping.krate(body.module) != krate {
+            continue;
+        }
+        let (Some(file), Some(facts)) =
+            (world.files.get(body.file.index()), world.facts(body.file))
+        else {
+            continue;
+        };
+        let Some(text) = texts.text(&file.path) else {
+            continue;
+        };
+        for member in members_of(&text, facts, body, world) {
+            let outside = member
+                .reach
+                .is_some_and(|reach| !is_within(world, reach, module));
+            if !outside || member.kind == MemberKind::Function || !uses(mapping, &said, &member) {
+                continue;
+            }
+            let name = format!("{}::{}", member.of, member.name);
+            if !member.plain {
+                let refused = refusal(file.path.clone(), hidden_in_macro(&name));
+                made.refusals.push(refused);
+                continue;
+            }
+            made.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Note,
+                path: file.path.clone(),
+                span: Some(member.at),
+                message: format!("`{name}` becomes pub: the crate that it leaves may use it"),
+                help: None,
+            });
+            let edits = made.edits.entry(file.path.clone()).or_default();
+            edits.push(Edit::replace(member.at, "pub"));
+        }
+    }
 }
 
 /// The types of a member that would be out of sight.
@@ -172,12 +235,12 @@ fn left_behind(mapping: &Mapping<'_>, module: ModuleId, place: &Place) -> Vec<Mo
     left
 }
 
-fn said(mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts) -> Said {
+/// What the code of a crate says that one change speaks for, or none.
+fn said(mapping: &Mapping<'_>, krate: CrateId, owner: Option<usize>, texts: &dyn Texts) -> Said {
     let mut said = Said::default();
     let world = mapping.world;
-    let owner = mapping.owner(module);
     for body in &world.bodies {
-        if mapping.owner(body.module) != owner {
+        if mapping.owner(body.module) != owner || mapping.krate(body.module) != krate {
             continue;
         }
         let (Some(file), Some(facts)) =
@@ -277,8 +340,8 @@ fn kept_members(
         let Some(text) = texts.text(&file.path) else {
             continue;
         };
-        if !left.contains(&body.module) && !text.contains("pub(super)") && !text.contains("pub(in")
-        {
+        let partly = ["pub(super)", "pub(in", "pub(crate)"];
+        if !left.contains(&body.module) && !partly.iter().any(|said| text.contains(said)) {
             continue;
         }
         let members = members_of(&text, facts, body, world);
@@ -302,6 +365,7 @@ fn members_of(text: &str, facts: &SourceFacts, body: &Body, world: &World) -> Ve
         body,
         world,
         base,
+        plain: true,
         found: Vec::new(),
     };
     reader.visit_file(&file);
@@ -311,8 +375,7 @@ fn members_of(text: &str, facts: &SourceFacts, body: &Body, world: &World) -> Ve
     found
 }
 
-/// The module around all that see what has this visibility in `home`; `None` for what the whole
-/// crate sees.
+/// The module around all that see what has this visibility in `home`; `None` for everybody.
 fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<ModuleId> {
     let above = |module: ModuleId| world.module(module).and_then(|node| node.parent);
     match visibility {
@@ -323,7 +386,13 @@ fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<
             for segment in &restricted.path.segments {
                 let name = segment.ident.to_string();
                 at = match name.as_str() {
-                    "crate" => None,
+                    "crate" => {
+                        let mut root = home;
+                        while let Some(outer) = above(root) {
+                            root = outer;
+                        }
+                        Some(root)
+                    }
                     "self" => at,
                     "super" => at.and_then(above),
                     // Below `crate`: the module of that name around here.
@@ -349,6 +418,7 @@ struct Reader<'f> {
     body: &'f Body,
     world: &'f World,
     base: usize,
+    plain: bool,
     found: Vec<Member>,
 }
 
@@ -392,6 +462,7 @@ impl Reader<'_> {
             name,
             kind,
             at,
+            plain: self.plain,
             home,
             reach: reach(self.world, home, visibility),
             types,
@@ -474,6 +545,22 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if item.trait_.is_none() && self.is_here(self.offset(&item.impl_token)) {
             self.implementation(item);
         }
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        // What is written like items between its braces may be items.
+        let Ok(inside) = syn::parse2::<syn::File>(item.mac.tokens.clone()) else {
+            return;
+        };
+        let outer = std::mem::replace(&mut self.plain, false);
+        for item in &inside.items {
+            match item {
+                syn::Item::Struct(item) => self.visit_item_struct(item),
+                syn::Item::Impl(item) => self.visit_item_impl(item),
+                _ => {}
+            }
+        }
+        self.plain = outer;
     }
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {

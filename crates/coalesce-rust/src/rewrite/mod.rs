@@ -4,7 +4,9 @@
 //! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
 //! and methods are not followed: their receivers are not known.
 
+mod cargo;
 mod collide;
+mod crossing;
 mod declarations;
 mod file;
 mod fragment;
@@ -75,6 +77,7 @@ pub(crate) fn rewrite(
     let members = members::widen(&mapping, texts);
     needs.extend(members.needs);
     plan.notes.extend(members.notes);
+    plan.refusals.extend(members.refusals);
     for (path, made) in members.edits {
         edits.entry(path).or_default().extend(made);
     }
@@ -87,6 +90,16 @@ pub(crate) fn rewrite(
     }
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(collide::check(&mapping, &structure));
+    let crossing = crossing::check(&mapping, texts);
+    plan.refusals.extend(crossing.refusals);
+    plan.notes.extend(crossing.notes);
+    let dependencies = cargo::depend(&mapping, &needs, texts);
+    plan.refusals.extend(dependencies.refusals);
+    plan.notes.extend(dependencies.notes);
+    plan.rewrites.extend(dependencies.rewrites);
+    for (path, made) in dependencies.edits {
+        edits.entry(path).or_default().extend(made);
+    }
     let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);

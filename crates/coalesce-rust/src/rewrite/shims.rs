@@ -12,8 +12,9 @@ use coalesce_model::{
 use super::{
     inherit, layout,
     mapping::{Mapping, refusal},
+    place::Place,
     public::is_public,
-    sight::Need,
+    sight::{Need, Subject},
     spell::{Speller, written},
 };
 use crate::{
@@ -50,6 +51,12 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
         if let Some((parent, name)) = outer.filter(|_| is_public(mapping, *module)) {
             let here = mapping.after(parent).child(name);
             speller.chain(place, &here, &mut needs);
+            if place.krate != here.krate {
+                needs.push(Need {
+                    subject: Subject::Crate(place.krate),
+                    by: here,
+                });
+            }
         }
     }
     needs
@@ -188,24 +195,79 @@ struct Made {
     silent: Vec<String>,
 }
 
+/// Types and traits that no module has to import.
+const EVERYWHERE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Default",
+    "Drop",
+    "Eq",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "Into",
+    "Iterator",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Sized",
+    "String",
+    "Sync",
+    "ToString",
+    "Unpin",
+    "Vec",
+    "bool",
+    "char",
+    "core",
+    "crate",
+    "f32",
+    "f64",
+    "i128",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "isize",
+    "std",
+    "str",
+    "u128",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "usize",
+];
+
 /// Modules in modules are followed no further.
 const DEEPEST: usize = 32;
 
 impl Builder<'_> {
+    /// The new place of a module as the crate of the shim says it.
     fn inside(&self, module: ModuleId) -> String {
+        let speller = Speller {
+            mapping: self.mapping,
+        };
         let place = self.mapping.after(module);
-        let names = place.path.iter().map(|name| written(name));
-        std::iter::once("crate".to_owned())
-            .chain(names)
-            .collect::<Vec<_>>()
-            .join("::")
+        let path = speller.rooted_in(self.mapping.krate(module), &place);
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        names.join("::")
     }
 
     fn outside(&self, module: ModuleId) -> String {
         let place = self.mapping.after(module);
         let krate = self.mapping.world.crates.get(place.krate.index());
         let name = krate.map_or("crate", |krate| krate.name.as_str());
-        self.inside(module).replacen("crate", name, 1)
+        let names = place.path.iter().map(|name| written(name));
+        let path = std::iter::once(name.to_owned()).chain(names);
+        path.collect::<Vec<_>>().join("::")
     }
 
     fn since(&self) -> String {
@@ -236,6 +298,7 @@ impl Builder<'_> {
                 whole: true,
                 since: &since,
                 removal: &removal,
+                known: &|_| true,
             },
             "",
         )
@@ -261,6 +324,7 @@ impl Builder<'_> {
             whole,
             since: &since,
             removal: &removal,
+            known: &|name| self.is_known(source, name),
         })?;
         let mut result = Made {
             text: format!(
@@ -374,6 +438,32 @@ impl Builder<'_> {
             .collect()
     }
 
+    /// Whether a name that a signature starts with leads somewhere: it is bound in the module, or
+    /// nothing there could bind it and it is everywhere.
+    fn is_known(&self, module: ModuleId, name: &str) -> bool {
+        let world = self.mapping.world;
+        let space = world.space(module);
+        let bound = world
+            .names
+            .get(name)
+            .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
+        bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
+    }
+
+    /// The conditions on an import, a line each.
+    fn conditions(&self, (file, leaf): (crate::resolve::FileId, u32)) -> String {
+        let found = self.mapping.world.facts(file).and_then(|facts| {
+            let declaration = facts.leaves.get(leaf as usize)?.declaration;
+            let span = facts.uses.get(declaration as usize)?.span;
+            let path = &self.mapping.world.files.get(file.index())?.path;
+            let text = self.texts.text(path)?;
+            let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
+            Some(inherit::conditions(&item.attrs))
+        });
+        let lines = found.unwrap_or_default().into_iter();
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
     /// Imports that the signatures in a shim need, from the imports of the module itself.
     fn imports(
         &self,
@@ -399,13 +489,19 @@ impl Builder<'_> {
                 if binding.glob {
                     path.push(name.clone());
                 }
+                let Some(krate) = speller.krate_of(import) else {
+                    continue;
+                };
+                let here = Place::root(self.mapping.krate(module));
+                let path = speller.said_in(path, krate, &here, &mut Vec::new());
+                let conditions = self.conditions(import);
                 let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
                 let alias = if path.last() == Some(name) {
                     String::new()
                 } else {
                     format!(" as {name}")
                 };
-                lines.insert(format!("use {}{alias};\n", spelled.join("::")));
+                lines.insert(format!("{conditions}use {}{alias};\n", spelled.join("::")));
             }
         }
         let block: String = lines.into_iter().collect();

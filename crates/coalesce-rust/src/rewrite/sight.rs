@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, ModuleDeclaration, Origin, SourceFacts, Visibility, VisibilityKind},
-    resolve::{FileId, ItemId, ModuleId},
+    resolve::{CrateId, FileId, ItemId, ModuleId, Sym, World},
 };
 
 /// What has to be seen.
@@ -25,6 +25,10 @@ pub(super) enum Subject {
     Module(ModuleId),
     /// The definition of an item.
     Item(ItemId),
+    /// A library of the tree, which the user's package has to depend on.
+    Crate(CrateId),
+    /// A library from elsewhere, by the name that this crate has for it.
+    External(Sym, CrateId),
 }
 
 /// That something has to be seen from a place.
@@ -53,6 +57,15 @@ impl Needs {
             let places = self.by_subject.entry(need.subject).or_default();
             places.insert(need.by);
         }
+    }
+
+    /// What packages have to depend on, and the modules that need it.
+    pub fn dependencies(&self) -> impl Iterator<Item = (Subject, &BTreeSet<Place>)> {
+        let all = self
+            .by_subject
+            .iter()
+            .map(|(subject, users)| (*subject, users));
+        all.filter(|(subject, _)| matches!(subject, Subject::Crate(_) | Subject::External(..)))
     }
 
     /// The least that all users of a subject defined at `home` need.
@@ -86,7 +99,7 @@ impl Needs {
         let home = mapping.after(module).parent()?;
         let old = mapping.world.module(module)?.parent?;
         let width = self.width(Subject::Module(module), &home);
-        if is_narrowed(mapping, module, written.kind) {
+        if matches!(width, Width::Within(_)) && is_narrowed(mapping, module, written.kind) {
             return Some("pub(crate) ".to_owned());
         }
         let reach = match (written.kind, width) {
@@ -110,6 +123,18 @@ impl Needs {
             if mapping.is_replaced(*module) {
                 continue;
             }
+            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
+            if let Some(name) = Self::lost(mapping, *module) {
+                let message = format!(
+                    "`{}` stands inside `{name}`, and what that adds cannot travel",
+                    mapping
+                        .world
+                        .module(*module)
+                        .map_or("", |node| &node.canonical),
+                );
+                found.push(refusal(path, message));
+                continue;
+            }
             let Some((condition, who)) = self.condition(mapping, *module) else {
                 continue;
             };
@@ -122,20 +147,27 @@ impl Needs {
                 "`{}` would only be there under {condition}, and {who}",
                 mapping.name_of(&mapping.after(*module)),
             );
-            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
             found.push(refusal(path, message));
         }
         found
+    }
+
+    /// What macros put around the old place, which cannot be written at the new one.
+    fn lost(mapping: &Mapping<'_>, module: ModuleId) -> Option<String> {
+        let home = mapping.after(module).parent()?;
+        let there = conditions_at(mapping, &home);
+        let known = conditions_of(mapping, module);
+        known
+            .into_iter()
+            .find(|condition| condition.ends_with('!') && !there.contains(condition))
     }
 
     /// A condition of the new place, and who needs the module without it.
     fn condition(&self, mapping: &Mapping<'_>, module: ModuleId) -> Option<(String, String)> {
         let known = conditions_of(mapping, module);
         let home = mapping.after(module).parent()?;
-        let new: BTreeSet<String> = conditions_at(mapping, &home)
-            .into_iter()
-            .filter(|condition| !known.contains(condition))
-            .collect();
+        let there = conditions_at(mapping, &home);
+        let new: BTreeSet<String> = there.difference(&known).cloned().collect();
         let first = new.first()?.clone();
         let shim = mapping
             .change_of(module)
@@ -167,6 +199,7 @@ impl Needs {
                 Subject::Module(module) if mapping.is_root(*module) => {}
                 Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
                 Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
+                Subject::Crate(_) | Subject::External(..) => {}
             }
         }
         made
@@ -392,9 +425,25 @@ fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
         if let (Some(only), None) = (all.next(), all.next()) {
             found.extend(only);
         }
+        found.extend(inner_conditions(world, module));
         at = world.module(module).and_then(|node| node.parent);
     }
     found
+}
+
+/// What the head of a module's only body says of it.
+fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
+    let node = world.module(module);
+    let [body] = node.map_or(&[][..], |node| &node.bodies) else {
+        return Vec::new();
+    };
+    let body = world.bodies.get(body.index());
+    let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
+    let own = facts.into_iter().flat_map(|(facts, scope)| {
+        let own = facts.inner_cfg.iter().filter(move |(at, _)| *at == scope);
+        own.map(|(_, condition)| inherit::plain(condition))
+    });
+    own.collect()
 }
 
 /// The macro call that a declaration stands in, as a condition: it may add one.

@@ -12,9 +12,9 @@ use super::{
     walk::Goal,
 };
 use crate::{
-    discover::Edition,
+    discover::{Edition, TargetKind},
     facts::{LeafKind, SourceFacts, VisibilityKind},
-    resolve::{FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
+    resolve::{CrateId, FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
 };
 
 /// What becomes of a path.
@@ -136,8 +136,8 @@ impl<'a> Speller<'a> {
     ) -> Result<Respelling, String> {
         let world = self.world();
         let (path, from, to) = match goal {
-            Goal::Path(path) => {
-                self.see_path(&path, here, needs);
+            Goal::Path(krate, path) => {
+                let path = self.said_in(path, krate, here, needs);
                 let to = path.join("::");
                 (path, world.site_name(facts, site, at), to)
             }
@@ -148,6 +148,12 @@ impl<'a> Speller<'a> {
                     return Err(format!("`{to}` cannot be named from here"));
                 };
                 self.chain(&place, here, needs);
+                if place.krate != here.krate {
+                    needs.push(Need {
+                        subject: Subject::Crate(place.krate),
+                        by: here.clone(),
+                    });
+                }
                 let from = world.module(module).map(|node| node.canonical.clone());
                 (path, from, to)
             }
@@ -173,6 +179,17 @@ impl<'a> Speller<'a> {
     /// that is known.
     pub fn absolute(&self, leaf: (FileId, u32)) -> Option<Vec<String>> {
         self.absolute_below(leaf, 0)
+    }
+
+    /// The crate after of the module that has an import.
+    pub fn krate_of(&self, (file, leaf): (FileId, u32)) -> Option<CrateId> {
+        let facts = self.world().facts(file)?;
+        let declaration = facts.leaves.get(leaf as usize)?.declaration;
+        let scope = facts.uses.get(declaration as usize)?.scope;
+        let load = *self.world().files.get(file.index())?.loads.first()?;
+        let load = self.world().loads.get(load as usize)?;
+        let space = load.spaces.get(scope.0 as usize)?;
+        Some(self.mapping.after(self.world().module_of(*space)).krate)
     }
 
     pub(super) fn absolute_below(&self, leaf: (FileId, u32), depth: usize) -> Option<Vec<String>> {
@@ -216,9 +233,10 @@ impl<'a> Speller<'a> {
         let broken = walk.broken.as_ref().map_or(0, |(at, _)| *at);
         let (mut path, from) = match (self.kept_import(facts, site, broken, depth), walk.broken) {
             (Some(kept), _) => kept,
-            (None, Some((at, Goal::Path(path)))) => (path, at + 1),
+            (None, Some((at, Goal::Path(_, path)))) => (path, at + 1),
             (None, Some((at, Goal::Module(module)))) => {
-                (self.rooted(&self.mapping.after(module)), at + 1)
+                let user = self.mapping.after(self.here(site)).krate;
+                (self.rooted_in(user, &self.mapping.after(module)), at + 1)
             }
             (None, None) => self.absolute_start(facts, site, depth)?,
         };
@@ -290,12 +308,14 @@ impl<'a> Speller<'a> {
             if node.parent.is_none() && node.krate != own {
                 return Some((vec![name.to_owned()], 1));
             }
-            return Some((self.rooted(&self.mapping.after(module)), 1));
+            let user = self.mapping.after(self.here(site)).krate;
+            return Some((self.rooted_in(user, &self.mapping.after(module)), 1));
         }
         first.all().find_map(|(res, _)| match res {
             Res::Item(item) => {
                 let item = self.world().items.get(item.index())?;
-                let mut path = self.rooted(&self.mapping.after(item.module));
+                let user = self.mapping.after(self.here(site)).krate;
+                let mut path = self.rooted_in(user, &self.mapping.after(item.module));
                 path.push(item.name.clone());
                 Some((path, 1))
             }
@@ -310,6 +330,82 @@ impl<'a> Speller<'a> {
         path
     }
 
+    /// The path to a place as a crate says it.
+    pub fn rooted_in(&self, user: CrateId, place: &Place) -> Vec<String> {
+        let mut path = self.rooted(place);
+        if user != place.krate
+            && let Some(first) = path.first_mut()
+        {
+            *first = self.name_of_crate(user, place.krate);
+        }
+        path
+    }
+
+    /// The name that a crate has for a library of the tree, or gets.
+    pub fn name_of_crate(&self, user: CrateId, of: CrateId) -> String {
+        let crates = &self.world().crates;
+        let externs = crates.get(user.index()).map(|user| user.externs.as_slice());
+        let mut known = externs.unwrap_or_default().iter();
+        let name = known.find(|(_, krate)| *krate == Some(of));
+        name.map(|(name, _)| name.clone())
+            .or_else(|| Some(crates.get(of.index())?.name.clone()))
+            .unwrap_or_default()
+    }
+
+    /// What a crate has to depend on to name a library from elsewhere as `source` does.
+    pub fn outside(&self, source: CrateId, name: &str, here: &Place) -> Option<Need> {
+        let standard = ["std", "core", "alloc", "proc_macro", "test"];
+        let sym = self.world().names.get(name)?;
+        (!standard.contains(&name) && source != here.krate).then(|| Need {
+            subject: Subject::External(sym, source),
+            by: here.clone(),
+        })
+    }
+
+    /// A path that reads so from anywhere in one crate, as a place in another one says it.
+    pub fn said_in(
+        &self,
+        mut path: Vec<String>,
+        krate: CrateId,
+        here: &Place,
+        needs: &mut Vec<Need>,
+    ) -> Vec<String> {
+        let Some(first) = path.first_mut() else {
+            return path;
+        };
+        let crates = &self.world().crates;
+        let target = if first == "crate" {
+            Some(krate)
+        } else {
+            let externs = crates.get(krate.index()).map(|krate| &krate.externs);
+            let mut externs = externs.into_iter().flatten();
+            match externs.find(|(name, _)| name == first) {
+                Some((_, known)) => *known,
+                // A dependency that comes with the changes.
+                None => crates
+                    .iter()
+                    .position(|krate| krate.kind == TargetKind::Lib && krate.name == *first)
+                    .and_then(|at| u32::try_from(at).ok())
+                    .map(CrateId),
+            }
+        };
+        match target {
+            Some(target) if target == here.krate => "crate".clone_into(first),
+            Some(target) => {
+                *first = self.name_of_crate(here.krate, target);
+                needs.push(Need {
+                    subject: Subject::Crate(target),
+                    by: here.clone(),
+                });
+            }
+            None => needs.extend(self.outside(krate, first, here)),
+        }
+        if let Some(target) = target {
+            self.see_path(target, &path, here, needs);
+        }
+        path
+    }
+
     /// The path to a place, in the way that the site's author starts paths.
     fn path_to(
         &self,
@@ -320,17 +416,21 @@ impl<'a> Speller<'a> {
         here: &Place,
     ) -> Option<Vec<String>> {
         let style = self.style(facts, site);
+        let crosses = self.mapping.crosses(self.here(site));
+        if place.krate != here.krate {
+            let own_way = (!crosses).then(|| self.through_facade(facts, site, at, place));
+            return own_way
+                .flatten()
+                .or_else(|| self.through_dependency(here, place));
+        }
         if let Some(first) = style.first {
             let root = site.trace.steps.first().and_then(module_in)?;
-            if self.mapping.after(root).krate == place.krate {
-                let mut path = vec![first];
-                path.extend(place.path.iter().cloned());
-                return Some(path);
-            }
-            return self.through_facade(facts, site, at, place);
-        }
-        if place.krate != here.krate {
-            return self.through_facade(facts, site, at, place);
+            let known = matches!(first.as_str(), "crate" | "$crate")
+                || (!crosses && self.mapping.after(root).krate == place.krate);
+            let first = if known { first } else { "crate".to_owned() };
+            let mut path = vec![first];
+            path.extend(place.path.iter().cloned());
+            return Some(path);
         }
         if style.from_root {
             return (!place.path.is_empty()).then(|| place.path.clone());
@@ -381,22 +481,13 @@ impl<'a> Speller<'a> {
             return Some(prefix.chain(place.path.iter().cloned()).collect());
         }
         self.through_globs(facts, site, at, place, root)
-            .or_else(|| self.through_dependency(site, place))
     }
 
-    /// By the name that the crate around a site has for the crate of a place.
-    fn through_dependency(&self, site: &Site<'_>, place: &Place) -> Option<Vec<String>> {
-        let own = self.world().module(self.here(site))?.krate;
-        let own = self.world().crates.get(own.index())?;
-        if own.edition == Edition::E2015 {
-            return None;
-        }
-        let (name, _) = own
-            .externs
-            .iter()
-            .find(|(_, krate)| *krate == Some(place.krate))?;
-        let path = std::iter::once(name.clone()).chain(place.path.iter().cloned());
-        Some(path.collect())
+    /// By the name that a crate has for the crate of a place.
+    fn through_dependency(&self, here: &Place, place: &Place) -> Option<Vec<String>> {
+        let own = self.world().crates.get(here.krate.index())?;
+        // There, an `extern crate` would have to come first.
+        (own.edition != Edition::E2015).then(|| self.rooted_in(here.krate, place))
     }
 
     fn through_globs(
@@ -470,14 +561,11 @@ impl<'a> Speller<'a> {
     }
 
     /// What a path from the crate's root leads through must be seen from `here`.
-    pub fn see_path(&self, path: &[String], here: &Place, needs: &mut Vec<Need>) {
-        let Some((first, rest)) = path.split_first() else {
+    fn see_path(&self, krate: CrateId, path: &[String], here: &Place, needs: &mut Vec<Need>) {
+        let Some((_, rest)) = path.split_first() else {
             return;
         };
-        if first != "crate" {
-            return;
-        }
-        let mut place = Place::root(here.krate);
+        let mut place = Place::root(krate);
         for name in rest {
             let next = place.child(name);
             let Some(module) = self.mapping.at(&next) else {

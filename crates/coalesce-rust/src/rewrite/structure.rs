@@ -117,7 +117,7 @@ impl Structure {
                     "`{name}` is declared inside a macro call, which may add to the declaration"
                 ));
             }
-            if declaration.macro_use {
+            if declaration.macro_use || world.gives_macros(module) {
                 return Err(format!(
                     "`{name}` gives its macros to what follows it by #[macro_use]; order would change"
                 ));

@@ -8,15 +8,15 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
-    resolve::{FileId, Found, ItemId, ModuleId, Reach, Res, Site, is_within},
+    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, is_within},
 };
 
 /// Where a path is to lead.
 #[derive(Clone, Debug)]
 pub(super) enum Goal {
     Module(ModuleId),
-    /// What an import that is out of sight leads to, in full.
-    Path(Vec<String>),
+    /// What an import that is out of sight leads to, in full, as that crate says it.
+    Path(CrateId, Vec<String>),
 }
 
 /// A walk along a path.
@@ -60,7 +60,7 @@ impl Speller<'_> {
                     stepping.module(module, outer, &mut walk, needs);
                 }
                 (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
-                (None, None) => {}
+                (None, None) => stepping.external(needs),
             }
             match module {
                 Some(module) => before = Some(module),
@@ -104,11 +104,13 @@ impl Stepping<'_, '_> {
 
     fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
         let holds = match self.name {
-            "crate" | "$crate" | "self" => true,
+            "self" => true,
+            "crate" | "$crate" => self.mapping().after(module).krate == self.here().krate,
             "super" => self.here().parent() == Some(self.mapping().after(module)),
             _ => match self.step.import {
                 Some(import) if self.step.glob => self.glob_holds(import, Res::Module(module)),
                 Some(_) => true,
+                None if self.crosses() && self.is_crate(module) => self.names_crate(module, needs),
                 None => self.is_in_place(module),
             },
         };
@@ -117,6 +119,42 @@ impl Stepping<'_, '_> {
         } else if self.mapping().is_root(module) && self.step.import.is_none() {
             self.speller.see_module(module, &self.here(), needs);
         }
+    }
+
+    /// Whether the code goes to another crate.
+    fn crosses(&self) -> bool {
+        self.mapping().crosses(self.speller.here(self.site))
+    }
+
+    fn is_crate(&self, module: ModuleId) -> bool {
+        let node = self.speller.world().module(module);
+        node.is_some_and(|node| node.parent.is_none())
+    }
+
+    /// Whether the crate that the code goes to calls a library by the name that is written, or will.
+    fn names_crate(&self, root: ModuleId, needs: &mut Vec<Need>) -> bool {
+        let (here, krate) = (self.here(), self.mapping().krate(root));
+        if here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name {
+            return false;
+        }
+        needs.push(Need {
+            subject: Subject::Crate(krate),
+            by: here,
+        });
+        true
+    }
+
+    /// A library from elsewhere that the code goes on naming in another crate.
+    fn external(&self, needs: &mut Vec<Need>) {
+        let outside = self
+            .step
+            .all()
+            .any(|(res, _)| matches!(res, Res::External(_)));
+        if !outside || self.at > 0 || self.step.import.is_some() || !self.crosses() {
+            return;
+        }
+        let own = self.mapping().krate(self.speller.here(self.site));
+        needs.extend(self.speller.outside(own, self.name, &self.here()));
     }
 
     fn glob_holds(&self, import: (FileId, u32), res: Res) -> bool {
@@ -132,7 +170,12 @@ impl Stepping<'_, '_> {
             "self" => return,
             "super" => {
                 let above = self.mapping().after(outer).parent();
-                if above != Some(self.mapping().after(module)) {
+                // Behind a name there is no `super`: a start that is spelled anew takes it in.
+                let follows = walk
+                    .broken
+                    .as_ref()
+                    .is_some_and(|(broken, _)| broken + 1 == self.at);
+                if follows || above != Some(self.mapping().after(module)) {
                     walk.broken = Some((self.at, Goal::Module(module)));
                 }
                 return;
@@ -163,7 +206,8 @@ impl Stepping<'_, '_> {
                 if self.step.glob {
                     path.push(self.name.to_owned());
                 }
-                walk.broken = Some((self.at, Goal::Path(path)));
+                let krate = self.mapping().after(outer).krate;
+                walk.broken = Some((self.at, Goal::Path(krate, path)));
             }
             None => {
                 walk.refused = Some(format!(

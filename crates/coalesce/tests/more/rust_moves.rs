@@ -5,7 +5,8 @@
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
 //!   each of these lines, or once without
 //! - `move from -> to`, `replace from -> to`, each with `shim` behind it or not
-//! - `//- path` and the text of a file, for each file before; the crate is called `krate`
+//! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
+//!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
 //!   those that are gone; or `refused: message`
 //!
@@ -32,6 +33,7 @@ struct Case {
     flags: Vec<Vec<String>>,
     manifest: String,
     files: BTreeMap<String, String>,
+    workspace: bool,
 }
 
 #[test]
@@ -67,6 +69,7 @@ fn read(text: &str) -> anyhow::Result<Case> {
         manifest: "schema = 1\ndescription = \"a case\"\n[shims]\nremove-in = \"9.0.0\"\n"
             .to_owned(),
         files: BTreeMap::new(),
+        workspace: false,
     };
     let mut file: Option<String> = None;
     let mut lines = text.split_inclusive('\n').peekable();
@@ -85,6 +88,7 @@ fn read(text: &str) -> anyhow::Result<Case> {
     if case.flags.is_empty() {
         case.flags.push(Vec::new());
     }
+    case.workspace = case.files.contains_key("Cargo.toml");
     let package = format!(
         "[package]\nname = \"krate\"\nversion = \"0.1.0\"\nedition = \"{}\"\n",
         case.edition
@@ -205,7 +209,39 @@ fn coalesce(root: &Path, arguments: &[&str]) -> anyhow::Result<(i32, String)> {
     Ok((output.status.code().unwrap_or(-1), text + &errors))
 }
 
+/// Checks a workspace as its CI would.
+fn checks(case: &Case, root: &Path) -> anyhow::Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let out = tempfile::tempdir()?;
+    let locked = case.files.contains_key("Cargo.lock").then_some("--locked");
+    let output = Command::new(cargo)
+        .args([
+            "check",
+            "--quiet",
+            "--offline",
+            "--workspace",
+            "--all-targets",
+        ])
+        .args(locked)
+        .env("CARGO_TARGET_DIR", out.path())
+        .env("RUSTFLAGS", "-A dead_code -D warnings")
+        .current_dir(root)
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "cargo does not take it:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    if locked.is_none() {
+        fs::remove_file(root.join("Cargo.lock")).ok();
+    }
+    Ok(())
+}
+
 fn compiles(case: &Case, root: &Path) -> anyhow::Result<()> {
+    if case.workspace {
+        return checks(case, root);
+    }
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let out = tempfile::tempdir()?;
     for flags in &case.flags {

@@ -1,0 +1,624 @@
+//! What packages have to depend on once code has moved between them: lines in `Cargo.toml`, edges in
+//! `Cargo.lock`, and the cycles that cargo would not take.
+//!
+//! A dependency comes with the text that it had where the code came from: version, features, source.
+//! The lock file gets the edge and nothing else, so that `--locked` still holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Finding, Form, Rewrite, Safety, Severity, Texts, TreePath,
+    finding::codes,
+};
+use toml_edit::Item;
+
+use super::{
+    lines,
+    mapping::{Mapping, refusal},
+    sight::{Needs, Subject},
+};
+use crate::{
+    discover::{DependencyKind, TargetKind, crate_name},
+    resolve::{CrateId, World},
+};
+
+/// The edits of manifests and lock files.
+#[derive(Default)]
+pub(super) struct Dependencies {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub rewrites: Vec<Rewrite>,
+    pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
+}
+
+/// What a package gets.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Wanted {
+    /// A package of the tree.
+    Tree { package: usize },
+    /// What another package of the tree calls by this name.
+    Outside { name: String, source: usize },
+}
+
+/// A line of a manifest.
+struct Line {
+    table: String,
+    key: String,
+    text: String,
+    /// The package that it names.
+    package: String,
+}
+
+/// Works out what is missing.
+pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) -> Dependencies {
+    let world = mapping.world;
+    let mut wanted: BTreeMap<(usize, Wanted), (TargetKind, String)> = BTreeMap::new();
+    for (subject, users) in needs.dependencies() {
+        for user in users {
+            let Some(krate) = world.crates.get(user.krate.index()) else {
+                continue;
+            };
+            let want = match subject {
+                Subject::Crate(of) => tree_package(world, krate.package, user.krate, of),
+                Subject::External(name, source) => {
+                    let name = world.names.text(name).to_string();
+                    outside_package(world, user.krate, &name, source)
+                }
+                Subject::Module(_) | Subject::Item(_) => None,
+            };
+            if let Some(want) = want {
+                let entry = wanted.entry((krate.package, want));
+                let by = (krate.kind, mapping.name_of(user));
+                let known = entry.or_insert_with(|| by.clone());
+                if matches!(by.0, TargetKind::Lib | TargetKind::Bin) {
+                    known.0 = by.0;
+                }
+            }
+        }
+    }
+    let mut made = Dependencies::default();
+    for ((package, want), (kind, by)) in &wanted {
+        if let Err(message) = made.add(world, texts, *package, want, *kind, by) {
+            let path = manifest_of(world, *package).unwrap_or_else(TreePath::root);
+            made.refusals.push(refusal(path, message));
+        }
+    }
+    made.cycles(world, &wanted);
+    made
+}
+
+fn tree_package(world: &World, package: usize, user: CrateId, of: CrateId) -> Option<Wanted> {
+    let known = world.crates.get(user.index())?;
+    let target = world.crates.get(of.index())?.package;
+    let names = known.externs.iter().any(|(_, krate)| *krate == Some(of));
+    (target != package && !names).then_some(Wanted::Tree { package: target })
+}
+
+fn outside_package(world: &World, user: CrateId, name: &str, source: CrateId) -> Option<Wanted> {
+    let known = world.crates.get(user.index())?;
+    let source = world.crates.get(source.index())?.package;
+    let names = known.externs.iter().any(|(known, _)| known == name);
+    (source != known.package && !names).then(|| Wanted::Outside {
+        name: name.to_owned(),
+        source,
+    })
+}
+
+fn manifest_of(world: &World, package: usize) -> Option<TreePath> {
+    let directory = &world.packages.get(package)?.directory;
+    directory.join("Cargo.toml").ok()
+}
+
+impl Dependencies {
+    fn add(
+        &mut self,
+        world: &World,
+        texts: &dyn Texts,
+        package: usize,
+        want: &Wanted,
+        kind: TargetKind,
+        by: &str,
+    ) -> Result<(), String> {
+        let path = manifest_of(world, package).ok_or("a package without a manifest")?;
+        let text = texts
+            .text(&path)
+            .ok_or_else(|| "it would have to be edited and cannot be read".to_owned())?;
+        let table = match kind {
+            TargetKind::Lib | TargetKind::Bin => "dependencies",
+            TargetKind::Example | TargetKind::Test | TargetKind::Bench => "dev-dependencies",
+            TargetKind::BuildScript => "build-dependencies",
+        };
+        let line = match want {
+            Wanted::Tree { package: of } => tree_line(world, texts, package, *of, table),
+            Wanted::Outside { name, source } => {
+                outside_line(world, texts, package, *source, name, table)
+            }
+        };
+        let line = line.ok_or_else(|| match want {
+            Wanted::Tree { .. } => format!("`{by}` needs a package whose manifest is not read"),
+            Wanted::Outside { name, .. } => {
+                format!("`{by}` names `{name}`, and where that comes from is not known")
+            }
+        })?;
+        let edit = insertion(&text, &line)?;
+        self.rewrites.push(Rewrite {
+            path: path.clone(),
+            span: ByteSpan::empty(edit.span.start),
+            form: Form::Configuration,
+            evidence: Evidence::Resolved,
+            from: String::new(),
+            to: line.package.clone(),
+            reason: format!("`{by}` needs it"),
+            safety: Safety::Safe,
+        });
+        self.edits.entry(path.clone()).or_default().push(edit);
+        self.lock(world, texts, package, want, &line.package);
+        Ok(())
+    }
+
+    /// Adds the edge to the lock file, if there is one.
+    fn lock(
+        &mut self,
+        world: &World,
+        texts: &dyn Texts,
+        package: usize,
+        want: &Wanted,
+        name: &str,
+    ) {
+        let Some(found) = world.packages.get(package) else {
+            return;
+        };
+        let mut at = Some(found.directory.clone());
+        let lock = std::iter::from_fn(|| {
+            let here = at.clone()?;
+            at = here.parent();
+            Some(here)
+        })
+        .filter_map(|directory| directory.join("Cargo.lock").ok())
+        .find_map(|path| Some((texts.text(&path)?, path)));
+        let Some((text, path)) = lock else { return };
+        let source = match want {
+            Wanted::Tree { .. } => None,
+            Wanted::Outside { source, .. } => world.packages.get(*source).map(|found| &*found.name),
+        };
+        match locked(&text, &found.name, name, source) {
+            Ok(Some(edit)) => self.edits.entry(path).or_default().push(edit),
+            Ok(None) => {}
+            Err(()) => self.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Note,
+                path,
+                span: None,
+                message: format!(
+                    "`{}` now depends on `{name}`, which is not locked",
+                    found.name
+                ),
+                help: Some("`cargo update --workspace` writes the lock file anew".to_owned()),
+            }),
+        }
+    }
+
+    /// Packages that would need each other.
+    fn cycles(&mut self, world: &World, wanted: &BTreeMap<(usize, Wanted), (TargetKind, String)>) {
+        let mut edges = known_edges(world);
+        for ((package, want), (kind, _)) in wanted {
+            if let (Wanted::Tree { package: of }, TargetKind::Lib | TargetKind::Bin) = (want, kind)
+            {
+                edges.insert((*package, *of));
+            }
+        }
+        for ((package, want), (kind, by)) in wanted {
+            let (Wanted::Tree { package: of }, TargetKind::Lib | TargetKind::Bin) = (want, kind)
+            else {
+                continue;
+            };
+            if !reaches(&edges, *of, *package) {
+                continue;
+            }
+            let name = |at: usize| world.packages.get(at).map_or("", |found| &*found.name);
+            let message = format!(
+                "`{by}` would need `{}`, which needs `{}`: packages cannot need each other",
+                name(*of),
+                name(*package)
+            );
+            let path = manifest_of(world, *package).unwrap_or_else(TreePath::root);
+            self.refusals.push(Finding {
+                help: Some("move along what the two have in common, or leave no shim".to_owned()),
+                ..refusal(path, message)
+            });
+        }
+    }
+}
+
+fn known_edges(world: &World) -> BTreeSet<(usize, usize)> {
+    let mut edges = BTreeSet::new();
+    for (at, package) in world.packages.iter().enumerate() {
+        for dependency in &package.dependencies {
+            let of = dependency.directory.as_ref().and_then(|directory| {
+                let same = |other: &crate::discover::Package| other.directory == *directory;
+                world.packages.iter().position(same)
+            });
+            if let (Some(of), DependencyKind::Normal | DependencyKind::Build) =
+                (of, dependency.kind)
+            {
+                edges.insert((at, of));
+            }
+        }
+    }
+    edges
+}
+
+fn reaches(edges: &BTreeSet<(usize, usize)>, from: usize, to: usize) -> bool {
+    let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
+    while let Some(at) = left.pop() {
+        if at == to {
+            return true;
+        }
+        if seen.insert(at) {
+            left.extend(
+                edges
+                    .range((at, 0)..=(at, usize::MAX))
+                    .map(|(_, next)| *next),
+            );
+        }
+    }
+    false
+}
+
+/// The line for a package of the tree: as the workspace says it, else by its path, with the version
+/// that others give.
+fn tree_line(
+    world: &World,
+    texts: &dyn Texts,
+    package: usize,
+    of: usize,
+    table: &str,
+) -> Option<Line> {
+    let (user, target) = (world.packages.get(package)?, world.packages.get(of)?);
+    let mut at = Some(user.directory.clone());
+    let mut text = None;
+    while let Some(here) = at {
+        let manifest = here.join("Cargo.toml").ok()?;
+        let shared = texts.text(&manifest).is_some_and(|text| {
+            let known = crate::discover::manifest_facts(&text);
+            known.dependencies.iter().any(|known| {
+                known.kind == DependencyKind::Workspace
+                    && known.package == target.name
+                    && known.name == crate_name(&target.name)
+            })
+        });
+        if shared {
+            text = Some("{ workspace = true }".to_owned());
+            break;
+        }
+        at = here.parent();
+    }
+    let text = text.unwrap_or_else(|| {
+        let path = relative(&user.directory, &target.directory);
+        let version = world.packages.iter().find_map(|other| {
+            let manifest = other.directory.join("Cargo.toml").ok()?;
+            version_in(&texts.text(&manifest)?, &target.name)
+        });
+        match version {
+            Some(version) => format!("{{ version = \"{version}\", path = \"{path}\" }}"),
+            None => format!("{{ path = \"{path}\" }}"),
+        }
+    });
+    Some(Line {
+        table: table.to_owned(),
+        key: target.name.clone(),
+        text,
+        package: target.name.clone(),
+    })
+}
+
+/// The version that a manifest asks of a package that it has by path.
+fn version_in(text: &str, package: &str) -> Option<String> {
+    let document = toml_edit::Document::parse(text).ok()?;
+    let table = document.get("dependencies")?.as_table_like()?;
+    let found = table.get(package)?.as_table_like()?;
+    found.get("path")?;
+    Some(found.get("version")?.as_str()?.to_owned())
+}
+
+/// The line that another package has for a library from elsewhere.
+fn outside_line(
+    world: &World,
+    texts: &dyn Texts,
+    package: usize,
+    source: usize,
+    name: &str,
+    table: &str,
+) -> Option<Line> {
+    let (user, from) = (world.packages.get(package)?, world.packages.get(source)?);
+    let text = texts.text(&from.directory.join("Cargo.toml").ok()?)?;
+    let document = toml_edit::Document::parse(&*text).ok()?;
+    let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let found = tables.iter().find_map(|kind| {
+        let own = document.get(kind)?.as_table_like()?;
+        let (key, item) = own.iter().find(|(key, _)| crate_name(key) == name)?;
+        Some((*kind, key.to_owned(), item))
+    });
+    let (kind, key, item) = found?;
+    let spec = specification(&text, item, &from.directory, &user.directory)?;
+    let real = item
+        .as_table_like()
+        .and_then(|table| table.get("package")?.as_str());
+    Some(Line {
+        table: if kind == "dependencies" { table } else { kind }.to_owned(),
+        package: real.unwrap_or(&key).to_owned(),
+        key,
+        text: spec,
+    })
+}
+
+/// What stands behind the key of a dependency, for a manifest in another directory.
+fn specification(text: &str, item: &Item, from: &TreePath, to: &TreePath) -> Option<String> {
+    let raw = |item: &Item| Some(text.get(item.span()?)?.trim().to_owned());
+    let Some(table) = item.as_table_like() else {
+        return raw(item);
+    };
+    let plain = item.is_inline_table() && table.get("path").is_none();
+    if plain {
+        return raw(item);
+    }
+    let mut parts = Vec::new();
+    for (key, value) in table.iter() {
+        let value = if key == "path" {
+            let directory = from.join(value.as_str()?).ok()?;
+            format!("\"{}\"", relative(to, &directory))
+        } else {
+            raw(value)?
+        };
+        parts.push(format!("{key} = {value}"));
+    }
+    Some(format!("{{ {} }}", parts.join(", ")))
+}
+
+/// The way from one directory of the tree to another, as manifests write it.
+fn relative(from: &TreePath, to: &TreePath) -> String {
+    let parts = |path: &TreePath| -> Vec<String> {
+        let text = path.as_str();
+        let parts = text
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".");
+        parts.map(str::to_owned).collect()
+    };
+    let (from, to) = (parts(from), parts(to));
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..".to_owned(), from.len() - shared);
+    let path: Vec<String> = up.chain(to.into_iter().skip(shared)).collect();
+    if path.is_empty() {
+        ".".to_owned()
+    } else {
+        path.join("/")
+    }
+}
+
+/// Where a line goes: by its key where the table is sorted, else at its end.
+fn insertion(text: &str, line: &Line) -> Result<Edit, String> {
+    let document = toml_edit::Document::parse(text)
+        .map_err(|error| format!("it does not parse: {}", error.message()))?;
+    let eol = lines::line_break(text);
+    let written = format!("{} = {}", line.key, line.text);
+    let table = document.get(&line.table).and_then(Item::as_table);
+    let Some(table) = table.filter(|table| !table.is_implicit()) else {
+        let open = !text.is_empty() && !text.ends_with('\n');
+        let blank = text.is_empty() || text.ends_with("\n\n") || text.ends_with("\n\r\n");
+        let start = match (open, blank) {
+            (true, _) => format!("{eol}{eol}"),
+            (false, true) => String::new(),
+            (false, false) => eol.to_owned(),
+        };
+        let block = format!("{start}[{}]{eol}{written}{eol}", line.table);
+        return Ok(Edit::insert(place(text.len()), block));
+    };
+    let mut entries: Vec<(String, ByteSpan)> = Vec::new();
+    for (key, item) in table.iter() {
+        let start = table.key(key).and_then(toml_edit::Key::span);
+        let end = match item {
+            Item::Value(value) => value.span(),
+            Item::Table(inner) if inner.is_dotted() => inner
+                .iter()
+                .filter_map(|(_, item)| item.span())
+                .max_by_key(|span| span.end),
+            _ => None,
+        };
+        if let (Some(start), Some(end)) = (start, end) {
+            let span = ByteSpan::new(place(start.start), place(end.end));
+            entries.push((key.to_owned(), span));
+        }
+    }
+    entries.sort_by_key(|(_, span)| *span);
+    let sorted = entries.windows(2).all(|pair| match pair {
+        [a, b] => a.0 <= b.0,
+        _ => true,
+    });
+    let next = entries.iter().find(|(key, _)| sorted && *key > line.key);
+    if let Some((_, span)) = next {
+        let at = lines::line_start(text, span.start);
+        return Ok(Edit::insert(at, format!("{written}{eol}")));
+    }
+    let last = match entries.last() {
+        Some((_, span)) => span.end,
+        None => place(table.span().map_or(text.len(), |span| span.start)),
+    };
+    let at = lines::line_end(text, last);
+    let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+    let start = if open { eol } else { "" };
+    Ok(Edit::insert(at, format!("{start}{written}{eol}")))
+}
+
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// A block of a lock file.
+struct Locked<'t> {
+    start: usize,
+    text: &'t str,
+}
+
+impl<'t> Locked<'t> {
+    fn field(&self, key: &str) -> Option<&'t str> {
+        self.text.lines().find_map(|line| {
+            let value = line.strip_prefix(key)?.strip_prefix(" = \"")?;
+            value.strip_suffix('"')
+        })
+    }
+
+    /// The entries of its list of dependencies, each with its place in the block.
+    fn dependencies(&self) -> Vec<(usize, &'t str)> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        let mut inside = false;
+        for line in self.text.split_inclusive('\n') {
+            let plain = line.trim();
+            if inside && plain == "]" {
+                break;
+            }
+            if let (true, Some(name)) = (inside, plain.strip_prefix('"')) {
+                found.push((at, name.trim_end_matches(',').trim_end_matches('"')));
+            }
+            inside |= plain == "dependencies = [";
+            at += line.len();
+        }
+        found
+    }
+}
+
+fn blocks(text: &str) -> Vec<Locked<'_>> {
+    let starts: Vec<usize> = text
+        .match_indices("[[package]]")
+        .map(|(at, _)| at)
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let pairs = starts.iter().copied().zip(ends);
+    pairs
+        .filter_map(|(start, end)| {
+            Some(Locked {
+                start,
+                text: text.get(start..end)?,
+            })
+        })
+        .collect()
+}
+
+/// The edge from one package of the tree to another one, or to what `source` depends on by that
+/// name. `None` when it is there; an error when what it leads to is not locked.
+fn locked(text: &str, package: &str, name: &str, source: Option<&str>) -> Result<Option<Edit>, ()> {
+    let blocks = blocks(text);
+    let own = |wanted: &str| {
+        blocks
+            .iter()
+            .find(|block| block.field("name") == Some(wanted) && block.field("source").is_none())
+    };
+    let block = own(package).ok_or(())?;
+    let same = |entry: &str| entry == name || entry.starts_with(&format!("{name} "));
+    let entry = match source {
+        Some(source) => {
+            let known = own(source).ok_or(())?.dependencies();
+            let found = known.iter().find(|(_, entry)| same(entry)).ok_or(())?;
+            found.1.to_owned()
+        }
+        None => {
+            let several = blocks
+                .iter()
+                .filter(|block| block.field("name") == Some(name));
+            let version = own(name).and_then(|block| block.field("version"));
+            match (several.count(), version) {
+                (0, _) | (_, None) => return Err(()),
+                (1, Some(_)) => name.to_owned(),
+                (_, Some(version)) => format!("{name} {version}"),
+            }
+        }
+    };
+    let known = block.dependencies();
+    if known.iter().any(|(_, known)| *known == entry) {
+        return Ok(None);
+    }
+    let eol = lines::line_break(text);
+    let line = format!(" \"{entry}\",{eol}");
+    let next = known.iter().find(|(_, known)| *known > entry.as_str());
+    if let Some((at, _)) = next {
+        return Ok(Some(Edit::insert(place(block.start + at), line)));
+    }
+    if let Some((at, _)) = known.last() {
+        let at = lines::line_end(text, place(block.start + at));
+        return Ok(Some(Edit::insert(at, line)));
+    }
+    let end = block.start + block.text.trim_end().len();
+    let list = format!("{eol}dependencies = [{eol}{line}]");
+    Ok(Some(Edit::insert(place(end), list)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn insert(text: &str, edit: &Edit) -> String {
+        let mut result = text.to_owned();
+        result.insert_str(edit.span.start as usize, &edit.text);
+        result
+    }
+
+    #[test]
+    fn lines_go_where_tables_are_sorted() {
+        let line = Line {
+            table: "dependencies".to_owned(),
+            key: "m".to_owned(),
+            text: "\"1\"".to_owned(),
+            package: "m".to_owned(),
+        };
+        for (text, result) in [
+            (
+                "[dependencies]\na = \"1\"\nz = \"1\" # why\n",
+                "[dependencies]\na = \"1\"\nm = \"1\"\nz = \"1\" # why\n",
+            ),
+            (
+                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\n\n[features]\n",
+                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\nm = \"1\"\n\n[features]\n",
+            ),
+            (
+                "[dependencies]\nb.workspace = true\n",
+                "[dependencies]\nb.workspace = true\nm = \"1\"\n",
+            ),
+            (
+                "[dependencies]\n\n[features]\n",
+                "[dependencies]\nm = \"1\"\n\n[features]\n",
+            ),
+            (
+                "[package]\nname = \"p\"",
+                "[package]\nname = \"p\"\n\n[dependencies]\nm = \"1\"\n",
+            ),
+            (
+                "[dependencies.z]\nversion = \"1\"\n",
+                "[dependencies.z]\nversion = \"1\"\n\n[dependencies]\nm = \"1\"\n",
+            ),
+        ] {
+            assert_eq!(
+                insert(text, &insertion(text, &line).unwrap()),
+                result,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn edges_of_lock_files_are_sorted_and_exact() {
+        let lock = "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"log 0.3.9\",\n \"zip\",\n]\n\n[[package]]\nname = \"core-gpu\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"log\"\nversion = \"0.3.9\"\nsource = \"registry\"\n\n[[package]]\nname = \"log\"\nversion = \"0.4.1\"\nsource = \"registry\"\n\n[[package]]\nname = \"zip\"\nversion = \"1.0.0\"\nsource = \"registry\"\n";
+        let edit = locked(lock, "core-gpu", "log", Some("app"))
+            .unwrap()
+            .unwrap();
+        assert!(insert(lock, &edit).contains(
+            "name = \"core-gpu\"\nversion = \"0.1.0\"\ndependencies = [\n \"log 0.3.9\",\n]\n"
+        ));
+        let edit = locked(lock, "app", "core-gpu", None).unwrap().unwrap();
+        assert!(
+            insert(lock, &edit)
+                .contains("dependencies = [\n \"core-gpu\",\n \"log 0.3.9\",\n \"zip\",\n]")
+        );
+        assert_eq!(locked(lock, "app", "zip", Some("app")), Ok(None));
+        assert_eq!(locked(lock, "app", "missing", None), Err(()));
+    }
+}

@@ -1,0 +1,266 @@
+//! What stands in the way of a module that leaves its crate for another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
+
+use super::mapping::{Mapping, refusal};
+use crate::{
+    discover::Edition,
+    facts::{ItemKind, SourceFacts},
+    lexer::{self, TokenKind},
+    resolve::{Body, CrateId, ItemId, ModuleId, Res, Site, UseSite},
+};
+
+/// What is found.
+#[derive(Default)]
+pub(super) struct Crossing {
+    pub refusals: Vec<Finding>,
+    pub notes: Vec<Finding>,
+}
+
+/// Looks at every module that goes to another crate.
+pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
+    let mut found = Crossing::default();
+    for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
+        let Some((module, place)) = root else {
+            continue;
+        };
+        if !mapping.crosses(*module) || change.kind != ChangeKind::Move {
+            continue;
+        }
+        found.editions(mapping, *module, place.krate);
+        found.texts(mapping, *module, place.krate, texts);
+        found.orphans(mapping, *module);
+    }
+    found
+}
+
+impl Crossing {
+    fn editions(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId) {
+        let edition = |krate: CrateId| {
+            let found = mapping.world.crates.get(krate.index());
+            found.map_or(Edition::default(), |found| found.edition)
+        };
+        let (old, new) = (edition(mapping.krate(module)), edition(to));
+        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        let message = format!(
+            "it is written in edition {}, and would be read in edition {}",
+            old.year(),
+            new.year()
+        );
+        if new < old || (old == Edition::E2015 && new != old) {
+            self.refusals.push(Finding {
+                help: Some("`cargo fix --edition` brings the older crate up".to_owned()),
+                ..refusal(path, message)
+            });
+        } else if new != old {
+            self.notes.push(Finding {
+                severity: Severity::Warning,
+                ..refusal(path, message)
+            });
+        }
+    }
+
+    /// Features that the other crate does not have, and variables that cargo sets for each package.
+    fn texts(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId, texts: &dyn Texts) {
+        let world = mapping.world;
+        let package = world.crates.get(to.index()).map(|krate| krate.package);
+        let package = package.and_then(|package| world.packages.get(package));
+        let manifest = package.and_then(|package| {
+            let path = package.directory.join("Cargo.toml").ok()?;
+            texts.text(&path)
+        });
+        let known = manifest.map(|text| features(&text)).unwrap_or_default();
+        let name = package.map_or("", |package| &*package.name);
+        for body in bodies(mapping, module) {
+            let (Some(file), Some(facts)) =
+                (world.files.get(body.file.index()), world.facts(body.file))
+            else {
+                continue;
+            };
+            let (Some(text), Some(scope)) = (texts.text(&file.path), facts.scope(body.scope))
+            else {
+                continue;
+            };
+            for (feature, span) in named_features(&text, scope.span) {
+                if !known.contains(&feature) {
+                    let message = format!("`{name}` has no feature `{feature}`");
+                    self.refusals.push(Finding {
+                        span: Some(span),
+                        help: Some(format!("declare it in the manifest of `{name}`")),
+                        ..refusal(file.path.clone(), message)
+                    });
+                }
+            }
+            for span in cargo_variables(&text, scope.span) {
+                self.notes.push(Finding {
+                    code: codes::UNSAFE_CHANGE,
+                    severity: Severity::Warning,
+                    path: file.path.clone(),
+                    span: Some(span),
+                    message: format!("this will speak of `{name}`"),
+                    help: None,
+                });
+            }
+        }
+    }
+
+    /// `impl`s that would be in another crate than both their trait and their type.
+    fn orphans(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+        let world = mapping.world;
+        let own = mapping.krate(module);
+        for body in &world.bodies {
+            if mapping.krate(body.module) != own {
+                continue;
+            }
+            let (Some(file), Some(facts)) =
+                (world.files.get(body.file.index()), world.facts(body.file))
+            else {
+                continue;
+            };
+            let moved = mapping.owner(body.module) == mapping.owner(module);
+            let home = mapping.after(body.module).krate;
+            let named = named(mapping, body, facts);
+            for found in facts.impls.iter().filter(|found| found.scope == body.scope) {
+                let item = |path: Option<u32>| named.get(&path?).copied();
+                let (of, by) = (item(found.self_path), item(found.trait_path));
+                let local = |item: Option<ItemId>| item.map(|item| krate_of(mapping, item) == home);
+                // What stays is touched only where its type or trait goes.
+                let touched = moved || local(of) == Some(false) || local(by) == Some(false);
+                let allowed = match found.trait_path {
+                    None => local(of) == Some(true),
+                    Some(_) => local(of) == Some(true) || local(by) == Some(true),
+                };
+                let was = |item: Option<ItemId>| {
+                    item.is_some_and(|item| {
+                        let module = world.items.get(item.index()).map(|item| item.module);
+                        module.is_some_and(|module| mapping.krate(module) == own)
+                    })
+                };
+                if !touched || allowed || !(was(of) || was(by)) {
+                    continue;
+                }
+                let message = "this `impl` would be in another crate than its trait and its type";
+                self.refusals.push(Finding {
+                    span: Some(found.span),
+                    help: Some("move the type, or the trait, along with it".to_owned()),
+                    ..refusal(file.path.clone(), message.to_owned())
+                });
+            }
+        }
+    }
+}
+
+fn bodies<'m>(mapping: &'m Mapping<'_>, module: ModuleId) -> impl Iterator<Item = &'m Body> {
+    let owner = mapping.owner(module);
+    let own = mapping.krate(module);
+    mapping.world.bodies.iter().filter(move |body| {
+        mapping.owner(body.module) == owner && mapping.krate(body.module) == own
+    })
+}
+
+fn krate_of(mapping: &Mapping<'_>, item: ItemId) -> CrateId {
+    let node = mapping.world.items.get(item.index());
+    node.map_or(CrateId(0), |node| mapping.after(node.module).krate)
+}
+
+/// The types and traits of the tree that the paths of a body's `impl`s name, by path.
+fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u32, ItemId> {
+    let world = mapping.world;
+    let mut found = BTreeMap::new();
+    let paths: BTreeSet<u32> = facts
+        .impls
+        .iter()
+        .filter(|found| found.scope == body.scope)
+        .flat_map(|found| [found.self_path, found.trait_path])
+        .flatten()
+        .collect();
+    let Some(file) = world
+        .files
+        .get(body.file.index())
+        .filter(|_| !paths.is_empty())
+    else {
+        return found;
+    };
+    for load in &file.loads {
+        world.visit(*load as usize, &mut |_, site: Site<'_>| {
+            let UseSite::Path(path) = site.site else {
+                return;
+            };
+            if !paths.contains(&path) || world.module_of(site.space) != body.module {
+                return;
+            }
+            let items = site
+                .trace
+                .steps
+                .last()
+                .into_iter()
+                .flat_map(|last| last.all());
+            for (res, _) in items {
+                if let Res::Item(item) = res
+                    && world.items.get(item.index()).map(|item| item.kind) != Some(ItemKind::Macro)
+                {
+                    found.entry(path).or_insert(item);
+                }
+            }
+        });
+    }
+    found
+}
+
+/// The features that a manifest declares, optional dependencies among them.
+fn features(text: &str) -> BTreeSet<String> {
+    let Ok(document) = toml_edit::Document::parse(text) else {
+        return BTreeSet::new();
+    };
+    let table = |name: &str| document.get(name).and_then(toml_edit::Item::as_table_like);
+    let mut found = BTreeSet::new();
+    for (name, _) in table("features").into_iter().flat_map(|table| table.iter()) {
+        found.insert(name.to_owned());
+    }
+    let dependencies = table("dependencies").into_iter();
+    for (name, item) in dependencies.flat_map(|table| table.iter()) {
+        let optional = item
+            .as_table_like()
+            .and_then(|table| table.get("optional")?.as_bool());
+        if optional == Some(true) {
+            found.insert(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Each `feature = "…"`, with the place of the name.
+fn named_features(text: &str, span: ByteSpan) -> Vec<(String, ByteSpan)> {
+    let tokens = lexer::tokens(text, span);
+    let mut found = Vec::new();
+    for three in tokens.windows(3) {
+        let [word, equals, name] = three else {
+            continue;
+        };
+        if let TokenKind::Text { content } = name.kind
+            && word.span.of(text) == Some("feature")
+            && equals.is(b'=')
+        {
+            let name = content.of(text).unwrap_or_default().to_owned();
+            found.push((name, content));
+        }
+    }
+    found
+}
+
+/// Strings that name a variable which cargo sets for the package that is compiled.
+fn cargo_variables(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+    let tokens = lexer::tokens(text, span).into_iter();
+    tokens
+        .filter_map(|token| match token.kind {
+            TokenKind::Text { content } => Some(content),
+            _ => None,
+        })
+        .filter(|content| {
+            let said = content.of(text).unwrap_or_default();
+            said.starts_with("CARGO_PKG_") || said.starts_with("CARGO_MANIFEST_")
+        })
+        .collect()
+}
