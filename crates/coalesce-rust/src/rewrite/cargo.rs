@@ -15,7 +15,8 @@ use toml_edit::Item;
 use super::{
     lines,
     mapping::{Mapping, refusal},
-    sight::{Needs, Subject},
+    place::Place,
+    sight::{Needs, Purpose, Subject, conditions_at},
 };
 use crate::{
     discover::{DependencyKind, TargetKind, crate_name},
@@ -58,17 +59,27 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
             let Some(krate) = world.crates.get(user.krate.index()) else {
                 continue;
             };
+            let documents = matches!(
+                subject,
+                Subject::Crate(_, Purpose::Documents) | Subject::External(_, _, Purpose::Documents)
+            );
+            let kind = match krate.kind {
+                TargetKind::Lib | TargetKind::Bin if documents || is_test(mapping, user) => {
+                    TargetKind::Test
+                }
+                kind => kind,
+            };
             let want = match subject {
-                Subject::Crate(of) => tree_package(world, krate.package, user.krate, of),
-                Subject::External(name, source) => {
+                Subject::Crate(of, _) => tree_package(world, kind, krate.package, of),
+                Subject::External(name, source, _) => {
                     let name = world.names.text(name).to_string();
-                    outside_package(world, user.krate, &name, source)
+                    outside_package(world, kind, krate.package, &name, source)
                 }
                 Subject::Module(_) | Subject::Item(_) => None,
             };
             if let Some(want) = want {
                 let entry = wanted.entry((krate.package, want));
-                let by = (krate.kind, mapping.name_of(user));
+                let by = (kind, mapping.name_of(user));
                 let known = entry.or_insert_with(|| by.clone());
                 if matches!(by.0, TargetKind::Lib | TargetKind::Bin) {
                     known.0 = by.0;
@@ -87,18 +98,43 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
     made
 }
 
-fn tree_package(world: &World, package: usize, user: CrateId, of: CrateId) -> Option<Wanted> {
-    let known = world.crates.get(user.index())?;
-    let target = world.crates.get(of.index())?.package;
-    let names = known.externs.iter().any(|(_, krate)| *krate == Some(of));
-    (target != package && !names).then_some(Wanted::Tree { package: target })
+/// Whether code is there for tests alone.
+fn is_test(mapping: &Mapping<'_>, place: &Place) -> bool {
+    let mut conditions = conditions_at(mapping, place).into_iter();
+    conditions.any(|condition| condition == "test" || condition.starts_with("all(test,"))
 }
 
-fn outside_package(world: &World, user: CrateId, name: &str, source: CrateId) -> Option<Wanted> {
-    let known = world.crates.get(user.index())?;
+/// Whether a target of this kind sees a dependency of that one.
+fn sees(kind: TargetKind, dependency: DependencyKind) -> bool {
+    match kind {
+        TargetKind::Lib | TargetKind::Bin => dependency == DependencyKind::Normal,
+        TargetKind::BuildScript => dependency == DependencyKind::Build,
+        TargetKind::Example | TargetKind::Test | TargetKind::Bench => {
+            matches!(dependency, DependencyKind::Normal | DependencyKind::Dev)
+        }
+    }
+}
+
+fn tree_package(world: &World, kind: TargetKind, package: usize, of: CrateId) -> Option<Wanted> {
+    let target = world.crates.get(of.index())?.package;
+    let directory = &world.packages.get(target)?.directory;
+    let mut known = world.packages.get(package)?.dependencies.iter();
+    let known =
+        known.any(|known| known.directory.as_ref() == Some(directory) && sees(kind, known.kind));
+    (target != package && !known).then_some(Wanted::Tree { package: target })
+}
+
+fn outside_package(
+    world: &World,
+    kind: TargetKind,
+    package: usize,
+    name: &str,
+    source: CrateId,
+) -> Option<Wanted> {
     let source = world.crates.get(source.index())?.package;
-    let names = known.externs.iter().any(|(known, _)| known == name);
-    (source != known.package && !names).then(|| Wanted::Outside {
+    let mut known = world.packages.get(package)?.dependencies.iter();
+    let known = known.any(|known| known.name == name && sees(kind, known.kind));
+    (source != package && !known).then(|| Wanted::Outside {
         name: name.to_owned(),
         source,
     })
@@ -128,6 +164,14 @@ impl Dependencies {
             TargetKind::Example | TargetKind::Test | TargetKind::Bench => "dev-dependencies",
             TargetKind::BuildScript => "build-dependencies",
         };
+        if let Wanted::Tree { package: of } = want
+            && is_macro_package(world, texts, *of)
+        {
+            let name = world.packages.get(*of).map_or("", |found| &*found.name);
+            return Err(format!(
+                "`{by}` would need `{name}`, which can give it nothing but procedural macros"
+            ));
+        }
         let line = match want {
             Wanted::Tree { package: of } => tree_line(world, texts, package, *of, table),
             Wanted::Outside { name, source } => {
@@ -228,6 +272,20 @@ impl Dependencies {
             });
         }
     }
+}
+
+/// Whether the library of a package is one of procedural macros.
+pub(super) fn is_macro_package(world: &World, texts: &dyn Texts, package: usize) -> bool {
+    let text = manifest_of(world, package).and_then(|path| texts.text(&path));
+    text.is_some_and(|text| {
+        let document = toml_edit::Document::parse(&*text).ok();
+        let said = document.and_then(|document| {
+            let library = document.get("lib")?.as_table_like()?;
+            let said = library.get("proc-macro").or(library.get("proc_macro"))?;
+            said.as_bool()
+        });
+        said == Some(true)
+    })
 }
 
 fn known_edges(world: &World) -> BTreeSet<(usize, usize)> {

@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
 
-use super::mapping::{Mapping, refusal};
+use super::{
+    cargo::is_macro_package,
+    mapping::{Mapping, refusal},
+    sight::conditions_of,
+};
 use crate::{
     discover::Edition,
     facts::{ItemKind, SourceFacts},
@@ -27,6 +31,17 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
             continue;
         };
         if !mapping.crosses(*module) || change.kind != ChangeKind::Move {
+            continue;
+        }
+        let package = mapping.world.crates.get(place.krate.index());
+        let package = package.map_or(usize::MAX, |krate| krate.package);
+        if is_macro_package(mapping.world, texts, package) {
+            let message = format!(
+                "`{}` would be in a library of procedural macros, which exports nothing else",
+                mapping.name_of(place)
+            );
+            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
+            found.refusals.push(refusal(path, message));
             continue;
         }
         found.editions(mapping, *module, place.krate);
@@ -73,6 +88,15 @@ impl Crossing {
         });
         let known = manifest.map(|text| features(&text)).unwrap_or_default();
         let name = package.map_or("", |package| &*package.name);
+        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        for condition in conditions_of(mapping, module) {
+            let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
+            for (feature, _) in named_features(&condition, whole) {
+                if !known.contains(&feature) {
+                    self.refusals.push(no_feature(&path, name, &feature));
+                }
+            }
+        }
         for body in bodies(mapping, module) {
             let (Some(file), Some(facts)) =
                 (world.files.get(body.file.index()), world.facts(body.file))
@@ -85,11 +109,9 @@ impl Crossing {
             };
             for (feature, span) in named_features(&text, scope.span) {
                 if !known.contains(&feature) {
-                    let message = format!("`{name}` has no feature `{feature}`");
                     self.refusals.push(Finding {
                         span: Some(span),
-                        help: Some(format!("declare it in the manifest of `{name}`")),
-                        ..refusal(file.path.clone(), message)
+                        ..no_feature(&file.path, name, &feature)
                     });
                 }
             }
@@ -149,6 +171,14 @@ impl Crossing {
                 });
             }
         }
+    }
+}
+
+fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
+    let message = format!("`{package}` has no feature `{feature}`");
+    Finding {
+        help: Some(format!("declare it in the manifest of `{package}`")),
+        ..refusal(path.clone(), message)
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     mapping::{Mapping, refusal},
     place::Place,
     public::is_public,
-    sight::{Need, Subject},
+    sight::{Need, Purpose, Subject},
     spell::{Speller, written},
 };
 use crate::{
@@ -53,7 +53,7 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
             speller.chain(place, &here, &mut needs);
             if place.krate != here.krate {
                 needs.push(Need {
-                    subject: Subject::Crate(place.krate),
+                    subject: Subject::Crate(place.krate, Purpose::Code),
                     by: here,
                 });
             }

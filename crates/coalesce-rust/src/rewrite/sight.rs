@@ -26,9 +26,18 @@ pub(super) enum Subject {
     /// The definition of an item.
     Item(ItemId),
     /// A library of the tree, which the user's package has to depend on.
-    Crate(CrateId),
+    Crate(CrateId, Purpose),
     /// A library from elsewhere, by the name that this crate has for it.
-    External(Sym, CrateId),
+    External(Sym, CrateId, Purpose),
+}
+
+/// What a package needs another one for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Purpose {
+    /// Its code.
+    Code,
+    /// The code in its documents, which is run as tests.
+    Documents,
 }
 
 /// That something has to be seen from a place.
@@ -65,7 +74,7 @@ impl Needs {
             .by_subject
             .iter()
             .map(|(subject, users)| (*subject, users));
-        all.filter(|(subject, _)| matches!(subject, Subject::Crate(_) | Subject::External(..)))
+        all.filter(|(subject, _)| matches!(subject, Subject::Crate(..) | Subject::External(..)))
     }
 
     /// The least that all users of a subject defined at `home` need.
@@ -199,7 +208,7 @@ impl Needs {
                 Subject::Module(module) if mapping.is_root(*module) => {}
                 Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
                 Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
-                Subject::Crate(_) | Subject::External(..) => {}
+                Subject::Crate(..) | Subject::External(..) => {}
             }
         }
         made
@@ -404,7 +413,7 @@ fn has_impls(mapping: &Mapping<'_>, module: ModuleId) -> bool {
 
 /// The conditions on the declarations of a module and of those around it; one that only some of
 /// several declarations have does not count.
-fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
+pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
     let world = mapping.world;
     let mut found = BTreeSet::new();
     let mut at = Some(module);

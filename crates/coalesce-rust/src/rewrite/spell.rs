@@ -8,12 +8,12 @@
 use super::{
     mapping::Mapping,
     place::Place,
-    sight::{Need, Subject},
+    sight::{Need, Purpose, Subject},
     walk::Goal,
 };
 use crate::{
     discover::{Edition, TargetKind},
-    facts::{LeafKind, SourceFacts, VisibilityKind},
+    facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{CrateId, FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
 };
 
@@ -88,18 +88,27 @@ impl<'a> Speller<'a> {
 
     /// What becomes of the path of a site; what it will have to see is added to `needs`.
     pub fn respell(&self, facts: &SourceFacts, site: &Site<'_>, needs: &mut Vec<Need>) -> Outcome {
-        let walk = self.walk(facts, site, needs, 0);
+        let mut own = Vec::new();
+        let mut walk = self.walk(facts, site, &mut own, 0);
         if let Some(why) = walk.refused {
             return Outcome::Refuse(why);
         }
         let here = self.mapping.after(self.here(site));
+        if let Some(home) = self.at_home(site, &here) {
+            own.clear();
+            walk.broken = Some(home);
+        }
         let mut new = match walk.broken {
-            Some((at, goal)) => match self.to_goal(facts, site, at, goal, &here, needs) {
+            Some((at, goal)) => match self.to_goal(facts, site, at, goal, &here, &mut own) {
                 Ok(new) => new,
                 Err(why) => return Outcome::Refuse(why),
             },
             None => Respelling::default(),
         };
+        if site.origin == Origin::DocCode {
+            self.in_documents(&here, &mut new, &mut own);
+        }
+        needs.append(&mut own);
         if let Some((at, name)) = walk.renamed {
             if new.end == 0 {
                 new.start = at;
@@ -122,6 +131,52 @@ impl<'a> Speller<'a> {
         } else {
             Outcome::Change(new)
         }
+    }
+
+    /// Code in documents is outside of its crate: it names it, and needs others for tests alone.
+    fn in_documents(&self, here: &Place, new: &mut Respelling, needs: &mut [Need]) {
+        let krate = self.world().crates.get(here.krate.index());
+        if let (Some(krate), Some(first)) = (krate, new.path.first_mut())
+            && first == "crate"
+        {
+            first.clone_from(&krate.name);
+        }
+        for need in needs {
+            match &mut need.subject {
+                Subject::Crate(_, purpose) | Subject::External(_, _, purpose) => {
+                    *purpose = Purpose::Documents;
+                }
+                Subject::Module(_) | Subject::Item(_) => {}
+            }
+        }
+    }
+
+    /// Where code that goes to another crate finds, without a way through its old one, what it goes
+    /// there with.
+    fn at_home(&self, site: &Site<'_>, here: &Place) -> Option<(usize, Goal)> {
+        if !self.mapping.crosses(self.here(site)) {
+            return None;
+        }
+        let mut steps = site.trace.steps.iter().enumerate().rev();
+        let (at, item) = steps.find_map(|(at, step)| {
+            step.all().find_map(|(res, _)| match res {
+                Res::Item(item) => Some((at, item)),
+                _ => None,
+            })
+        })?;
+        let node = self
+            .world()
+            .items
+            .get(item.index())
+            .filter(|node| !node.local)?;
+        let place = self.mapping.after(node.module);
+        let mut ways = site.trace.steps.iter().filter_map(module_in);
+        let leaves = ways.any(|module| self.mapping.after(module).krate != here.krate);
+        let path = std::iter::once("crate".to_owned())
+            .chain(place.path.iter().cloned())
+            .chain([node.name.clone()]);
+        (place.krate == here.krate && leaves && node.kind != ItemKind::Macro)
+            .then(|| (at, Goal::Path(here.krate, path.collect())))
     }
 
     /// The path's segments up to `at`, said so that they reach `goal` from `here`.
@@ -150,7 +205,7 @@ impl<'a> Speller<'a> {
                 self.chain(&place, here, needs);
                 if place.krate != here.krate {
                     needs.push(Need {
-                        subject: Subject::Crate(place.krate),
+                        subject: Subject::Crate(place.krate, Purpose::Code),
                         by: here.clone(),
                     });
                 }
@@ -357,7 +412,7 @@ impl<'a> Speller<'a> {
         let standard = ["std", "core", "alloc", "proc_macro", "test"];
         let sym = self.world().names.get(name)?;
         (!standard.contains(&name) && source != here.krate).then(|| Need {
-            subject: Subject::External(sym, source),
+            subject: Subject::External(sym, source, Purpose::Code),
             by: here.clone(),
         })
     }
@@ -394,7 +449,7 @@ impl<'a> Speller<'a> {
             Some(target) => {
                 *first = self.name_of_crate(here.krate, target);
                 needs.push(Need {
-                    subject: Subject::Crate(target),
+                    subject: Subject::Crate(target, Purpose::Code),
                     by: here.clone(),
                 });
             }

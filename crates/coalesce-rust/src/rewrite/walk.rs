@@ -3,7 +3,7 @@
 use super::{
     mapping::Mapping,
     place::Place,
-    sight::{Need, Subject},
+    sight::{Need, Purpose, Subject},
     spell::{Speller, module_in},
 };
 use crate::{
@@ -138,7 +138,7 @@ impl Stepping<'_, '_> {
             return false;
         }
         needs.push(Need {
-            subject: Subject::Crate(krate),
+            subject: Subject::Crate(krate, Purpose::Code),
             by: here,
         });
         true
