@@ -14,7 +14,6 @@ const COUNTED: &[(&str, u64)] = &[
     ("holes-1000", 100_000),
     ("holes-100000", 20_000),
     ("cold-holes-1000", 20_000),
-    ("random", 150_000),
 ];
 
 /// `cargo xtask bench memory [CASE…]`.
