@@ -12,7 +12,7 @@ use std::{
 use core_gpu_driver::{DriverError, Stream};
 
 use crate::{
-    AllocError, Pool, Reclaim, Source, Staging,
+    AllocError, MemoryEvent, Pool, Reclaim, Source, Staging,
     manager::{
         InsertError, ManagerSettings,
         arena::Arena,
@@ -226,6 +226,8 @@ impl ManagerInner {
         state.place = Place::Device(buffer);
         self.counters.promotions.fetch_add(1, Relaxed);
         self.counters.promoted_bytes.fetch_add(core.bytes, Relaxed);
+        let (bytes, by) = (core.bytes, core.by);
+        self.pool.inner.say(&MemoryEvent::Promoted { bytes, by });
         Ok(())
     }
 
@@ -259,6 +261,8 @@ impl ManagerInner {
         drop(state);
         self.counters.spills.fetch_add(1, Relaxed);
         self.counters.spilled_bytes.fetch_add(bytes, Relaxed);
+        let by = core.by;
+        self.pool.inner.say(&MemoryEvent::Spilled { bytes, by });
         bytes
     }
 
