@@ -226,9 +226,13 @@ impl ManagerInner {
         state.place = Place::Device(buffer);
         self.counters.promotions.fetch_add(1, Relaxed);
         self.counters.promoted_bytes.fetch_add(core.bytes, Relaxed);
+        Ok(())
+    }
+
+    /// Says that an entry came back, once its lock is let go of.
+    pub fn say_promoted(&self, core: &EntryCore) {
         let (bytes, by) = (core.bytes, core.by);
         self.pool.inner.say(&MemoryEvent::Promoted { bytes, by });
-        Ok(())
     }
 
     /// Moves an entry to the host if nobody uses it. Returns the bytes that became free.
