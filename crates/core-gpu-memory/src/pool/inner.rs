@@ -182,7 +182,11 @@ impl PoolInner {
     ) -> Result<Box<Lease>, AllocError> {
         let mut lease = match self.hit(bytes, on, by) {
             Some(lease) => lease,
-            None => self.allocate_slowly(bytes, on, by)?,
+            None => self.allocate_slowly(bytes, on, by).inspect_err(|error| {
+                if let AllocError::Driver(error) = error {
+                    self.note_loss(error);
+                }
+            })?,
         };
         lease.begin(by, bytes);
         if self.talks {
