@@ -1,5 +1,21 @@
 //! Device memory: one pool, one manager, one cache.
 //!
+//! | you want | take |
+//! | --- | --- |
+//! | memory for reuse, in the order of streams | [`Pool`], which gives [`Buffer`]s |
+//! | a limit, numbers, a log around any source of memory | [`adaptor`] |
+//! | bytes by key that may leave the device when there is no room | [`MemoryManager`], which gives [`Entry`]s |
+//! | what can be made again, kept while there is room | [`Cache`] |
+//! | many arrays to the device or back with one wait | [`Staging`] |
+//! | bytes by path, on the device, on the host, on disk | [`store`] |
+//! | files on the device | [`FileManager`] |
+//! | a cudarc program on this memory | `interop`, behind the feature `cudarc-interop` |
+//!
+//! Lengths are bytes unless a type says otherwise. Everything may be used from several threads,
+//! unless its docs say otherwise. A [`Buffer`] has one address as long as it lives; an [`Entry`] has
+//! one only while it is pinned. Nothing panics when memory runs out: [`AllocError`] says who holds
+//! what, after [`Step::ALL`] was tried. [`coming_from`] has what others call the same.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};

@@ -44,6 +44,20 @@ pub enum MemoryEvent {
         /// Length of the request.
         for_bytes: u64,
     },
+    /// An entry left the device for the host.
+    Spilled {
+        /// Its length.
+        bytes: u64,
+        /// For whom it is.
+        by: Source,
+    },
+    /// An entry came back from the host.
+    Promoted {
+        /// Its length.
+        bytes: u64,
+        /// For whom it is.
+        by: Source,
+    },
     /// A free failed, and what it was for is in quarantine.
     FailedFree {
         /// Length of what could not be freed.

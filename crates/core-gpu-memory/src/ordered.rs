@@ -68,19 +68,39 @@ impl OrderedBuffer {
 
     /// What the stream has to do now is the end of its use.
     pub fn end(&mut self, access: Access, on: &Stream) {
-        let recorded = Event::new(on.driver(), EventKind::Order)
-            .and_then(|event| on.record(&event).map(|()| event));
+        let stream = on.id();
+        let recorded = self.event_for(access, stream, on).and_then(|event| {
+            on.record(&event)?;
+            Ok(event)
+        });
         let Ok(event) = recorded else {
             self.unmarked = true;
             return;
         };
-        let stream = on.id();
-        self.reads
-            .retain(|read| access == Access::Read && read.stream != stream);
         let used = Use { stream, event };
         match access {
             Access::Read => self.reads.push(used),
             Access::Write => self.written = Some(used),
+        }
+    }
+
+    /// An event to record: one that the new use makes superfluous, or a new one.
+    fn event_for(
+        &mut self,
+        access: Access,
+        stream: StreamId,
+        on: &Stream,
+    ) -> Result<Event, DriverError> {
+        let old = match access {
+            Access::Read => {
+                let same = self.reads.iter().position(|read| read.stream == stream);
+                same.map(|index| self.reads.swap_remove(index))
+            }
+            Access::Write => self.reads.drain(..).chain(self.written.take()).last(),
+        };
+        match old {
+            Some(used) => Ok(used.event),
+            None => Event::new(on.driver(), EventKind::Order),
         }
     }
 }

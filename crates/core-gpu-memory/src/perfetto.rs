@@ -89,7 +89,10 @@ impl Observer for PerfettoCounters {
             MemoryEvent::Freed { bytes, .. } => books.in_use -= i128::from(*bytes),
             MemoryEvent::Grown { bytes } => books.reserved += i128::from(*bytes),
             MemoryEvent::Trimmed { bytes } => books.reserved -= i128::from(*bytes),
-            MemoryEvent::Step { .. } | MemoryEvent::FailedFree { .. } => return,
+            MemoryEvent::Step { .. }
+            | MemoryEvent::Spilled { .. }
+            | MemoryEvent::Promoted { .. }
+            | MemoryEvent::FailedFree { .. } => return,
         }
         books.sample(u64::try_from(elapsed).unwrap_or(u64::MAX));
     }

@@ -30,6 +30,9 @@ fn everything(driver: &Arc<dyn Driver>) -> Arc<dyn Resource> {
 const RESOURCES: &[(&str, Make)] = &[
     ("direct", |driver| Arc::new(DirectResource::new(driver))),
     ("pool", pool),
+    ("pool in pieces", |driver| {
+        Arc::new(Pool::builder(driver).remap(true).build().unwrap())
+    }),
     ("limit", |driver| Arc::new(Limit::new(pool(driver), DEVICE))),
     ("statistics", |driver| {
         Arc::new(Statistics::new(pool(driver)))

@@ -19,6 +19,20 @@ fn driver() -> Arc<dyn Driver> {
     CudaDriver::open(&devices[0].id).unwrap()
 }
 
+/// The simulated library has nothing against what was done: all is given back, nothing raced.
+fn verify() {
+    // SAFETY: it is loaded already, and this is the function's type.
+    let complaints = unsafe {
+        let library = libloading::Library::new("libcuda.so.1").unwrap();
+        let verify = *library
+            .get::<extern "C" fn() -> i32>(b"gpu_sim_verify")
+            .unwrap();
+        std::mem::forget(library);
+        verify()
+    };
+    assert_eq!(complaints, 0);
+}
+
 /// Copies on two streams; nothing here knows that it is not cudarc's slice.
 fn copies() {
     let (driver, context) = (driver(), CudaContext::new(0).unwrap());
@@ -46,7 +60,10 @@ fn cudarc_copies_go_through_our_memory() {
     for schedule in ["latest", "eager", "seed:1", "seed:2", "late:1"] {
         Case::new("cudarc_copies_go_through_our_memory")
             .variable("GPU_SIM_SCHEDULE", schedule)
-            .run(copies);
+            .run(|| {
+                copies();
+                verify();
+            });
     }
 }
 

@@ -318,3 +318,58 @@ fn every_call_may_fail_at_every_occurrence() {
         }
     }
 }
+
+#[test]
+fn what_is_on_a_lost_device_is_lost_and_nothing_else_is_said_of_it() {
+    let (machine, driver) = machine(8 * MIB, Schedule::Latest);
+    let pool = Pool::new(&driver);
+    let on = stream(&driver);
+    let by = Source::named("lost");
+    let small = pool.allocate::<u8>(1_000, &on, by).unwrap();
+    let large = pool.allocate::<u8>(MIB as usize, &on, by).unwrap();
+    machine.lose(0, Code::ECC_UNCORRECTABLE);
+    let refused = pool.allocate::<u8>(4 * MIB as usize, &on, by).unwrap_err();
+    assert!(matches!(refused, AllocError::Driver(error) if error.is_lost()));
+    let statistics = pool.statistics();
+    assert_eq!(statistics.lost_bytes, statistics.reserved_bytes);
+    drop((small, large));
+    assert_eq!(pool.trim(), 0);
+    let report = pool.shutdown().unwrap_err();
+    assert!(
+        report.lost_bytes > 0 && report.live.is_empty(),
+        "{report:?}"
+    );
+    assert_eq!(machine.violations(), []);
+}
+
+/// A stream that does not get on holds up nobody else, and its blocks are had behind an event.
+#[test]
+fn a_slow_kernel_holds_up_its_own_stream_only() {
+    let (machine, driver) = machine(4 * MIB, Schedule::Eager);
+    let pool = Pool::builder(&driver)
+        .reserve_limit(2 * MIB)
+        .build()
+        .unwrap();
+    let (slow, quick) = (stream(&driver), stream(&driver));
+    let by = Source::named("slow kernel");
+    let block = pool.allocate::<u8>(MIB as usize, &slow, by).unwrap();
+    machine.stall(0, slow.raw()).unwrap();
+    slow.set(block.span(), 1).unwrap();
+    drop(block);
+    // There is room beside it: nothing waits.
+    let beside = pool.allocate::<u8>(MIB as usize, &quick, by).unwrap();
+    quick.set(beside.span(), 2).unwrap();
+    quick.synchronize().unwrap();
+    assert_eq!(pool.statistics().stream_waits, 0);
+    // The slow stream's block is had at once, and work on it comes after.
+    let reused = pool.allocate::<u8>(MIB as usize, &quick, by).unwrap();
+    quick.set(reused.span(), 3).unwrap();
+    assert!(!quick.query().unwrap(), "it waits for the slow one");
+    assert_eq!(pool.statistics().stream_waits, 1);
+    machine.release_hangs();
+    assert_eq!(reused.download(&quick).unwrap(), vec![3; MIB as usize]);
+    drop((beside, reused));
+    pool.shutdown().unwrap();
+    drop((slow, quick));
+    machine.verify().unwrap();
+}

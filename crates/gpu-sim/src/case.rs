@@ -169,8 +169,12 @@ impl Case {
             for symbol in &self.missing_symbols {
                 rename_symbol(&mut bytes, symbol);
             }
-            for name in *names {
-                fs::write(folder.join(name), &bytes).map_err(|error| error.to_string())?;
+            // One file under all names: the loader must not take them for different libraries.
+            let mut names = names.iter().map(|name| folder.join(name));
+            let Some(first) = names.next() else { continue };
+            fs::write(&first, &bytes).map_err(|error| error.to_string())?;
+            for name in names {
+                fs::hard_link(&first, name).map_err(|error| error.to_string())?;
             }
         }
         Ok(())

@@ -16,7 +16,8 @@
 use std::sync::Arc;
 
 use core_gpu_driver::{
-    Driver, DriverError, Event, EventKind, Pinned, PinnedSpan, Segment, Stream, StreamKind,
+    DeviceSpan, Driver, DriverError, Event, EventKind, Pinned, PinnedSpan, Segment, Stream,
+    StreamKind,
 };
 
 /// Bytes of a device that the rules take at most. A device has at least twice as many.
@@ -63,6 +64,8 @@ pub const RULES: &[(&str, Check)] = &[
         not_capturing,
     ),
     ("threads may use one device at once", threads),
+    ("memory keeps its bytes under new addresses", pieces),
+    ("memory in a stream's order needs no wait", stream_ordered),
 ];
 
 /// Names of rules that do not hold on a device, each with what was found.
@@ -319,6 +322,56 @@ fn destroyed_stream(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
 
 fn not_capturing(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
     must(!stream(driver)?.is_capturing()?, "a new stream is")
+}
+
+/// For devices with address space apart from memory; others have nothing to show.
+fn pieces(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
+    let Some(unit) = Segment::piece_bytes(driver) else {
+        return Ok(());
+    };
+    let (stream, length) = (stream(driver)?, usize::try_from(unit)?);
+    let mut segment = Segment::allocate_in_pieces(driver, 2 * unit)?;
+    let over_the_edge = segment.span(unit - 100, 200).ok_or("a part")?;
+    stream.upload_and_wait(over_the_edge, &[7; 200])?;
+    let mut second = segment.take_piece(1).ok_or("a second piece")?;
+    must(segment.take_piece(1).is_none(), "a piece is had twice")?;
+    second.unmap()?;
+    let moved = Segment::of_pieces(driver, vec![second]).map_err(|(error, _)| error)?;
+    must(
+        moved.address() != segment.address() && moved.bytes() == unit,
+        "no new addresses",
+    )?;
+    let mut back = vec![0; length];
+    stream.download_and_wait(&mut back, moved.whole())?;
+    must(
+        back.get(..100) == Some(&[7; 100]),
+        "other bytes under new addresses",
+    )?;
+    let mut front = [0; 100];
+    stream.download_and_wait(&mut front, segment.span(unit - 100, 100).ok_or("a part")?)?;
+    must(front == [7; 100], "other bytes in what stayed")?;
+    must(segment.memory_bytes() == unit, "the books are wrong")
+}
+
+/// For devices that allocate in a stream's order; others have nothing to show.
+#[expect(unsafe_code, reason = "such memory has no owning type")]
+fn stream_ordered(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
+    if !driver.info().capabilities.stream_ordered_allocation {
+        return Ok(());
+    }
+    let stream = stream(driver)?;
+    // SAFETY: the stream is live, and of this device.
+    let at = unsafe { driver.allocate_on(4096, stream.raw()) }?;
+    // SAFETY: these bytes are ours until they are given back, in this stream's order.
+    let span = unsafe { DeviceSpan::adopt(at, 4096) };
+    let set = stream.set(span, 3);
+    let mut back = [0; 4096];
+    let read = stream.download_and_wait(&mut back, span);
+    // SAFETY: it came from `allocate_on`, and nothing else uses it.
+    unsafe { driver.free_on(at, stream.raw()) }?;
+    stream.synchronize()?;
+    set.and(read)?;
+    must(back == [3; 4096], "other bytes")
 }
 
 fn threads(driver: &Arc<dyn Driver>) -> Result<(), Broken> {

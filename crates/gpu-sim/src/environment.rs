@@ -8,6 +8,9 @@
 //! | `GPU_SIM_DRIVER_VERSION` | `12040` | 12080 |
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
 //!
+//! With `COALESCE_DRIVER=real` the simulated libraries refuse to work, so that a test which wants a
+//! card never takes them for one.
+//!
 //! A fault is a function, which call of it, `before`, `after`, `earlier` or `hang`, and its code.
 
 use crate::{Code, Config, Fault, FaultMoment, Schedule};

@@ -13,8 +13,17 @@ const COUNTED: &[(&str, u64)] = &[
     ("hit-accounted", 100_000),
     ("holes-1000", 100_000),
     ("holes-100000", 20_000),
+    ("cold", 20_000),
     ("cold-holes-1000", 20_000),
-    ("random", 150_000),
+];
+
+/// What must hold of the instructions: a case, what it is compared with, and how many times as many
+/// it may take.
+const GATES: &[(&str, &str, f64)] = &[
+    ("hit-accounted", "hit", 1.2),
+    ("holes-1000", "hit", 1.2),
+    ("holes-100000", "hit", 1.2),
+    ("cold-holes-1000", "cold", 3.0),
 ];
 
 /// `cargo xtask bench memory [CASE…]`.
@@ -47,6 +56,7 @@ pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
         return Ok(());
     }
     println!("\ninstructions for one allocation with its free (valgrind, exact for one build)");
+    let mut counted = Vec::new();
     for (case, operations) in COUNTED {
         if !cases.is_empty() && !cases.iter().any(|wanted| wanted == case) {
             continue;
@@ -56,9 +66,30 @@ pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
             count(&program, case, *operations)?,
             count(&program, case, 2 * operations)?,
         );
-        println!(
-            "  {case:<18} {:>8.1}",
-            (twice - once) as f64 / *operations as f64
+        let each = (twice - once) as f64 / *operations as f64;
+        println!("  {case:<18} {each:>8.1}");
+        counted.push((*case, each));
+    }
+    gate(&counted)
+}
+
+/// Fails when a case takes more than it may.
+fn gate(counted: &[(&str, f64)]) -> anyhow::Result<()> {
+    let of = |wanted: &str| {
+        counted
+            .iter()
+            .find(|(case, _)| *case == wanted)
+            .map(|(_, each)| *each)
+    };
+    for (case, base, most) in GATES {
+        let (Some(each), Some(clean)) = (of(case), of(base)) else {
+            continue;
+        };
+        let ratio = each / clean;
+        println!("  {case} / {base} = {ratio:.2}, at most {most}");
+        anyhow::ensure!(
+            ratio <= *most,
+            "{case} takes {ratio:.2} times as many as {base}"
         );
     }
     Ok(())

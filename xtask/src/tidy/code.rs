@@ -34,6 +34,7 @@ const UNSAFE: &[&str] = &[
     "crates/core-gpu-memory/tests/interop.rs",
     "crates/gpu-sim/abi/",
     "crates/gpu-sim/tests/",
+    "crates/gpu-sim/src/conformance.rs",
     "crates/gpu-sim/src/driver.rs",
     "crates/gpu-sim/src/machine/copy_calls.rs",
     "crates/gpu-sim/src/machine/host_memory.rs",

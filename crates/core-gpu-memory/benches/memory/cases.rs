@@ -147,12 +147,16 @@ fn trace_lane<C: Contender + 'static>(
 ) -> (&'static str, Lane, String) {
     let first = make();
     let (_, peak) = follow(&first, trace, OPERATIONS);
-    let remark = first.peak_reserved().map_or_else(String::new, |reserved| {
+    let reserved = first.peak_reserved().map(|reserved| {
         format!(
             "reserved / live at the peak {:.2}",
             reserved as f64 / peak as f64
         )
     });
+    let hits = first
+        .hit_rate()
+        .map(|rate| format!(", {:.0}% hits", rate * 100.0));
+    let remark = reserved.into_iter().chain(hits).collect();
     drop(first);
     let contender = make();
     let lane = move || follow(&contender, trace, OPERATIONS).0;

@@ -25,6 +25,10 @@ pub trait Contender {
     fn peak_reserved(&self) -> Option<u64> {
         None
     }
+    /// Share of requests that a thread's cache served, if there is one.
+    fn hit_rate(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The pool.
@@ -70,6 +74,12 @@ impl Contender for Ours {
 
     fn peak_reserved(&self) -> Option<u64> {
         Some(self.pool.statistics().peak_reserved_bytes)
+    }
+
+    fn hit_rate(&self) -> Option<f64> {
+        let statistics = self.pool.statistics();
+        let all = statistics.hits + statistics.misses;
+        Some(statistics.hits as f64 / all.max(1) as f64)
     }
 }
 

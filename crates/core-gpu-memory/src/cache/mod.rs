@@ -13,7 +13,7 @@ use core_gpu_driver::{DeviceSpan, Stream};
 use serde::Serialize;
 
 use crate::{
-    AllocError, MemoryManager, Pressure, Reclaim, Source,
+    AllocError, MemoryConfig, MemoryManager, Pressure, Reclaim, Source,
     cache::policy::{Policy, Rank, Worth},
     ordered::{Access, OrderedBuffer},
 };
@@ -33,6 +33,17 @@ impl Default for CacheLimits {
         CacheLimits {
             bytes: u64::MAX,
             entries: 100,
+        }
+    }
+}
+
+impl CacheLimits {
+    /// As many entries as the configuration says, and no bound in bytes but the device's.
+    #[must_use]
+    pub fn configured(config: &MemoryConfig) -> CacheLimits {
+        CacheLimits {
+            entries: config.cache_size,
+            ..CacheLimits::default()
         }
     }
 }

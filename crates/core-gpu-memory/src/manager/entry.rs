@@ -107,9 +107,9 @@ impl Entry {
         if self.core.writing.load(SeqCst) {
             return Err(AllocError::BeingWritten);
         }
-        let span = self
-            .manager
-            .hold(&self.core, &mut state, Access::Read, on)?;
+        let held = self.manager.hold(&self.core, &mut state, Access::Read, on);
+        drop(state);
+        let span = self.manager.held(&self.core, held)?;
         Ok(PinnedEntry {
             entry: self,
             span,
@@ -128,7 +128,7 @@ impl Entry {
         let mut state = self.core.lock();
         let held = self.manager.hold(&self.core, &mut state, Access::Write, on);
         drop(state);
-        match held {
+        match self.manager.held(&self.core, held) {
             Ok(span) => Ok(PinnedEntryMut {
                 entry: self,
                 span,
@@ -261,16 +261,17 @@ impl Drop for PinnedEntryMut<'_> {
 }
 
 impl ManagerInner {
-    /// Counts a pin and brings the bytes to the device if they are not there.
+    /// Counts a pin and brings the bytes to the device if they are not there; says whether it did.
     fn hold(
         &self,
         core: &EntryCore,
         state: &mut State,
         access: Access,
         on: &Stream,
-    ) -> Result<DeviceSpan, AllocError> {
+    ) -> Result<(DeviceSpan, bool), AllocError> {
         core.last_use.store(self.next_use(), Relaxed);
-        if matches!(state.place, Place::Host(_)) {
+        let comes_back = matches!(state.place, Place::Host(_));
+        if comes_back {
             self.promote(core, state, on)?;
         }
         let Place::Device(buffer) = &mut state.place else {
@@ -278,6 +279,19 @@ impl ManagerInner {
         };
         let span = buffer.begin(access, on)?;
         state.pins += 1;
+        Ok((span, comes_back))
+    }
+
+    /// What follows a pin when the entry's lock is let go of: observers hear of it.
+    fn held(
+        &self,
+        core: &EntryCore,
+        held: Result<(DeviceSpan, bool), AllocError>,
+    ) -> Result<DeviceSpan, AllocError> {
+        let (span, came_back) = held?;
+        if came_back {
+            self.say_promoted(core);
+        }
         Ok(span)
     }
 

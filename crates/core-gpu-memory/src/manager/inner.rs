@@ -12,7 +12,7 @@ use std::{
 use core_gpu_driver::{DriverError, Stream};
 
 use crate::{
-    AllocError, Pool, Reclaim, Source, Staging,
+    AllocError, MemoryEvent, Pool, Reclaim, Source, Staging,
     manager::{
         InsertError, ManagerSettings,
         arena::Arena,
@@ -229,6 +229,12 @@ impl ManagerInner {
         Ok(())
     }
 
+    /// Says that an entry came back, once its lock is let go of.
+    pub fn say_promoted(&self, core: &EntryCore) {
+        let (bytes, by) = (core.bytes, core.by);
+        self.pool.inner.say(&MemoryEvent::Promoted { bytes, by });
+    }
+
     /// Moves an entry to the host if nobody uses it. Returns the bytes that became free.
     pub fn spill_one(&self, core: &Arc<EntryCore>) -> u64 {
         let Some(mut state) = core.try_lock() else {
@@ -259,6 +265,8 @@ impl ManagerInner {
         drop(state);
         self.counters.spills.fetch_add(1, Relaxed);
         self.counters.spilled_bytes.fetch_add(bytes, Relaxed);
+        let by = core.by;
+        self.pool.inner.say(&MemoryEvent::Spilled { bytes, by });
         bytes
     }
 

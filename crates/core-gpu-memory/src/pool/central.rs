@@ -113,6 +113,8 @@ pub struct Central {
     /// Pieces that could not be taken from where they are mapped.
     pub stuck_pieces: Vec<Piece>,
     pub lost_bytes: u64,
+    /// The device is lost, and what was reserved then is counted as lost.
+    pub lost: bool,
     pub peak_reserved: u64,
     /// Segments that were freed under blocks which idle threads cache.
     pub discarded: HashSet<SegmentId>,

@@ -304,7 +304,10 @@ impl PoolInner {
         let lost = error.is_lost() || matches!(error, DriverError::Absent(Absent::Deinitialized));
         if lost {
             let mut central = self.lock();
-            central.lost_bytes = central.heap.reserved_bytes();
+            if !central.lost {
+                central.lost = true;
+                central.lost_bytes += central.heap.reserved_bytes();
+            }
         }
     }
 }

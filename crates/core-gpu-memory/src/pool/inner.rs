@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Bytes that the depot holds at most.
-const DEPOT_MOST: u64 = 16 * 1024 * 1024;
+const DEPOT_MOST: u64 = 8 * 1024 * 1024;
 
 thread_local! {
     /// Set while this thread runs a callback that makes room.
@@ -182,7 +182,11 @@ impl PoolInner {
     ) -> Result<Box<Lease>, AllocError> {
         let mut lease = match self.hit(bytes, on, by) {
             Some(lease) => lease,
-            None => self.allocate_slowly(bytes, on, by)?,
+            None => self.allocate_slowly(bytes, on, by).inspect_err(|error| {
+                if let AllocError::Driver(error) = error {
+                    self.note_loss(error);
+                }
+            })?,
         };
         lease.begin(by, bytes);
         if self.talks {
@@ -300,7 +304,7 @@ impl PoolInner {
         let credit = request.bytes + central.accounts.draw_credit(by);
         drop(central);
         let rest = thread::stock(self, stream, class, by, Vec::new(), credit);
-        self.store(by, rest.0, rest.1);
+        self.store(by, rest);
         thread::take(self, class, stream, by).ok_or(Shortage::Blocks)
     }
 
@@ -344,7 +348,7 @@ impl PoolInner {
         };
         drop(central);
         let rest = thread::stock(self, request.stream.id(), class, by, rest, credit);
-        self.store(by, rest.0, rest.1);
+        self.store(by, rest);
         lease
     }
 
@@ -388,21 +392,24 @@ impl PoolInner {
             return pool.release_after_others(lease);
         }
         let mut lease = lease;
-        // Of long classes a thread keeps so few that making room for one is not worth it.
-        let class = lease.class.filter(|class| {
-            !pool.is_closed() && !thread::is_full_for_good(&pool, lease.stream, *class)
-        });
+        let class = lease
+            .class
+            .filter(|class| !pool.is_closed() && !thread::passes_by(&pool, lease.stream, *class));
         if let Some(class) = class {
-            let (batch, credit) = thread::make_room(&pool, lease.stream, class, lease.by);
-            pool.store(lease.by, batch, credit);
+            let excess = thread::make_room(&pool, lease.stream, class, lease.by);
+            pool.store(lease.by, excess);
             lease = thread::put(lease)?;
         }
         PoolInner::release_to_heap(lease);
         None
     }
 
-    /// Puts a batch into the depot, or into the heap if the depot is full, and credit back.
-    fn store(&self, by: Source, batch: Batch, credit: u64) {
+    /// Puts blocks into the depot, or into the heap if the depot is full, and credit back.
+    fn store(&self, by: Source, excess: thread::Excess) {
+        let thread::Excess {
+            blocks: batch,
+            credit,
+        } = excess;
         if batch.is_empty() && credit == 0 {
             return;
         }

@@ -72,7 +72,12 @@ impl PoolInner {
     fn keep_stuck(&self, segment: Segment, error: &DriverError) {
         let bytes = segment.memory_bytes();
         if error.is_lost() {
-            self.lock().lost_bytes += segment.abandon();
+            let bytes = segment.abandon();
+            let mut central = self.lock();
+            if !central.lost {
+                central.lost_bytes += bytes;
+            }
+            drop(central);
         } else {
             let state = core_gpu_driver::RegionState::Quarantined;
             self.driver.annotate(segment.whole().region(), state);

@@ -27,6 +27,8 @@ use crate::{
 pub const CACHE_MOST: u64 = 4 * 1024 * 1024;
 /// Bytes of one class that move between a thread and its pool at once, at most.
 const BATCH_BYTES: u64 = 256 * 1024;
+/// Of the frees that find the cache full, one in so many makes room in it.
+const ROOM_EVERY: u32 = 8;
 /// Classes of which so many or fewer blocks move at once are not moved between threads.
 const FEW: usize = 4;
 /// Blocks that move at once, at most.
@@ -49,6 +51,9 @@ struct PoolCache {
     streams: Vec<StreamBins>,
     last: usize,
     counters: Vec<Option<Arc<Counters>>>,
+    /// Frees that found the cache full, and the bin that made room last.
+    overflows: u32,
+    cursor: usize,
     /// Leases of blocks that have gone back to the heap, to be filled anew.
     #[expect(clippy::vec_box, reason = "leases move as boxes")]
     spare: Vec<Box<Lease>>,
@@ -114,6 +119,27 @@ impl PoolCache {
     #[inline]
     fn is_current(&self) -> bool {
         self.seen_recall == self.pool.recall.load(Relaxed)
+    }
+
+    /// Half of the blocks of one bin, of another each time.
+    fn half_of_the_next_bin(&mut self) -> Batch {
+        let count = self.streams.len() * CLASS_COUNT;
+        for _ in 0..count {
+            self.cursor = (self.cursor + 1) % count;
+            let (stream, class) = (self.cursor / CLASS_COUNT, self.cursor % CLASS_COUNT);
+            let bins = self.streams.get_mut(stream);
+            let Some(bin) = bins.and_then(|bins| bins.bins.get_mut(class)) else {
+                continue;
+            };
+            if !bin.blocks.is_empty() {
+                let keep = bin.blocks.len() / 2;
+                let batch: Batch = bin.blocks.drain(keep..).collect();
+                let bytes: u64 = batch.iter().map(|lease| lease.span.bytes()).sum();
+                self.cached_bytes -= bytes;
+                return batch;
+            }
+        }
+        Batch::new()
     }
 
     /// Everything that is cached, credit too.
@@ -279,14 +305,14 @@ pub fn stock(
     by: Source,
     blocks: Batch,
     credit: u64,
-) -> (Batch, u64) {
-    let mut rest = (blocks, credit);
+) -> Excess {
+    let mut rest = Excess { blocks, credit };
     let _ = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = attend(&mut cache, pool)?;
         let counters = own_counters(cached, by)?;
-        Counters::add(&counters.credit, std::mem::take(&mut rest.1));
-        let blocks = std::mem::take(&mut rest.0);
+        Counters::add(&counters.credit, std::mem::take(&mut rest.credit));
+        let blocks = std::mem::take(&mut rest.blocks);
         let arrived = class.bytes() * blocks.len() as u64;
         let bin = own_bin(cached, stream, class)?;
         let most = batch_of(class);
@@ -310,6 +336,8 @@ fn attend<'c>(cache: &'c mut ThreadCache, pool: &Arc<PoolInner>) -> Option<&'c m
             streams: Vec::new(),
             last: 0,
             counters: Vec::new(),
+            overflows: 0,
+            cursor: 0,
             spare: Vec::new(),
         });
     }
@@ -338,43 +366,51 @@ fn own_bin(cached: &mut PoolCache, stream: StreamId, class: SizeClass) -> Option
     Some(bin)
 }
 
-/// Whether the thread keeps few blocks of that class and has them: another goes to the heap.
-pub fn is_full_for_good(pool: &PoolInner, stream: StreamId, class: SizeClass) -> bool {
-    if batch_of(class) > FEW {
-        return false;
-    }
-    let full = CACHE.try_with(|cache| {
+/// Whether a free block of that class is better given to the heap: the thread keeps few of them and
+/// has those, or has all that it may have. Of the latter one in so many makes room, so that what is
+/// not used any more goes in the end.
+pub fn passes_by(pool: &PoolInner, stream: StreamId, class: SizeClass) -> bool {
+    let passes = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        let bin = cache.pool(pool.id)?.bin(stream, class)?;
-        Some(bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity())
+        let cached = cache.pool(pool.id)?;
+        let bin = cached.bin(stream, class)?;
+        let full = bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity();
+        if full && batch_of(class) <= FEW {
+            return Some(true);
+        }
+        if cached.cached_bytes + class.bytes() <= CACHE_MOST {
+            return Some(false);
+        }
+        cached.overflows = cached.overflows.wrapping_add(1);
+        Some(!cached.overflows.is_multiple_of(ROOM_EVERY))
     });
-    full.ok().flatten().unwrap_or(false)
+    passes.ok().flatten().unwrap_or(false)
 }
 
-/// Sees to it that a free block fits, and returns what has to go for it: blocks and credit.
-pub fn make_room(
-    pool: &Arc<PoolInner>,
-    stream: StreamId,
-    class: SizeClass,
-    by: Source,
-) -> (Batch, u64) {
+/// What has to go so that a free block fits.
+#[derive(Debug, Default)]
+pub struct Excess {
+    pub blocks: Batch,
+    pub credit: u64,
+}
+
+/// Sees to it that a free block fits, and returns what has to go for it.
+pub fn make_room(pool: &Arc<PoolInner>, stream: StreamId, class: SizeClass, by: Source) -> Excess {
     let room = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = attend(&mut cache, pool)?;
-        let excess = excess_credit(own_counters(cached, by)?, class);
-        let full = cached.cached_bytes + class.bytes() > CACHE_MOST;
+        let credit = excess_credit(own_counters(cached, by)?, class);
+        let overflows = cached.cached_bytes + class.bytes() > CACHE_MOST;
         let bin = own_bin(cached, stream, class)?;
         let keep = bin.blocks.len() / 2;
-        let mut batch = Batch::new();
-        if full || bin.blocks.len() == bin.blocks.capacity() {
-            batch.extend(bin.blocks.drain(keep..));
+        let mut blocks = Batch::new();
+        if bin.blocks.len() == bin.blocks.capacity() {
+            blocks.extend(bin.blocks.drain(keep..));
+            cached.cached_bytes -= class.bytes() * blocks.len() as u64;
+        } else if overflows {
+            blocks = cached.half_of_the_next_bin();
         }
-        cached.cached_bytes -= class.bytes() * batch.len() as u64;
-        if full && batch.is_empty() {
-            batch = cached.give_up();
-            own_bin(cached, stream, class)?;
-        }
-        Some((batch, excess))
+        Some(Excess { blocks, credit })
     });
     room.ok().flatten().unwrap_or_default()
 }

@@ -260,6 +260,21 @@ impl Store for DiskStore {
         }
     }
 
+    /// One rename: at once, whatever is in it.
+    fn rename(&self, from: &Key, to: &Key) -> Result<(), StoreError> {
+        let what = self.pairs(from, to)?;
+        self.no_blob_on_the_way(to.ancestors())?;
+        let place = |key: &Key| match what.first() {
+            Some((_, Kind::Blob)) => self.file(key),
+            _ => self.directory(key),
+        };
+        let (source, target) = (place(from), place(to));
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).map_err(|error| io(parent, error))?;
+        }
+        fs::rename(&source, &target).map_err(|error| io(&source, error))
+    }
+
     fn declare_directory(&self, key: &Key) -> Result<(), StoreError> {
         self.refuse_links(key)?;
         self.no_blob_on_the_way(key.ancestors().chain([key.clone()]))?;

@@ -121,3 +121,18 @@ fn every_call_may_fail_at_every_occurrence() {
     }
     println!("{faults_tried} faults");
 }
+
+/// The same on a card, where there is one.
+#[test]
+fn examples_run_on_a_real_card() {
+    let found = core_gpu_driver::cuda::devices().unwrap_or_default();
+    let Some(first) = found.first() else {
+        println!("skipped: no GPU");
+        return;
+    };
+    let driver: Arc<dyn Driver> = core_gpu_driver::CudaDriver::open(&first.id).unwrap();
+    for (name, run) in EXAMPLES {
+        // One of them asks for more than there is: its bound is its own, and holds here too.
+        run(&driver).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}

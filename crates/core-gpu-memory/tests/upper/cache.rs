@@ -5,6 +5,7 @@ use std::{cell::Cell, convert::Infallible, sync::Arc};
 use core_gpu_driver::{Driver, Stream};
 use core_gpu_memory::{
     Cache, CacheError, CacheLimits, Cached, Hold, MemoryManager, Source, Watermarks,
+    test_support::Rng,
 };
 
 use crate::support::{MIB, builder, each_device, host, pattern, stream};
@@ -195,4 +196,47 @@ fn the_cache_gives_up_room_first() {
         manager.clear();
         manager.shutdown().unwrap();
     });
+}
+
+/// Whatever is done, the books are right and the bounds hold.
+#[test]
+fn any_order_of_operations_keeps_books_and_bounds() {
+    let driver = host(16 * MIB);
+    let manager = builder(&driver).build().unwrap();
+    let on = stream(&driver);
+    for seed in 0..32 {
+        let cache = cache(&manager, 40_000, 6);
+        let mut rng = Rng::new(seed);
+        let mut held = Vec::new();
+        for _ in 0..200 {
+            let key = rng.below(12).to_string();
+            let hold =
+                [Hold::Normal, Hold::Normal, Hold::Pinned, Hold::Weak][rng.below(4) as usize];
+            match rng.below(6) {
+                0 | 1 => {
+                    let bytes = pattern(key.len() as u8, rng.below(15_000) as usize);
+                    let cost = rng.below(100) as f64;
+                    held.push(cache.insert(&key, &bytes, cost, hold, &on).unwrap());
+                }
+                2 => held.extend(cache.get(&key)),
+                3 => drop(cache.remove(&key)),
+                4 => drop(cache.set_hold(&key, hold)),
+                _ => held.clear(),
+            }
+            let statistics = cache.statistics();
+            assert!(
+                statistics.entries <= 6 && statistics.bytes <= 40_000,
+                "seed {seed}: {statistics:?}"
+            );
+        }
+        held.clear();
+        cache.clear();
+        let statistics = cache.statistics();
+        assert_eq!(
+            (statistics.entries, statistics.bytes),
+            (0, 0),
+            "seed {seed}"
+        );
+        assert_eq!(manager.total_allocated(), 0, "seed {seed}");
+    }
 }

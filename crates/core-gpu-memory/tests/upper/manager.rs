@@ -4,7 +4,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use core_gpu_driver::{Driver, Stream};
 use core_gpu_memory::{
-    AllocError, InsertError, MemoryManager, Source, Watermarks, test_support::Rng,
+    AllocError, InsertError, MemoryEvent, MemoryManager, Observer, Source, Watermarks,
+    test_support::Rng,
 };
 use gpu_sim::{CaptureMode, Code, Fault, Schedule};
 
@@ -157,6 +158,33 @@ fn entries_move_to_the_host_and_back() {
         assert_eq!(manager.statistics().host_bytes_used, 0);
         manager.shutdown().unwrap();
     });
+}
+
+#[derive(Default)]
+struct Moves(std::sync::Mutex<Vec<(bool, u64)>>);
+
+impl Observer for Moves {
+    fn event(&self, event: &MemoryEvent) {
+        match event {
+            MemoryEvent::Spilled { bytes, .. } => self.0.lock().unwrap().push((true, *bytes)),
+            MemoryEvent::Promoted { bytes, .. } => self.0.lock().unwrap().push((false, *bytes)),
+            _ => (),
+        }
+    }
+}
+
+#[test]
+fn an_observer_hears_what_moves() {
+    let driver = host(16 * MIB);
+    let moves = Arc::new(Moves::default());
+    let manager = builder(&driver)
+        .observer(Arc::clone(&moves) as _)
+        .build()
+        .unwrap();
+    let entry = manager.insert("a", &[1; 5000], manager.stream()).unwrap();
+    assert!(entry.spill());
+    drop(entry.pin(manager.stream()).unwrap());
+    assert_eq!(*moves.0.lock().unwrap(), [(true, 5000), (false, 5000)]);
 }
 
 #[test]

@@ -95,6 +95,34 @@ fn without_pinned_memory_it_is_slower_and_says_so() {
 }
 
 #[test]
+fn a_wrong_bit_is_found_where_checksums_are_compared() {
+    for (checksums, pinned) in [(true, true), (true, false), (false, true)] {
+        let (machine, driver) = simulated(4 * MIB, Schedule::Latest);
+        let settings = StagingSettings {
+            checksums,
+            ..small_ring()
+        };
+        let staging = match pinned {
+            true => Staging::new(&driver, &settings).unwrap(),
+            false => Staging::pageable(checksums),
+        };
+        let (stream, segment) = (stream(&driver), Segment::allocate(&driver, 5000).unwrap());
+        machine.damage_uploads(1);
+        let sent = staging.upload(segment.whole(), &pattern(1, 5000), &stream);
+        match sent {
+            Err(StagingError::Checksum { bytes, .. }) if checksums => assert_eq!(bytes, 5000),
+            Ok(()) if !checksums => (),
+            other => panic!("{other:?}"),
+        }
+        stream.synchronize().unwrap();
+        staging
+            .upload(segment.whole(), &pattern(1, 5000), &stream)
+            .unwrap();
+        stream.synchronize().unwrap();
+    }
+}
+
+#[test]
 fn lengths_must_agree() {
     let (_machine, driver) = simulated(4 * MIB, Schedule::Latest);
     let stream = stream(&driver);

@@ -233,6 +233,41 @@ fn copies_and_moves_replace_nothing() {
 }
 
 #[test]
+fn a_whole_directory_moves() {
+    each(|name, store| {
+        fill(store);
+        store.declare_directory(&key("b/empty")).unwrap();
+        store.rename(&key("b"), &key("deep/er")).unwrap();
+        let walked = store.walk(&key("deep")).unwrap();
+        let found: Vec<_> = walked.iter().map(|(key, _)| key.as_str()).collect();
+        let wanted = [
+            "deep/er",
+            "deep/er/c",
+            "deep/er/d",
+            "deep/er/d/e",
+            "deep/er/empty",
+        ];
+        assert_eq!(found, wanted, "{name}");
+        assert!(!store.exists(&key("b")).unwrap(), "{name}");
+        assert_eq!(
+            store.load(&key("deep/er/d/e")).unwrap(),
+            blob(3, 300),
+            "{name}"
+        );
+        let below_a_blob = store.rename(&key("deep"), &key("a/x")).unwrap_err();
+        assert!(
+            matches!(below_a_blob, StoreError::WrongKind(..)),
+            "{name}: {below_a_blob}"
+        );
+        assert_eq!(
+            store.load(&key("deep/er/c")).unwrap(),
+            blob(2, 200),
+            "{name}"
+        );
+    });
+}
+
+#[test]
 fn nested_values_are_directories() {
     each(|name, store| {
         let inner = Value::Dictionary(BTreeMap::from([

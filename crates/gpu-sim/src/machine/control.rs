@@ -171,6 +171,11 @@ impl Machine {
         self.lock().put(device, stream, Work::Fail(code))
     }
 
+    /// Turns one bit in each of the next `count` copies from the host that run: a broken link.
+    pub fn damage_uploads(&self, count: u64) {
+        self.lock().damaged_uploads = count;
+    }
+
     /// Loses a device: every call on it answers with this code from now on.
     pub fn lose(&self, device: u32, code: Code) {
         if let Ok(device) = self.lock().device(device) {

@@ -59,10 +59,13 @@ impl State {
         match work {
             Work::Nothing | Work::Stall { .. } => Ok(()),
             Work::Copy { to, from, bytes } => self.copy_bytes(to, from, bytes),
-            Work::Upload { to, from, bytes } => match from {
-                Source::Staged(staged) => self.memory.write(to, &staged),
-                Source::Pinned(from) => host_memory::upload(&mut self.memory, to, from, bytes),
-            },
+            Work::Upload { to, from, bytes } => {
+                match from {
+                    Source::Staged(staged) => self.memory.write(to, &staged)?,
+                    Source::Pinned(from) => host_memory::upload(&mut self.memory, to, from, bytes)?,
+                }
+                self.damage(to, bytes)
+            }
             Work::Download { to, from, bytes } => {
                 host_memory::download(&mut self.memory, to, from, bytes)
             }
@@ -73,6 +76,17 @@ impl State {
             Work::Free { address } => self.give_to_pool(device, address),
             Work::Fail(code) => Err(code),
         }
+    }
+
+    /// Turns a bit of what arrived, where that was asked for.
+    fn damage(&mut self, at: u64, bytes: u64) -> Result<(), Code> {
+        if self.damaged_uploads == 0 || bytes == 0 {
+            return Ok(());
+        }
+        self.damaged_uploads -= 1;
+        self.memory.pieces(at + bytes / 2, 1, |_, piece| {
+            piece.iter_mut().for_each(|byte| *byte ^= 1);
+        })
     }
 
     fn copy_bytes(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Code> {

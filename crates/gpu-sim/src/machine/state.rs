@@ -199,6 +199,8 @@ pub(crate) struct State {
     pub(crate) violations: Vec<Violation>,
     pub(crate) random: Random,
     pub(crate) releases: u64,
+    /// Uploads of which a bit is wrong, from the next one on.
+    pub(crate) damaged_uploads: u64,
     pub(crate) process: u32,
     pub(crate) moved: crate::machine::control::Moved,
     pub(crate) fault_books: crate::machine::control::FaultBooks,
@@ -240,6 +242,7 @@ impl State {
             violations: Vec::new(),
             random: Random::new(seed),
             releases: 0,
+            damaged_uploads: 0,
             process: std::process::id(),
             moved: crate::machine::control::Moved::default(),
             fault_books: crate::machine::control::FaultBooks::default(),

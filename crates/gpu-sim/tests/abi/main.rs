@@ -32,6 +32,8 @@ fn ask(function: &str, argument: Option<&str>) -> u64 {
 }
 
 fn verify() {
+    // The machine that is asked is the one that was used.
+    assert!(ask("gpu_sim_calls", Some("cuInit")) > 0);
     assert_eq!(ask("gpu_sim_verify", None) as u32, 0);
 }
 
@@ -99,6 +101,7 @@ fn detection_makes_no_context() {
             assert_eq!(devices[1].driver_version, 12_040);
             assert_eq!(devices[1].bus_address.as_deref(), Some("0000:01:00.0"));
             assert_ne!(devices[0].id, devices[1].id);
+            verify();
             assert_eq!(ask("gpu_sim_contexts", None), 0);
         });
 }
@@ -273,4 +276,30 @@ fn the_management_library_knows_the_same_devices_in_another_order() {
                 (0, 60_000)
             );
         });
+}
+
+#[test]
+fn a_thread_without_a_context_is_refused() {
+    Case::new("a_thread_without_a_context_is_refused").run(|| {
+        let driver = open(0);
+        // SAFETY: loading the simulated library runs nothing of interest.
+        let library = unsafe { libloading::Library::new("libcuda.so.1") }.unwrap();
+        // SAFETY: this is the function's documented type.
+        let allocate =
+            unsafe { library.get::<extern "C" fn(*mut u64, usize) -> i32>(b"cuMemAlloc_v2") };
+        let allocate = *allocate.unwrap();
+        let raw = move || {
+            let mut address = 0;
+            (allocate(&raw mut address, 256), address)
+        };
+        assert_eq!(
+            std::thread::spawn(raw).join().unwrap(),
+            (201, 0),
+            "invalid context"
+        );
+        // Ours binds it first, on any thread.
+        let bound = move || driver.memory_info().is_ok() && raw().0 == 0;
+        assert!(std::thread::spawn(bound).join().unwrap());
+        std::mem::forget(library);
+    });
 }
