@@ -8,6 +8,7 @@ use super::{
     cargo::is_macro_package,
     mapping::{Mapping, refusal},
     sight::conditions_of,
+    spell::module_in,
 };
 use crate::{
     discover::Edition,
@@ -47,6 +48,7 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
         found.editions(mapping, *module, place.krate);
         found.texts(mapping, *module, place.krate, texts);
         found.orphans(mapping, *module);
+        found.conditions(mapping, *module, texts);
     }
     found
 }
@@ -128,6 +130,41 @@ impl Crossing {
         }
     }
 
+    /// What the code uses of other crates and what those have under a condition alone.
+    fn conditions(&mut self, mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts) {
+        let world = mapping.world;
+        let mut told: BTreeSet<(ModuleId, String)> = BTreeSet::new();
+        for body in bodies(mapping, module) {
+            let Some(file) = world.files.get(body.file.index()) else {
+                continue;
+            };
+            for load in &file.loads {
+                world.visit(*load as usize, &mut |_, site: Site<'_>| {
+                    let here = world.module_of(site.space);
+                    if here != body.module {
+                        return;
+                    }
+                    let home = mapping.after(here).krate;
+                    let modules = site.trace.steps.iter().filter_map(module_in);
+                    for used in modules.filter(|used| mapping.after(*used).krate != home) {
+                        for condition in conditions_of(mapping, used) {
+                            if !told.insert((used, condition.clone()))
+                                || is_default(mapping, used, &condition, texts)
+                            {
+                                continue;
+                            }
+                            let name = mapping.name_of(&mapping.after(used));
+                            let message = format!(
+                                "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
+                            );
+                            self.refusals.push(refusal(file.path.clone(), message));
+                        }
+                    }
+                });
+            }
+        }
+    }
+
     /// `impl`s that would be in another crate than both their trait and their type.
     fn orphans(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         let world = mapping.world;
@@ -172,6 +209,42 @@ impl Crossing {
             }
         }
     }
+}
+
+/// Whether a condition holds for those who depend on a package and say no more: a default feature,
+/// or one of the system.
+fn is_default(mapping: &Mapping<'_>, module: ModuleId, condition: &str, texts: &dyn Texts) -> bool {
+    let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
+    let named = named_features(condition, whole);
+    if named.is_empty() {
+        return condition != "test" && !condition.starts_with("all(test,");
+    }
+    let world = mapping.world;
+    let krate = world.crates.get(mapping.after(module).krate.index());
+    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let text = package.and_then(|package| texts.text(&package.directory.join("Cargo.toml").ok()?));
+    let defaults = text.map(|text| defaults(&text)).unwrap_or_default();
+    named.iter().all(|(feature, _)| defaults.contains(feature))
+}
+
+/// The features that a package has without being asked, those that they bring included.
+fn defaults(text: &str) -> BTreeSet<String> {
+    let Ok(document) = toml_edit::Document::parse(text) else {
+        return BTreeSet::new();
+    };
+    let features = document
+        .get("features")
+        .and_then(toml_edit::Item::as_table_like);
+    let mut found = BTreeSet::new();
+    let mut left = vec!["default".to_owned()];
+    while let Some(name) = left.pop() {
+        let list = features.and_then(|features| features.get(&name)?.as_array());
+        if found.insert(name) {
+            let names = list.into_iter().flat_map(|list| list.iter());
+            left.extend(names.filter_map(|name| Some(name.as_str()?.to_owned())));
+        }
+    }
+    found
 }
 
 fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {

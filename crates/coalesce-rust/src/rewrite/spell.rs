@@ -157,26 +157,32 @@ impl<'a> Speller<'a> {
         if !self.mapping.crosses(self.here(site)) {
             return None;
         }
-        let mut steps = site.trace.steps.iter().enumerate().rev();
-        let (at, item) = steps.find_map(|(at, step)| {
-            step.all().find_map(|(res, _)| match res {
-                Res::Item(item) => Some((at, item)),
-                _ => None,
-            })
-        })?;
-        let node = self
-            .world()
-            .items
-            .get(item.index())
-            .filter(|node| !node.local)?;
-        let place = self.mapping.after(node.module);
         let mut ways = site.trace.steps.iter().filter_map(module_in);
         let leaves = ways.any(|module| self.mapping.after(module).krate != here.krate);
-        let path = std::iter::once("crate".to_owned())
-            .chain(place.path.iter().cloned())
-            .chain([node.name.clone()]);
-        (place.krate == here.krate && leaves && node.kind != ItemKind::Macro)
-            .then(|| (at, Goal::Path(here.krate, path.collect())))
+        let mut steps = site.trace.steps.iter().enumerate().rev();
+        let (at, res) = steps.find_map(|(at, step)| {
+            let mut all = step.all().map(|(res, _)| res);
+            let res = all.find(|res| matches!(res, Res::Item(_) | Res::Module(_)))?;
+            Some((at, res))
+        })?;
+        let goal = match res {
+            Res::Module(module) if self.mapping.after(module).krate == here.krate => {
+                Goal::Module(module)
+            }
+            Res::Item(item) => {
+                let node = self.world().items.get(item.index())?;
+                let place = self.mapping.after(node.module);
+                if node.local || place.krate != here.krate || node.kind == ItemKind::Macro {
+                    return None;
+                }
+                let path = std::iter::once("crate".to_owned())
+                    .chain(place.path)
+                    .chain([node.name.clone()]);
+                Goal::Path(here.krate, path.collect())
+            }
+            _ => return None,
+        };
+        leaves.then_some((at, goal))
     }
 
     /// The path's segments up to `at`, said so that they reach `goal` from `here`.
