@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    ArgAction, Args, Parser, Subcommand, ValueEnum,
+    ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use coalesce_model::{Code, envelope, finding::codes};
@@ -99,6 +99,8 @@ pub enum Command {
     Status(Status),
     /// Look for what a consolidated tree must not have; for CI
     Check(Check),
+    /// Plan the removal of shims that are due or that nobody uses any more
+    Retire(Retire),
     /// Explain a finding
     Explain(Explain),
 }
@@ -116,6 +118,7 @@ impl Command {
             Self::Recover(_) => envelope::Command::Recover,
             Self::Status(_) => envelope::Command::Status,
             Self::Check(_) => envelope::Command::Check,
+            Self::Retire(_) => envelope::Command::Retire,
             Self::Explain(_) => envelope::Command::Explain,
         }
     }
@@ -253,6 +256,40 @@ pub struct Check {
     pub write_baseline: Option<PathBuf>,
 }
 
+/// Arguments of `retire`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    group = ArgGroup::new("which").required(true).args(["names", "due", "unused"]),
+    after_help = "Examples:\n  coalesce retire --unused\n  coalesce retire --due 4.0.0 --apply\n  \
+                  coalesce retire lidar.gpu --out plan.json"
+)]
+pub struct Retire {
+    /// Old names whose shims go
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Shims that this release removes, or an earlier one
+    #[arg(long, value_name = "VERSION")]
+    pub due: Option<String>,
+    /// Shims that nothing in the tree names any more
+    #[arg(long)]
+    pub unused: bool,
+    /// Also shims that are still used; their users break
+    #[arg(long)]
+    pub even_used: bool,
+    /// Save the plan, for `migrate --plan`
+    #[arg(long, value_name = "FILE", conflicts_with = "apply")]
+    pub out: Option<PathBuf>,
+    /// Remove them; `rollback` brings them back
+    #[arg(long)]
+    pub apply: bool,
+    /// Also touch files with uncommitted changes
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Ask nothing, not even where somebody is at the terminal
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// Arguments of `explain`.
 #[derive(Clone, Debug, Args)]
 pub struct Explain {
@@ -312,6 +349,10 @@ mod tests {
             ("audit --fail-on orphan", false),
             ("check --format json src", true),
             ("explain empty-stub", true),
+            ("retire", false),
+            ("retire --due 4.0.0 --apply", true),
+            ("retire --unused --due 4.0.0", false),
+            ("retire a.b c.d --out p.json", true),
         ] {
             let words = std::iter::once("coalesce").chain(arguments.split(' '));
             assert_eq!(

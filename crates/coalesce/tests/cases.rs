@@ -139,7 +139,7 @@ fn run(folder: &Path) -> anyhow::Result<()> {
             note(&mut stderr, call, &output.stderr, None)?;
         }
         let after = read_tree(&case.tree())?;
-        changes += usize::from(after != now && call.starts_with("migrate"));
+        changes += usize::from(after != now && changes_tree(call));
         now = after;
     }
     case.expect_text("stdout", &stdout)?;
@@ -150,6 +150,13 @@ fn run(folder: &Path) -> anyhow::Result<()> {
         case.undo(changes, &before)?;
     }
     Ok(())
+}
+
+/// Whether `rollback` undoes what a call changes.
+fn changes_tree(call: &str) -> bool {
+    ["migrate", "retire"]
+        .iter()
+        .any(|verb| call.starts_with(verb))
 }
 
 /// Adds one call to a transcript.

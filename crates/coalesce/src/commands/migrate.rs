@@ -50,7 +50,11 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         ..Migrate::default()
     };
     if !worked.refused() && !worked.nothing_to_do() {
-        body.migration = Some(apply(&session, &store, &worked, arguments)?);
+        let allowed = Allowed {
+            dirty: arguments.allow_dirty,
+            yes: arguments.yes,
+        };
+        body.migration = Some(apply(&session, &store, &worked, allowed)?);
         body.applied = true;
     }
     if let Some(path) = arguments
@@ -72,7 +76,8 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     })
 }
 
-fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
+/// Refuses a tree whose last migration was cut off.
+pub fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
     if let Some(record) = store.unfinished().map_err(failure)? {
         let message = format!("the migration {} was cut off", record.id);
         return Err(Failure::user(message)
@@ -132,15 +137,28 @@ fn emit_tests(
     Ok(written)
 }
 
-fn apply(
+/// What whoever calls has allowed beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed {
+    /// To touch files with uncommitted changes.
+    pub dirty: bool,
+    /// To write without asking.
+    pub yes: bool,
+}
+
+/// Writes what was worked out; the name by which `rollback` undoes it.
+///
+/// # Errors
+/// When a file has uncommitted changes or cannot be written; the tree is then as it was.
+pub fn apply(
     session: &Session,
     store: &Store,
     worked: &Worked,
-    arguments: &cli::Migrate,
+    allowed: Allowed,
 ) -> anyhow::Result<String> {
     let changes = file_changes(session, &worked.assembled.operations)?;
     let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
-    if !arguments.allow_dirty {
+    if !allowed.dirty {
         refuse_dirty(session, &touched)?;
     }
     let question = format!(
@@ -149,7 +167,7 @@ fn apply(
         session.tree.root().display()
     );
     session.progress.end();
-    confirm(arguments.yes, &question)?;
+    confirm(allowed.yes, &question)?;
     session
         .progress
         .stage(format_args!("writing {} files", touched.len()));
