@@ -14,6 +14,10 @@ const LINES_SHOWN: usize = 4;
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
+    if verify.runs.is_empty() && verify.passed {
+        page.line("nothing to verify: every entry is done");
+        return;
+    }
     write_runs(page, verify);
     failures(page, verify);
     plan::findings(page, envelope);
@@ -25,7 +29,8 @@ fn write_runs(page: &mut Page, verify: &Verify) {
     if page.quiet() || verify.runs.is_empty() {
         return;
     }
-    page.section(BOLD, "Checks", verify.runs.len(), "");
+    let what = "They ran the project's own code, in a copy outside the tree.";
+    page.section(BOLD, "Checks", verify.runs.len(), what);
     for run in &verify.runs {
         write_run(page, run);
     }
@@ -96,11 +101,14 @@ fn write_failure(page: &mut Page, failure: &VerifyFailure) {
 
 fn write_cause(page: &mut Page, cause: &FailureCause) {
     page.put(PLAIN, "    ").put(BOLD, "because").put(PLAIN, " ");
-    match cause.line {
-        0 => page.put(PLACE, &cause.path),
-        line => page.put(PLACE, format_args!("{}:{line}", cause.path)),
-    };
-    page.put(PLAIN, format_args!(" named {}", cause.from));
+    if cause.line == 0 {
+        page.put(PLACE, &cause.path);
+        page.put(PLAIN, " moves:");
+    } else {
+        page.put(PLACE, format_args!("{}:{}", cause.path, cause.line));
+        page.put(PLAIN, " named");
+    }
+    page.put(PLAIN, format_args!(" {}", cause.from));
     if cause.from != cause.to {
         page.put(PLAIN, format_args!(" -> {}", cause.to));
     }

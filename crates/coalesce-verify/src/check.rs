@@ -122,6 +122,20 @@ impl<'s> Checker<'s> {
     /// When a program is missing, takes too long, prints too much, or reports what cannot be read.
     /// That the project fails is no error.
     pub fn run(&self, check: &Check) -> Result<Outcome, Error> {
+        let mut outcome = self.run_unedited(check)?;
+        // What is said is said of the tree, wherever the copy is.
+        let here = format!("{}/", self.scratch.tree().display());
+        for failure in &mut outcome.failures {
+            failure.message = failure.message.replace(&here, "");
+            failure.key = failure.key.replace(&here, "");
+        }
+        if let Some(why) = &mut outcome.hopeless {
+            *why = why.replace(&here, "");
+        }
+        Ok(outcome)
+    }
+
+    fn run_unedited(&self, check: &Check) -> Result<Outcome, Error> {
         match check {
             Check::Cargo { directory } => cargo::check(self.scratch, directory, self.limits),
             Check::Imports { roots, modules } => {
@@ -147,7 +161,8 @@ impl<'s> Checker<'s> {
             let message = format!("`{}` fails before the change: {why}", check.label());
             return Err(Error::new(ErrorKind::BaselineFails, message));
         }
-        memory.keep(&outcome)?;
+        // The run may have made the lock file that the next one finds.
+        memory::Memory::of(self.scratch, check)?.keep(&outcome)?;
         Ok(outcome)
     }
 

@@ -26,7 +26,7 @@ def places(error, tree):
             frames.append((each.filename, each.lineno))
         for name, line in reversed(frames):
             path = os.path.realpath(name)
-            if path.startswith(tree + os.sep):
+            if path.startswith(tree + os.sep) and os.path.isfile(path):
                 found.append([os.path.relpath(path, tree).replace(os.sep, "/"), line or 1])
     return found
 

@@ -87,3 +87,21 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_obstacles() {
+        for (cause, kind) in [
+            (io::ErrorKind::StorageFull, ErrorKind::DiskFull),
+            (io::ErrorKind::QuotaExceeded, ErrorKind::DiskFull),
+            (io::ErrorKind::PermissionDenied, ErrorKind::Copy),
+        ] {
+            let error = Error::copy(Path::new("/copy/a"), &io::Error::from(cause));
+            assert_eq!(error.kind(), kind);
+            assert!(error.to_string().contains("/copy/a"), "{error}");
+        }
+    }
+}

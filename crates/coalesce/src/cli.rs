@@ -99,6 +99,8 @@ pub enum Command {
     Status(Status),
     /// Look for what a consolidated tree must not have; for CI
     Check(Check),
+    /// Run the project's own checks on a scratch copy, before and after the change
+    Verify(Verify),
     /// Plan the removal of shims that are due or that nobody uses any more
     Retire(Retire),
     /// Explain a finding
@@ -118,6 +120,7 @@ impl Command {
             Self::Recover(_) => envelope::Command::Recover,
             Self::Status(_) => envelope::Command::Status,
             Self::Check(_) => envelope::Command::Check,
+            Self::Verify(_) => envelope::Command::Verify,
             Self::Retire(_) => envelope::Command::Retire,
             Self::Explain(_) => envelope::Command::Explain,
         }
@@ -194,6 +197,9 @@ pub struct Migrate {
     /// Apply exactly this saved plan; refused when the tree has changed since
     #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
     pub plan: Option<PathBuf>,
+    /// Apply only if the project's own checks pass; runs the project's code, see `verify --help`
+    #[arg(long)]
+    pub verify: bool,
     /// Also touch files with uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
@@ -255,6 +261,30 @@ pub struct Check {
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
 }
+
+/// Arguments of `verify`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = VERIFY_HELP)]
+pub struct Verify {
+    /// Which manifests.
+    #[command(flatten)]
+    pub manifests: Manifests,
+    /// Verify this saved plan; refused when the tree has changed since
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
+    pub plan: Option<PathBuf>,
+}
+
+const VERIFY_HELP: &str = "\
+This runs the project's code: its build scripts, macros, imports and tests. It is the only command
+that does, beside `migrate --verify`.
+
+What runs: `cargo check --workspace --all-targets` in each workspace; every Python module imported
+once, in a process of its own. `[verify]` of a manifest says otherwise: `commands` (shell lines that
+run instead), `tests` (what pytest is given), `timeout` (seconds a program may take, 1200 if unsaid).
+All of it runs in a copy below the user's cache directory, which is kept for the next time; what
+.gitignore names is not copied. With shims, the checks run once more without them.
+
+Exit codes: 0 nothing new fails, 1 something new fails, 2 could not be verified.";
 
 /// Arguments of `retire`.
 #[derive(Clone, Debug, Args)]
@@ -350,6 +380,9 @@ mod tests {
             ("check --format json src", true),
             ("explain empty-stub", true),
             ("retire", false),
+            ("verify --plan p.json", true),
+            ("verify --plan p.json m.toml", false),
+            ("migrate --verify m.toml", true),
             ("retire --due 4.0.0 --apply", true),
             ("retire --unused --due 4.0.0", false),
             ("retire a.b c.d --out p.json", true),

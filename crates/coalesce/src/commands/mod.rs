@@ -13,6 +13,7 @@ mod retire;
 mod rollback;
 mod shims;
 mod status;
+mod verify;
 mod work;
 
 use coalesce_model::{
@@ -45,6 +46,7 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Recover(arguments) => rollback::recover(global, arguments),
         cli::Command::Status(_) => status::run(global),
         cli::Command::Check(arguments) => check::run(global, arguments),
+        cli::Command::Verify(arguments) => verify::run(global, arguments),
         cli::Command::Retire(arguments) => retire::run(global, arguments),
         cli::Command::Explain(arguments) => Ok(Outcome::success(
             coalesce_report::explain::envelope(arguments.code),
