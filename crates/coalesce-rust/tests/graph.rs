@@ -93,6 +93,12 @@ fn imports_lead_to_uses_of_what_they_bring() {
             ],
         ),
         (
+            "asked for by the name of a re-export, a glob's too",
+            "//- src/lib.rs\npub use x::T;\nmod x { pub use z::*; mod z { pub struct T; } }\nfn f(_: T) {}\n",
+            "a_b::T",
+            &["src/lib.rs:1", "src/lib.rs:3"],
+        ),
+        (
             "locals and generics hide items; capitals in patterns name constants",
             "//- src/lib.rs\npub fn x() {}\npub const K: u8 = 1;\npub struct T;\nfn f(x: u8) -> u8 {\n  match x {\n    K => x,\n    _ => 0,\n  }\n}\nfn g<T>(t: T) -> T { t }\nfn h() {\n  x()\n}\n",
             "a_b::x",

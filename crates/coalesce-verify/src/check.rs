@@ -35,6 +35,8 @@ pub enum Check {
         roots: Vec<TreePath>,
         /// Full names.
         modules: Vec<String>,
+        /// Those that the change concerns: they get an interpreter that nothing was done in before.
+        changed: Vec<String>,
     },
     /// pytest.
     Tests {
@@ -138,9 +140,11 @@ impl<'s> Checker<'s> {
     fn run_unedited(&self, check: &Check) -> Result<Outcome, Error> {
         match check {
             Check::Cargo { directory } => cargo::check(self.scratch, directory, self.limits),
-            Check::Imports { roots, modules } => {
-                python::imports(self.scratch, roots, modules, self.limits)
-            }
+            Check::Imports {
+                roots,
+                modules,
+                changed,
+            } => python::imports(self.scratch, roots, modules, changed, self.limits),
             Check::Tests { roots, paths } => python::tests(self.scratch, roots, paths, self.limits),
             Check::Command { text } => self.command(text),
         }
@@ -158,7 +162,11 @@ impl<'s> Checker<'s> {
         }
         let outcome = self.run(check)?;
         if let Some(why) = &outcome.hopeless {
-            let message = format!("`{}` fails before the change: {why}", check.label());
+            let message = format!(
+                "`{}` fails before the change: {}",
+                check.label(),
+                main_line(why)
+            );
             return Err(Error::new(ErrorKind::BaselineFails, message));
         }
         // The run may have made the lock file that the next one finds.
@@ -210,6 +218,18 @@ fn shell(text: &str) -> Command {
     let mut command = Command::new("cmd");
     command.args(["/C", text]);
     command
+}
+
+/// The line that tells most: the first one that speaks of an error, else the last one.
+fn main_line(text: &str) -> &str {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let error = lines
+        .clone()
+        .find(|line| line.to_lowercase().contains("error"));
+    error
+        .or_else(|| lines.next_back())
+        .unwrap_or_default()
+        .trim()
 }
 
 /// The last lines of what a program said, as many as a page bears.

@@ -47,7 +47,10 @@ pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .env("COALESCE_VERIFY", "1");
+        .env("COALESCE_VERIFY", "1")
+        .env("NO_COLOR", "1")
+        .env_remove("FORCE_COLOR")
+        .env_remove("CLICOLOR_FORCE");
     own_group(command);
     let mut child = command
         .spawn()

@@ -26,13 +26,14 @@ const PLUGIN: &str = include_str!("plugin.py");
 /// The plugin's name as a module.
 const PLUGIN_NAME: &str = "coalesce_verify_plugin";
 /// How long one module may take, in seconds, where the whole check may take longer.
-const MODULE_SECONDS: u64 = 120;
+const MODULE_SECONDS: u64 = 60;
 
 /// Imports `modules`, each in a process of its own.
 pub(crate) fn imports(
     scratch: &Scratch,
     roots: &[TreePath],
     modules: &[String],
+    changed: &[String],
     limits: Limits,
 ) -> Result<Outcome, Error> {
     if modules.is_empty() {
@@ -44,6 +45,7 @@ pub(crate) fn imports(
         "tree": scratch.tree(),
         "roots": absolute(scratch, roots),
         "modules": modules,
+        "changed": changed,
         "seconds": limits.time.as_secs().clamp(1, MODULE_SECONDS),
         "jobs": thread::available_parallelism().map_or(1, usize::from),
     });
@@ -107,6 +109,7 @@ pub(crate) fn tests(
                 "-m",
                 "pytest",
                 "-q",
+                "--color=no",
                 "-p",
                 "no:cacheprovider",
                 "-p",

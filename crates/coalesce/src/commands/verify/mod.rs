@@ -145,23 +145,24 @@ impl Bench<'_> {
     ) -> anyhow::Result<()> {
         let (before, left_out) = states::before(session)?;
         verify.left_out = left_out;
-        let checks = states::checks(session, table);
+        let operations = &worked.assembled.operations;
+        let checks = states::checks(session, table, operations);
         let mut baseline = self.baseline(&before, &checks, false, &mut verify.left_out)?;
 
-        let changes = file_changes(session, &worked.assembled.operations)?;
+        let changes = file_changes(session, operations)?;
         let after = states::after(&before, changes);
         self.bring(&after)?;
         let session_after = self.session()?;
-        let checks_after = states::checks(&session_after, table);
+        let checks_after = states::checks(&session_after, table, operations);
         let ran_after = self.run(TreeState::After, &checks_after, &baseline)?;
 
-        let hidden = states::without_shims(&session_after, &after, &worked.assembled.operations);
+        let hidden = states::without_shims(&session_after, &after, operations);
         let mut left = hidden.left_out.clone();
         verify.left_out.append(&mut left);
         let mut ran_hidden = Vec::new();
         if !hidden.shims.is_empty() {
             self.bring(&hidden.wanted)?;
-            let checks = states::checks(&self.session()?, table);
+            let checks = states::checks(&self.session()?, table, operations);
             ran_hidden = self.run(TreeState::ShimsHidden, &checks, &baseline)?;
         }
         let judge = verdict::Judge {

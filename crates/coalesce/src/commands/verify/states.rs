@@ -143,7 +143,7 @@ pub struct Planned {
 }
 
 /// The checks of a tree: what the manifest names, or what its languages have.
-pub fn checks(session: &Session, table: &VerifyTable) -> Vec<Planned> {
+pub fn checks(session: &Session, table: &VerifyTable, operations: &[Operation]) -> Vec<Planned> {
     let outer = |check| Planned {
         check,
         inner: false,
@@ -154,11 +154,13 @@ pub fn checks(session: &Session, table: &VerifyTable) -> Vec<Planned> {
     let roots = import_roots(session);
     if table.commands.is_empty() {
         checks.extend(workspaces(session));
-        let modules = importable(session);
+        let touched = touched(operations);
+        let modules = importable(session, |_| true);
         if !modules.is_empty() {
             checks.push(outer(Check::Imports {
                 roots: roots.clone(),
                 modules,
+                changed: importable(session, |path| touched.contains(path)),
             }));
         }
     }
@@ -169,6 +171,15 @@ pub fn checks(session: &Session, table: &VerifyTable) -> Vec<Planned> {
         }));
     }
     checks
+}
+
+/// Every path that a plan reads, writes or removes.
+fn touched(operations: &[Operation]) -> BTreeSet<&TreePath> {
+    let paths = operations.iter().flat_map(|operation| match operation {
+        Operation::Move { from, to, .. } => [from, to],
+        other => [other.path(), other.path()],
+    });
+    paths.collect()
 }
 
 fn cargo_manifests(session: &Session) -> Vec<TreePath> {
@@ -216,10 +227,11 @@ fn import_roots(session: &Session) -> Vec<TreePath> {
 }
 
 /// Modules that an import can name. What runs as a program is not imported.
-fn importable(session: &Session) -> Vec<String> {
+fn importable(session: &Session, wanted: impl Fn(&TreePath) -> bool) -> Vec<String> {
     let fits = |module: &&Module| {
         let last = module.name.rsplit('.').next().unwrap_or_default();
-        module.path.extension() == Some("py") && !matches!(last, "__main__" | "setup" | "conftest")
+        let program = matches!(last, "__main__" | "setup" | "conftest");
+        module.path.extension() == Some("py") && !program && wanted(&module.path)
     };
     let modules = session.python.graph.modules().iter().filter(fits);
     let names: BTreeSet<String> = modules.map(|module| module.name.clone()).collect();
