@@ -55,6 +55,7 @@ pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<
     let mut child = command
         .spawn()
         .map_err(|error| start_error(command.get_program().to_owned(), &error))?;
+    running(&child);
     let out = child
         .stdout
         .take()
@@ -146,11 +147,54 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<std::process::E
     }
 }
 
+/// A group of its own can be ended as a whole; in return, a signal that ends us no longer reaches
+/// it, so that we have to pass it on.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
+    static WATCH: std::sync::Once = std::sync::Once::new();
+    WATCH.call_once(pass_signals_on);
     command.process_group(0);
 }
+
+/// The group that is running; 0 for none.
+#[cfg(unix)]
+static GROUP: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(0);
+
+#[cfg(unix)]
+fn pass_signals_on() {
+    use signal_hook::{consts, iterator::Signals, low_level::emulate_default_handler};
+    // Where none can be had, an interrupted run leaves its program behind, and that is all.
+    let Ok(mut signals) = Signals::new([consts::SIGINT, consts::SIGTERM, consts::SIGHUP]) else {
+        return;
+    };
+    thread::spawn(move || {
+        for signal in &mut signals {
+            kill_group(GROUP.load(std::sync::atomic::Ordering::SeqCst));
+            // Ends this process, as the signal would have.
+            let _ = emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(unix)]
+fn kill_group(group: i32) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = Pid::from_raw(group).filter(|_| group > 0) {
+        // An error means that nobody is left.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+/// Says which group is running, for [`pass_signals_on`].
+#[cfg(unix)]
+fn running(child: &Child) {
+    let group = i32::try_from(child.id()).unwrap_or(0);
+    GROUP.store(group, std::sync::atomic::Ordering::SeqCst);
+}
+
+#[cfg(not(unix))]
+fn running(_: &Child) {}
 
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
@@ -158,12 +202,8 @@ fn own_group(_: &mut Command) {}
 /// Ends the program, if it has not ended, and what it has left running.
 #[cfg(unix)]
 fn end_group(child: &mut Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // An error means that nobody is left.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
+    kill_group(i32::try_from(child.id()).unwrap_or(0));
+    GROUP.store(0, std::sync::atomic::Ordering::SeqCst);
     let _ = child.wait();
 }
 

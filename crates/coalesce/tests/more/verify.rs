@@ -183,3 +183,43 @@ fn tests_are_compared_one_by_one() {
         .and_then(|from| from.as_str());
     assert_eq!(from, Some("p.old"), "{said}");
 }
+
+#[cfg(unix)]
+#[test]
+fn what_runs_ends_when_the_program_is_ended() {
+    let scratch = Scratch::new(PYTHON);
+    let mark = scratch.directory.path().join("running");
+    let manifest = format!(
+        "schema = 1\n[[move]]\nfrom = \"p.old\"\nto = \"p.new\"\n[verify]\ncommands = ['''echo $$ > {0}.new; mv {0}.new {0}; sleep 1000''']\n",
+        mark.display()
+    );
+    fs::write(scratch.tree().join("migrations/0001-x.toml"), manifest).unwrap();
+    let mut child = scratch.command().stdout(Stdio::null()).spawn().unwrap();
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(10));
+    let until = |done: &dyn Fn() -> bool| {
+        (0..3000).any(|_| {
+            done() || {
+                pause();
+                false
+            }
+        })
+    };
+    assert!(until(&|| mark.exists()), "the command starts");
+    let running = fs::read_to_string(&mark).unwrap();
+    let signal = |name: &str, process: &str| {
+        let mut kill = Command::new("kill");
+        kill.args([name, process.trim()]).stderr(Stdio::null());
+        kill.status().unwrap().success()
+    };
+    assert!(signal("-TERM", &child.id().to_string()));
+    assert!(!child.wait().unwrap().success());
+    // What has ended and was not waited for by whoever adopted it still has a number.
+    let ended = || {
+        let status = fs::read_to_string(format!("/proc/{}/stat", running.trim()));
+        status.map_or_else(
+            |_| !signal("-0", &running),
+            |status| status.contains(") Z "),
+        )
+    };
+    assert!(until(&ended), "{running} is still there");
+}
