@@ -76,11 +76,13 @@ def scout(task, tree):
     keep = os.dup(1)
     silence()
     told = set(sys.modules)
+    own = {name.partition(".")[0] for name in task["modules"]}
     for name in task["modules"]:
         import_one(name, tree)
         for each in [each for each in list(sys.modules) if each not in told]:
             told.add(each)
-            if not inside(sys.modules.get(each), tree):
+            # A package of the tree without a file is not inside, and still its own.
+            if each.partition(".")[0] not in own and not inside(sys.modules.get(each), tree):
                 os.write(keep, each.encode() + b"\n")
     os._exit(0)
 
@@ -134,6 +136,33 @@ class Forked:
             return pipe.read(1 << 20), self.status
 
 
+def compile_all(tree):
+    """Writes byte code that is told by the hash of its source, never by a time, so that each process
+    need not compile the tree again and none can take what is stale."""
+    import importlib.util
+    import py_compile
+
+    mode = py_compile.PycInvalidationMode.CHECKED_HASH
+    for directory, _, names in os.walk(tree):
+        for name in names:
+            if not name.endswith(".py"):
+                continue
+            source = os.path.join(directory, name)
+            target = importlib.util.cache_from_source(source)
+            try:
+                with open(source, "rb") as file:
+                    wanted = importlib.util.source_hash(file.read())
+                try:
+                    with open(target, "rb") as file:
+                        if file.read(16)[8:] == wanted:
+                            continue
+                except OSError:
+                    pass
+                py_compile.compile(source, target, doraise=False, invalidation_mode=mode, quiet=2)
+            except (OSError, ValueError, RecursionError, MemoryError):
+                pass  # Whoever imports it gets to see what is wrong.
+
+
 def preloaded(task, tree):
     """Imports what the tree needs from elsewhere, so that copies of this process need not; whether
     that left the tree itself alone."""
@@ -173,6 +202,8 @@ def main():
         scout(task, tree)
     if len(arguments) > 2:
         child(arguments[2], tree)
+    if getattr(sys, "pycache_prefix", None):
+        compile_all(tree)
     path = list(sys.path)
     quick = preloaded(task, tree)
     sys.path[:] = path

@@ -8,7 +8,7 @@
 //! Programs inherit the environment, get no input, a time limit and a bound on what they may print,
 //! and what they leave running in their process group ends with them. Their environment has
 //! besides: `COALESCE_VERIFY=1` and `NO_COLOR=1`; for cargo `CARGO_TARGET_DIR`; for Python `PYTHONPATH`,
-//! `PYTHONDONTWRITEBYTECODE` and `COALESCE_VERIFY_REPORT`. Nothing else confines them: what a
+//! `PYTHONDONTWRITEBYTECODE`, `PYTHONPYCACHEPREFIX` and `COALESCE_VERIFY_REPORT`. Nothing else confines them: what a
 //! project's build scripts and imports do, they do.
 
 mod blame;

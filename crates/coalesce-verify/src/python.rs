@@ -1,7 +1,8 @@
 //! Python: every module imported in a process of its own, and the project's tests under pytest.
 //!
 //! The interpreter is the one that `COALESCE_PYTHON` names, that of the active virtual environment,
-//! `python3` or `python`. Byte code is not written: its times have a grain of a second.
+//! `python3` or `python`. Byte code is told by the hash of its source and lies beside the copy: that
+//! which Python writes by itself goes by times with a grain of a second.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -183,6 +184,7 @@ fn run(
         command
             .current_dir(scratch.tree())
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("PYTHONPYCACHEPREFIX", scratch.directory().join("pycache"))
             .env_remove("PYTHONSTARTUP");
         arguments(&mut command);
         match program::run(&mut command, label, limits) {
