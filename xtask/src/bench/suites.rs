@@ -188,17 +188,27 @@ impl Place {
             let plan = self.words(root, &["plan", "--quiet", "--no-rustfmt"]);
             calls.push(("plan", plan.map(|call| call.with([manifest]))));
         }
-        let case = |what: &str, case: &str, call: Call| Case {
+        let case = |what: &str, case: &str, ours: Contender| Case {
             bench: "rust",
             case: format!("{what} {name} {case}"),
-            ours: plain("coalesce", call),
+            ours,
             peers: Vec::new(),
             judge: Box::new(|| Ok(())),
         };
-        calls
-            .into_iter()
-            .flat_map(|(what, [cold, warm])| [case(what, "cold", cold), case(what, "warm", warm)])
-            .collect()
+        // The largest is measured once only, so what warms it comes before each round.
+        let warmed = |call: Call| {
+            let warm_up = call.clone();
+            Contender {
+                name: "coalesce".to_owned(),
+                ready: Box::new(move || warm_up.run().map(drop)),
+                call,
+            }
+        };
+        let both = calls.into_iter().flat_map(|(what, [cold, warm])| {
+            let cold = case(what, "cold", plain("coalesce", cold));
+            [cold, case(what, "warm", warmed(warm))]
+        });
+        both.collect()
     }
 
     /// One command, cold and warm.
