@@ -6,11 +6,12 @@
 
 mod bodies;
 mod locate;
+mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, locate::*};
+pub use self::{bodies::*, locate::*, upkeep::*};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new
@@ -71,6 +72,10 @@ pub enum Command {
     Status,
     /// `coalesce check`.
     Check,
+    /// `coalesce verify`.
+    Verify,
+    /// `coalesce retire`.
+    Retire,
     /// `coalesce explain`.
     Explain,
 }
@@ -88,6 +93,8 @@ impl Command {
             Self::Recover => "recover",
             Self::Status => "status",
             Self::Check => "check",
+            Self::Verify => "verify",
+            Self::Retire => "retire",
             Self::Explain => "explain",
         }
     }
@@ -113,6 +120,10 @@ pub enum Body {
     Status(Status),
     /// Of `check`.
     Check(Check),
+    /// Of `verify`.
+    Verify(Verify),
+    /// Of `retire`.
+    Retire(Retire),
     /// Of `explain`.
     Explain(Explain),
     /// Of any command that could not do its work.
@@ -120,7 +131,7 @@ pub enum Body {
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [Command; 9] = [
+const BODY_COMMANDS: [Command; 11] = [
     Command::Audit,
     Command::Refs,
     Command::Plan,
@@ -129,6 +140,8 @@ const BODY_COMMANDS: [Command; 9] = [
     Command::Recover,
     Command::Status,
     Command::Check,
+    Command::Verify,
+    Command::Retire,
     Command::Explain,
 ];
 

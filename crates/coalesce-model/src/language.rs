@@ -108,6 +108,10 @@ pub trait LanguageGraph: Send + Sync {
         texts: &dyn Texts,
     ) -> LanguagePlan;
 
+    /// What it takes to remove shims: their files go, and what declares them. `shims` are paths of
+    /// modules of [`crate::ModuleKind::Shim`]. Who still uses them is the caller's business.
+    fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan;
+
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;

@@ -5,6 +5,8 @@
 
 mod read;
 
+use serde::Deserialize;
+
 use crate::{ByteSpan, LanguageKind, pattern::NamePattern};
 
 /// One migration manifest.
@@ -26,6 +28,23 @@ pub struct Manifest {
     pub entries: Vec<Entry>,
     /// What `check` forbids from now on.
     pub forbids: Vec<Forbid>,
+    /// How `verify` checks the result.
+    pub verify: VerifyTable,
+}
+
+/// `[verify]`: how the project checks itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerifyTable {
+    /// Commands of the system's shell that are run in the root of the copy, instead of what would
+    /// be run otherwise.
+    #[serde(default)]
+    pub commands: Vec<String>,
+    /// What pytest is given; without an entry no tests are run.
+    #[serde(default)]
+    pub tests: Vec<String>,
+    /// How long each program may take, in seconds.
+    pub timeout: Option<u64>,
 }
 
 /// A name with the place it was written at.

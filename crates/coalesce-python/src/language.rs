@@ -12,7 +12,7 @@ use crate::{
     extract,
     facts::PythonFacts,
     graph::{Entity, PythonGraph},
-    order, references, rewrite,
+    order, references, retire, rewrite,
 };
 
 /// The Python language.
@@ -97,6 +97,10 @@ impl LanguageGraph for PythonGraph {
         texts: &dyn Texts,
     ) -> LanguagePlan {
         rewrite::rewrite(self, changes, options, texts)
+    }
+
+    fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
+        retire::retire(shims, texts)
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {

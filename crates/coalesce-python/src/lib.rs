@@ -13,6 +13,7 @@ mod order;
 mod project;
 mod project_edit;
 mod references;
+mod retire;
 mod rewrite;
 mod roots;
 mod shim;

@@ -13,7 +13,9 @@ mod migration;
 mod page;
 mod plan;
 mod refs;
+mod retire;
 mod status;
+mod verify;
 
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry};
 
@@ -41,6 +43,8 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
         Body::Recover(body) => migration::write_recover(&mut page, envelope, body),
         Body::Status(body) => status::write(&mut page, envelope, body),
         Body::Check(body) => check::write(&mut page, envelope, body),
+        Body::Verify(body) => verify::write(&mut page, envelope, body),
+        Body::Retire(body) => retire::write(&mut page, envelope, body),
         Body::Explain(body) => explain::write(&mut page, body),
         Body::Failed(body) => error::write(&mut page, &body.error),
     }

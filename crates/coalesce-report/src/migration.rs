@@ -7,7 +7,7 @@ use coalesce_model::{
 
 use crate::{
     page::{BAD, BOLD, GOOD, PLACE, PLAIN, Page, count},
-    plan,
+    plan, verify,
 };
 
 /// Writes the page of `migrate`.
@@ -30,6 +30,10 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
         return;
     }
     plan::summary(page, &migrate.plan);
+    if let Some(verification) = &migrate.verification {
+        verify::failures(page, verification);
+        verify::verdict(page, verification);
+    }
     if migrate.applied {
         page.put(GOOD, "applied");
         let id = migrate.migration.as_deref().unwrap_or_default();

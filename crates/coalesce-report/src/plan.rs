@@ -34,7 +34,8 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     verdict(page, plan);
 }
 
-fn diff(page: &mut Page, diff: &str) {
+/// The change itself.
+pub fn diff(page: &mut Page, diff: &str) {
     for line in diff.lines() {
         let style = match line.as_bytes() {
             [b'-', b'-', b'-', b' ', ..]

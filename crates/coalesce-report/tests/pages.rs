@@ -4,11 +4,12 @@ use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
     TreePath,
     envelope::{
-        Audit, Body, Check, Command, CycleCounts, CycleEntry, CycleStep, Envelope, ErrorEntry,
-        ErrorKind, ErrorPlace, Files, FindingEntry, GuardedImport, ImportOutcome, ManifestEntry,
-        ManifestLine, Migrate, MigrationEntry, ModuleEntry, NotRewrittenEntry, OperationEntry,
-        OperationKind, Plan, Range, Recover, RecoverOutcome, ReferenceEntry, Refs, RewriteEntry,
-        Rollback, ShimEntry, SkippedFile, State, Status, Verdict,
+        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep, Envelope,
+        ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GuardedImport,
+        ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry, ModuleEntry,
+        NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover, RecoverOutcome,
+        ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, Rollback, ShimEntry, SkippedFile,
+        State, Status, TreeState, Verdict, Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -231,6 +232,91 @@ fn status() -> Status {
     }
 }
 
+fn verify() -> Verify {
+    let run = |state, failed| CheckRun {
+        state,
+        command: "cargo check --workspace --all-targets".into(),
+        judged: 12,
+        failed,
+        remembered: state == TreeState::Before,
+    };
+    let failure = |state, line, cause| VerifyFailure {
+        state,
+        subject: "lib `lidar`".into(),
+        message: "error[E0433]: cannot find `gpu`\n  --> src/lib.rs:3:5\n\n\u{1b}[2J".into(),
+        path: Some("src/lib.rs".into()),
+        line,
+        cause,
+    };
+    let cause = |line, to: &str| FailureCause {
+        path: path("src/lib.rs"),
+        line,
+        from: "lidar::gpu".into(),
+        to: to.into(),
+        reason: "names what moves".into(),
+    };
+    Verify {
+        files: files(),
+        manifests: vec!["0001-gpu".into()],
+        runs: vec![
+            run(TreeState::Before, 0),
+            run(TreeState::After, 1),
+            run(TreeState::ShimsHidden, 2),
+        ],
+        failures: vec![
+            failure(
+                TreeState::After,
+                Some(3),
+                Some(cause(3, "lidar::core::gpu")),
+            ),
+            failure(
+                TreeState::ShimsHidden,
+                Some(9),
+                Some(cause(9, "lidar::gpu")),
+            ),
+            failure(TreeState::After, None, Some(cause(0, "lidar::core::gpu"))),
+            failure(TreeState::After, None, None),
+        ],
+        failing_before: 2,
+        left_out: vec!["data: it leads out of the tree or is no file".into()],
+        passed: false,
+    }
+}
+
+fn retire() -> Retire {
+    let shim = |name: &str| ShimEntry {
+        name: name.into(),
+        path: path("lidar/gpu.py"),
+        manifest: Some("0001-gpu".into()),
+        remove_in: Some("4.0.0".into()),
+        users: Vec::new(),
+    };
+    let reference = ReferenceEntry {
+        path: path("lidar/user.py"),
+        range: range(3, 1),
+        form: Form::Import,
+        certainty: Certainty::Exact,
+        line_text: "import lidar.gpu".into(),
+    };
+    Retire {
+        plan: plan(),
+        shims: vec![
+            RetiredShim {
+                shim: shim("lidar.pool"),
+                goes: true,
+                references: Vec::new(),
+            },
+            RetiredShim {
+                shim: shim("lidar.gpu"),
+                goes: false,
+                references: vec![reference; 8],
+            },
+        ],
+        applied: false,
+        migration: None,
+    }
+}
+
 fn checked(findings: Vec<FindingEntry>) -> Envelope {
     let body = Check {
         files: files(),
@@ -256,6 +342,7 @@ fn migrate_pages() -> Vec<(&'static str, Envelope)> {
         migration: Some("0001-gpu".into()),
         baseline: Some("base.json".into()),
         tests: vec!["tests/test_migration_guard.py".into()],
+        verification: None,
     };
     let refused = Migrate {
         plan: Plan {
@@ -319,6 +406,8 @@ fn other_pages() -> Vec<(&'static str, Envelope)> {
         ),
         ("status", envelope(Command::Status, Body::Status(status()))),
         ("check", checked(found)),
+        ("verify", envelope(Command::Verify, Body::Verify(verify()))),
+        ("retire", envelope(Command::Retire, Body::Retire(retire()))),
         ("check-clean", checked(Vec::new())),
         (
             "explain",

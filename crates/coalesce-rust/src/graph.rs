@@ -16,7 +16,7 @@ use crate::{
     facts::{self, Facts},
     references,
     resolve::{self, Res, World},
-    rewrite,
+    retire, rewrite,
 };
 
 /// The language.
@@ -169,6 +169,10 @@ impl LanguageGraph for RustGraph {
         texts: &dyn Texts,
     ) -> LanguagePlan {
         rewrite::rewrite(self, changes, options, texts)
+    }
+
+    fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
+        retire::retire(&self.world, shims, texts)
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {

@@ -9,6 +9,7 @@ mod graph;
 mod lexer;
 mod references;
 pub mod resolve;
+mod retire;
 mod rewrite;
 mod shim;
 

@@ -26,7 +26,27 @@ impl Wanted {
             wanted = Self::below(world, name, World::modules_of_package);
         }
         if wanted.is_empty() {
+            wanted = Self::reexported(world, name);
+        }
+        if wanted.is_empty() {
             wanted.external = Some(name.to_owned());
+        }
+        wanted
+    }
+
+    /// What a name leads to that is defined elsewhere in the tree.
+    fn reexported(world: &World, name: &str) -> Self {
+        let mut wanted = Self::default();
+        for res in world.bound(name) {
+            match res {
+                Res::Module(module) => wanted.modules.push(module),
+                Res::Item(item) => wanted.items.push(item),
+                Res::Variant(item, sym) => {
+                    let variant = world.symbol(sym).to_string();
+                    wanted.variants.push((item, variant));
+                }
+                Res::Member(..) | Res::External(_) => {}
+            }
         }
         wanted
     }

@@ -93,6 +93,18 @@ fn imports_lead_to_uses_of_what_they_bring() {
             ],
         ),
         (
+            "a doc test is outside: a private module does not come with the function of its name",
+            "//- src/lib.rs\nmod escape;\npub use escape::escape;\n//- src/escape.rs\n/// ```\n/// use a_b::escape;\n/// ```\npub fn escape() {}\n",
+            "a_b::escape",
+            &["src/lib.rs:1", "src/lib.rs:2"],
+        ),
+        (
+            "asked for by the name of a re-export, a glob's too",
+            "//- src/lib.rs\npub use x::T;\nmod x { pub use z::*; mod z { pub struct T; } }\nfn f(_: T) {}\n",
+            "a_b::T",
+            &["src/lib.rs:1", "src/lib.rs:3"],
+        ),
+        (
             "locals and generics hide items; capitals in patterns name constants",
             "//- src/lib.rs\npub fn x() {}\npub const K: u8 = 1;\npub struct T;\nfn f(x: u8) -> u8 {\n  match x {\n    K => x,\n    _ => 0,\n  }\n}\nfn g<T>(t: T) -> T { t }\nfn h() {\n  x()\n}\n",
             "a_b::x",

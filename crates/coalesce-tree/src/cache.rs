@@ -218,8 +218,10 @@ fn forget_old(file: &Path) {
     }
 }
 
-/// The user's cache directory for us, by the conventions of the platform.
-fn directory() -> Option<PathBuf> {
+/// The user's cache directory for us, by the conventions of the platform; `None` when there is none,
+/// or it is switched off with `COALESCE_CACHE_DIR=off`.
+#[must_use]
+pub fn directory() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(named) = variable("COALESCE_CACHE_DIR") {
         return (named != "off").then(|| PathBuf::from(named));

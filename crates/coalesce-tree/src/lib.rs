@@ -13,7 +13,7 @@ mod walk;
 use coalesce_model::TreePath;
 
 pub use crate::{
-    cache::FactsCache,
+    cache::{FactsCache, directory as cache_directory},
     error::{Error, ErrorKind},
     read::MAXIMUM_FILE_BYTES,
     tree::SourceTree,

@@ -88,6 +88,14 @@ impl SourceTree {
         &self.files
     }
 
+    /// Every file, also what `exclude` in `coalesce.toml` leaves out; sorted by path.
+    ///
+    /// # Errors
+    /// When the root cannot be listed any more.
+    pub fn all_files(&self) -> Result<Vec<FileEntry>, Error> {
+        Ok(walk::walk(&self.root, ignore::overrides::Override::empty())?.files)
+    }
+
     /// The path inside the tree of a path as a user gives it, relative to the current directory.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    ArgAction, Args, Parser, Subcommand, ValueEnum,
+    ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use coalesce_model::{Code, envelope, finding::codes};
@@ -99,6 +99,10 @@ pub enum Command {
     Status(Status),
     /// Look for what a consolidated tree must not have; for CI
     Check(Check),
+    /// Run the project's own checks on a scratch copy, before and after the change
+    Verify(Verify),
+    /// Plan the removal of shims that are due or that nobody uses any more
+    Retire(Retire),
     /// Explain a finding
     Explain(Explain),
 }
@@ -116,6 +120,8 @@ impl Command {
             Self::Recover(_) => envelope::Command::Recover,
             Self::Status(_) => envelope::Command::Status,
             Self::Check(_) => envelope::Command::Check,
+            Self::Verify(_) => envelope::Command::Verify,
+            Self::Retire(_) => envelope::Command::Retire,
             Self::Explain(_) => envelope::Command::Explain,
         }
     }
@@ -191,6 +197,9 @@ pub struct Migrate {
     /// Apply exactly this saved plan; refused when the tree has changed since
     #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
     pub plan: Option<PathBuf>,
+    /// Apply only if the project's own checks pass; runs the project's code, see `verify --help`
+    #[arg(long)]
+    pub verify: bool,
     /// Also touch files with uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
@@ -253,6 +262,64 @@ pub struct Check {
     pub write_baseline: Option<PathBuf>,
 }
 
+/// Arguments of `verify`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = VERIFY_HELP)]
+pub struct Verify {
+    /// Which manifests.
+    #[command(flatten)]
+    pub manifests: Manifests,
+    /// Verify this saved plan; refused when the tree has changed since
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
+    pub plan: Option<PathBuf>,
+}
+
+const VERIFY_HELP: &str = "\
+This runs the project's code: its build scripts, macros, imports and tests. It is the only command
+that does, beside `migrate --verify`.
+
+What runs: `cargo check --workspace --all-targets` in each workspace; every Python module imported
+once, in a process of its own. `[verify]` of a manifest says otherwise: `commands` (shell lines that
+run instead), `tests` (what pytest is given), `timeout` (seconds a program may take, 1200 if unsaid).
+All of it runs in a copy below the user's cache directory, which is kept for the next time; what
+.gitignore names is not copied. With shims, the checks run once more without them.
+
+Exit codes: 0 nothing new fails, 1 something new fails, 2 could not be verified.";
+
+/// Arguments of `retire`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    group = ArgGroup::new("which").required(true).args(["names", "due", "unused"]),
+    after_help = "Examples:\n  coalesce retire --unused\n  coalesce retire --due 4.0.0 --apply\n  \
+                  coalesce retire lidar.gpu --out plan.json"
+)]
+pub struct Retire {
+    /// Old names whose shims go
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Shims that this release removes, or an earlier one
+    #[arg(long, value_name = "VERSION")]
+    pub due: Option<String>,
+    /// Shims that nothing in the tree names any more
+    #[arg(long)]
+    pub unused: bool,
+    /// Also shims that are still used; their users break
+    #[arg(long)]
+    pub even_used: bool,
+    /// Save the plan, for `migrate --plan`
+    #[arg(long, value_name = "FILE", conflicts_with = "apply")]
+    pub out: Option<PathBuf>,
+    /// Remove them; `rollback` brings them back
+    #[arg(long)]
+    pub apply: bool,
+    /// Also touch files with uncommitted changes
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Ask nothing, not even where somebody is at the terminal
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// Arguments of `explain`.
 #[derive(Clone, Debug, Args)]
 pub struct Explain {
@@ -312,6 +379,13 @@ mod tests {
             ("audit --fail-on orphan", false),
             ("check --format json src", true),
             ("explain empty-stub", true),
+            ("retire", false),
+            ("verify --plan p.json", true),
+            ("verify --plan p.json m.toml", false),
+            ("migrate --verify m.toml", true),
+            ("retire --due 4.0.0 --apply", true),
+            ("retire --unused --due 4.0.0", false),
+            ("retire a.b c.d --out p.json", true),
         ] {
             let words = std::iter::once("coalesce").chain(arguments.split(' '));
             assert_eq!(

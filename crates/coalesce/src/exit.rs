@@ -14,7 +14,7 @@ use coalesce_model::{
 pub enum Exit {
     /// The work is done, or there was none.
     Success,
-    /// `check`, or `audit --fail-on`, found something.
+    /// `check`, `verify` or `audit --fail-on` found something.
     Findings,
     /// The command could not do its work; the tree is as it was.
     Failed,
@@ -39,7 +39,7 @@ impl Exit {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Success => "done, nothing to do, or nothing found",
-            Self::Findings => "`check` or `audit --fail-on` found something",
+            Self::Findings => "`check`, `verify` or `audit --fail-on` found something",
             Self::Failed => "could not, and the tree is as it was",
         }
     }

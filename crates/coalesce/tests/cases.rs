@@ -6,6 +6,7 @@
 //! - `out/`: the tree after; left out when nothing may change
 //! - `stdout`, `stderr`: what each call printed, with its exit code; left out when nothing
 //! - `kept`, optional: files that rollback leaves, such as a saved plan, a line each
+//! - `needs`, optional: programs without which the case is skipped, a line each
 //! - `check.py`, optional: run by Python in the tree after; `builds`, optional: cargo checks it
 //!
 //! Every case that changes its tree is rolled back and compared with `in/`, directories included.
@@ -17,6 +18,8 @@ mod guide;
 mod interrupted;
 #[path = "more/rust_moves.rs"]
 mod rust_moves;
+#[path = "more/verify.rs"]
+mod verify;
 
 use std::{
     collections::BTreeMap,
@@ -48,6 +51,10 @@ fn every_case_ends_as_its_folder_says() {
         {
             continue;
         }
+        if let Some(program) = missing(&folder) {
+            println!("skipped {name}: {program} is not installed");
+            continue;
+        }
         count += 1;
         if let Err(error) = run(&folder) {
             failed.push(format!("── {name}\n{error:#}"));
@@ -55,6 +62,14 @@ fn every_case_ends_as_its_folder_says() {
     }
     println!("{count} cases, {} failed", failed.len());
     assert!(failed.is_empty(), "\n{}", failed.join("\n"));
+}
+
+/// A program that a case needs and that cannot be started.
+fn missing(folder: &Path) -> Option<String> {
+    let needs = fs::read_to_string(folder.join("needs")).unwrap_or_default();
+    let mut needs = needs.lines();
+    let missing = needs.find(|program| Command::new(program).arg("--version").output().is_err());
+    missing.map(str::to_owned)
 }
 
 #[test]
@@ -139,7 +154,7 @@ fn run(folder: &Path) -> anyhow::Result<()> {
             note(&mut stderr, call, &output.stderr, None)?;
         }
         let after = read_tree(&case.tree())?;
-        changes += usize::from(after != now && call.starts_with("migrate"));
+        changes += usize::from(after != now && changes_tree(call));
         now = after;
     }
     case.expect_text("stdout", &stdout)?;
@@ -150,6 +165,13 @@ fn run(folder: &Path) -> anyhow::Result<()> {
         case.undo(changes, &before)?;
     }
     Ok(())
+}
+
+/// Whether `rollback` undoes what a call changes.
+fn changes_tree(call: &str) -> bool {
+    ["migrate", "retire"]
+        .iter()
+        .any(|verb| call.starts_with(verb))
 }
 
 /// Adds one call to a transcript.
@@ -184,6 +206,9 @@ impl Case {
         command
             .args(call.split_whitespace())
             .current_dir(self.tree());
+        command
+            .env_remove("COALESCE_CACHE_DIR")
+            .env_remove("CARGO_TARGET_DIR");
         // Facts of other runs, and of the user, must not reach a case.
         command.env("XDG_CACHE_HOME", self.scratch.path().join("cache"));
         command

@@ -6,6 +6,7 @@ mod measure;
 mod memory;
 mod peers;
 mod report;
+mod rust;
 mod suites;
 mod trees;
 
@@ -20,11 +21,12 @@ use crate::repository::Repository;
 const HELP: &str = "\
 cargo xtask bench [NAME…] [OPTIONS]
 
-Names: migrate, check, audit, refs, index; all of them when none is given. `memory` is apart: the
+Names: migrate, check, audit, refs, index, rust; all of them when none is given. `memory` is apart: the
 memory pool beside others, in one process; cases may be named after it.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
+                    COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own
   --install-peers   get the other tools and the LiDAR package from the Python registry, into target/
   --slow            also run what takes minutes
   --rounds N        how often each is run; 9 unless told

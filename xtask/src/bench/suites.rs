@@ -12,11 +12,14 @@ use super::{
     Case, Peer,
     measure::{Call, Contender},
     peers::Peers,
+    rust,
     trees::{self, Tree},
 };
 
 /// All benchmarks.
-pub const NAMES: [&str; 5] = ["migrate", "check", "audit", "refs", "index"];
+pub const NAMES: [&str; 6] = ["migrate", "check", "audit", "refs", "index", "rust"];
+/// Names a Rust workspace that `rust` reads besides those that are made.
+const RUST_TREE: &str = "COALESCE_BENCH_RUST";
 
 /// Modules of the made tree that `index` reads.
 const LARGE: usize = 3000;
@@ -45,6 +48,7 @@ pub fn cases(name: &str, place: &Place) -> anyhow::Result<Vec<Case>> {
         "audit" => place.reads("audit", &["audit"]),
         "refs" => place.refs(),
         "index" => place.index(),
+        "rust" => place.rust(),
         other => anyhow::bail!("there is no benchmark `{other}`"),
     }
 }
@@ -158,6 +162,58 @@ impl Place {
             judge: Box::new(|| Ok(())),
         };
         Ok(vec![case("cold", false), case("warm", true)])
+    }
+
+    /// Audit and a planned move of Rust workspaces that differ in size only. A plan writes nothing.
+    fn rust(&self) -> anyhow::Result<Vec<Case>> {
+        let manifest = self.directory.join("rust-move.toml");
+        fs::write(&manifest, rust::manifest())?;
+        let mut cases = Vec::new();
+        for (name, thousands) in rust::SIZES {
+            if thousands < 1000 || self.slow {
+                let root = rust::made(&self.directory, name, thousands)?;
+                cases.extend(self.rust_reads(name, &root, Some(&manifest)));
+            }
+        }
+        if let Some(root) = std::env::var_os(RUST_TREE).map(PathBuf::from) {
+            cases.extend(self.rust_reads("tree", &root.canonicalize()?, None));
+        }
+        std::thread::sleep(SETTLED);
+        Ok(cases)
+    }
+
+    fn rust_reads(&self, name: &str, root: &Path, manifest: Option<&Path>) -> Vec<Case> {
+        let mut calls = vec![("audit", self.words(root, &["audit"]))];
+        if let Some(manifest) = manifest {
+            let plan = self.words(root, &["plan", "--quiet", "--no-rustfmt"]);
+            calls.push(("plan", plan.map(|call| call.with([manifest]))));
+        }
+        let case = |what: &str, case: &str, ours: Contender| Case {
+            bench: "rust",
+            case: format!("{what} {name} {case}"),
+            ours,
+            peers: Vec::new(),
+            judge: Box::new(|| Ok(())),
+        };
+        // The largest is measured once only, so what warms it comes before each round.
+        let warmed = |call: Call| {
+            let warm_up = call.clone();
+            Contender {
+                name: "coalesce".to_owned(),
+                ready: Box::new(move || warm_up.run().map(drop)),
+                call,
+            }
+        };
+        let both = calls.into_iter().flat_map(|(what, [cold, warm])| {
+            let cold = case(what, "cold", plain("coalesce", cold));
+            [cold, case(what, "warm", warmed(warm))]
+        });
+        both.collect()
+    }
+
+    /// One command, cold and warm.
+    fn words(&self, root: &Path, words: &[&str]) -> [Call; 2] {
+        [false, true].map(|warm| self.ours(root, words, warm))
     }
 
     /// Ruff's lint of the tree with its own defaults.

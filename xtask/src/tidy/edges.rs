@@ -15,6 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),
+    ("coalesce-verify", &["coalesce-model"]),
     (
         "coalesce",
         &[
@@ -28,6 +29,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-rust",
             "coalesce-text",
             "coalesce-tree",
+            "coalesce-verify",
         ],
     ),
     ("core-gpu-driver", &[]),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Files, Range};
+use super::{Files, Range, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath,
@@ -274,6 +274,8 @@ pub struct Migrate {
     pub baseline: Option<String>,
     /// Guard tests that were written.
     pub tests: Vec<String>,
+    /// What `--verify` found.
+    pub verification: Option<Verify>,
 }
 
 /// What `rollback` did.

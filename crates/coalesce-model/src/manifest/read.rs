@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Entry, Forbid, Manifest, ManifestError, Name, Verb, nearest};
+use super::{Entry, Forbid, Manifest, ManifestError, Name, Verb, VerifyTable, nearest};
 use crate::{ByteSpan, LineIndex, pattern::NamePattern};
 
 #[derive(Deserialize)]
@@ -21,6 +21,8 @@ struct Document {
     replaces: Vec<Spanned<ReplaceTable>>,
     #[serde(default, rename = "forbid")]
     forbids: Vec<Spanned<ForbidTable>>,
+    #[serde(default)]
+    verify: VerifyTable,
 }
 
 #[derive(Default, Deserialize)]
@@ -61,7 +63,7 @@ struct ForbidTable {
 
 /// Verbs of the format that this version does not carry out.
 const UNSUPPORTED: [&str; 2] = ["merge", "remove"];
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 20] = [
     "schema",
     "description",
     "shims",
@@ -78,6 +80,10 @@ const KEYS: [&str; 16] = [
     "since",
     "remove-in",
     "kind",
+    "verify",
+    "commands",
+    "tests",
+    "timeout",
 ];
 
 pub(super) fn error_at(
@@ -142,6 +148,7 @@ impl Manifest {
             remove_in: document.shims.remove_in,
             entries,
             forbids,
+            verify: document.verify,
         })
     }
 }
@@ -393,6 +400,12 @@ mod tests {
                 )],
             ),
             (
+                "[verify]\ncomands = ['make']",
+                vec![format!(
+                    "{at}:3:1: unknown key `comands` (did you mean `commands`?)"
+                )],
+            ),
+            (
                 "[[merge]]\nfrom = 'a.b'",
                 vec![format!(
                     "{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)"
@@ -437,7 +450,7 @@ mod tests {
 
     #[test]
     fn a_manifest_keeps_what_it_says() {
-        let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n";
+        let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n[verify]\ntests = ['tests']\ntimeout = 60\n";
         let manifest = Manifest::parse("m/0002-y.toml", text).unwrap();
         assert_eq!(manifest.id, "0002-y");
         assert_eq!(
@@ -445,5 +458,7 @@ mod tests {
             [("x".to_owned(), "y".to_owned())]
         );
         assert!(manifest.entries[0].shim && manifest.forbids.len() == 1);
+        assert_eq!(manifest.verify.tests, ["tests"]);
+        assert_eq!(manifest.verify.timeout, Some(60));
     }
 }

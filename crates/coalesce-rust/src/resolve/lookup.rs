@@ -176,7 +176,10 @@ impl Lookup<'_> {
             .loads
             .get(self.load)
             .map_or(FileId(0), |load| load.file);
-        let from = self.space(space).map_or(ModuleId(0), |space| space.module);
+        // A doc test is a crate of its own: nothing of this one is inside it.
+        let inside = !self.in_doc_code(space);
+        let from = self.space(space).filter(|_| inside);
+        let from = from.map(|space| space.module);
         let mut before: Option<Found> = None;
         for (at, segment) in request.segments.iter().enumerate() {
             let wanted = if at + 1 == request.segments.len() {
@@ -279,7 +282,7 @@ impl Lookup<'_> {
         }
         if old && (request.colons || request.import) {
             let root = root_of(self.world, here.module);
-            let found = self.in_module(root, sym, wanted, here.module);
+            let found = self.in_module(root, sym, wanted, Some(here.module));
             if !found.is_empty() {
                 return found;
             }
@@ -370,16 +373,22 @@ impl Lookup<'_> {
         found
     }
 
-    /// A name of a module, as `from` sees it. What it must not see counts only when there is nothing
+    /// A name of a module, as `from` sees it, or another crate. What it must not see counts only when there is nothing
     /// else: reach is known less well than names.
-    fn in_module(&self, module: ModuleId, sym: Sym, wanted: Namespaces, from: ModuleId) -> Found {
+    fn in_module(
+        &self,
+        module: ModuleId,
+        sym: Sym,
+        wanted: Namespaces,
+        from: Option<ModuleId>,
+    ) -> Found {
         let Some(space) = self.world.space(module) else {
             return Found::NONE;
         };
         let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
         let seen = |binding: &&Binding| match binding.reach {
             Reach::Public => true,
-            Reach::Within(scope) => is_within(self.world, from, scope),
+            Reach::Within(scope) => from.is_some_and(|from| is_within(self.world, from, scope)),
         };
         let mut found = Found::NONE;
         if bindings.iter().any(|binding| !seen(&binding)) {
@@ -401,7 +410,7 @@ impl Lookup<'_> {
         before: &Found,
         (name, sym): (&str, Sym),
         wanted: Namespaces,
-        from: ModuleId,
+        from: Option<ModuleId>,
     ) -> Found {
         let mut result = Found {
             opaque: before.opaque,

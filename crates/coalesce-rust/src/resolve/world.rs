@@ -487,6 +487,20 @@ impl World {
         })
     }
 
+    /// What `module::name` leads to, in every namespace.
+    pub(crate) fn bound(&self, name: &str) -> Vec<Res> {
+        let Some((module, last)) = name.rsplit_once("::") else {
+            return Vec::new();
+        };
+        let Some(sym) = self.names.get(last) else {
+            return Vec::new();
+        };
+        let modules = self.modules_named(module);
+        let spaces = modules.into_iter().filter_map(|module| self.space(module));
+        let bindings = spaces.filter_map(|space| space.names.get(&sym));
+        bindings.flatten().map(|binding| binding.res).collect()
+    }
+
     /// Whether `name` is `module::name` for a name that the module defines or re-exports.
     pub(crate) fn exports(&self, name: &str) -> bool {
         let Some((module, last)) = name.rsplit_once("::") else {

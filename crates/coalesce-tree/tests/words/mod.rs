@@ -75,6 +75,9 @@ impl LanguageGraph for Nothing {
     fn rewrite(&self, _: &[Change], _: RewriteOptions, _: &dyn Texts) -> LanguagePlan {
         LanguagePlan::default()
     }
+    fn retire(&self, _: &[TreePath], _: &dyn Texts) -> LanguagePlan {
+        LanguagePlan::default()
+    }
     fn rewrite_fragment(&self, _: &[Change], _: &str) -> Vec<(Rewrite, Edit)> {
         Vec::new()
     }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use coalesce_apply::{Content, FileChange, Metadata, Stamp, Store};
 use coalesce_model::{
     ContentHash, Texts as _, TreePath,
-    envelope::{Body, Command, Migrate},
+    envelope::{Body, Command, Migrate, Verify},
 };
 use coalesce_plan::{Assembled, Operation, SavedPlan};
 
@@ -14,6 +14,7 @@ use super::{
     plan::hash,
     rollback::failure,
     some_manifests,
+    verify::{table, table_of_plan, verify},
     work::{Worked, work_out},
 };
 use crate::{
@@ -32,11 +33,16 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let store = Store::open(&global.root).map_err(failure)?;
     refuse_unfinished(&store)?;
     let session = open(global)?;
-    let mut worked = match &arguments.plan {
-        Some(path) => saved(&session, path)?,
+    let (mut worked, table) = match &arguments.plan {
+        Some(path) => {
+            let worked = saved(&session, path)?;
+            let wanted = arguments.verify.then(|| table_of_plan(&session, &worked));
+            (worked, wanted.transpose()?.unwrap_or_default())
+        }
         None => {
             let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
-            work_out(&session, &manifests, &arguments.manifests)?
+            let worked = work_out(&session, &manifests, &arguments.manifests)?;
+            (worked, table(&manifests))
         }
     };
     let tests = match &arguments.emit_tests {
@@ -49,30 +55,33 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         tests,
         ..Migrate::default()
     };
-    if !worked.refused() && !worked.nothing_to_do() {
-        body.migration = Some(apply(&session, &store, &worked, arguments)?);
+    if arguments.verify && !worked.refused() {
+        body.verification = Some(verify(&session, &worked, &table)?);
+    }
+    let good = |verification: &Verify| verification.passed;
+    let passed = body.verification.as_ref().is_none_or(good);
+    let stopped = worked.refused() || !passed;
+    if !stopped && !worked.nothing_to_do() {
+        let allowed = Allowed {
+            dirty: arguments.allow_dirty,
+            yes: arguments.yes,
+        };
+        body.migration = Some(apply(&session, &store, &worked, allowed)?);
         body.applied = true;
     }
-    if let Some(path) = arguments
-        .write_baseline
-        .as_ref()
-        .filter(|_| !worked.refused())
-    {
+    if let Some(path) = arguments.write_baseline.as_ref().filter(|_| !stopped) {
         check::write_baseline(&open(global)?, path)?;
         body.baseline = Some(path.display().to_string());
     }
     let envelope = page.envelope(Command::Migrate, &worked.findings(), Body::Migrate(body));
     Ok(Outcome {
         envelope,
-        exit: if worked.refused() {
-            Exit::Failed
-        } else {
-            Exit::Success
-        },
+        exit: if stopped { Exit::Failed } else { Exit::Success },
     })
 }
 
-fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
+/// Refuses a tree whose last migration was cut off.
+pub fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
     if let Some(record) = store.unfinished().map_err(failure)? {
         let message = format!("the migration {} was cut off", record.id);
         return Err(Failure::user(message)
@@ -83,7 +92,10 @@ fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
 }
 
 /// A saved plan, refused when the tree is not the one that it was made for.
-fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
+///
+/// # Errors
+/// When it cannot be read, or was made for another state of the tree.
+pub fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
     let text = named_files::read(path)?;
     let config = |error: coalesce_plan::SavedPlanError| {
         Failure::config(format!("{}: {error}", path.display()))
@@ -132,15 +144,28 @@ fn emit_tests(
     Ok(written)
 }
 
-fn apply(
+/// What whoever calls has allowed beforehand.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowed {
+    /// To touch files with uncommitted changes.
+    pub dirty: bool,
+    /// To write without asking.
+    pub yes: bool,
+}
+
+/// Writes what was worked out; the name by which `rollback` undoes it.
+///
+/// # Errors
+/// When a file has uncommitted changes or cannot be written; the tree is then as it was.
+pub fn apply(
     session: &Session,
     store: &Store,
     worked: &Worked,
-    arguments: &cli::Migrate,
+    allowed: Allowed,
 ) -> anyhow::Result<String> {
     let changes = file_changes(session, &worked.assembled.operations)?;
     let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
-    if !arguments.allow_dirty {
+    if !allowed.dirty {
         refuse_dirty(session, &touched)?;
     }
     let question = format!(
@@ -149,7 +174,7 @@ fn apply(
         session.tree.root().display()
     );
     session.progress.end();
-    confirm(arguments.yes, &question)?;
+    confirm(allowed.yes, &question)?;
     session
         .progress
         .stage(format_args!("writing {} files", touched.len()));
@@ -188,7 +213,13 @@ fn some(paths: &[TreePath]) -> String {
 
 /// The state of every touched path before and after. A path that one file leaves and another one
 /// takes is one change.
-fn file_changes(session: &Session, operations: &[Operation]) -> anyhow::Result<Vec<FileChange>> {
+///
+/// # Errors
+/// When a file cannot be read any more.
+pub fn file_changes(
+    session: &Session,
+    operations: &[Operation],
+) -> anyhow::Result<Vec<FileChange>> {
     let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
     for operation in operations {
         match operation {

@@ -1,6 +1,7 @@
 //! The commands: each reads a tree, works out what it has to say, and returns it as an envelope.
 //!
-//! Nothing is printed here, and only `migrate`, `rollback` and `recover` change a tree, through
+//! Nothing is printed here, and only `migrate`, `retire --apply`, `rollback` and `recover` change a
+//! tree, through
 //! `coalesce-apply`.
 
 mod audit;
@@ -8,8 +9,11 @@ mod check;
 mod migrate;
 mod plan;
 mod refs;
+mod retire;
 mod rollback;
+mod shims;
 mod status;
+mod verify;
 mod work;
 
 use coalesce_model::{
@@ -42,6 +46,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Recover(arguments) => rollback::recover(global, arguments),
         cli::Command::Status(_) => status::run(global),
         cli::Command::Check(arguments) => check::run(global, arguments),
+        cli::Command::Verify(arguments) => verify::run(global, arguments),
+        cli::Command::Retire(arguments) => retire::run(global, arguments),
         cli::Command::Explain(arguments) => Ok(Outcome::success(
             coalesce_report::explain::envelope(arguments.code),
         )),

@@ -1,15 +1,13 @@
 //! `status`: how far the manifests are, what was cut off, and who still uses shims.
 
 use coalesce_apply::Store;
-use coalesce_index::importers;
 use coalesce_model::{
-    LanguageGraph, Module, ModuleKind, Texts,
-    envelope::{Body, Command, Envelope, ManifestEntry, ManifestLine, ShimEntry, State, Status},
+    envelope::{Body, Command, Envelope, ManifestEntry, ManifestLine, State, Status},
     manifest::Manifest,
 };
 use coalesce_plan::{Checked, EntryReport, EntryState};
 
-use super::{Page, files, manifests, misfit, open, rollback};
+use super::{Page, files, manifests, misfit, open, rollback, shims::shims};
 use crate::{cli, exit::Outcome, session::Session};
 
 /// Runs `status`.
@@ -36,12 +34,6 @@ fn status(
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
     let (unfinished, migrations) = rollback::journal_entries(store)?;
-    let mut shims: Vec<ShimEntry> = index
-        .graphs()
-        .iter()
-        .flat_map(|graph| shims(*graph, &session.tree, manifests))
-        .collect();
-    shims.sort_by(|a, b| a.name.cmp(&b.name));
     let body = Status {
         files: files(session),
         manifests: manifests
@@ -50,7 +42,7 @@ fn status(
             .collect(),
         unfinished,
         migrations,
-        shims,
+        shims: shims(session, manifests),
     };
     Ok(Page::new(session, global).envelope(Command::Status, &[], Body::Status(body)))
 }
@@ -86,42 +78,4 @@ fn manifest_entry(manifest: &Manifest, checked: &Checked) -> ManifestEntry {
         state,
         entries: own.iter().map(line).collect(),
     }
-}
-
-fn shims(graph: &dyn LanguageGraph, texts: &dyn Texts, manifests: &[Manifest]) -> Vec<ShimEntry> {
-    let users = importers(graph);
-    let shim = |module: &Module| module.kind == ModuleKind::Shim;
-    let all = graph
-        .modules()
-        .iter()
-        .zip(&users)
-        .filter(|(module, _)| shim(module));
-    all.map(|(module, users)| {
-        let manifest = texts.text(&module.path).and_then(|text| marker(&text));
-        let known = manifests
-            .iter()
-            .find(|other| Some(&other.id) == manifest.as_ref());
-        let outside = users
-            .iter()
-            .filter_map(|user| graph.modules().get(*user))
-            .filter(|user| !shim(user));
-        let mut users: Vec<String> = outside.map(|user| user.name.clone()).collect();
-        users.sort();
-        users.dedup();
-        ShimEntry {
-            name: module.name.clone(),
-            path: module.path.clone(),
-            remove_in: known.and_then(|manifest| manifest.remove_in.clone()),
-            manifest,
-            users,
-        }
-    })
-    .collect()
-}
-
-/// The id that the marker comment of a shim names.
-fn marker(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once("coalesce: shim ")?;
-    let id = rest.split_whitespace().next()?;
-    Some(id.to_owned())
 }

@@ -217,7 +217,8 @@ fn text_proposal(
 }
 
 impl Worked {
-    fn prove<L: Language>(&mut self, part: &Part<L>, changes: &[Change], session: &Session) {
+    /// Proves the part of one language, refusing what would break.
+    pub fn prove<L: Language>(&mut self, part: &Part<L>, changes: &[Change], session: &Session) {
         if !self.assembled.refusals.is_empty() {
             return;
         }

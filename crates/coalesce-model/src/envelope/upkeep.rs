@@ -1,0 +1,111 @@
+//! The own fields of `verify` and `retire`: is a migration good, and what is left of it to remove.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Files, Plan, ReferenceEntry, ShimEntry};
+use crate::TreePath;
+
+/// What `verify` found out by running the project's own checks in a scratch copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verify {
+    /// What was read.
+    pub files: Files,
+    /// The manifests that the plan was made from, by id.
+    pub manifests: Vec<String>,
+    /// Every check that ran, in order.
+    pub runs: Vec<CheckRun>,
+    /// What fails after the migration and did not before.
+    pub failures: Vec<VerifyFailure>,
+    /// How many failures there were before and are after as well: they say nothing of the plan.
+    pub failing_before: usize,
+    /// What was left out of the scratch copy, and why.
+    pub left_out: Vec<String>,
+    /// Whether the plan passed.
+    pub passed: bool,
+}
+
+/// Which tree a check ran on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TreeState {
+    /// The tree as it is.
+    Before,
+    /// The tree as the plan leaves it.
+    After,
+    /// The same without the shims that the plan makes.
+    ShimsHidden,
+}
+
+/// One program that ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CheckRun {
+    /// On which tree.
+    pub state: TreeState,
+    /// What was started, and where relative to the root.
+    pub command: String,
+    /// How many things it judged: targets, modules, tests; 1 for a command.
+    pub judged: usize,
+    /// How many of them failed.
+    pub failed: usize,
+    /// Whether this is what an earlier run found for the very same tree.
+    pub remembered: bool,
+}
+
+/// One thing that fails after the migration and did not before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct VerifyFailure {
+    /// On which tree it failed.
+    pub state: TreeState,
+    /// What failed: a target, a module, a test, a command.
+    pub subject: String,
+    /// What it said, first line first.
+    pub message: String,
+    /// The file in the migrated tree.
+    pub path: Option<String>,
+    /// The line there, 1-based.
+    pub line: Option<u32>,
+    /// The planned change that brought it about, where one stands at the place.
+    pub cause: Option<FailureCause>,
+}
+
+/// The planned change behind a failure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct FailureCause {
+    /// The file before the migration.
+    pub path: TreePath,
+    /// The line there, 1-based; 0 for the file as a whole.
+    pub line: u32,
+    /// What is named there before.
+    pub from: String,
+    /// What is named there after; the same where the reference was left as it is.
+    pub to: String,
+    /// Why it changed, or why it did not.
+    pub reason: String,
+}
+
+/// What `retire` would remove, or has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Retire {
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: Plan,
+    /// Every shim that was asked about, by name.
+    pub shims: Vec<RetiredShim>,
+    /// Whether the plan was applied.
+    pub applied: bool,
+    /// The name by which `rollback` undoes it.
+    pub migration: Option<String>,
+}
+
+/// One shim that `retire` was asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RetiredShim {
+    /// The shim.
+    #[serde(flatten)]
+    pub shim: ShimEntry,
+    /// Whether it goes.
+    pub goes: bool,
+    /// Where it is still named: code, strings, configuration, links.
+    pub references: Vec<ReferenceEntry>,
+}

@@ -1,0 +1,147 @@
+//! The page of `verify`: what ran, what fails that did not, and the planned change behind it.
+
+use coalesce_model::envelope::{
+    CheckRun, Envelope, FailureCause, TreeState, Verify, VerifyFailure,
+};
+
+use crate::{
+    page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, count},
+    plan,
+};
+
+/// Lines that are shown of what a failing check said.
+const LINES_SHOWN: usize = 4;
+
+/// Writes the page.
+pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
+    if verify.runs.is_empty() && verify.passed {
+        page.line("nothing to verify: every entry is done");
+        return;
+    }
+    write_runs(page, verify);
+    failures(page, verify);
+    plan::findings(page, envelope);
+    verdict(page, verify);
+}
+
+/// What ran, tree by tree.
+fn write_runs(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.runs.is_empty() {
+        return;
+    }
+    let what = "They ran the project's own code, in a copy outside the tree.";
+    page.section(BOLD, "Checks", verify.runs.len(), what);
+    for run in &verify.runs {
+        write_run(page, run);
+    }
+    for left_out in &verify.left_out {
+        page.put(DIM, format_args!("  not in the copy: {left_out}"))
+            .end();
+    }
+}
+
+fn write_run(page: &mut Page, run: &CheckRun) {
+    let style = if run.failed == 0 { GOOD } else { BAD };
+    page.put(PLAIN, format_args!("  {:<14} ", state(run.state)));
+    page.put(style, format_args!("{} of {} fail", run.failed, run.judged));
+    page.put(PLAIN, format_args!("  {}", run.command));
+    if run.remembered {
+        page.put(DIM, "  (remembered: the tree is the same)");
+    }
+    page.end();
+}
+
+const fn state(state: TreeState) -> &'static str {
+    match state {
+        TreeState::Before => "before",
+        TreeState::After => "after",
+        TreeState::ShimsHidden => "shims hidden",
+    }
+}
+
+/// What fails and did not before.
+pub fn failures(page: &mut Page, verify: &Verify) {
+    if verify.failures.is_empty() {
+        return;
+    }
+    let why = "These pass in the tree as it is.";
+    page.section(BAD, "New failures", verify.failures.len(), why);
+    page.some(&verify.failures, write_failure);
+}
+
+fn write_failure(page: &mut Page, failure: &VerifyFailure) {
+    page.put(PLAIN, "  ");
+    if let Some(path) = &failure.path {
+        match failure.line {
+            Some(line) => page.put(PLACE, format_args!("{path}:{line}")),
+            None => page.put(PLACE, path),
+        }
+        .put(PLAIN, ": ");
+    }
+    page.put(BOLD, &failure.subject);
+    if failure.state == TreeState::ShimsHidden {
+        page.put(DIM, " [without the shims]");
+    }
+    page.end();
+    let mut lines = failure
+        .message
+        .lines()
+        .filter(|line| !line.trim().is_empty());
+    for line in lines.by_ref().take(LINES_SHOWN) {
+        page.line(format_args!("    {line}"));
+    }
+    match &failure.cause {
+        Some(cause) => write_cause(page, cause),
+        None => {
+            page.put(DIM, "    no planned change stands at this place")
+                .end();
+        }
+    }
+}
+
+fn write_cause(page: &mut Page, cause: &FailureCause) {
+    page.put(PLAIN, "    ").put(BOLD, "because").put(PLAIN, " ");
+    if cause.line == 0 {
+        page.put(PLACE, &cause.path);
+        page.put(PLAIN, " moves:");
+    } else {
+        page.put(PLACE, format_args!("{}:{}", cause.path, cause.line));
+        page.put(PLAIN, " named");
+    }
+    page.put(PLAIN, format_args!(" {}", cause.from));
+    if cause.from != cause.to {
+        page.put(PLAIN, format_args!(" -> {}", cause.to));
+    }
+    page.put(DIM, format_args!("  {}", cause.reason)).end();
+}
+
+/// The last line: does the project still pass?
+pub fn verdict(page: &mut Page, verify: &Verify) {
+    if !page.quiet() {
+        page.gap();
+    }
+    page.put(BOLD, "Do the project's own checks still pass? ");
+    if !verify.passed {
+        let new = count(verify.failures.len(), "new failure");
+        page.put(BAD, format_args!("no: {new}")).end();
+        return;
+    }
+    let judged: usize = verify
+        .runs
+        .iter()
+        .filter(|run| run.state == TreeState::After)
+        .map(|run| run.judged)
+        .sum();
+    page.put(GOOD, "yes");
+    page.put(PLAIN, format_args!(": {judged} checked after the change"));
+    if verify.failing_before > 0 {
+        page.put(
+            PLAIN,
+            format_args!(
+                "; {} before and after, of which nothing is known",
+                count(verify.failing_before, "failure")
+            ),
+        );
+    }
+    page.end();
+}

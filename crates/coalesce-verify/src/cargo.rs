@@ -1,0 +1,282 @@
+//! `cargo check` of every target, and what the compiler says, as data.
+//!
+//! Without the network where the dependencies are there; with it where cargo says that it needs it.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use coalesce_model::TreePath;
+use serde::Deserialize;
+
+use crate::{
+    check::{Failure, Limits, Outcome, Place, last_lines},
+    error::{Error, ErrorKind},
+    program::{self, Finished},
+    scratch::Scratch,
+};
+
+/// What is run, for people.
+pub(crate) const COMMAND: &str = "cargo check --workspace --all-targets";
+
+/// The target directory of a copy: beside the tree, so that no build writes into it.
+pub(crate) fn target(scratch: &Scratch) -> PathBuf {
+    scratch.directory().join("target")
+}
+
+/// Checks the workspace in `directory` of the copy.
+pub(crate) fn check(
+    scratch: &Scratch,
+    directory: &TreePath,
+    limits: Limits,
+) -> Result<Outcome, Error> {
+    let place = scratch.tree().join(directory.as_str());
+    let locked = place.join("Cargo.lock").exists();
+    let mut done = run(scratch, &place, locked, limits)?;
+    if locked && !done.success() && wants_network(&done) {
+        done = run(scratch, &place, false, limits)?;
+    }
+    let reader = Reader {
+        tree: scratch.tree(),
+        place: &place,
+    };
+    reader.outcome(&done)
+}
+
+fn run(scratch: &Scratch, place: &Path, offline: bool, limits: Limits) -> Result<Finished, Error> {
+    let mut command = Command::new("cargo");
+    command.args(COMMAND.split(' ').skip(1));
+    command.args(["--keep-going", "--message-format", "json"]);
+    if offline {
+        command.arg("--offline");
+    }
+    command
+        .current_dir(place)
+        .env("CARGO_TARGET_DIR", target(scratch))
+        .env("CARGO_TERM_COLOR", "never");
+    program::run(&mut command, COMMAND, limits)
+}
+
+/// Whether nothing was compiled, for want of what only the network has.
+fn wants_network(done: &Finished) -> bool {
+    done.stdout.is_empty()
+        && (done.stderr.contains("--offline") || done.stderr.contains("offline mode"))
+}
+
+/// A line of cargo's output, as far as it matters.
+#[derive(Deserialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+enum Line {
+    CompilerMessage {
+        manifest_path: PathBuf,
+        target: Target,
+        message: Message,
+    },
+    CompilerArtifact {
+        manifest_path: PathBuf,
+        target: Target,
+        profile: Profile,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    test: bool,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    level: String,
+    code: Option<Code>,
+    message: String,
+    rendered: Option<String>,
+    spans: Vec<Span>,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    code: String,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    file_name: PathBuf,
+    line_start: u32,
+    is_primary: bool,
+    expansion: Option<Box<Expansion>>,
+}
+
+#[derive(Deserialize)]
+struct Expansion {
+    span: Span,
+}
+
+struct Reader<'s> {
+    tree: &'s Path,
+    place: &'s Path,
+}
+
+impl Reader<'_> {
+    fn outcome(&self, done: &Finished) -> Result<Outcome, Error> {
+        let text = String::from_utf8_lossy(&done.stdout);
+        let mut built: BTreeSet<(PathBuf, Vec<String>, String, bool)> = BTreeSet::new();
+        let mut failures: Vec<Failure> = Vec::new();
+        let mut broken: BTreeSet<String> = BTreeSet::new();
+        for line in text.lines().filter(|line| line.starts_with('{')) {
+            let line: Line = serde_json::from_str(line).map_err(|error| {
+                Error::new(
+                    ErrorKind::Report,
+                    format!("cargo printed what cannot be read: {error}"),
+                )
+            })?;
+            match line {
+                Line::CompilerArtifact {
+                    manifest_path,
+                    target,
+                    profile,
+                } if manifest_path.starts_with(self.tree) => {
+                    built.insert((manifest_path, target.kind, target.name, profile.test));
+                }
+                Line::CompilerMessage {
+                    manifest_path,
+                    target,
+                    message,
+                } if message.level.starts_with("error") => {
+                    let subject = format!("{} `{}`", target.kind.join(", "), target.name);
+                    broken.insert(format!("{}{subject}", manifest_path.display()));
+                    failures.extend(self.failure(subject, message));
+                }
+                _ => {}
+            }
+        }
+        // A library and its tests are compiled from the same files and fail alike.
+        let mut seen = BTreeSet::new();
+        failures.retain(|failure| seen.insert((failure.key.clone(), failure.places.clone())));
+        let silent = !done.success() && failures.is_empty();
+        let talk = last_lines(&done.stderr);
+        if silent {
+            failures.push(Failure {
+                subject: COMMAND.to_owned(),
+                key: String::new(),
+                message: talk.clone(),
+                places: Vec::new(),
+            });
+        }
+        let first = failures.first().map(|failure| failure.message.clone());
+        let hopeless = !done.success() && built.is_empty();
+        Ok(Outcome {
+            judged: built.len() + broken.len() + usize::from(silent),
+            hopeless: hopeless.then(|| first.unwrap_or(talk)),
+            failures,
+            remembered: false,
+        })
+    }
+
+    /// An error with its places; `None` for the sum at the end.
+    fn failure(&self, subject: String, message: Message) -> Option<Failure> {
+        if message.spans.is_empty() && message.message.starts_with("aborting due to") {
+            return None;
+        }
+        let mut spans: Vec<&Span> = Vec::new();
+        for primary in [true, false] {
+            let fits = message
+                .spans
+                .iter()
+                .filter(|span| span.is_primary == primary);
+            for span in fits {
+                let mut at = Some(span);
+                while let Some(span) = at {
+                    spans.push(span);
+                    at = span.expansion.as_ref().map(|expansion| &expansion.span);
+                }
+            }
+        }
+        let places: Vec<Place> = spans.iter().filter_map(|span| self.at(span)).collect();
+        let code = message.code.map(|code| code.code).unwrap_or_default();
+        let rendered = message.rendered.as_deref().unwrap_or(&message.message);
+        Some(Failure {
+            subject,
+            key: format!("{code} {}", message.message),
+            message: rendered.trim_end().to_owned(),
+            places,
+        })
+    }
+
+    fn at(&self, span: &Span) -> Option<Place> {
+        let file = self.place.join(&span.file_name);
+        let inside = file.strip_prefix(self.tree).ok()?.to_str()?;
+        Some(Place {
+            path: TreePath::new(&inside.replace('\\', "/")).ok()?,
+            line: span.line_start,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGE: &str = r#"{"reason":"compiler-message","package_id":"p","manifest_path":"/s/tree/a/Cargo.toml","target":{"kind":["lib"],"name":"a"},"message":{"level":"error","code":{"code":"E0432","explanation":null},"message":"unresolved import `crate::x`","rendered":"error[E0432]\n --> src/lib.rs:3:5\n","spans":[{"file_name":"src/other.rs","line_start":9,"is_primary":false,"expansion":null},{"file_name":"src/m.rs","line_start":1,"is_primary":true,"expansion":{"span":{"file_name":"src/lib.rs","line_start":3,"is_primary":false,"expansion":null}}},{"file_name":"/rustc/x/core.rs","line_start":5,"is_primary":false,"expansion":null}]}}"#;
+    const ARTIFACT: &str = r#"{"reason":"compiler-artifact","manifest_path":"/s/tree/b/Cargo.toml","target":{"kind":["bin"],"name":"b"},"profile":{"test":false}}"#;
+    const OTHERS: &str = r#"{"reason":"compiler-artifact","manifest_path":"/registry/c/Cargo.toml","target":{"kind":["lib"],"name":"c"},"profile":{"test":false}}"#;
+    const SUM: &str = r#"{"reason":"compiler-message","package_id":"p","manifest_path":"/s/tree/a/Cargo.toml","target":{"kind":["lib"],"name":"a"},"message":{"level":"error","code":null,"message":"aborting due to 1 previous error","rendered":"x","spans":[]}}"#;
+
+    fn outcome(code: i32, lines: &[&str], stderr: &str) -> Result<Outcome, Error> {
+        let reader = Reader {
+            tree: Path::new("/s/tree"),
+            place: Path::new("/s/tree/a"),
+        };
+        reader.outcome(&Finished {
+            code: Some(code),
+            stdout: lines.join("\n").into_bytes(),
+            stderr: stderr.to_owned(),
+        })
+    }
+
+    #[test]
+    fn errors_come_with_their_places_nearest_first() {
+        // Once from the library, once from its tests.
+        let outcome = outcome(101, &[MESSAGE, MESSAGE, SUM, ARTIFACT, OTHERS], "").unwrap();
+        assert_eq!((outcome.judged, outcome.failures.len()), (2, 1));
+        assert_eq!(outcome.hopeless, None);
+        let failure = outcome.failures.first().unwrap();
+        assert_eq!(failure.subject, "lib `a`");
+        assert_eq!(failure.key, "E0432 unresolved import `crate::x`");
+        let places: Vec<String> = failure
+            .places
+            .iter()
+            .map(|place| format!("{}:{}", place.path, place.line))
+            .collect();
+        assert_eq!(
+            places,
+            ["a/src/m.rs:1", "a/src/lib.rs:3", "a/src/other.rs:9"]
+        );
+    }
+
+    #[test]
+    fn what_ends_without_a_message_is_told_in_its_own_words() {
+        let done = outcome(101, &[], "error: failed to parse manifest\n").unwrap();
+        assert_eq!(
+            done.hopeless.as_deref(),
+            Some("error: failed to parse manifest")
+        );
+        assert_eq!((done.judged, done.failures.len()), (1, 1));
+        let done = outcome(0, &[ARTIFACT], "").unwrap();
+        assert_eq!(
+            (done.judged, done.failures.len(), done.hopeless),
+            (1, 0, None)
+        );
+        let error = outcome(0, &["{nonsense"], "").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Report);
+    }
+}

@@ -1,0 +1,244 @@
+//! What a check is, what it finds, and how it is run on the scratch copy.
+
+use std::{process::Command, time::Duration};
+
+use coalesce_model::TreePath;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cargo,
+    error::{Error, ErrorKind},
+    memory, program, python,
+    scratch::Scratch,
+};
+
+/// Bounds on every program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long it may take.
+    pub time: Duration,
+    /// How many bytes it may print.
+    pub output_bytes: usize,
+}
+
+/// One check of a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Check {
+    /// `cargo check` of a workspace.
+    Cargo {
+        /// Its directory.
+        directory: TreePath,
+    },
+    /// Every module imported, each in a process of its own.
+    Imports {
+        /// Directories that names begin at.
+        roots: Vec<TreePath>,
+        /// Full names.
+        modules: Vec<String>,
+        /// Those that the change concerns: they get an interpreter that nothing was done in before.
+        changed: Vec<String>,
+    },
+    /// pytest.
+    Tests {
+        /// Directories that names begin at.
+        roots: Vec<TreePath>,
+        /// What it is given.
+        paths: Vec<String>,
+    },
+    /// A command of the manifest, by the system's shell.
+    Command {
+        /// As written.
+        text: String,
+    },
+}
+
+impl Check {
+    /// What is started, for people.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Self::Cargo { directory } if directory.is_root() => cargo::COMMAND.to_owned(),
+            Self::Cargo { directory } => format!("{} (in {directory})", cargo::COMMAND),
+            Self::Imports { modules, .. } => format!("import of {} modules", modules.len()),
+            Self::Tests { paths, .. } => format!("python -m pytest {}", paths.join(" "))
+                .trim_end()
+                .to_owned(),
+            Self::Command { text } => text.clone(),
+        }
+    }
+}
+
+/// A place in the copy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// The file.
+    pub path: TreePath,
+    /// The line, 1-based.
+    pub line: u32,
+}
+
+/// One thing that fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What: a target, a module, a test, a command.
+    pub subject: String,
+    /// What makes it the same failure before and after, names of moved modules aside.
+    pub key: String,
+    /// What was said, the first line first.
+    pub message: String,
+    /// Where, the nearest place first.
+    pub places: Vec<Place>,
+}
+
+/// What a check has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How many things were judged.
+    pub judged: usize,
+    /// Those that fail.
+    pub failures: Vec<Failure>,
+    /// Why nothing could be judged at all, in the words of the program.
+    pub hopeless: Option<String>,
+    /// Whether this is what was found before for the very same tree.
+    #[serde(skip)]
+    pub remembered: bool,
+}
+
+/// Runs checks on a scratch copy.
+#[derive(Debug)]
+pub struct Checker<'s> {
+    scratch: &'s Scratch,
+    limits: Limits,
+}
+
+impl<'s> Checker<'s> {
+    /// Checks of this copy, each program within these limits.
+    #[must_use]
+    pub const fn new(scratch: &'s Scratch, limits: Limits) -> Self {
+        Self { scratch, limits }
+    }
+
+    /// Runs a check on the copy as it is now.
+    ///
+    /// # Errors
+    /// When a program is missing, takes too long, prints too much, or reports what cannot be read.
+    /// That the project fails is no error.
+    pub fn run(&self, check: &Check) -> Result<Outcome, Error> {
+        let mut outcome = self.run_unedited(check)?;
+        // What is said is said of the tree, wherever the copy is.
+        let here = format!("{}/", self.scratch.tree().display());
+        for failure in &mut outcome.failures {
+            failure.message = failure.message.replace(&here, "");
+            failure.key = failure.key.replace(&here, "");
+        }
+        if let Some(why) = &mut outcome.hopeless {
+            *why = why.replace(&here, "");
+        }
+        Ok(outcome)
+    }
+
+    fn run_unedited(&self, check: &Check) -> Result<Outcome, Error> {
+        match check {
+            Check::Cargo { directory } => cargo::check(self.scratch, directory, self.limits),
+            Check::Imports {
+                roots,
+                modules,
+                changed,
+            } => python::imports(self.scratch, roots, modules, changed, self.limits),
+            Check::Tests { roots, paths } => python::tests(self.scratch, roots, paths, self.limits),
+            Check::Command { text } => self.command(text),
+        }
+    }
+
+    /// Runs a check on the tree that everything is compared with. What passed for the very same
+    /// files is remembered, unless `anew`.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and [`ErrorKind::BaselineFails`] when nothing can be compared.
+    pub fn baseline(&self, check: &Check, anew: bool) -> Result<Outcome, Error> {
+        let memory = memory::Memory::of(self.scratch, check)?;
+        if let Some(outcome) = memory.recall().filter(|_| !anew) {
+            return Ok(outcome);
+        }
+        let outcome = self.run(check)?;
+        if let Some(why) = &outcome.hopeless {
+            let message = format!(
+                "`{}` fails before the change: {}",
+                check.label(),
+                main_line(why)
+            );
+            return Err(Error::new(ErrorKind::BaselineFails, message));
+        }
+        // The run may have made the lock file that the next one finds.
+        memory::Memory::of(self.scratch, check)?.keep(&outcome)?;
+        Ok(outcome)
+    }
+
+    /// A command is judged by its exit code; one that fails before says nothing.
+    fn command(&self, text: &str) -> Result<Outcome, Error> {
+        let mut command = shell(text);
+        command
+            .current_dir(self.scratch.tree())
+            .env("CARGO_TARGET_DIR", cargo::target(self.scratch))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        let done = program::run(&mut command, text, self.limits)?;
+        let said = last_lines(&format!(
+            "{}{}",
+            String::from_utf8_lossy(&done.stdout),
+            done.stderr
+        ));
+        let failure = Failure {
+            subject: text.to_owned(),
+            key: String::new(),
+            places: python::places_in(&said, self.scratch),
+            message: said.clone(),
+        };
+        Ok(Outcome {
+            judged: 1,
+            hopeless: (!done.success()).then_some(said),
+            failures: if done.success() {
+                Vec::new()
+            } else {
+                vec![failure]
+            },
+            remembered: false,
+        })
+    }
+}
+
+#[cfg(unix)]
+fn shell(text: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", text]);
+    command
+}
+
+#[cfg(not(unix))]
+fn shell(text: &str) -> Command {
+    let mut command = Command::new("cmd");
+    command.args(["/C", text]);
+    command
+}
+
+/// The line that tells most: the first one that speaks of an error, else the last one.
+fn main_line(text: &str) -> &str {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let error = lines
+        .clone()
+        .find(|line| line.to_lowercase().contains("error"));
+    error
+        .or_else(|| lines.next_back())
+        .unwrap_or_default()
+        .trim()
+}
+
+/// The last lines of what a program said, as many as a page bears.
+pub(crate) fn last_lines(text: &str) -> String {
+    const LINES: usize = 20;
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(LINES);
+    lines.get(from..).unwrap_or_default().join("\n")
+}

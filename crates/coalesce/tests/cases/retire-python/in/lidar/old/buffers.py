@@ -1,0 +1,1 @@
+def fill(): return 2

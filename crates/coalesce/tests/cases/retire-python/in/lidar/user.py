@@ -1,0 +1,5 @@
+"""See lidar.legacy in prose."""
+def late():
+    import lidar.legacy
+
+    return lidar.legacy

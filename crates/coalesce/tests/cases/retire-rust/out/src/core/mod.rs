@@ -1,0 +1,6 @@
+//! The home.
+
+/// Detection.
+#[cfg(not(windows))]
+pub mod gpu;
+pub mod memory;

@@ -1,0 +1,2 @@
+"""Fails before as well."""
+import nothing_that_is_installed

@@ -1,0 +1,4 @@
+#[test]
+fn there_is_one() {
+    assert_eq!(native::call!(gpu), 1);
+}

@@ -1,0 +1,3 @@
+//! Old.
+
+pub mod gpu;

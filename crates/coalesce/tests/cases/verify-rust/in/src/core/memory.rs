@@ -1,0 +1,4 @@
+//! Memory.
+
+/// Bytes.
+pub const BYTES: usize = 1;

@@ -1,0 +1,3 @@
+//! The home.
+
+pub mod memory;
