@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
     Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan,
-    MemoryTexts, Settings, ShimRequest, Texts, TreePath, language::RewriteOptions,
+    MemoryTexts, Settings, ShimRequest, Subject, Texts, TreePath, language::RewriteOptions,
 };
 use coalesce_python::{Python, PythonGraph};
 
@@ -13,6 +13,7 @@ pub fn moving(from: &str, to: &str) -> Change {
     Change {
         from: from.into(),
         to: to.into(),
+        subject: Subject::Module,
         kind: ChangeKind::Move,
         shim: None,
     }
@@ -40,6 +41,7 @@ pub fn replacing(from: &str, to: &str, rename: &[(&str, &str)]) -> Change {
     Change {
         from: from.into(),
         to: to.into(),
+        subject: Subject::Module,
         kind: ChangeKind::Replace { rename },
         shim: None,
     }
