@@ -91,10 +91,6 @@ impl LanguageGraph for PythonGraph {
         self.item_named(name)
     }
 
-    fn refuses_items(&self) -> Option<&'static str> {
-        Some("items of Python are not moved yet")
-    }
-
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
         references::references(self, name, texts)
     }

@@ -19,6 +19,22 @@ pub fn moving(from: &str, to: &str) -> Change {
     }
 }
 
+/// A move of an item without a shim.
+pub fn item(from: &str, to: &str) -> Change {
+    Change {
+        subject: Subject::Item,
+        ..moving(from, to)
+    }
+}
+
+/// A replacement of an item.
+pub fn duplicate(from: &str, to: &str) -> Change {
+    Change {
+        kind: ChangeKind::Replace { rename: Vec::new() },
+        ..item(from, to)
+    }
+}
+
 /// The same with a shim.
 pub fn shimmed(change: Change) -> Change {
     let request = ShimRequest {
