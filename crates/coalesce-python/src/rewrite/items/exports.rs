@@ -323,33 +323,39 @@ pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edi
                     .any(|entry| entry.text == *name)
             })
             .collect();
-        let span = with_quotes(&target.text, last.span);
-        let quote = target
-            .text
-            .get(span.start as usize..)
-            .and_then(|text| text.chars().next())
-            .unwrap_or('"');
-        let start = cut::line_start(&target.text, span.start);
-        let indentation = target
-            .text
-            .get(start as usize..span.start as usize)
-            .unwrap_or_default();
-        let parted = if indentation.trim().is_empty() && start > 0 {
-            format!(",{}{indentation}", cut::newline(&target.text))
-        } else {
-            ", ".to_owned()
-        };
-        let text: String = names
-            .iter()
-            .map(|name| format!("{parted}{quote}{name}{quote}"))
-            .collect();
+        let mut at = last.span.end;
+        let mut text = String::new();
+        for name in names {
+            let (place, entry) = entry_after(&target.text, last.span, name);
+            at = place;
+            text.push_str(&entry);
+        }
         if !text.is_empty() {
             edits
                 .entry(target.path.clone())
                 .or_default()
-                .push(Edit::insert(span.end, text));
+                .push(Edit::insert(at, text));
         }
     }
+}
+
+/// An entry of `__all__` that follows another one, laid out as that is: its place and text.
+pub fn entry_after(text: &str, last: ByteSpan, name: &str) -> (u32, String) {
+    let span = with_quotes(text, last);
+    let quote = text
+        .get(span.start as usize..)
+        .and_then(|text| text.chars().next());
+    let quote = quote.unwrap_or('"');
+    let start = cut::line_start(text, span.start);
+    let indentation = text
+        .get(start as usize..span.start as usize)
+        .unwrap_or_default();
+    let parted = if indentation.trim().is_empty() && start > 0 {
+        format!(",{}{indentation}", cut::newline(text))
+    } else {
+        ", ".to_owned()
+    };
+    (span.end, format!("{parted}{quote}{name}{quote}"))
 }
 
 fn removed(text: &str, analysis: &Analysis, gone: &[bool]) -> Vec<Edit> {

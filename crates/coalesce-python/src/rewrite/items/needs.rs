@@ -86,7 +86,7 @@ pub fn of(
             let annotation = used.annotation && (source.future || !used.eager);
             need.uses.push(Used {
                 span: root.span,
-                eager: used.eager && !annotation,
+                eager: used.eager && !annotation && !source.is_stub(),
                 annotation,
             });
             let key = match need.origin {
@@ -152,7 +152,12 @@ fn origins(
     {
         return Ok(needs);
     }
-    if bindings.len() > 1 && used.eager && !used.annotation && !is_conditional(source, name) {
+    if bindings.len() > 1
+        && !source.is_stub()
+        && used.eager
+        && !used.annotation
+        && !is_conditional(source, name)
+    {
         let message = format!("it needs `{name}`, which gets several values, while it is defined");
         return Err((root.span, message));
     }

@@ -41,6 +41,8 @@ pub struct Statement {
     pub kind: Kind,
     /// The name of a definition or of a plain assignment.
     pub name: Option<String>,
+    /// A block that would be empty without its imports.
+    pub only_imports: bool,
     /// Names whose objects the statement changes: `f.x = 1`, `X[0] = 1`, `X.append(1)`,
     /// `@f.register`.
     pub changes: Vec<String>,
@@ -60,6 +62,8 @@ pub struct Function {
 pub struct Outline {
     pub statements: Vec<Statement>,
     pub functions: Vec<Function>,
+    /// `if __name__ == "__main__":`, which is a body of its own, too.
+    pub programs: Vec<Function>,
     pub globals: Vec<(ByteSpan, String)>,
 }
 
@@ -128,8 +132,22 @@ impl Walker<'_> {
             span: self.span(statement),
             kind,
             name,
+            only_imports: match statement {
+                Stmt::If(block) => {
+                    let mut body = block.body.iter();
+                    block.elif_else_clauses.is_empty()
+                        && body.all(|each| matches!(each, Stmt::Import(_) | Stmt::ImportFrom(_)))
+                }
+                _ => false,
+            },
             changes: changes(statement),
         });
+        if let (Kind::Program, Stmt::If(block)) = (kind, statement) {
+            let entry = block.body.first();
+            let entry = entry.and_then(|first| self.line_of(self.span(first).start));
+            let span = self.span(statement);
+            self.found.programs.push(Function { span, entry });
+        }
     }
 
     fn function(&mut self, function: &ast::StmtFunctionDef) {

@@ -100,6 +100,7 @@ pub fn all(mapping: &Mapping<'_>, texts: &dyn Texts, arriving: Arriving, plan: &
         arriving,
         targets: Vec::new(),
         edits: Edits::new(),
+        backed: BTreeSet::new(),
         plan,
     };
     placing.find_targets();
@@ -149,6 +150,8 @@ struct Placing<'m, 'p> {
     arriving: Arriving,
     targets: Vec<Target>,
     edits: Edits,
+    /// Items that their old modules import at the top.
+    backed: BTreeSet<usize>,
     plan: &'p mut LanguagePlan,
 }
 
@@ -367,7 +370,11 @@ impl Placing<'_, '_> {
                 let line = back_line(self.mapping, &left.source, moved);
                 let node = self.nodes.of(&moved.parent);
                 let own = self.mapping.name_after(left.source.module);
-                let risky = self.loads.reaches(node, left.source.module, &own);
+                let program = uses.iter().all(|(span, _)| {
+                    let mut programs = left.source.outline.programs.iter();
+                    programs.any(|program| program.span.contains(*span))
+                });
+                let risky = program || self.loads.reaches(node, left.source.module, &own);
                 let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
                 match local(&left.source.outline, &spans, &line).filter(|_| risky && !eager) {
                     Some(edits) => {
@@ -379,6 +386,7 @@ impl Placing<'_, '_> {
                     }
                     None => {
                         lines.push(line);
+                        self.backed.insert(*index);
                         self.loads.add(left.source.module, node);
                     }
                 }
@@ -586,7 +594,14 @@ impl Placing<'_, '_> {
                 .collect();
             if !kept.is_empty() && !self.mapping.goes_away(left.source.module) {
                 let edits = self.edits.entry(left.source.path.clone()).or_default();
-                shims::append(self.mapping, &left.source, &kept, edits);
+                let own = left
+                    .items
+                    .iter()
+                    .filter(|index| self.backed.contains(index));
+                let own: Vec<&str> = own
+                    .filter_map(|index| Some(self.mapping.items.list.get(*index)?.item.as_str()))
+                    .collect();
+                shims::append(self.mapping, &left.source, &kept, &own, edits);
             }
         }
     }
@@ -638,10 +653,8 @@ fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
 fn local(outline: &Outline, uses: &[ByteSpan], statement: &str) -> Option<Vec<Edit>> {
     let mut edits: Vec<Edit> = Vec::new();
     for span in uses {
-        let function = outline
-            .functions
-            .iter()
-            .find(|function| function.span.contains(*span))?;
+        let mut bodies = outline.functions.iter().chain(&outline.programs);
+        let function = bodies.find(|function| function.span.contains(*span))?;
         let (at, indentation) = function.entry.as_ref()?;
         // Decorators and defaults stand before the body.
         if span.start < *at {

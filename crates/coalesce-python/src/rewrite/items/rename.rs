@@ -48,8 +48,21 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
         spans.dedup();
         let edits = plan.edits.entry(source.path.clone()).or_default();
         edits.extend(spans.into_iter().map(|span| Edit::replace(span, name)));
+        for entry in analysis
+            .all
+            .iter()
+            .flatten()
+            .filter(|entry| entry.text == item)
+        {
+            edits.push(if moved.change.shim.is_some() {
+                let (at, text) = super::exports::entry_after(&source.text, entry.span, name);
+                Edit::insert(at, text)
+            } else {
+                Edit::replace(entry.span, name)
+            });
+        }
         if moved.change.shim.is_some() && source.path.extension() == Some("py") {
-            super::shims::append(mapping, source, &[moved], edits);
+            super::shims::append(mapping, source, &[moved], &[], edits);
         }
         return;
     };

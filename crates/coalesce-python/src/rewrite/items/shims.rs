@@ -11,8 +11,14 @@ use coalesce_model::{ByteSpan, Edit};
 use super::{Moved, cut, source::Source};
 use crate::{extract::ITEM_SHIM, rewrite::mapping::Mapping};
 
-/// Appends the shim of some items of one file.
-pub fn append(mapping: &Mapping<'_>, source: &Source, kept: &[&Moved], edits: &mut Vec<Edit>) {
+/// Appends the shim of some items of one file; those of `own` names are imported there, too.
+pub fn append(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    kept: &[&Moved],
+    own: &[&str],
+    edits: &mut Vec<Edit>,
+) {
     let mut manifests: BTreeMap<&str, Vec<&Moved>> = BTreeMap::new();
     for moved in kept {
         if let Some(request) = &moved.change.shim {
@@ -25,7 +31,7 @@ pub fn append(mapping: &Mapping<'_>, source: &Source, kept: &[&Moved], edits: &m
         text.push_str(&if stub {
             types(manifest, &items)
         } else {
-            shim(&mapping.name_after(source.module), manifest, &items)
+            shim(&mapping.name_after(source.module), manifest, &items, own)
         });
     }
     let length = source.text.len();
@@ -61,7 +67,7 @@ fn types(manifest: &str, items: &[&Moved]) -> String {
     format!("\n{ITEM_SHIM}{manifest} {}\n{lines}", names(items))
 }
 
-fn shim(old: &str, manifest: &str, items: &[&Moved]) -> String {
+fn shim(old: &str, manifest: &str, items: &[&Moved], own: &[&str]) -> String {
     let request = items.first().and_then(|moved| moved.change.shim.as_ref());
     let since = request
         .and_then(|request| request.since.as_ref())
@@ -82,6 +88,7 @@ fn shim(old: &str, manifest: &str, items: &[&Moved]) -> String {
         .collect();
     let imports: String = items
         .iter()
+        .filter(|moved| !own.contains(&moved.item.as_str()))
         .map(|moved| {
             format!(
                 "    from {} import {} as {}\n",
@@ -89,6 +96,12 @@ fn shim(old: &str, manifest: &str, items: &[&Moved]) -> String {
             )
         })
         .collect();
+    let imports = if imports.is_empty() {
+        String::new()
+    } else {
+        format!("import typing as _typing\n\nif _typing.TYPE_CHECKING:\n{imports}\n\n")
+    };
+    let typing = if imports.is_empty() { "" } else { ", _typing" };
     TEMPLATE
         .replace(
             "@MARKER@",
@@ -99,17 +112,14 @@ fn shim(old: &str, manifest: &str, items: &[&Moved]) -> String {
         .replace("@REMOVAL@", &removal)
         .replace("@TABLE@", &table)
         .replace("@IMPORTS@", &imports)
+        .replace("@TYPING@", typing)
 }
 
 const TEMPLATE: &str = r#"
 
 @MARKER@
-import typing as _typing
-
-if _typing.TYPE_CHECKING:
-@IMPORTS@
-
-def _forward_items(moved):
+@IMPORTS@def _forward_items(moved):
+    import dis
     import importlib
     import sys
     import warnings
@@ -129,6 +139,10 @@ def _forward_items(moved):
             frame = frame.f_back
         if frame is None:
             warnings.warn(message, DeprecationWarning)
+            return
+        operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+        if operation in ("IMPORT_STAR", "CALL_INTRINSIC_1"):
+            # A star import names nothing.
             return
         place = (message, frame.f_code.co_filename, frame.f_lineno)
         if place not in seen:
@@ -193,5 +207,5 @@ _forward_items(
     {
 @TABLE@    }
 )
-del _forward_items, _typing
+del _forward_items@TYPING@
 "#;

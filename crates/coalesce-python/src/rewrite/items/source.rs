@@ -49,6 +49,13 @@ impl Source {
     }
 }
 
+impl Source {
+    /// A file of types: nothing in it is executed.
+    pub fn is_stub(&self) -> bool {
+        self.path.extension() == Some("pyi")
+    }
+}
+
 /// Whether a file has `from __future__ import annotations`.
 pub fn has_future(analysis: &Analysis) -> bool {
     analysis.imports.iter().any(|(import, _)| {
@@ -306,6 +313,7 @@ fn unused(
     if package || source.path.extension() == Some("pyi") {
         return;
     }
+    let mut whole_statements = Vec::new();
     let roots = || {
         source
             .analysis
@@ -355,28 +363,41 @@ fn unused(
             continue;
         }
         if goes.iter().all(|goes| *goes) {
-            if typing && alone_in_block(source, import.span) {
-                continue;
-            }
-            edits.extend(whole(&source.text, import.span));
+            whole_statements.push(import.span);
             continue;
         }
         let spans: Vec<ByteSpan> = import.leaves.iter().map(|leaf| leaf.span).collect();
         let removal = list::remove(&source.text, &spans, &goes);
         edits.extend(removal.spans.into_iter().map(Edit::delete));
     }
+    for span in &whole_statements {
+        match emptied(source, *span, &whole_statements) {
+            Some(block) => edits.extend(block.and_then(|block| whole(&source.text, block))),
+            None => edits.extend(whole(&source.text, *span)),
+        }
+    }
 }
 
-/// Whether a block would be empty without this statement.
-fn alone_in_block(source: &Source, span: ByteSpan) -> bool {
-    let Some(block) = source.outline.around(span.start) else {
-        return true;
-    };
-    let block = source.outline.statements.get(block).map(|block| block.span);
-    let others = source.analysis.imports.iter().filter(|(import, _)| {
-        import.span != span && block.is_some_and(|block| block.contains(import.span))
-    });
-    others.count() == 0
+/// The block around a statement when nothing is left in it: the whole of it goes once, with the
+/// first of its imports; nothing goes where it holds other things.
+fn emptied(source: &Source, span: ByteSpan, gone: &[ByteSpan]) -> Option<Option<ByteSpan>> {
+    let block = source.outline.around(span.start)?;
+    let block = source.outline.statements.get(block)?;
+    if block.kind == Kind::Import {
+        return None;
+    }
+    let mut imports = source
+        .analysis
+        .imports
+        .iter()
+        .map(|(import, _)| import.span);
+    let inside = |other: &ByteSpan| block.span.contains(*other);
+    let stays = imports.any(|other| inside(&other) && !gone.contains(&other));
+    if stays {
+        return None;
+    }
+    let first = gone.iter().filter(|other| inside(other)).min() == Some(&span);
+    Some((block.only_imports && first).then_some(block.span))
 }
 
 /// The lines of a statement that has them to itself.
