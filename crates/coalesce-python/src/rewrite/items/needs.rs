@@ -132,7 +132,9 @@ fn origins(
     if let Some(index) = mapping.items.index(source.module, name) {
         return Ok(vec![need(name, Origin::Item(index), false)]);
     }
-    let bindings = source.analysis.bindings(0, name);
+    // What only the file run as a program binds is not there for others.
+    let all = source.analysis.bindings(0, name);
+    let bindings: Vec<_> = all.iter().filter(|binding| !binding.program).collect();
     if bindings.iter().all(|binding| inside(binding.span)) {
         return Ok(Vec::new());
     }

@@ -65,6 +65,8 @@ pub struct Outline {
     /// `if __name__ == "__main__":`, which is a body of its own, too.
     pub programs: Vec<Function>,
     pub globals: Vec<(ByteSpan, String)>,
+    /// Names that executing the module calls, and decorators.
+    pub calls: Vec<String>,
 }
 
 impl Outline {
@@ -81,6 +83,9 @@ impl Outline {
             for (at, statement) in module.body.iter().enumerate() {
                 walker.statement(at, statement);
                 walker.visit_stmt(statement);
+                let mut calls = Calls::default();
+                calls.visit_stmt(statement);
+                walker.found.calls.extend(calls.names);
             }
         }
         walker.found
@@ -188,6 +193,48 @@ impl Visitor<'_> for Walker<'_> {
                 self.found.globals.extend(names);
             }
             _ => visitor::walk_stmt(self, statement),
+        }
+    }
+}
+
+/// What is called when a statement of a module is executed.
+#[derive(Default)]
+struct Calls {
+    names: Vec<String>,
+}
+
+impl Visitor<'_> for Calls {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                for decorator in &function.decorator_list {
+                    self.names.extend(base(&decorator.expression));
+                    self.visit_expr(&decorator.expression);
+                }
+                let parameters = function.parameters.iter_non_variadic_params();
+                for default in parameters.filter_map(|parameter| parameter.default.as_deref()) {
+                    self.visit_expr(default);
+                }
+            }
+            Stmt::ClassDef(class) => {
+                let decorators = class.decorator_list.iter();
+                self.names
+                    .extend(decorators.filter_map(|decorator| base(&decorator.expression)));
+                visitor::walk_stmt(self, statement);
+            }
+            Stmt::If(block) if is_program(&block.test) => {}
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Lambda(_) => {}
+            Expr::Call(call) => {
+                self.names.extend(base(&call.func));
+                visitor::walk_expr(self, expression);
+            }
+            _ => visitor::walk_expr(self, expression),
         }
     }
 }

@@ -346,6 +346,7 @@ impl Placing<'_, '_> {
     /// The old modules go on using what left: they import it.
     fn back(&mut self, eager: bool) {
         let mut made: Vec<(TreePath, Edit)> = Vec::new();
+        let mut cycles = Vec::new();
         for left in &self.arriving.left {
             if self.mapping.goes_away(left.source.module) {
                 continue;
@@ -376,7 +377,14 @@ impl Placing<'_, '_> {
                 });
                 let risky = program || self.loads.reaches(node, left.source.module, &own);
                 let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
-                match local(&left.source.outline, &spans, &line).filter(|_| risky && !eager) {
+                let inner = local(&left.source.outline, &spans, &line);
+                let inner = inner.filter(|_| risky && !eager);
+                if inner.is_some()
+                    && let Some(span) = spans.iter().find(|span| left.source.runs_early(**span))
+                {
+                    cycles.push((left.source.path.clone(), *span, moved.change.from.clone()));
+                }
+                match inner {
                     Some(edits) => {
                         made.extend(
                             edits
@@ -399,6 +407,9 @@ impl Placing<'_, '_> {
         }
         for (path, edit) in made {
             self.edits.entry(path).or_default().push(edit);
+        }
+        for (path, span, item) in cycles {
+            self.plan.refusals.push(early(&path, span, &item));
         }
     }
 
@@ -441,6 +452,16 @@ impl Placing<'_, '_> {
             .collect();
         match local(&left.source.outline, &executed, &statement) {
             Some(edits) => {
+                if let Some(used) = need
+                    .uses
+                    .iter()
+                    .find(|used| left.source.runs_early(used.span))
+                {
+                    let item = format!("{}.{}", target.parent, need.name);
+                    self.plan
+                        .refusals
+                        .push(early(&left.source.path, used.span, &item));
+                }
                 let types = need.uses.iter().any(|used| used.annotation);
                 found.edits.extend(edits);
                 if types {
@@ -605,6 +626,16 @@ impl Placing<'_, '_> {
             }
         }
     }
+}
+
+/// An import inside of a function that may run while the modules of a cycle are imported.
+fn early(path: &TreePath, span: ByteSpan, item: &str) -> Finding {
+    let message = format!(
+        "`{item}` would be imported in a function that may run while its module is being imported: \
+         a new import cycle"
+    );
+    let help = "move what needs each other together";
+    refusal(path, Some(span), message, Some(help))
 }
 
 /// The edits of a file, and what its reader should know.

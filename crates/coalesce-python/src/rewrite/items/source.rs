@@ -1,5 +1,7 @@
 //! The file that a definition leaves: what goes with it, what stays, what it is refused for.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{
     ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
 };
@@ -30,6 +32,8 @@ pub struct Source {
     /// Types are not evaluated: `from __future__ import annotations`.
     pub future: bool,
     pub has_star: bool,
+    /// Names of definitions that may run while the module is imported.
+    pub early: BTreeSet<String>,
 }
 
 impl Source {
@@ -37,11 +41,13 @@ impl Source {
         let path = mapping.graph.modules.get(module)?.path.clone();
         let text = texts.text(&path)?.to_string();
         let analysis = Analysis::new(&text);
+        let outline = Outline::new(&text);
         Some(Self {
             module,
+            early: early(&analysis, &outline),
             future: has_future(&analysis) || path.extension() == Some("pyi"),
             has_star: has_star(&analysis),
-            outline: Outline::new(&text),
+            outline,
             analysis,
             path,
             text,
@@ -49,7 +55,41 @@ impl Source {
     }
 }
 
+/// What executing a module calls, and what that uses in turn, by the names of definitions.
+fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
+    let mut open: Vec<String> = outline.calls.clone();
+    let mut early = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        let own = outline
+            .statements
+            .iter()
+            .filter(|each| each.name.as_ref() == Some(&name));
+        let spans: Vec<ByteSpan> = own.map(|each| each.span).collect();
+        if !early.insert(name) {
+            continue;
+        }
+        for used in &analysis.uses {
+            if let Some(root) = used.chain.first()
+                && spans.iter().any(|span| span.contains(root.span))
+                && !early.contains(&root.text)
+            {
+                open.push(root.text.clone());
+            }
+        }
+    }
+    early
+}
+
 impl Source {
+    /// Whether the definition around a place may run while the module is imported.
+    pub fn runs_early(&self, at: ByteSpan) -> bool {
+        let statement = self.outline.around(at.start);
+        let name = statement
+            .and_then(|at| self.outline.statements.get(at))
+            .and_then(|statement| statement.name.as_ref());
+        name.is_some_and(|name| self.early.contains(name))
+    }
+
     /// A file of types: nothing in it is executed.
     pub fn is_stub(&self) -> bool {
         self.path.extension() == Some("pyi")
