@@ -191,6 +191,35 @@ fn a_duplicate_gives_way() {
 }
 
 #[test]
+fn what_is_patched_is_what_is_read() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nimport json\nimport os\n\n\ndef helper():\n    return os\n\n\ndef f():\n    return helper(), json, os\n\n\ndef g():\n    return f()\n//- pkg/new.py\nX = 1\n//- test_old.py\nfrom unittest import mock\n\n\n@mock.patch(\"pkg.old.f\")\n@mock.patch(\"pkg.old.helper\")\n@mock.patch(\"pkg.old.json\")\n@mock.patch(\"pkg.old.json.loads\")\ndef test(*mocks): ...\n",
+        &[item("pkg.old.f", "pkg.new.f")],
+        "//- pkg/old.py\nimport os\nfrom pkg import new\n\n\ndef helper():\n    return os\n\n\ndef g():\n    return new.f()\n//- pkg/new.py\nimport json\nimport os\nfrom pkg import old\n\n\nX = 1\n\n\ndef f():\n    return old.helper(), json, os\n//- test_old.py\nfrom unittest import mock\n\n\n@mock.patch(\"pkg.new.f\")\n@mock.patch(\"pkg.old.helper\")\n@mock.patch(\"pkg.new.json\")\n@mock.patch(\"pkg.new.json.loads\")\ndef test(*mocks): ...\n",
+    );
+}
+
+#[test]
+fn what_runs_while_modules_are_imported_waits_for_nothing() {
+    let texts = MemoryTexts::fixture(
+        "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef g():\n    return f()\n\n\nX = g()\n//- pkg/new.py\nfrom pkg.old import X\n",
+    );
+    let refusals = plan(&texts, &[item("pkg.old.f", "pkg.new.f")], false).refusals;
+    let cycle = |refusal: &&coalesce_model::Finding| refusal.message.contains("a new import cycle");
+    assert_eq!(refusals.iter().filter(cycle).count(), 1, "{refusals:?}");
+}
+
+/// Imports in blocks: what only the program needs, and a block that would be empty.
+#[test]
+fn imports_in_blocks() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from pkg.other import T\n    from pkg.other import U\n\n\ndef f(x: \"T\", y: \"U\"):\n    return 1\n\n\nif __name__ == \"__main__\":\n    import os\n\n    f(os, 2)\n//- pkg/other.py\nT = U = int\n",
+        &[item("pkg.old.f", "pkg.new.f")],
+        "//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\n\nif __name__ == \"__main__\":\n    from pkg.new import f\n    import os\n\n    f(os, 2)\n//- pkg/new.py\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from pkg.other import T, U\n\n\ndef f(x: \"T\", y: \"U\"):\n    return 1\n",
+    );
+}
+
+#[test]
 fn refusals() {
     let tree = |old: &str, new: &str| {
         MemoryTexts::fixture(&format!(

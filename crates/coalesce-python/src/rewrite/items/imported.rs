@@ -35,6 +35,8 @@ pub struct Line {
     pub module: Option<usize>,
     /// For type checkers alone.
     pub typing: bool,
+    /// It binds a module whose names are read later: no cycle hurts it.
+    pub late: bool,
 }
 
 impl Line {
@@ -79,11 +81,18 @@ pub fn resolve(
     block: &Block,
     need: &Need,
     target: &Target,
-    taken: &[&Line],
+    (taken, patched): (&[&Line], bool),
 ) -> Result<Resolved, Problem> {
     let Some(mut line) = line(mapping, source, need, target) else {
         return Ok(Resolved::default());
     };
+    if need.origin == Origin::Back
+        && patched
+        && !need.eager()
+        && let Some(resolved) = through_module(source, block, need, target, &line, taken)
+    {
+        return Ok(resolved);
+    }
     let text: String = block
         .extents
         .iter()
@@ -166,6 +175,45 @@ pub fn resolve(
     })
 }
 
+/// A name that others set in the old module is read there each time: `old.name`.
+fn through_module(
+    source: &Source,
+    block: &Block,
+    need: &Need,
+    target: &Target,
+    line: &Line,
+    taken: &[&Line],
+) -> Option<Resolved> {
+    let (above, leaf) = line.parent.as_ref()?.rsplit_once('.')?;
+    let text: String = block
+        .extents
+        .iter()
+        .filter_map(|span| span.of(&source.text))
+        .collect();
+    let module = Line {
+        parent: Some(above.to_owned()),
+        name: leaf.to_owned(),
+        bound: leaf.to_owned(),
+        late: true,
+        ..line.clone()
+    };
+    let known = taken
+        .iter()
+        .any(|other| other.bound == leaf && !same(other, &module));
+    let bound = target
+        .analysis
+        .scopes
+        .iter()
+        .any(|scope| scope.bindings.contains_key(leaf));
+    if known || bound || mentions(&text, leaf) {
+        return None;
+    }
+    Some(Resolved {
+        line: Some(module),
+        rename: Some(format!("{leaf}.{}", need.name)),
+    })
+}
+
 fn same(a: &Line, b: &Line) -> bool {
     (&a.parent, &a.name, &a.bound) == (&b.parent, &b.name, &b.bound)
 }
@@ -184,6 +232,7 @@ fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) ->
         relative: prefers_dots(target, source),
         module,
         typing: need.typing,
+        late: false,
     };
     match &need.origin {
         Origin::Back => Some(own(
@@ -254,6 +303,7 @@ fn imported(
             relative: false,
             module: graph.find(Some(source.module), name),
             typing: need.typing,
+            late: false,
         });
     };
     let base = import.base(graph.package_of(source.module))?;
@@ -270,6 +320,7 @@ fn imported(
         relative: from.level > 0,
         module,
         typing: need.typing,
+        late: false,
     })
 }
 

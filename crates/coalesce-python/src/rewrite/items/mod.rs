@@ -12,6 +12,7 @@ mod imported;
 mod needs;
 mod order;
 mod outline;
+mod patches;
 mod place;
 mod rename;
 mod shims;

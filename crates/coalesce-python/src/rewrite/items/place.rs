@@ -11,7 +11,7 @@ use super::{
     needs::Need,
     order::Loads,
     outline::{Kind, Outline},
-    refusal, shims,
+    patches, refusal, shims,
     source::{self, Source},
 };
 use crate::{
@@ -108,6 +108,13 @@ pub fn all(mapping: &Mapping<'_>, texts: &dyn Texts, arriving: Arriving, plan: &
     placing.write();
     placing.exports();
     placing.sources();
+    patches::follow(
+        mapping,
+        texts,
+        &placing.arriving,
+        placing.plan,
+        &mut placing.edits,
+    );
     let edits = std::mem::take(&mut placing.edits);
     let left = std::mem::take(&mut placing.arriving.left);
     for (path, made) in edits {
@@ -300,7 +307,11 @@ impl Placing<'_, '_> {
             }
             for (need_at, need) in block.needs.iter().enumerate() {
                 let taken: Vec<&Line> = result.iter().map(|(_, _, line)| line).collect();
-                match resolve(self.mapping, &left.source, block, need, target, &taken) {
+                let own = self.mapping.graph.modules.get(left.source.module);
+                let full = own.map(|own| format!("{}.{}", own.name, need.name));
+                let patched = full.is_some_and(|full| patches::is_set(self.texts, &full));
+                let known = (taken.as_slice(), patched);
+                match resolve(self.mapping, &left.source, block, need, target, known) {
                     Ok(Resolved { line, rename }) => {
                         if let Some(name) = rename {
                             let edits = need.uses.iter();
@@ -368,6 +379,17 @@ impl Placing<'_, '_> {
                     made.extend(edits.map(|edit| (left.source.path.clone(), edit)));
                     continue;
                 }
+                if patches::is_set(self.texts, &moved.change.from)
+                    && let Some((line, edits)) =
+                        patches::through_module(self.mapping, &left.source, moved, &uses)
+                {
+                    let edits = edits
+                        .into_iter()
+                        .map(|edit| (left.source.path.clone(), edit));
+                    made.extend(edits);
+                    lines.extend((!lines.contains(&line)).then_some(line));
+                    continue;
+                }
                 let line = back_line(self.mapping, &left.source, moved);
                 let node = self.nodes.of(&moved.parent);
                 let own = self.mapping.name_after(left.source.module);
@@ -425,7 +447,7 @@ impl Placing<'_, '_> {
         let risky = line.module.is_some_and(|module| {
             !direct(module) && self.loads.reaches(module, target.node, &target.parent)
         });
-        if line.typing || !risky {
+        if line.typing || line.late || !risky {
             self.top(at, line);
             return;
         }

@@ -450,6 +450,15 @@ pub fn whole(text: &str, span: ByteSpan) -> Option<Edit> {
     alone.then(|| Edit::delete(ByteSpan::new(start, end)))
 }
 
+/// Whether a chain stands in a text other than at the end of a full name in a string, which follows.
+fn named(text: &str, chain: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), chain.as_bytes()).any(|at| {
+        let before = text.get(..at).unwrap_or_default();
+        let word = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+        !word.ends_with(['"', '\'']) || word.len() == before.len()
+    })
+}
+
 /// Whether others may have a name from this module, or it is exported.
 fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Texts) -> bool {
     let graph = mapping.graph;
@@ -480,6 +489,6 @@ fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Tex
             .any(|path| {
                 texts
                     .text(path)
-                    .is_some_and(|text| text.contains(&chain) || text.contains(&pair))
+                    .is_some_and(|text| named(&text, &chain) || text.contains(&pair))
             })
 }
