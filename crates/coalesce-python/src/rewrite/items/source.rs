@@ -412,7 +412,11 @@ fn unused(
     }
     for span in &whole_statements {
         match emptied(source, *span, &whole_statements) {
-            Some(block) => edits.extend(block.and_then(|block| whole(&source.text, block))),
+            Some(block) => {
+                let lines = block.and_then(|block| whole(&source.text, block));
+                let lines = lines.map(|edit| cut::with_blanks(&source.text, edit.span));
+                edits.extend(lines.map(Edit::delete));
+            }
             None => edits.extend(whole(&source.text, *span)),
         }
     }
