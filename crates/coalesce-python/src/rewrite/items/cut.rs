@@ -156,10 +156,47 @@ pub fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
         }
         match result.last_mut().filter(|last| meets(last)) {
             Some(last) => {
-                last.text.push_str(&edit.text);
+                last.text = with_import(&last.text, &edit.text);
                 last.span = edit.span;
             }
             None => result.push(edit),
+        }
+    }
+    result
+}
+
+/// One insertion after another; lines that import from one module are one line.
+fn with_import(first: &str, second: &str) -> String {
+    let parts = |line: &str| {
+        let (head, names) = line.strip_suffix('\n')?.split_once(" import ")?;
+        let plain = !names.contains(['\n', '(', '#']) && head.trim_start().starts_with("from ");
+        plain.then(|| (head.to_owned(), names.to_owned()))
+    };
+    match (parts(first), parts(second)) {
+        (Some((head, names)), Some((other, more))) if head == other => {
+            format!("{head} import {names}, {more}\n")
+        }
+        _ => format!("{first}{second}"),
+    }
+}
+
+/// Lines that import from one module as one line, in the order in which they come.
+pub fn joined_imports(lines: Vec<String>) -> Vec<String> {
+    let mut result: Vec<String> = Vec::new();
+    for line in lines {
+        let head = line
+            .split_once(" import ")
+            .map(|(head, _)| format!("{head} import "));
+        let known = head
+            .as_ref()
+            .filter(|head| head.starts_with("from "))
+            .and_then(|head| {
+                let same = |other: &&mut String| other.starts_with(head.as_str());
+                result.iter_mut().find(same)
+            });
+        match (known, line.split_once(" import ")) {
+            (Some(known), Some((_, names))) => known.push_str(&format!(", {names}")),
+            _ => result.push(line),
         }
     }
     result

@@ -422,7 +422,7 @@ impl Placing<'_, '_> {
                 }
             }
             let header = Header::new(&left.source.text, &left.source.outline);
-            let text = header.text(&lines);
+            let text = header.text(&cut::joined_imports(lines));
             if !text.is_empty() {
                 made.push((left.source.path.clone(), Edit::insert(header.at, text)));
             }
