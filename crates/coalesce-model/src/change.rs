@@ -1,26 +1,42 @@
 //! What a manifest asks of one language, after the entries were checked against the index.
 
-/// One module that gives up its old name.
+/// One module or item that gives up its old name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Canonical name before.
     pub from: String,
-    /// Canonical name after.
+    /// Canonical name after; for an item, the item's own: `pkg.new.f`.
     pub to: String,
+    /// Whether the names are those of modules or of items.
+    pub subject: Subject,
     /// What happens to it.
     pub kind: ChangeKind,
     /// What stays at the old name; `None`: nothing.
     pub shim: Option<ShimRequest>,
 }
 
-/// What happens to the module of a [`Change`]. Its submodules go with it unless a longer `from`
-/// says otherwise.
+/// What gives up its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A module or a crate root, with everything below it.
+    #[default]
+    Module,
+    /// An item that stands in a module: function, class, type, constant, macro. Every item of a
+    /// set is a change of its own; all changes of a call hold at once, so that items which need
+    /// each other and arrive at one place are one set.
+    Item,
+}
+
+/// What happens to the subject of a [`Change`]. Submodules go with their module unless a longer
+/// `from` says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Its file goes to the new name, which does not exist yet.
+    /// Its file, or the text of its definition, goes to the new name, which does not exist yet
+    /// (an item's may be a re-export of that very item).
     Move,
-    /// Its file goes away; references name the module `to`, which exists. `rename` maps names of
-    /// the old module to names of the new one, where they differ.
+    /// Its file or definition goes away; references name `to`, which exists and is of the same
+    /// subject. `rename` maps names of the old module to names of the new one, where they differ;
+    /// empty for items.
     Replace {
         /// `(old item, new item)`.
         rename: Vec<(String, String)>,
@@ -77,6 +93,7 @@ mod tests {
         Change {
             from: from.into(),
             to: to.into(),
+            subject: Subject::Module,
             kind,
             shim: None,
         }
@@ -87,6 +104,10 @@ mod tests {
         let changes = [
             change("p.gpu", "q.gpu", ChangeKind::Move),
             change("p.gpu.pool", "q.pool", ChangeKind::Move),
+            Change {
+                subject: Subject::Item,
+                ..change("p.gpu.f", "q.other.g", ChangeKind::Move)
+            },
             change(
                 "p.old",
                 "p.new",
@@ -98,6 +119,8 @@ mod tests {
         for (name, after) in [
             ("p.gpu.pool.X", Some("q.pool.X")),
             ("p.gpu.cache", Some("q.gpu.cache")),
+            ("p.gpu.f", Some("q.other.g")),
+            ("p.gpu.f.attribute", Some("q.other.g.attribute")),
             ("p.gpu_memory", None),
             ("p.old.f", Some("p.new.g")),
             ("p.old", Some("p.new")),

@@ -58,6 +58,26 @@ pub struct RewriteOptions {
     pub prose: bool,
 }
 
+/// What stands at the name of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemPlace {
+    /// The definition, or several of one name (overloads, namespaces, conditions).
+    Defined,
+    /// The name leads on to the definition of this full name.
+    Reexport(String),
+    /// A shim that the manifest of this id left.
+    Shim(String),
+}
+
+/// An item of the tree, as the name in a manifest finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundItem {
+    /// The module whose name the item's begins with: index into [`LanguageGraph::modules`].
+    pub module: usize,
+    /// What stands there.
+    pub place: ItemPlace,
+}
+
 /// The resolved modules, imports and names of one language.
 pub trait LanguageGraph: Send + Sync {
     /// Which language.
@@ -89,6 +109,15 @@ pub trait LanguageGraph: Send + Sync {
         self.knows(name)
     }
 
+    /// The item called `name`, `module<sep>item`; `None` when no module has one. A name may be that
+    /// of a module as well; then the manifest has to say which it means.
+    fn item(&self, name: &str) -> Option<FoundItem>;
+
+    /// Why items of this language are not moved; `None` where they are.
+    fn refuses_items(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The full name of what `name` means once re-exports are followed; `None` when that is not
     /// something of the tree, or the language does not say.
     fn canonical(&self, name: &str) -> Option<String> {
@@ -99,8 +128,9 @@ pub trait LanguageGraph: Send + Sync {
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
 
-    /// Works the changes out. They are already checked: each `from` is a module of this graph, a
-    /// move's `to` is not and a replacement's `to` is, none names another one's target.
+    /// Works the changes out. They are already checked: each `from` is a module of this graph or an
+    /// item that one defines, a move's `to` is not (or leads to that item) and a replacement's `to`
+    /// is, none names another one's target. What cannot be moved safely is a refusal of the plan.
     fn rewrite(
         &self,
         changes: &[Change],

@@ -86,11 +86,24 @@ impl Verb {
     }
 }
 
+/// What an entry says that its names are, where a name may be several things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    /// `kind = "module"`.
+    Module,
+    /// `kind = "item"`.
+    Item,
+    /// `kind = "crate"`: the root of a crate, a Rust name of one segment.
+    Crate,
+}
+
 /// One `[[move]]` or `[[replace]]`.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What it does.
     pub verb: Verb,
+    /// `kind`, when the entry gives it.
+    pub kind: Option<NameKind>,
     /// The name before.
     pub from: Name,
     /// The name after.

@@ -1,10 +1,14 @@
 //! Holds manifest entries against the tree: which are done, which are open, which cannot be.
+//!
+//! Modules are looked at here; `items` does the same for entries that name an item.
+
+mod items;
 
 use std::collections::BTreeMap;
 
 use coalesce_index::Index;
 use coalesce_model::{
-    Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Texts, TreePath,
+    Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts, TreePath,
     manifest::{Entry, Manifest, ManifestError, Name, Verb, nearest},
 };
 
@@ -90,18 +94,15 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn entry(&mut self, manifest: &Manifest, entry: &Entry, checked: &mut Checked) {
         let from = self.candidates(&entry.from);
+        let Some(subject) = self.subject(manifest, entry, &from) else {
+            return;
+        };
+        if subject == Subject::Item {
+            self.item_entry(manifest, entry, checked);
+            return;
+        }
         let done = self.done(manifest, entry, &from);
-        checked.entries.push(EntryReport {
-            manifest: manifest.id.clone(),
-            verb: entry.verb,
-            from: entry.from.text.clone(),
-            to: entry.to.text.clone(),
-            state: if done {
-                EntryState::Done
-            } else {
-                EntryState::Open
-            },
-        });
+        checked.entries.push(report(manifest, entry, done));
         if done {
             return;
         }
@@ -117,7 +118,7 @@ impl<'a> Checker<'a> {
                 .changes
                 .entry(module.language)
                 .or_default()
-                .push(change(manifest, entry));
+                .push(change(manifest, entry, Subject::Module));
         }
     }
 
@@ -198,18 +199,6 @@ impl<'a> Checker<'a> {
 
     fn missing(&mut self, manifest: &Manifest, name: &Name) {
         let graphs = self.index.graphs();
-        if graphs.iter().any(|graph| graph.knows(&name.text)) {
-            let message = format!(
-                "`{}` is an item; this version moves and replaces modules",
-                name.text
-            );
-            self.errors.push(manifest.error(
-                name.span,
-                message,
-                Some("move the module that defines it".to_owned()),
-            ));
-            return;
-        }
         let names = graphs
             .iter()
             .flat_map(|graph| graph.modules())
@@ -390,7 +379,21 @@ fn qualified(module: &Module, name: &str) -> String {
     format!("{directory}//{name}")
 }
 
-fn change(manifest: &Manifest, entry: &Entry) -> Change {
+fn report(manifest: &Manifest, entry: &Entry, done: bool) -> EntryReport {
+    EntryReport {
+        manifest: manifest.id.clone(),
+        verb: entry.verb,
+        from: entry.from.text.clone(),
+        to: entry.to.text.clone(),
+        state: if done {
+            EntryState::Done
+        } else {
+            EntryState::Open
+        },
+    }
+}
+
+fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
     let shim = ShimRequest {
         manifest: manifest.id.clone(),
         since: manifest.since.clone(),
@@ -399,6 +402,7 @@ fn change(manifest: &Manifest, entry: &Entry) -> Change {
     Change {
         from: entry.from.text.clone(),
         to: entry.to.text.clone(),
+        subject,
         kind: match entry.verb {
             Verb::Move => ChangeKind::Move,
             Verb::Replace => ChangeKind::Replace {

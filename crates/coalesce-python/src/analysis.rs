@@ -86,6 +86,10 @@ pub struct Use {
     pub store: bool,
     /// Evaluated with the module.
     pub eager: bool,
+    /// It stands in a type, which need not be evaluated.
+    pub annotation: bool,
+    /// The last attribute of the chain is assigned to or deleted.
+    pub assigned: bool,
 }
 
 /// A string literal.
@@ -443,6 +447,8 @@ impl<'t> Walker<'t> {
             chain,
             store,
             eager: self.executed(),
+            annotation: self.annotation,
+            assigned: false,
         });
     }
 
@@ -676,7 +682,12 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 );
             }
             Expr::Attribute(attribute) => match self.chain(attribute) {
-                Some(chain) => self.use_name(chain, false),
+                Some(chain) => {
+                    self.use_name(chain, false);
+                    if let Some(last) = self.found.uses.last_mut() {
+                        last.assigned = !matches!(attribute.ctx, ExprContext::Load);
+                    }
+                }
                 None => visitor::walk_expr(self, expression),
             },
             Expr::StringLiteral(literal) => self.string(literal),

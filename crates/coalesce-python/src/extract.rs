@@ -58,6 +58,7 @@ fn source(text: &str) -> PythonFacts {
     PythonFacts {
         lines: lines.line_count(text),
         shim: shim_marker(text),
+        item_shims: item_shims(text),
         syntax_error: analysis.syntax_error,
         imports,
         defines,
@@ -77,6 +78,22 @@ pub fn shim_marker(text: &str) -> Option<String> {
     })?;
     Some(line.trim().to_owned())
 }
+
+/// The items that shims keep in a file, from the markers `# coalesce: item shim ID a, b`.
+fn item_shims(text: &str) -> Vec<(String, String)> {
+    let marked = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(ITEM_SHIM)?.trim().split_once(' '));
+    let each = marked.flat_map(|(manifest, items)| {
+        items
+            .split(',')
+            .map(|item| (item.trim().to_owned(), manifest.to_owned()))
+    });
+    each.collect()
+}
+
+/// What the marker of a shim of items begins with.
+pub const ITEM_SHIM: &str = "# coalesce: item shim ";
 
 /// Whether a text is a dotted name of two and more segments.
 #[must_use]

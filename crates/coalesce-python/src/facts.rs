@@ -19,6 +19,8 @@ pub struct PythonFacts {
     pub lines: u32,
     /// Id of the manifest that a shim names.
     pub shim: Option<String>,
+    /// Items that a shim at the end of the file keeps at their old name, and the manifest of each.
+    pub item_shims: Vec<(String, String)>,
     /// Where and why the file does not parse; the other facts are then what could be recovered.
     pub syntax_error: Option<(ByteSpan, String)>,
     /// Every import statement, in source order.

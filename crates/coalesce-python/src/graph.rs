@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind,
-    Root, Settings, Severity, TreePath, finding::codes,
+    ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind, Mention,
+    Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
 };
 use rustc_hash::FxHashMap;
 
@@ -481,6 +481,34 @@ impl PythonGraph {
             // Without `__all__` a submodule comes along only when something has imported it.
             None => self.member_at(source, name, depth),
         }
+    }
+
+    /// What stands at `name`, an item of a module.
+    pub(crate) fn item_named(&self, name: &str) -> Option<FoundItem> {
+        let (parent, last) = name.rsplit_once('.')?;
+        let module = self.find(None, parent)?;
+        let shims = self.facts.get(module).map(|facts| &facts.item_shims);
+        let shim = shims.into_iter().flatten().find(|(item, _)| item == last);
+        let place = match (shim, self.member(module, last)) {
+            (Some((_, manifest)), _) => ItemPlace::Shim(manifest.clone()),
+            (None, Entity::Item(home, item)) if home == module && item == last => {
+                // A name that an import brings from outside the tree is no definition.
+                let bound = self.bound.get(module)?.get(last)?;
+                if !bound.defined {
+                    return None;
+                }
+                ItemPlace::Defined
+            }
+            (None, entity @ Entity::Item(..)) => ItemPlace::Reexport(self.full_name(&entity)?),
+            (None, Entity::Missing) => match self.twin_member(module, last)? {
+                Entity::Item(home, item) if item == last && Some(home) == self.twin(module) => {
+                    ItemPlace::Defined
+                }
+                entity => ItemPlace::Reexport(self.full_name(&entity)?),
+            },
+            _ => return None,
+        };
+        Some(FoundItem { module, place })
     }
 
     /// What a full dotted name means: a module, or an item of one.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan,
-    Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
+    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    language::RewriteOptions,
 };
 
 use crate::{
@@ -23,7 +24,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 4;
+    const FACTS_VERSION: u32 = 5;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -84,6 +85,10 @@ impl LanguageGraph for PythonGraph {
 
     fn canonical(&self, name: &str) -> Option<String> {
         self.full_name(&self.lookup(name))
+    }
+
+    fn item(&self, name: &str) -> Option<FoundItem> {
+        self.item_named(name)
     }
 
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {

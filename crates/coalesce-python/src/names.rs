@@ -223,3 +223,15 @@ pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Byt
         alone.then(|| ByteSpan::from_range(at..at + name.len()))
     })
 }
+
+/// Whether an identifier stands in a text, as an attribute too.
+pub fn occurrences_of_word(text: &str, name: &str) -> bool {
+    let joins = |c: char| c.is_alphanumeric() || c == '_';
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).any(|at| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text
+            .get(at + name.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(joins) && !after.is_some_and(joins)
+    })
+}

@@ -55,7 +55,7 @@ pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Langua
 fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> {
     let mut new = BTreeSet::new();
     let made: BTreeMap<&TreePath, ()> = plan.creates.iter().map(|file| (&file.path, ())).collect();
-    for change in mapping.changes {
+    for change in &mapping.changes {
         if let Some(module) = mapping
             .graph
             .find(None, &change.from)
@@ -210,7 +210,7 @@ fn add(
     plan: &mut LanguagePlan,
 ) {
     let after = |entry: &Entry| {
-        renamed(mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone())
+        renamed(&mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone())
     };
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let known = list.iter().any(|entry| after(entry) == name);

@@ -245,6 +245,7 @@ impl Subject<'_> {
             .iter()
             .filter(|change| change.from.contains(self.separator))
         {
+            names.extend(self.entry_points(change, text));
             for span in occurrences(text, &change.from) {
                 let nearer = self.changes.iter().any(|other| {
                     let longer = other.from.len() > change.from.len()
@@ -253,6 +254,10 @@ impl Subject<'_> {
                         && text
                             .get(span.start as usize..)
                             .is_some_and(|rest| rest.starts_with(&other.from))
+                        || self
+                            .entry_points(other, text)
+                            .iter()
+                            .any(|(other, ..)| other.start == span.start)
                 });
                 if !nearer {
                     names.push((span, change.from.clone(), change.to.clone()));
@@ -261,6 +266,23 @@ impl Subject<'_> {
         }
         names.sort_by_key(|(span, ..)| *span);
         names
+    }
+
+    /// An item behind the colon of an entry point: `pkg.old:f`.
+    fn entry_points(&self, change: &Change, text: &str) -> Vec<(ByteSpan, String, String)> {
+        let part = |name: &str| {
+            let (module, item) = name.rsplit_once('.')?;
+            Some(format!("{module}:{item}"))
+        };
+        let (Some(from), Some(to)) = (part(&change.from), part(&change.to)) else {
+            return Vec::new();
+        };
+        if change.subject != coalesce_model::Subject::Item || self.separator != "." {
+            return Vec::new();
+        }
+        occurrences(text, &from)
+            .map(|span| (span, from.clone(), to.clone()))
+            .collect()
     }
 
     fn history(&self, text: &str, found: &mut Found) {

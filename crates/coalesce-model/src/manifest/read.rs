@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Entry, Forbid, Manifest, ManifestError, Name, Verb, VerifyTable, nearest};
+use super::{Entry, Forbid, Manifest, ManifestError, Name, NameKind, Verb, VerifyTable, nearest};
 use crate::{ByteSpan, LineIndex, pattern::NamePattern};
 
 #[derive(Deserialize)]
@@ -37,6 +37,7 @@ struct ShimDates {
 struct MoveTable {
     from: Spanned<String>,
     to: Spanned<String>,
+    kind: Option<Spanned<String>>,
     #[serde(default)]
     shim: bool,
 }
@@ -46,6 +47,7 @@ struct MoveTable {
 struct ReplaceTable {
     from: Spanned<String>,
     to: Spanned<String>,
+    kind: Option<Spanned<String>>,
     #[serde(default)]
     shim: bool,
     #[serde(default)]
@@ -198,6 +200,7 @@ impl Reader<'_> {
         tables
             .map(|table| Entry {
                 verb: Verb::Move,
+                kind: self.kind(table.kind.as_ref()),
                 from: self.name(&table.from),
                 to: self.name(&table.to),
                 shim: table.shim,
@@ -211,6 +214,7 @@ impl Reader<'_> {
         tables
             .map(|table| Entry {
                 verb: Verb::Replace,
+                kind: self.kind(table.kind.as_ref()),
                 from: self.name(&table.from),
                 to: self.name(&table.to),
                 shim: table.shim,
@@ -233,6 +237,22 @@ impl Reader<'_> {
                 message: table.message,
             })
             .collect()
+    }
+
+    fn kind(&mut self, value: Option<&Spanned<String>>) -> Option<NameKind> {
+        let value = value?;
+        let kind = match value.get_ref().as_str() {
+            "module" => NameKind::Module,
+            "item" => NameKind::Item,
+            "crate" => NameKind::Crate,
+            other => {
+                let message = format!("`{other}` is no kind of name");
+                let help = "write `kind = \"module\"`, `\"item\"` or `\"crate\"`";
+                self.fail(ByteSpan::from_range(value.span()), message, Some(help));
+                return None;
+            }
+        };
+        Some(kind)
     }
 
     fn name(&mut self, value: &Spanned<String>) -> Name {
@@ -406,6 +426,12 @@ mod tests {
                 )],
             ),
             (
+                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\nkind = 'function'",
+                vec![format!(
+                    "{at}:5:8: `function` is no kind of name (write `kind = \"module\"`, `\"item\"` or `\"crate\"`)"
+                )],
+            ),
+            (
                 "[[merge]]\nfrom = 'a.b'",
                 vec![format!(
                     "{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)"
@@ -450,13 +476,14 @@ mod tests {
 
     #[test]
     fn a_manifest_keeps_what_it_says() {
-        let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n[verify]\ntests = ['tests']\ntimeout = 60\n";
+        let text = "schema = 1\ndescription = 'd'\n[shims]\nsince = '1.0'\nremove-in = '2.0'\n[[replace]]\nfrom = 'a::b'\nto = 'a::c'\nkind = 'module'\nrename = { x = 'y' }\nshim = true\n[[forbid]]\nimport = 'a.*'\n[verify]\ntests = ['tests']\ntimeout = 60\n";
         let manifest = Manifest::parse("m/0002-y.toml", text).unwrap();
         assert_eq!(manifest.id, "0002-y");
         assert_eq!(
             manifest.entries[0].rename,
             [("x".to_owned(), "y".to_owned())]
         );
+        assert_eq!(manifest.entries[0].kind, Some(NameKind::Module));
         assert!(manifest.entries[0].shim && manifest.forbids.len() == 1);
         assert_eq!(manifest.verify.tests, ["tests"]);
         assert_eq!(manifest.verify.timeout, Some(60));

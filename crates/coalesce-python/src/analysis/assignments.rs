@@ -22,6 +22,8 @@ impl<'t> Walker<'t> {
                 chain: vec![name],
                 store: true,
                 eager: false,
+                annotation: self.annotation,
+                assigned: false,
             });
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Reports what may name the changed modules by part of their names.
 pub fn report(file: &File<'_>, found: &mut FileEdits) {
-    for change in file.mapping.changes {
+    for change in &file.mapping.changes {
         let mut segments = change.from.rsplit('.');
         let (Some(leaf), Some(parent)) = (segments.next(), segments.next()) else {
             continue;

@@ -1,6 +1,8 @@
 //! Attribute chains that lead to a moved module: `a.b.c.f()` after `import a.b.c`, `import a`, or
 //! `from a import b`.
 
+mod attributes;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Edit, Form};
@@ -19,7 +21,7 @@ use crate::{
 /// Rewrites the chains of a file.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     for used in &file.analysis().uses {
-        if used.chain.len() > 1 {
+        if used.chain.len() > 1 || !file.mapping.items.list.is_empty() {
             chain(file, used, found);
         }
     }
@@ -34,7 +36,16 @@ enum Root<'a> {
 }
 
 fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
+    let alone = used.chain.len() == 1;
     match root(file, used) {
+        Some(Root::Whole(imports)) if alone => {
+            if let Some(prefix) = module_prefix(file, &used.chain) {
+                attributes::whole(file, used, prefix, &imports, found);
+            }
+        }
+        Some(Root::Module(module, import)) if alone => {
+            attributes::below(file, used, (0, module), import, found);
+        }
         Some(Root::Whole(imports)) => whole(file, used, &imports, found),
         Some(Root::Module(module, import)) => below(file, used, module, import, found),
         None => {}
@@ -154,6 +165,9 @@ fn whole(
     let Some((length, module)) = module_prefix(file, &used.chain) else {
         return;
     };
+    if attributes::whole(file, used, (length, module), imports, found) {
+        return;
+    }
     item(file, module, used.chain.get(length), found);
     let old = text_of(&used.chain, length);
     let Some(new) = file.absolute(&old) else {
@@ -245,6 +259,9 @@ fn below(
     let (Some(last), at) = (modules.last().copied(), modules.len() - 1) else {
         return;
     };
+    if attributes::below(file, used, (at, last), import, found) {
+        return;
+    }
     item(file, last, used.chain.get(at + 1), found);
     let moved = |module: usize| file.mapping.new_name(module).is_some();
     if at == 0 {

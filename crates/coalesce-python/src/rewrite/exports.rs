@@ -143,7 +143,7 @@ fn by_name(file: &File<'_>, import: &ImportStatement, name: &str, new: &str) -> 
     format!("from {spelled} import {leaf}{alias}")
 }
 
-fn with_quotes(text: &str, span: ByteSpan) -> ByteSpan {
+pub fn with_quotes(text: &str, span: ByteSpan) -> ByteSpan {
     let quote = |at: usize| {
         text.as_bytes()
             .get(at)

@@ -1,13 +1,14 @@
 //! Import statements: each leaf goes to where its target is, the rest of the statement stays.
 
-use coalesce_model::{ByteSpan, Edit, Form};
+use coalesce_model::{ByteSpan, Edit, Form, Guard};
 
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
     rewrite::{
         chains,
         file::{File, FileEdits, Reference},
-        list,
+        items, list,
+        mapping::parent_as_spelled,
     },
 };
 
@@ -51,11 +52,13 @@ fn plain(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, found: &mut Fil
 }
 
 /// Where a leaf comes from after the changes.
-struct Destination {
-    parent: String,
-    name: String,
+pub struct Destination {
+    pub parent: String,
+    pub name: String,
     /// It is not the same name of the same module any more.
-    changed: bool,
+    pub changed: bool,
+    /// It is one of the names that this very file defines.
+    pub own: bool,
 }
 
 fn from_statement(
@@ -104,7 +107,8 @@ fn import_moves(file: &File<'_>) -> bool {
     file.package != file.package_after
 }
 
-fn destination(
+/// Where a leaf of a `from` statement comes from after the changes.
+pub fn destination(
     file: &File<'_>,
     base: &str,
     base_module: Option<usize>,
@@ -121,6 +125,18 @@ fn destination(
             parent: parent.to_owned(),
             name: name.to_owned(),
             changed,
+            own: false,
+        };
+    }
+    if let Some(module) = base_module
+        && let Some(moved) = file.mapping.items.get(module, name)
+    {
+        let own = file.module.map(|module| file.mapping.name_after(module));
+        return Destination {
+            parent: parent_as_spelled(file.graph(), module, base, &moved.parent),
+            name: moved.name.clone(),
+            changed: true,
+            own: own.as_ref() == Some(&moved.parent),
         };
     }
     let item = match base_module {
@@ -133,6 +149,7 @@ fn destination(
         parent: parent.unwrap_or_else(|| base.to_owned()),
         changed: changed || item != *name,
         name: item,
+        own: false,
     }
 }
 
@@ -207,6 +224,10 @@ struct Statement<'a> {
 
 impl Statement<'_> {
     fn rewrite(&self, destinations: &[Destination], found: &mut FileEdits) {
+        if destinations.iter().any(|destination| destination.own) {
+            self.own(destinations, found);
+            return;
+        }
         let kept = self.kept_parent(destinations);
         if kept.is_empty() {
             self.whole_modules(destinations, found);
@@ -231,6 +252,75 @@ impl Statement<'_> {
             }
         }
         self.split(destinations, &kept, found);
+    }
+
+    /// Names that this file defines itself from now on are imported no more.
+    fn own(&self, destinations: &[Destination], found: &mut FileEdits) {
+        let own: Vec<bool> = destinations.iter().map(|each| each.own).collect();
+        for (leaf, destination) in self
+            .import
+            .leaves
+            .iter()
+            .zip(destinations)
+            .filter(|(_, to)| to.own)
+        {
+            let from = format!("{}.{}", self.base, leaf.name.text);
+            let to = format!("{}.{}", destination.parent, destination.name);
+            let reason = "the file has the definition itself";
+            found.note(
+                leaf.name.span,
+                Reference::resolved(Form::ImportFrom, &from, &to, reason),
+            );
+            if leaf.bound() != destination.name {
+                self.use_own(leaf, &destination.name, found);
+            }
+        }
+        if own.contains(&false) {
+            let stays = destinations.iter().filter(|each| !each.own);
+            if stays
+                .clone()
+                .any(|each| each.parent != self.base || each.changed)
+            {
+                let message = "names of this import go to several places; part it first".to_owned();
+                found.refuse(self.import.span, message, None);
+                return;
+            }
+            let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
+            for span in list::remove(self.file.text, &spans, &own).spans {
+                found.push(Edit::delete(span));
+            }
+            return;
+        }
+        match items::source_line(self.file.text, self.import.span) {
+            Some(edit)
+                if self.import.top_level
+                    && self.import.guard == Guard::None
+                    && !self.import.conditional =>
+            {
+                found.push(edit);
+            }
+            _ => found.push(Edit::replace(self.import.span, "pass")),
+        }
+    }
+
+    /// Uses of an import by its other name take the definition's.
+    fn use_own(&self, leaf: &Leaf, name: &str, found: &mut FileEdits) {
+        let (analysis, bound) = (self.file.analysis(), leaf.bound());
+        for used in &analysis.uses {
+            let Some(root) = used.chain.first().filter(|root| root.text == bound) else {
+                continue;
+            };
+            let mut bindings = analysis.bindings(used.scope, bound).iter();
+            let ours = bindings.any(|binding| {
+                self.file
+                    .names
+                    .import(binding)
+                    .is_some_and(|(_, other)| other.span == leaf.span)
+            });
+            if ours {
+                found.push(Edit::replace(root.span, name));
+            }
+        }
     }
 
     /// The module that the statement goes on naming: the old one while any leaf stays there, else

@@ -188,7 +188,7 @@ impl<'a> Lazy<'a> {
 
     /// Whether the change that concerns a name leaves a shim.
     fn has_shim(&self, name: &str) -> bool {
-        let changes = self.file.mapping.changes.iter().filter(|change| {
+        let changes = self.file.mapping.all.iter().filter(|change| {
             let rest = name.strip_prefix(change.from.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });

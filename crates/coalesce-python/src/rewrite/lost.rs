@@ -22,7 +22,7 @@ use crate::{
 /// Names of packages that importing their top-level package loads now and will not load after.
 pub fn packages(mapping: &Mapping<'_>) -> BTreeSet<String> {
     let mut lost = BTreeSet::new();
-    for change in mapping.changes {
+    for change in &mapping.changes {
         if change.kind != ChangeKind::Move {
             continue;
         }

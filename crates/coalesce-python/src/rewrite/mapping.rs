@@ -5,18 +5,23 @@ use std::{
     sync::OnceLock,
 };
 
-use coalesce_model::{Change, ChangeKind, ImportTarget, Texts, TreePath, change::renamed};
+use coalesce_model::{Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, change::renamed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Entity, PythonGraph},
-    rewrite::lost,
+    rewrite::{items::Items, lost},
 };
 
 /// The changes, seen from the modules of a graph.
 pub struct Mapping<'g> {
     pub graph: &'g PythonGraph,
-    pub changes: &'g [Change],
+    /// The changes of modules.
+    pub changes: Vec<Change>,
+    /// All changes, those of items too.
+    pub all: &'g [Change],
+    /// The items that change their name.
+    pub items: Items,
     pub texts: &'g dyn Texts,
     /// New names of the modules that change theirs.
     names: FxHashMap<usize, String>,
@@ -38,14 +43,25 @@ pub struct Mapping<'g> {
 }
 
 impl<'g> Mapping<'g> {
-    pub fn new(graph: &'g PythonGraph, changes: &'g [Change], texts: &'g dyn Texts) -> Self {
+    pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &'g dyn Texts) -> Self {
+        let (changes, items): (Vec<Change>, Vec<Change>) = all
+            .iter()
+            .cloned()
+            .partition(|change| change.subject == Subject::Module);
         let needles: BTreeSet<&str> = changes
             .iter()
             .filter_map(|change| change.from.rsplit('.').next())
+            .chain(
+                items
+                    .iter()
+                    .flat_map(|change| change.from.rsplit('.').take(2)),
+            )
             .collect();
         let mut mapping = Self {
             graph,
-            changes,
+            changes: changes.clone(),
+            all,
+            items: Items::default(),
             texts,
             names: FxHashMap::default(),
             files: BTreeMap::new(),
@@ -61,13 +77,14 @@ impl<'g> Mapping<'g> {
         };
         for (index, module) in graph.modules.iter().enumerate() {
             let own = std::iter::once(&module.name).chain(&module.also);
-            if let Some(name) = own.filter_map(|name| renamed(changes, ".", name)).next() {
+            if let Some(name) = own.filter_map(|name| renamed(&changes, ".", name)).next() {
                 mapping.names.insert(index, name);
             }
         }
-        for change in changes {
+        for change in &changes {
             mapping.place(change, texts);
         }
+        mapping.items = Items::new(&mapping, &items);
         mapping.name_paths();
         mapping.lost = lost::packages(&mapping);
         let leaves = mapping
@@ -210,7 +227,7 @@ impl<'g> Mapping<'g> {
 
     /// The path, without extension, that a module called `to` has: below its own root where that
     /// has the top-level package, else below the nearest package that exists, else below its root.
-    fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
+    pub fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
         let root = own_root(from, path, package);
         let at = |name: &str| {
             let directory = joined(&root, &name.replace('.', "/"));
@@ -314,9 +331,19 @@ impl<'g> Mapping<'g> {
                 None => length = prefix.rfind('.')?,
             }
         };
-        let new = self.new_name(module)?;
         let (spelled, rest) = name.split_at_checked(length)?;
         let canonical = &self.graph.modules.get(module)?.name;
+        let mut below = rest.splitn(3, '.').skip(1);
+        if let Some(item) = below.next().and_then(|item| self.items.get(module, item)) {
+            let parent = respelled(spelled, canonical, &item.parent)?;
+            let tail = below.next().map(|tail| format!(".{tail}"));
+            return Some(format!(
+                "{parent}.{}{}",
+                item.name,
+                tail.unwrap_or_default()
+            ));
+        }
+        let new = self.new_name(module)?;
         let mut result = respelled(spelled, canonical, new)?;
         let mut segments = rest.split('.').skip(1);
         if let Some(item) = segments.next() {
@@ -390,6 +417,14 @@ impl<'g> Mapping<'g> {
         (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing)
             .then_some(new)
     }
+}
+
+/// The same parent for a name as it is spelled: see [`respelled`].
+pub fn parent_as_spelled(graph: &PythonGraph, module: usize, spelled: &str, new: &str) -> String {
+    let canonical = graph.modules.get(module).map(|module| &module.name);
+    canonical
+        .and_then(|canonical| respelled(spelled, canonical, new))
+        .unwrap_or_else(|| new.to_owned())
 }
 
 /// `new` with the same root as `spelled`, which is another spelling of `canonical`: the tree may

@@ -8,6 +8,7 @@ mod documents;
 mod exports;
 mod file;
 mod imports;
+mod items;
 mod lazy;
 mod list;
 mod lost;
@@ -50,7 +51,8 @@ pub fn rewrite(
         .filter(|(module, _)| !mapping.goes_away(*module))
         .filter_map(|(module, found)| {
             let text = texts.text(&found.path)?;
-            let concerned = mapping.mentioned(&text) || mapping.moves(module);
+            let concerned =
+                mapping.mentioned(&text) || mapping.moves(module) || mapping.items.concerns(module);
             concerned.then(|| one_file(&mapping, module, &found.path, &text, options))
         })
         .collect();
@@ -67,6 +69,7 @@ pub fn rewrite(
     for (path, made) in edits {
         plan.edits.entry(path).or_default().extend(made);
     }
+    items::plan(&mapping, options, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
     plan
 }
@@ -95,22 +98,26 @@ fn one_file(
     let analysis = Analysis::new(text);
     let file = File::new(mapping, Some(module), text, &analysis);
     let mut found = FileEdits::new(path.clone());
-    imports::rewrite(&file, &mut found);
-    if analysis.syntax_error.is_some() {
-        broken(&file, &mut found);
-    } else {
-        chains::rewrite(&file, &mut found);
-        exports::rewrite(&file, &mut found);
-        exports::star_users(&file, &mut found);
-        strings::rewrite(
-            &file,
-            options.prose || is_notice(graph_kind(mapping, module)),
-            &mut found,
-        );
-        own_place(&file, &mut found);
-        bare::report(&file, &mut found);
-    }
+    passes(&file, options, &mut found);
     found.finish()
+}
+
+/// All passes over one file.
+fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
+    imports::rewrite(file, found);
+    if file.analysis().syntax_error.is_some() {
+        broken(file, found);
+        return;
+    }
+    chains::rewrite(file, found);
+    exports::rewrite(file, found);
+    exports::star_users(file, found);
+    let kind = file
+        .module
+        .and_then(|module| graph_kind(file.mapping, module));
+    strings::rewrite(file, options.prose || is_notice(kind), found);
+    own_place(file, found);
+    bare::report(file, found);
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.

@@ -49,6 +49,9 @@ fn literal(
     if found.covered(string.span) || lazy.rewrite(string, content, found) {
         return;
     }
+    if entry_points(file, string.span, content, found) {
+        return;
+    }
     let name = content.split_once(':').map_or(content, |(name, _)| name);
     if is_dotted(name)
         || content.contains('.')
@@ -89,6 +92,31 @@ fn literal(
                 .for_each(|edit| found.push(edit));
         }
     }
+}
+
+/// Items behind the colon of an entry point: `pkg.old:f`.
+fn entry_points(file: &File<'_>, within: ByteSpan, content: &str, found: &mut FileEdits) -> bool {
+    let mut any = false;
+    if !content.contains(':') {
+        return any;
+    }
+    for moved in &file.mapping.items.list {
+        let Some((module, _)) = moved.change.from.rsplit_once('.') else {
+            continue;
+        };
+        let (from, to) = (
+            format!("{module}:{}", moved.item),
+            format!("{}:{}", moved.parent, moved.name),
+        );
+        for span in occurrences(content, &from) {
+            let start = within.start as usize + span.start as usize;
+            let span = ByteSpan::from_range(start..start + from.len());
+            let reference = Reference::exact(Form::String, &from, &to, "an entry point");
+            found.change(Edit::replace(span, to.as_str()), reference);
+            any = true;
+        }
+    }
+    any
 }
 
 /// `__import__("a.b")` gives `a`: the attributes that lead on to `b` follow the name.
@@ -224,7 +252,7 @@ fn indented(text: &str, line: ByteSpan) -> Option<snippet::Line> {
 pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, String)> {
     let content = within.of(file.text).unwrap_or_default();
     let mut result: Vec<(ByteSpan, String, String)> = Vec::new();
-    for change in file.mapping.changes {
+    for change in file.mapping.all {
         for at in occurrences(content, &change.from) {
             let rest = content.get(at.start as usize..).unwrap_or_default();
             let end = rest

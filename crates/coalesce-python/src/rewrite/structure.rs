@@ -21,12 +21,12 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
         ..LanguagePlan::default()
     };
     let arriving: BTreeSet<TreePath> = mapping.files.values().cloned().collect();
-    for change in mapping.changes {
+    for change in &mapping.changes {
         if change.shim.is_some() {
             shims(mapping, change, texts, &mut plan);
         }
     }
-    for change in mapping.changes {
+    for change in &mapping.changes {
         match change.kind {
             ChangeKind::Move => packages(mapping, change, texts, &arriving, &mut plan),
             ChangeKind::Replace { .. } => counterparts(mapping, change, &mut plan),
@@ -99,7 +99,34 @@ fn packages(
     if module.package {
         directory = directory.and_then(|directory| directory.parent());
     }
-    let mut name = change.to.as_str();
+    let way = Way {
+        from: &change.from,
+        to: &change.to,
+        module,
+    };
+    packages_above(mapping, &way, directory, texts, arriving, plan);
+}
+
+/// What goes where, for the packages on the way.
+pub struct Way<'a> {
+    pub from: &'a str,
+    /// Full name of the module that arrives.
+    pub to: &'a str,
+    /// The module that moves, or whose item does.
+    pub module: &'a Module,
+}
+
+/// Regular packages above a module that arrives in `directory`, those that do not exist yet.
+pub fn packages_above(
+    mapping: &Mapping<'_>,
+    way: &Way<'_>,
+    mut directory: Option<TreePath>,
+    texts: &dyn Texts,
+    arriving: &BTreeSet<TreePath>,
+    plan: &mut LanguagePlan,
+) {
+    let module = way.module;
+    let mut name = way.to;
     while let (Some(package), Some((above, _))) = (
         directory.filter(|package| !package.is_root()),
         name.rsplit_once('.'),
@@ -124,7 +151,7 @@ fn packages(
         }) {
             let message = format!(
                 "`{name}` is a module, not a package: `{}` cannot go below it",
-                change.to
+                way.to
             );
             plan.refusals.push(Finding {
                 help: Some(format!("make it a package first: {plain} to {file}")),
@@ -138,12 +165,12 @@ fn packages(
         plan.notes.push(finding(
             Severity::Note,
             file.clone(),
-            format!("a new package, made for `{}`", change.to),
+            format!("a new package, made for `{}`", way.to),
         ));
         plan.creates.push(NewFile {
             path: file,
             text: String::new(),
-            reason: format!("makes the package that `{}` moves to", change.from),
+            reason: format!("makes the package that `{}` moves to", way.from),
         });
     }
 }

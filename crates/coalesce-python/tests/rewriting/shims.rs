@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use coalesce_model::{Change, MemoryTexts};
 
-use crate::support::{applied, moving, plan, replacing, shimmed};
+use crate::support::{applied, item, moving, plan, replacing, shimmed};
 
 const TREE: &str = "//- pkg/__init__.py
 //- pkg/core/__init__.py
@@ -226,17 +226,118 @@ fn write(root: &Path, tree: impl IntoIterator<Item = (String, String)>) {
 
 #[test]
 fn python_programs_agree() {
+    agree(TREE, &changes(), PROGRAMS);
+}
+
+/// Items of one module that are elsewhere, one of them still used by it.
+const ITEMS: &str = "//- pkg/__init__.py
+from pkg.old import used
+//- pkg/old.py
+__all__ = ['f', 'C', 'FLAG', 'used', 'uses', 'stays']
+FLAG = False
+class C:
+    x = 1
+def f():
+    return FLAG
+def used():
+    return 'used'
+def uses():
+    return used()
+def stays():
+    return 1
+//- pkg/bare.py
+def g():
+    return 1
+def h():
+    return 2
+//- user.py
+from pkg.old import *
+assert stays() == 1 and uses() == 'used'
+";
+
+const ITEM_PROGRAMS: &[(&str, &str)] = &[
+    (
+        "reading warns at the caller and gives the same object",
+        "
+import pkg.old, pkg.new
+assert not caught, caught
+here = line() + 1
+assert pkg.old.C is pkg.new.C and pkg.old.f is pkg.new.f
+assert {each[2:] for each in caught} == {('program.py', here)}, caught
+assert 'since 3.9.0' in caught[0][0] and '`pkg.new.C`' in caught[0][0]
+assert 'removed in 4.0.0' in caught[0][0]
+from pkg.old import used
+assert used is pkg.new.used and len(caught) == 3
+",
+    ),
+    (
+        "assigning and deleting reach the new module",
+        "
+import pkg.old, pkg.new
+pkg.old.FLAG = True
+assert pkg.new.FLAG is True and pkg.new.f() is True
+pkg.old.FLAG = False
+del pkg.old.FLAG
+assert not hasattr(pkg.new, 'FLAG') and not hasattr(pkg.old, 'FLAG')
+pkg.new.FLAG = False
+with mock.patch('pkg.old.f', lambda: 'patched'):
+    assert pkg.new.f() == 'patched'
+assert pkg.new.f() is False
+with mock.patch('pkg.old.used', lambda: 'patched'):
+    assert pkg.new.used() == 'patched' and pkg.old.uses() == 'patched'
+assert pkg.new.used() == 'used' and pkg.old.uses() == 'used'
+",
+    ),
+    (
+        "pickles load by both names",
+        "
+import pkg.new
+assert pickle.loads(pickle.dumps(pkg.new.C)) is pkg.new.C
+assert pickle.loads(b'cpkg.old\\nC\\n.') is pkg.new.C
+",
+    ),
+    (
+        "star imports and listings keep the names",
+        "
+import user
+assert user.f() is False and user.C.x == 1
+assert not caught, caught
+import pkg.old
+assert 'f' in dir(pkg.old) and 'f' in pkg.old.__all__
+space = {}
+exec('from pkg.bare import *', space)
+assert space['g']() == 1 and space['h']() == 2
+try:
+    pkg.old.nothing
+except AttributeError as error:
+    assert 'nothing' in str(error)
+else:
+    raise SystemExit('no error')
+",
+    ),
+];
+
+#[test]
+fn items_go_on_working_by_their_old_names() {
+    let moved = |name: &str| shimmed(item(&format!("pkg.old.{name}"), &format!("pkg.new.{name}")));
+    let mut changes: Vec<Change> = ["f", "C", "FLAG", "used"].into_iter().map(moved).collect();
+    changes.push(shimmed(item("pkg.bare.g", "pkg.new.g")));
+    agree(ITEMS, &changes, ITEM_PROGRAMS);
+}
+
+/// Runs programs in the tree that the changes leave.
+fn agree(tree: &str, changes: &[Change], programs: &[(&str, &str)]) {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: no python3");
         return;
     }
-    let texts = MemoryTexts::fixture(TREE);
-    let plan = plan(&texts, &changes(), false);
+    let texts = MemoryTexts::fixture(tree);
+    let plan = plan(&texts, changes, false);
     assert_eq!(plan.refusals, []);
     let root = tempfile::tempdir().unwrap();
     write(root.path(), applied(&texts, &plan));
     let mut failed = Vec::new();
-    for (name, program) in PROGRAMS {
+    for (name, program) in programs {
         let path = root.path().join("program.py");
         fs::write(&path, format!("{PRELUDE}{program}")).unwrap();
         let output = Command::new("python3")

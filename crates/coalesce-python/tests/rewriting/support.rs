@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
     Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan,
-    MemoryTexts, Settings, ShimRequest, Texts, TreePath, language::RewriteOptions,
+    MemoryTexts, Settings, ShimRequest, Subject, Texts, TreePath, language::RewriteOptions,
 };
 use coalesce_python::{Python, PythonGraph};
 
@@ -13,8 +13,25 @@ pub fn moving(from: &str, to: &str) -> Change {
     Change {
         from: from.into(),
         to: to.into(),
+        subject: Subject::Module,
         kind: ChangeKind::Move,
         shim: None,
+    }
+}
+
+/// A move of an item without a shim.
+pub fn item(from: &str, to: &str) -> Change {
+    Change {
+        subject: Subject::Item,
+        ..moving(from, to)
+    }
+}
+
+/// A replacement of an item.
+pub fn duplicate(from: &str, to: &str) -> Change {
+    Change {
+        kind: ChangeKind::Replace { rename: Vec::new() },
+        ..item(from, to)
     }
 }
 
@@ -40,6 +57,7 @@ pub fn replacing(from: &str, to: &str, rename: &[(&str, &str)]) -> Change {
     Change {
         from: from.into(),
         to: to.into(),
+        subject: Subject::Module,
         kind: ChangeKind::Replace { rename },
         shim: None,
     }

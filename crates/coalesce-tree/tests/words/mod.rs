@@ -69,6 +69,10 @@ impl LanguageGraph for Nothing {
     fn knows(&self, _: &str) -> bool {
         false
     }
+    fn item(&self, _name: &str) -> Option<coalesce_model::FoundItem> {
+        None
+    }
+
     fn references(&self, _: &str, _: &dyn Texts) -> Vec<Reference> {
         Vec::new()
     }

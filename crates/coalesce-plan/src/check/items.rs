@@ -1,0 +1,275 @@
+//! Entries whose names are those of items: which they are, whether they are done, whether they fit.
+
+use coalesce_model::{
+    FoundItem, ItemPlace, LanguageGraph, LanguageKind, Module, Subject, TreePath,
+    manifest::{Entry, Manifest, Name, NameKind, Verb, nearest},
+};
+
+use super::{Checked, Checker, change, report};
+
+impl<'a> Checker<'a> {
+    /// What the names of an entry are names of: what it says, else what the tree has. `None` when
+    /// the tree has both; that is an error then.
+    pub(super) fn subject(
+        &mut self,
+        manifest: &Manifest,
+        entry: &Entry,
+        modules: &[&Module],
+    ) -> Option<Subject> {
+        match entry.kind {
+            Some(NameKind::Item) => return Some(Subject::Item),
+            Some(NameKind::Module) => return Some(Subject::Module),
+            Some(NameKind::Crate) => return self.crate_root(manifest, entry, modules),
+            None => {}
+        }
+        let item = self.item(&entry.from).map(|(_, item)| item.place);
+        match (modules.first(), item) {
+            (Some(module), Some(ItemPlace::Defined)) => {
+                let name = &entry.from;
+                let message = format!(
+                    "`{}` is the name of a module, {}, and of an item",
+                    name.text, module.path
+                );
+                let help = "add `kind = \"module\"` or `kind = \"item\"` to the entry".to_owned();
+                self.errors
+                    .push(manifest.error(name.span, message, Some(help)));
+                None
+            }
+            (Some(_), _) => Some(Subject::Module),
+            (None, Some(ItemPlace::Reexport(of))) if of == entry.to.text => {
+                let modules = self.candidates(&entry.to);
+                let item = modules.is_empty() && self.item(&entry.to).is_some();
+                Some(if item { Subject::Item } else { Subject::Module })
+            }
+            // In Rust, a function may have the name of a module, and stay when that goes.
+            (None, Some(_))
+                if entry.from.text.contains("::") && !self.candidates(&entry.to).is_empty() =>
+            {
+                Some(Subject::Module)
+            }
+            (None, Some(_)) => Some(Subject::Item),
+            (None, None) => {
+                let arrived =
+                    self.candidates(&entry.to).is_empty() && self.item(&entry.to).is_some();
+                let item = arrived || self.inside_item(&entry.from).is_some();
+                Some(if item { Subject::Item } else { Subject::Module })
+            }
+        }
+    }
+
+    fn crate_root(
+        &mut self,
+        manifest: &Manifest,
+        entry: &Entry,
+        modules: &[&Module],
+    ) -> Option<Subject> {
+        let rust = modules
+            .iter()
+            .all(|module| module.language == LanguageKind::Rust);
+        if rust && !entry.from.text.contains("::") {
+            return Some(Subject::Module);
+        }
+        let message = format!("`{}` is not the name of a crate", entry.from.text);
+        self.errors
+            .push(manifest.error(entry.from.span, message, None));
+        None
+    }
+
+    /// The item of a name, below the directory that the name gives, and the graph that has it.
+    fn item(&self, name: &Name) -> Option<(&'a dyn LanguageGraph, FoundItem)> {
+        let below = name
+            .within
+            .as_deref()
+            .and_then(|within| TreePath::new(within).ok());
+        let fits = |graph: &dyn LanguageGraph, item: &FoundItem| {
+            let module = graph.modules().get(item.module);
+            below.as_ref().is_none_or(|below| {
+                module.is_some_and(|module| module.path.strip_prefix(below).is_some())
+            })
+        };
+        self.index.graphs().iter().find_map(|graph| {
+            let item = graph.item(&name.text).filter(|item| fits(*graph, item))?;
+            Some((*graph, item))
+        })
+    }
+
+    pub(super) fn item_entry(&mut self, manifest: &Manifest, entry: &Entry, checked: &mut Checked) {
+        let found = self.item(&entry.from);
+        let done = self.item_done(manifest, entry, found.as_ref());
+        checked.entries.push(report(manifest, entry, done));
+        if done {
+            return;
+        }
+        let Some((graph, item)) = found else {
+            self.missing_item(manifest, &entry.from);
+            return;
+        };
+        if let Some(why) = graph.refuses_items() {
+            self.errors.push(manifest.error(entry.from.span, why, None));
+            return;
+        }
+        let Some(home) = graph.modules().get(item.module) else {
+            return;
+        };
+        let fits = self.is_definition(manifest, entry, &item)
+            && match entry.verb {
+                Verb::Move => self.item_target(manifest, entry, home),
+                Verb::Replace => self.item_primary(manifest, entry),
+            };
+        if fits {
+            let changes = checked.changes.entry(graph.language()).or_default();
+            changes.push(change(manifest, entry, Subject::Item));
+        }
+    }
+
+    /// `to` is there, and `from` is gone, this manifest's shim, or leads on to `to`.
+    fn item_done(
+        &self,
+        manifest: &Manifest,
+        entry: &Entry,
+        from: Option<&(&dyn LanguageGraph, FoundItem)>,
+    ) -> bool {
+        let Some((graph, _)) = self.item(&entry.to) else {
+            return false;
+        };
+        match from.map(|(_, item)| &item.place) {
+            None => true,
+            Some(ItemPlace::Shim(id)) => *id == manifest.id,
+            Some(ItemPlace::Reexport(of)) => {
+                *of == entry.to.text || graph.canonical(&entry.to.text).as_ref() == Some(of)
+            }
+            Some(ItemPlace::Defined) => false,
+        }
+    }
+
+    /// The item that a name leads into: `pkg.mod.Class` for `pkg.mod.Class.method`.
+    fn inside_item(&self, name: &Name) -> Option<String> {
+        let separator = name.language()?.separator();
+        let graphs = self.index.graphs();
+        let mut above = name.text.as_str();
+        while let Some((parent, _)) = above.rsplit_once(separator) {
+            above = parent;
+            if graphs.iter().any(|graph| graph.item(parent).is_some()) {
+                return Some(parent.to_owned());
+            }
+        }
+        None
+    }
+
+    fn missing_item(&mut self, manifest: &Manifest, name: &Name) {
+        if let Some(item) = self.inside_item(name) {
+            let message = format!(
+                "`{}` is a part of `{item}`, which moves as a whole",
+                name.text
+            );
+            self.errors.push(manifest.error(name.span, message, None));
+            return;
+        }
+        let graphs = self.index.graphs();
+        let modules = graphs.iter().flat_map(|graph| graph.modules());
+        let names: Vec<String> = modules
+            .flat_map(|module| {
+                let separator = module.language.separator();
+                let defines = module.defines.iter();
+                defines.map(move |item| format!("{}{separator}{item}", module.name))
+            })
+            .collect();
+        let help = nearest(&name.text, names.iter().map(String::as_str))
+            .map(|near| format!("did you mean `{near}`?"));
+        let message = format!("there is no item `{}`", name.text);
+        self.errors.push(manifest.error(name.span, message, help));
+    }
+
+    fn is_definition(&mut self, manifest: &Manifest, entry: &Entry, item: &FoundItem) -> bool {
+        let name = &entry.from;
+        let (message, help) = match &item.place {
+            ItemPlace::Defined => return true,
+            ItemPlace::Reexport(of) => (
+                format!("`{}` only leads on to `{of}`", name.text),
+                Some(format!("name the definition: `{of}`")),
+            ),
+            ItemPlace::Shim(id) => (format!("`{}` is a shim that `{id}` left", name.text), None),
+        };
+        self.errors.push(manifest.error(name.span, message, help));
+        false
+    }
+
+    /// Where a moved item goes must be a module, there or to be made, without that name.
+    fn item_target(&mut self, manifest: &Manifest, entry: &Entry, home: &Module) -> bool {
+        let name = &entry.to;
+        let separator = home.language.separator();
+        let Some((parent, _)) = name.text.rsplit_once(separator) else {
+            let message = format!("`{}` names no module that the item could go to", name.text);
+            let help = format!("write `{}{separator}{}`", home.name, name.text);
+            self.errors
+                .push(manifest.error(name.span, message, Some(help)));
+            return false;
+        };
+        let parent = Name {
+            text: parent.to_owned(),
+            within: name.within.clone(),
+            span: name.span,
+        };
+        self.is_module(manifest, &parent)
+            && self.is_free(manifest, entry)
+            && self.can_be_named(manifest, entry, home)
+            && self.top_level_exists(manifest, &parent, home)
+    }
+
+    fn is_module(&mut self, manifest: &Manifest, parent: &Name) -> bool {
+        let entries = || self.manifests.iter().flat_map(|manifest| &manifest.entries);
+        let leaves = entries().any(|entry| entry.from.text == parent.text);
+        let arrives = entries().any(|entry| entry.to.text == parent.text);
+        let item = self.candidates(parent).is_empty()
+            && matches!(self.item(parent), Some((_, item)) if item.place == ItemPlace::Defined);
+        let why = if leaves && !arrives {
+            "goes away in this migration itself"
+        } else if item {
+            "is an item, not a module"
+        } else {
+            return true;
+        };
+        let message = format!("`{}` {why}", parent.text);
+        self.errors.push(manifest.error(parent.span, message, None));
+        false
+    }
+
+    fn is_free(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
+        let name = &entry.to;
+        let same = match self.item(name).map(|(_, item)| item.place) {
+            None => true,
+            Some(ItemPlace::Reexport(of)) => of == entry.from.text,
+            Some(ItemPlace::Defined | ItemPlace::Shim(_)) => false,
+        };
+        let leaves = self.entry_from(&name.text).is_some();
+        if leaves || (same && self.candidates(name).is_empty()) {
+            return true;
+        }
+        let help = "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";
+        let message = format!("`{}` exists already", name.text);
+        self.errors
+            .push(manifest.error(name.span, message, Some(help.to_owned())));
+        false
+    }
+
+    /// The primary of a replaced item must be there, or arrive, and be another one.
+    fn item_primary(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
+        let name = &entry.to;
+        let place = self.item(name).map(|(_, item)| item.place);
+        let mut entries = self.manifests.iter().flat_map(|manifest| &manifest.entries);
+        let arrives = entries.any(|other| other.verb == Verb::Move && other.to.text == name.text);
+        let leaves = self.entry_from(&name.text).is_some();
+        let why = match &place {
+            _ if arrives => return true,
+            Some(ItemPlace::Reexport(of)) if *of == entry.from.text => {
+                format!("only leads on to `{of}`")
+            }
+            _ if leaves => "goes away in this migration itself".to_owned(),
+            Some(_) => return true,
+            None => "does not exist".to_owned(),
+        };
+        let message = format!("`{}` {why}", name.text);
+        self.errors.push(manifest.error(name.span, message, None));
+        false
+    }
+}

@@ -1,0 +1,342 @@
+//! Items that are reached through their module: `old.f()`, `setattr(old, "f", …)`.
+//!
+//! The module that has the item now is imported the way the old one was; an import of the old one
+//! that served nothing else gives way.
+
+use coalesce_model::{ByteSpan, Edit, Form};
+
+use crate::{
+    analysis::Use,
+    facts::{ImportStatement, Leaf},
+    rewrite::{
+        chains::{load, span_of, text_of},
+        file::{File, FileEdits, Reference},
+        imports::relative,
+        items::Moved,
+        list,
+        mapping::parent_as_spelled,
+    },
+};
+
+const REASON: &str = "the item is in another module";
+
+/// The item that follows a module in a use: as an attribute, or as a string after a comma. The
+/// place of its name, and whether it is an attribute.
+fn item_of<'f>(
+    file: &File<'f>,
+    used: &Use,
+    length: usize,
+    module: usize,
+) -> Option<(&'f Moved, ByteSpan, bool)> {
+    let items = &file.mapping.items;
+    if let Some(segment) = used.chain.get(length) {
+        return Some((items.get(module, &segment.text)?, segment.span, true));
+    }
+    let first = used.chain.first()?;
+    let last = used.chain.last()?;
+    let before = file.text.get(..first.span.start as usize)?;
+    let rest = file.text.get(last.span.end as usize..)?;
+    let quoted = rest.trim_start().strip_prefix(',')?.trim_start();
+    let quote = quoted.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let name = quoted.get(1..)?.split(quote).next()?;
+    if !before.trim_end().ends_with('(') {
+        return None;
+    }
+    let start = last.span.end as usize + (rest.len() - quoted.len()) + 1;
+    let span = ByteSpan::from_range(start..start + name.len());
+    Some((items.get(module, name)?, span, false))
+}
+
+/// The item that a whole use leads to.
+fn leads_to<'f>(file: &File<'f>, used: &Use) -> Option<&'f Moved> {
+    let (length, module) = match super::root(file, used)? {
+        super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
+        super::Root::Module(module, _) => {
+            let modules = super::path(file, module, &used.chain);
+            (modules.len(), *modules.last()?)
+        }
+    };
+    Some(item_of(file, used, length, module)?.0)
+}
+
+/// Whether every use of what a leaf binds leads to items that go to `parent`.
+fn serves_nothing_else(file: &File<'_>, leaf: &Leaf, parent: &str) -> bool {
+    let analysis = file.analysis();
+    let exported = analysis
+        .all
+        .iter()
+        .flatten()
+        .any(|entry| entry.text == leaf.bound());
+    let chain = |used: &Use| text_of(&used.chain, used.chain.len());
+    let through = |used: &&Use| {
+        let bound = used
+            .chain
+            .first()
+            .is_some_and(|root| root.text == leaf.bound());
+        let own = leaf.alias.is_some()
+            || !leaf.name.text.contains('.')
+            || chain(used).starts_with(&leaf.name.text);
+        bound
+            && own
+            && analysis
+                .bindings(used.scope, leaf.bound())
+                .iter()
+                .any(|binding| {
+                    file.names
+                        .import(binding)
+                        .is_some_and(|(_, other)| other.span == leaf.span)
+                })
+    };
+    let package = file
+        .module
+        .and_then(|module| file.graph().modules.get(module));
+    !exported
+        && !package.is_some_and(|module| module.package)
+        && analysis
+            .uses
+            .iter()
+            .filter(through)
+            .all(|used| leads_to(file, used).is_some_and(|moved| moved.parent == parent))
+}
+
+/// What `item_of` found where the file has the item itself, or keeps it under another name.
+fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>) -> bool {
+    let own = file.module.map(|module| file.mapping.name_after(module));
+    let (from, to) = (&moved.change.from, &moved.change.to);
+    if own.as_ref() == Some(&moved.parent) && at.attribute {
+        let hidden = file
+            .analysis()
+            .binding_scope(at.used.scope, &moved.name)
+            .is_some_and(|scope| scope != 0);
+        if hidden {
+            let message = format!("`{}` means something else here", moved.name);
+            found.refuse(at.span, message, None);
+        } else {
+            let span = at
+                .used
+                .chain
+                .first()
+                .map_or(at.span, |first| first.span.cover(at.span));
+            let reference =
+                Reference::resolved(Form::Path, from, to, "the file has the definition itself");
+            found.change(Edit::replace(span, moved.name.as_str()), reference);
+        }
+        return true;
+    }
+    if file.mapping.name_after(moved.source) == moved.parent {
+        if moved.name != moved.item {
+            let reference = Reference::resolved(Form::Path, from, to, "the item has another name");
+            found.change(Edit::replace(at.span, moved.name.as_str()), reference);
+        }
+        // The module may have another name, too.
+        return file.mapping.new_name(moved.source).is_none();
+    }
+    false
+}
+
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    used: &'a Use,
+    /// The item's name.
+    span: ByteSpan,
+    attribute: bool,
+}
+
+fn rename(moved: &Moved, at: Place<'_>, found: &mut FileEdits) {
+    if moved.name != moved.item {
+        found.push(Edit::replace(at.span, moved.name.as_str()));
+    }
+}
+
+/// A chain that is a full name.
+pub fn whole(
+    file: &File<'_>,
+    used: &Use,
+    (length, module): (usize, usize),
+    imports: &[(&ImportStatement, &Leaf)],
+    found: &mut FileEdits,
+) -> bool {
+    let Some((moved, span, attribute)) = item_of(file, used, length, module) else {
+        return false;
+    };
+    let at = Place {
+        used,
+        span,
+        attribute,
+    };
+    if at_home(file, moved, found, at) {
+        return true;
+    }
+    let old = text_of(&used.chain, length);
+    let new = parent_as_spelled(file.graph(), module, &old, &moved.parent);
+    let Some(chain) = span_of(&used.chain, 0, length - 1) else {
+        return false;
+    };
+    let (from, to) = (&moved.change.from, &moved.change.to);
+    found.change(
+        Edit::replace(chain, new.as_str()),
+        Reference::resolved(Form::Path, from, to, REASON),
+    );
+    rename(moved, at, found);
+    let top = |name: &str| name.split('.').next().map(str::to_owned);
+    let obsolete = imports.iter().find(|(_, leaf)| leaf.name.text == old);
+    match obsolete {
+        Some((_, leaf))
+            if top(&old) == top(&new) && serves_nothing_else(file, leaf, &moved.parent) =>
+        {
+            found.push(Edit::replace(leaf.name.span, new));
+        }
+        _ => match moved.target {
+            Some(target) => load(file, imports, target, (&new, &new), found),
+            None => load(file, imports, usize::MAX, (&new, &new), found),
+        },
+    }
+    true
+}
+
+/// A chain below a module that has a name of its own in this file.
+pub fn below(
+    file: &File<'_>,
+    used: &Use,
+    (at, module): (usize, usize),
+    import: Option<&ImportStatement>,
+    found: &mut FileEdits,
+) -> bool {
+    let Some((moved, span, attribute)) = item_of(file, used, at + 1, module) else {
+        return false;
+    };
+    let place = Place {
+        used,
+        span,
+        attribute,
+    };
+    if at_home(file, moved, found, place) {
+        return true;
+    }
+    let Some(chain) = span_of(&used.chain, 0, at) else {
+        return false;
+    };
+    let from = &moved.change.from;
+    let Some(import) = import else {
+        let message = format!("`{from}` is reached through a name that no import binds");
+        found.refuse(chain, message, Some("import the module by name".to_owned()));
+        return true;
+    };
+    let bound = used
+        .chain
+        .first()
+        .map(|root| root.text.as_str())
+        .unwrap_or_default();
+    let leaf = import.leaves.iter().find(|leaf| leaf.bound() == bound);
+    let Some(leaf) = leaf else { return false };
+    let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
+    found.note(chain, reference);
+    rename(moved, place, found);
+    let obsolete = at == 0 && serves_nothing_else(file, leaf, &moved.parent);
+    if obsolete && leaf.alias.is_some() && import.leaves.len() == 1 {
+        let keeps = leaf.bound();
+        let statement = statement(file, import, &moved.parent, Some(keeps));
+        found.push(Edit::replace(import.span, statement));
+        return true;
+    }
+    let Some(name) = free_name(file, used, moved, obsolete.then_some(leaf)) else {
+        let message = format!("`{}` has no free name here", moved.parent);
+        found.refuse(
+            chain,
+            message,
+            Some("import it by a name that is free".to_owned()),
+        );
+        return true;
+    };
+    found.push(Edit::replace(chain, name.as_str()));
+    let new = statement(file, import, &moved.parent, Some(&name));
+    if obsolete && import.leaves.len() == 1 {
+        found.push(Edit::replace(import.span, new));
+        return true;
+    }
+    if !is_bound(file, used, &name, moved) {
+        found.add_statement(file.place_after(import), new);
+    }
+    if obsolete && !found.covered(import.span) {
+        let spans: Vec<ByteSpan> = import.leaves.iter().map(|leaf| leaf.span).collect();
+        let gone: Vec<bool> = import
+            .leaves
+            .iter()
+            .map(|other| other.span == leaf.span)
+            .collect();
+        for span in list::remove(file.text, &spans, &gone).spans {
+            found.push(Edit::delete(span));
+        }
+    }
+    true
+}
+
+/// Whether a name is the module that has the item now, already.
+fn is_bound(file: &File<'_>, used: &Use, name: &str, moved: &Moved) -> bool {
+    let bindings = file.analysis().bindings(used.scope, name);
+    let modules = bindings.iter().filter_map(|binding| {
+        let (import, leaf) = file.names.import(binding)?;
+        file.leaf_module(import, leaf)
+            .filter(|_| import.from.is_some() || leaf.alias.is_some())
+    });
+    moved.target.is_some() && modules.map(Some).any(|module| module == moved.target)
+}
+
+/// A name for the module in this file: its own last one, or one that tells it apart.
+fn free_name(file: &File<'_>, used: &Use, moved: &Moved, goes: Option<&Leaf>) -> Option<String> {
+    let leaf = moved.parent.rsplit('.').next()?;
+    let analysis = file.analysis();
+    let taken = |name: &str| {
+        let bound = analysis.scopes.iter().any(|scope| {
+            scope.bindings.get(name).is_some_and(|bindings| {
+                bindings.iter().any(|binding| {
+                    let import = file.names.import(binding);
+                    import.is_none_or(|(_, leaf)| goes.is_none_or(|goes| goes.span != leaf.span))
+                })
+            })
+        });
+        let read = goes.is_none_or(|goes| goes.bound() != name)
+            && analysis
+                .uses
+                .iter()
+                .any(|used| used.chain.first().is_some_and(|root| root.text == name));
+        bound || read
+    };
+    if is_bound(file, used, leaf, moved) || !taken(leaf) {
+        return Some(leaf.to_owned());
+    }
+    let above = moved.parent.rsplit('.').nth(1)?;
+    [format!("{above}_{leaf}"), format!("{leaf}_module")]
+        .into_iter()
+        .find(|name| !taken(name))
+}
+
+/// The statement that imports a module in the words of another one.
+fn statement(
+    file: &File<'_>,
+    import: &ImportStatement,
+    module: &str,
+    bound: Option<&str>,
+) -> String {
+    let Some((parent, leaf)) = module.rsplit_once('.') else {
+        let alias = bound
+            .filter(|bound| *bound != module)
+            .map(|bound| format!(" as {bound}"));
+        return format!("import {module}{}", alias.unwrap_or_default());
+    };
+    let alias = bound
+        .filter(|bound| *bound != leaf)
+        .map(|bound| format!(" as {bound}"));
+    let alias = alias.unwrap_or_default();
+    if import.from.is_none() && !alias.is_empty() {
+        return format!("import {module}{alias}");
+    }
+    let dots = import.from.as_ref().is_some_and(|from| from.level > 0);
+    let spelled = dots
+        .then(|| relative(&file.package_after, parent))
+        .flatten();
+    format!(
+        "from {} import {leaf}{alias}",
+        spelled.as_deref().unwrap_or(parent)
+    )
+}

@@ -1,0 +1,506 @@
+//! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
+//! imports.
+
+use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts};
+
+use super::{
+    Edits, cut,
+    header::Header,
+    needs::Problem,
+    outline::Kind,
+    place::{Arriving, Block, Target},
+    refusal,
+    source::Source,
+};
+use crate::{
+    analysis::Analysis,
+    graph::Entity,
+    rewrite::{
+        exports::with_quotes,
+        file::{File, Reference},
+        imports::relative,
+        list,
+        mapping::Mapping,
+    },
+};
+
+/// Names that would mean something else once a block is in its target.
+pub fn captured(
+    mapping: &Mapping<'_>,
+    target: &Target,
+    block: &Block,
+    source: &Source,
+) -> Vec<Problem> {
+    let inside = |span: ByteSpan| block.extents.iter().any(|extent| extent.contains(span));
+    let mut problems = Vec::new();
+    for used in &source.analysis.uses {
+        let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+            continue;
+        };
+        let free = source
+            .analysis
+            .binding_scope(used.scope, &root.text)
+            .is_none()
+            && !matches!(
+                mapping.graph.member(source.module, &root.text),
+                Entity::Module(_) | Entity::Item(..)
+            );
+        if free && !target.analysis.bindings(0, &root.text).is_empty() {
+            let message = format!(
+                "`{}` in it is built in; `{}` has one of its own",
+                root.text, target.parent
+            );
+            problems.push((root.span, message));
+        }
+    }
+    let Some(moved) = mapping.items.list.get(block.index) else {
+        return problems;
+    };
+    let place = block.extents.first().copied().unwrap_or(ByteSpan::empty(0));
+    let brought = |binding: &crate::analysis::Binding| {
+        let names = crate::names::Names::new(mapping.graph, target.module, &target.analysis);
+        let entity = names
+            .import(binding)
+            .zip(target.module)
+            .map(|((import, leaf), module)| mapping.graph.leaf_entity(module, import, leaf));
+        matches!(entity, Some(Entity::Item(module, item))
+            if mapping.items.index(module, &item) == Some(block.index))
+    };
+    let bindings = target.analysis.bindings(0, &moved.name);
+    if bindings.iter().any(|binding| !brought(binding)) {
+        let message = format!("`{}` is something else in `{}`", moved.name, target.parent);
+        problems.push((place, message));
+    }
+    let free = target.analysis.uses.iter().any(|used| {
+        used.chain
+            .first()
+            .is_some_and(|root| root.text == moved.name)
+            && target
+                .analysis
+                .binding_scope(used.scope, &moved.name)
+                .is_none()
+    });
+    let supplied = target
+        .module
+        .map(|module| mapping.graph.member(module, &moved.name));
+    if free && !matches!(supplied, Some(Entity::Item(..))) {
+        let message = format!("`{}` uses the built-in `{}`", target.parent, moved.name);
+        problems.push((place, message));
+    }
+    problems
+}
+
+/// Where the definitions are put in.
+pub struct Place {
+    pub at: u32,
+    /// After the imports, where values go; else after everything.
+    top: bool,
+    /// Something stands below.
+    below: bool,
+}
+
+impl Place {
+    /// The definitions one below the other, with the blank lines around them.
+    pub fn text(&self, target: &str, blocks: &[(String, Kind)], newline: &str) -> String {
+        let mut result = String::new();
+        let apart = |kind: Kind| cut::stands_apart(kind);
+        let first_apart = blocks.first().is_some_and(|(_, kind)| apart(*kind));
+        let last_apart = blocks.last().is_some_and(|(_, kind)| apart(*kind));
+        let before = target.get(..self.at as usize).unwrap_or_default();
+        if !before.is_empty() && !before.ends_with('\n') {
+            result.push('\n');
+        }
+        result.push_str(if first_apart && !self.top {
+            "\n\n"
+        } else {
+            "\n"
+        });
+        let mut last: Option<Kind> = None;
+        for (text, kind) in blocks {
+            if let Some(last) = last {
+                result.push_str(if apart(last) || apart(*kind) {
+                    "\n\n\n"
+                } else {
+                    "\n"
+                });
+            }
+            result.push_str(text);
+            last = Some(*kind);
+        }
+        result.push('\n');
+        if self.below {
+            let after = target.get(self.at as usize..).unwrap_or_default();
+            let blank = after.len() - after.trim_start_matches(['\r', '\n']).len();
+            let have = after.get(..blank).unwrap_or_default().matches('\n').count();
+            let want = if last_apart || !self.top { 2 } else { 1 };
+            result.push_str(&"\n".repeat(usize::saturating_sub(want, have)));
+        }
+        result.replace('\n', newline)
+    }
+}
+
+/// The start of a file's text.
+pub fn top(target: &Target) -> u32 {
+    let start = if target.text.starts_with('\u{feff}') {
+        3
+    } else {
+        0
+    };
+    let first = target
+        .outline
+        .statements
+        .first()
+        .map_or(u32::MAX, |first| first.span.start);
+    let mut at = start;
+    while at < first {
+        let end = cut::line_end(&target.text, at);
+        let line = target
+            .text
+            .get(at as usize..end as usize)
+            .unwrap_or_default();
+        if !line.starts_with('#') || end > first || end == at {
+            break;
+        }
+        at = end;
+    }
+    at
+}
+
+/// Finds the place: before what reads the items at once, after what they read at once.
+pub fn place(
+    mapping: &Mapping<'_>,
+    target: &Target,
+    blocks: &[&Block],
+    header: &Header,
+) -> Result<Place, super::Misfit> {
+    let statements = &target.outline.statements;
+    let names: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| Some(mapping.items.list.get(block.index)?.name.as_str()))
+        .collect();
+    let first_read = target.analysis.uses.iter().filter(|used| {
+        used.eager
+            && used
+                .chain
+                .first()
+                .is_some_and(|root| names.contains(&root.text.as_str()))
+            && used.chain.first().is_some_and(|root| {
+                target.analysis.binding_scope(used.scope, &root.text) != Some(used.scope)
+                    || used.scope == 0
+            })
+    });
+    let first_read = first_read
+        .filter_map(|used| used.chain.first().map(|root| root.span.start))
+        .min();
+    // What the target defines and a definition reads at once.
+    let mut last_need = 0;
+    for block in blocks {
+        for need in block.needs.iter().filter(|need| need.eager()) {
+            let own = statements
+                .iter()
+                .filter(|each| each.name.as_deref() == Some(&need.name));
+            last_need = own.map(|each| each.span.end).fold(last_need, u32::max);
+        }
+    }
+    if let Some(read) = first_read {
+        let statement = target
+            .outline
+            .around(read)
+            .and_then(|at| statements.get(at));
+        let at = statement
+            .and_then(|statement| cut::extent(&target.text, statement))
+            .map_or(cut::line_start(&target.text, read), |extent| extent.start);
+        if at < last_need {
+            let block = blocks.first();
+            let path = block.map_or_else(|| target.path.clone(), |block| block.path.clone());
+            let span = block.and_then(|block| block.extents.first().copied());
+            let why = format!(
+                "`{}` reads it before what it needs is defined",
+                target.parent
+            );
+            return Err((path, span.unwrap_or(ByteSpan::empty(0)), why));
+        }
+        return Ok(Place {
+            at,
+            top: false,
+            below: true,
+        });
+    }
+    let values = blocks.iter().all(|block| block.kind == Kind::Assign);
+    if values && last_need == 0 && target.module.is_some() {
+        return Ok(Place {
+            at: header.at.max(after_blocks(target, header.at)),
+            top: true,
+            below: true,
+        });
+    }
+    let last = statements
+        .iter()
+        .rev()
+        .find(|each| each.kind != Kind::Program);
+    let marker = target
+        .text
+        .find(crate::extract::ITEM_SHIM)
+        .map(|at| u32::try_from(at).unwrap_or(0));
+    let program = statements.iter().find(|each| each.kind == Kind::Program);
+    let limit = marker.map(|marker| cut::line_start(&target.text, marker));
+    let last = last
+        .filter(|last| limit.is_none_or(|limit| last.span.end <= limit))
+        .or_else(|| {
+            statements
+                .iter()
+                .rev()
+                .find(|each| limit.is_some_and(|limit| each.span.end <= limit))
+        });
+    let at = last.map_or_else(
+        || top(target),
+        |last| cut::line_end(&target.text, last.span.end),
+    );
+    let at = at.max(header.at);
+    Ok(Place {
+        at,
+        top: false,
+        below: program.is_some() || limit.is_some(),
+    })
+}
+
+/// Below the blocks of guarded imports that follow the others.
+fn after_blocks(target: &Target, at: u32) -> u32 {
+    let head = target.outline.statements.iter().take_while(|each| {
+        matches!(
+            each.kind,
+            Kind::Documentation | Kind::Future | Kind::Import | Kind::Typing | Kind::Guarded
+        )
+    });
+    let ends = head.map(|each| cut::line_end(&target.text, each.span.end));
+    ends.fold(at, u32::max)
+}
+
+/// `__all__` of the old file and of the new one.
+pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edits: &mut Edits) {
+    for left in &arriving.left {
+        let Some(all) = left
+            .source
+            .analysis
+            .all
+            .as_ref()
+            .filter(|_| !mapping.goes_away(left.source.module))
+        else {
+            continue;
+        };
+        let gone: Vec<bool> = all
+            .iter()
+            .map(|entry| {
+                left.items.iter().any(|index| {
+                    mapping.items.list.get(*index).is_some_and(|moved| {
+                        moved.item == entry.text && moved.change.shim.is_none()
+                    })
+                })
+            })
+            .collect();
+        if gone.contains(&true) {
+            let made = edits.entry(left.source.path.clone()).or_default();
+            made.extend(removed(&left.source.text, &left.source.analysis, &gone));
+        }
+    }
+    for target in targets {
+        let Some(last) = target.analysis.all.as_ref().and_then(|all| all.last()) else {
+            continue;
+        };
+        let names: Vec<&str> = mapping
+            .items
+            .list
+            .iter()
+            .filter(|moved| moved.travels() && moved.parent == target.parent)
+            .filter(|moved| is_exported(mapping, moved.source, &moved.item))
+            .map(|moved| moved.name.as_str())
+            .filter(|name| {
+                !target
+                    .analysis
+                    .all
+                    .iter()
+                    .flatten()
+                    .any(|entry| entry.text == *name)
+            })
+            .collect();
+        let mut at = last.span.end;
+        let mut text = String::new();
+        for name in names {
+            let (place, entry) = entry_after(&target.text, last.span, name);
+            at = place;
+            text.push_str(&entry);
+        }
+        if !text.is_empty() {
+            edits
+                .entry(target.path.clone())
+                .or_default()
+                .push(Edit::insert(at, text));
+        }
+    }
+}
+
+/// An entry of `__all__` that follows another one, laid out as that is: its place and text.
+pub fn entry_after(text: &str, last: ByteSpan, name: &str) -> (u32, String) {
+    let span = with_quotes(text, last);
+    let quote = text
+        .get(span.start as usize..)
+        .and_then(|text| text.chars().next());
+    let quote = quote.unwrap_or('"');
+    let start = cut::line_start(text, span.start);
+    let indentation = text
+        .get(start as usize..span.start as usize)
+        .unwrap_or_default();
+    let parted = if indentation.trim().is_empty() && start > 0 {
+        format!(",{}{indentation}", cut::newline(text))
+    } else {
+        ", ".to_owned()
+    };
+    (span.end, format!("{parted}{quote}{name}{quote}"))
+}
+
+fn removed(text: &str, analysis: &Analysis, gone: &[bool]) -> Vec<Edit> {
+    let quoted: Vec<ByteSpan> = analysis
+        .all
+        .iter()
+        .flatten()
+        .map(|entry| with_quotes(text, entry.span))
+        .collect();
+    if let (true, Some(first), Some(last)) =
+        (gone.iter().all(|gone| *gone), quoted.first(), quoted.last())
+    {
+        let mut end = last.end;
+        let rest = text.get(end as usize..).unwrap_or_default();
+        if rest.trim_start().starts_with(',') {
+            end += u32::try_from(rest.find(',').unwrap_or(0)).unwrap_or(0) + 1;
+        }
+        return vec![Edit::delete(ByteSpan::new(first.start, end))];
+    }
+    let removal = list::remove(text, &quoted, gone);
+    removal.spans.into_iter().map(Edit::delete).collect()
+}
+
+/// Whether a star import of a module brings a name.
+fn is_exported(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
+    let facts = mapping.graph.facts.get(module);
+    match facts.and_then(|facts| facts.all.as_ref()) {
+        Some(all) => all.iter().any(|entry| entry.text == name),
+        None => !name.starts_with('_'),
+    }
+}
+
+/// Files that have an item by a star import of its old module import it by name, and files that
+/// would get one by a star import of its new module must not mean something else by it.
+pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: &mut LanguagePlan) {
+    let graph = mapping.graph;
+    for (user, facts) in graph.facts.iter().enumerate() {
+        let stars = facts.imports.iter().filter(|import| {
+            import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
+        });
+        for import in stars {
+            let Some(base) = graph.base_module(user, import) else {
+                continue;
+            };
+            for moved in &mapping.items.list {
+                if moved.target == Some(base) && moved.source != user {
+                    gains(mapping, user, moved, plan);
+                }
+                let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
+                if moved.source != base || same || !is_exported(mapping, base, &moved.item) {
+                    continue;
+                }
+                let ours = Entity::Item(moved.source, moved.item.clone());
+                if graph.member(user, &moved.item) != ours {
+                    continue;
+                }
+                loses(mapping, texts, user, moved, import, edits, plan);
+            }
+        }
+    }
+}
+
+fn gains(mapping: &Mapping<'_>, user: usize, moved: &super::Moved, plan: &mut LanguagePlan) {
+    let (graph, name) = (mapping.graph, moved.name.as_str());
+    let listed = moved
+        .target
+        .and_then(|target| graph.facts.get(target)?.all.as_ref());
+    if name.starts_with('_')
+        || !moved.travels()
+        || (listed.is_some() && !is_exported(mapping, moved.source, &moved.item))
+    {
+        return;
+    }
+    let other = match graph.member(user, name) {
+        Entity::Item(module, item) => mapping.items.index(module, &item).is_none(),
+        Entity::Module(_) | Entity::External => true,
+        Entity::Missing | Entity::Opaque => false,
+    };
+    if other && let Some(module) = graph.modules.get(user) {
+        let message = format!(
+            "`{}` has a `{name}` of its own, which the star import of `{}` would hide or bring along",
+            module.name, moved.parent
+        );
+        plan.refusals
+            .push(refusal(&module.path, None, message, None));
+    }
+}
+
+fn loses(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    user: usize,
+    moved: &super::Moved,
+    import: &crate::facts::ImportStatement,
+    edits: &mut Edits,
+    plan: &mut LanguagePlan,
+) {
+    let graph = mapping.graph;
+    let Some(module) = graph.modules.get(user) else {
+        return;
+    };
+    let Some(text) = texts.text(&module.path) else {
+        return;
+    };
+    let analysis = Analysis::new(&text);
+    let file = File::new(mapping, Some(user), &text, &analysis);
+    let used = analysis.uses.iter().any(|used| {
+        used.chain
+            .first()
+            .is_some_and(|root| root.text == moved.item)
+            && analysis.binding_scope(used.scope, &moved.item).is_none()
+    });
+    let listed = analysis
+        .all
+        .iter()
+        .flatten()
+        .any(|entry| entry.text == moved.item);
+    let imported = graph.imports.iter().any(|other| {
+        other.importer != user && other.target == coalesce_model::ImportTarget::Module(user)
+    });
+    if !(used || listed || module.package || imported) {
+        return;
+    }
+    let dots = import.from.as_ref().is_some_and(|from| from.level > 0);
+    let parent = dots
+        .then(|| relative(&file.package_after, &moved.parent))
+        .flatten();
+    let parent = parent.unwrap_or_else(|| moved.parent.clone());
+    let alias = if moved.name == moved.item {
+        String::new()
+    } else {
+        format!(" as {}", moved.item)
+    };
+    let (at, before) = file.place_after(import);
+    let statement = format!("{before}from {parent} import {}{alias}", moved.name);
+    edits
+        .entry(module.path.clone())
+        .or_default()
+        .push(Edit::insert(at, statement));
+    let mut found = crate::rewrite::file::FileEdits::new(module.path.clone());
+    let reason = "the star import does not bring it any more";
+    let (from, to) = (&moved.change.from, &moved.change.to);
+    found.note(
+        import.span,
+        Reference::resolved(Form::ImportFrom, from, to, reason),
+    );
+    plan.rewrites.extend(found.rewrites);
+}

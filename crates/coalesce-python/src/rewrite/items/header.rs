@@ -1,0 +1,102 @@
+//! Where imports go in a file that gets some.
+
+use coalesce_model::ByteSpan;
+
+use super::{
+    cut::{line_end, newline},
+    outline::{Kind, Outline},
+};
+
+/// The place after the imports at the top of a file, and what parts new ones from it.
+pub struct Header {
+    pub at: u32,
+    before: String,
+    after: String,
+    newline: &'static str,
+}
+
+impl Header {
+    pub fn new(text: &str, outline: &Outline) -> Self {
+        let newline = newline(text);
+        let head = outline.statements.iter().take_while(|statement| {
+            matches!(
+                statement.kind,
+                Kind::Documentation
+                    | Kind::Future
+                    | Kind::Import
+                    | Kind::Typing
+                    | Kind::Guarded
+                    | Kind::Dunder
+            )
+        });
+        let head: Vec<_> = head.collect();
+        let imports = |kinds: &[Kind]| {
+            head.iter()
+                .rev()
+                .find(|statement| kinds.contains(&statement.kind))
+                .map(|statement| statement.span)
+        };
+        let found = imports(&[Kind::Import]).or_else(|| imports(&[Kind::Guarded]));
+        if let Some(span) = found {
+            return Self::after(text, span, newline, "");
+        }
+        match imports(&[Kind::Future, Kind::Documentation]) {
+            Some(span) => Self::after(text, span, newline, newline),
+            None => Self::top(text, outline, newline),
+        }
+    }
+
+    fn after(text: &str, span: ByteSpan, newline: &'static str, before: &str) -> Self {
+        let end = line_end(text, span.end);
+        let open = !text.get(..end as usize).unwrap_or_default().ends_with('\n');
+        let rest = text.get(end as usize..).unwrap_or_default();
+        let blank = rest.is_empty() || rest.starts_with(['\r', '\n']);
+        Self {
+            at: end,
+            before: format!("{}{before}", if open { newline } else { "" }),
+            after: if blank || before.is_empty() {
+                ""
+            } else {
+                newline
+            }
+            .to_owned(),
+            newline,
+        }
+    }
+
+    /// Below the comments that head the file, where no statement says where.
+    fn top(text: &str, outline: &Outline, newline: &'static str) -> Self {
+        let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let first = outline
+            .statements
+            .first()
+            .map_or(u32::MAX, |first| first.span.start);
+        while at < first {
+            let end = line_end(text, at);
+            let line = text.get(at as usize..end as usize).unwrap_or_default();
+            if !line.starts_with('#') || end > first {
+                break;
+            }
+            at = end;
+        }
+        let commented = at > 3;
+        Self {
+            at,
+            before: if commented { newline } else { "" }.to_owned(),
+            after: newline.repeat(2),
+            newline,
+        }
+    }
+
+    /// The text to put in at [`Self::at`] for these lines.
+    pub fn text(&self, lines: &[String]) -> String {
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines: String = lines
+            .iter()
+            .map(|line| format!("{}{}", line.replace('\n', self.newline), self.newline))
+            .collect();
+        format!("{}{lines}{}", self.before, self.after)
+    }
+}

@@ -1,0 +1,194 @@
+//! Items that change their module or their name: definitions and what they need.
+//!
+//! The references of other files follow through the same passes as those of modules; here the
+//! definition itself is taken out of one file and put into another. What a definition needs comes
+//! with it or is imported back; what cannot be done safely is a refusal.
+
+mod builtins;
+mod cut;
+mod exports;
+mod header;
+mod imported;
+mod needs;
+mod order;
+mod outline;
+mod patches;
+mod place;
+mod rename;
+mod shims;
+mod signatures;
+mod source;
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Edit, finding::codes, language::RewriteOptions};
+use coalesce_model::{Change, ChangeKind, Finding, LanguagePlan, Severity, Texts, TreePath};
+use rustc_hash::FxHashMap;
+
+use crate::rewrite::mapping::Mapping;
+
+/// An item that gives up its name.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    pub change: Change,
+    /// The module that defines it.
+    pub source: usize,
+    pub item: String,
+    /// Full name of the module that has it after the changes.
+    pub parent: String,
+    /// Its name there.
+    pub name: String,
+    /// That module, where it is in the tree already.
+    pub target: Option<usize>,
+}
+
+impl Moved {
+    /// Whether the text of the definition goes along.
+    pub fn travels(&self) -> bool {
+        self.change.kind == ChangeKind::Move
+    }
+}
+
+/// The items that change their names.
+#[derive(Debug, Default)]
+pub struct Items {
+    pub list: Vec<Moved>,
+    by_name: FxHashMap<(usize, String), usize>,
+}
+
+impl Items {
+    pub fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
+        let mut items = Self::default();
+        for change in changes {
+            let Some((module, item)) = change.from.rsplit_once('.') else {
+                continue;
+            };
+            let Some((parent, name)) = change.to.rsplit_once('.') else {
+                continue;
+            };
+            let Some(source) = mapping.graph.find(None, module) else {
+                continue;
+            };
+            let target = module_called(mapping, parent, source);
+            let index = items.list.len();
+            items.list.push(Moved {
+                change: change.clone(),
+                source,
+                item: item.to_owned(),
+                parent: parent.to_owned(),
+                name: name.to_owned(),
+                target,
+            });
+            for module in std::iter::once(source).chain(mapping.graph.twin(source)) {
+                items.by_name.insert((module, item.to_owned()), index);
+            }
+        }
+        items
+    }
+
+    /// What becomes of an item of a module.
+    pub fn get(&self, module: usize, item: &str) -> Option<&Moved> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let index = self.by_name.get(&(module, item.to_owned()))?;
+        self.list.get(*index)
+    }
+
+    /// The place in the list of what becomes of an item of a module.
+    pub fn index(&self, module: usize, item: &str) -> Option<usize> {
+        self.by_name.get(&(module, item.to_owned())).copied()
+    }
+
+    /// Whether the definitions of a module change, or arrive there.
+    pub fn concerns(&self, module: usize) -> bool {
+        self.list
+            .iter()
+            .any(|moved| moved.source == module || moved.target == Some(module))
+    }
+}
+
+/// The module of the tree that has this name after the changes, the nearest to `source`.
+fn module_called(mapping: &Mapping<'_>, name: &str, source: usize) -> Option<usize> {
+    let stays = |index: &usize| !mapping.goes_away(*index) && mapping.name_after(*index) == name;
+    if let Some(found) = mapping.graph.find(Some(source), name).filter(stays) {
+        return Some(found);
+    }
+    mapping.arriving(name).filter(stays)
+}
+
+/// An edit that takes out a statement with its line.
+pub fn source_line(text: &str, span: ByteSpan) -> Option<Edit> {
+    source::whole(text, span)
+}
+
+/// Whether any module has a star import of this one.
+fn is_star_imported(mapping: &Mapping<'_>, module: usize) -> bool {
+    let graph = mapping.graph;
+    graph.facts.iter().enumerate().any(|(user, facts)| {
+        let mut stars = facts
+            .imports
+            .iter()
+            .filter(|import| import.leaves.iter().any(|leaf| leaf.name.text == "*"));
+        stars.any(|import| graph.base_module(user, import) == Some(module))
+    })
+}
+
+/// A refusal at a place.
+fn refusal(
+    path: &TreePath,
+    span: Option<ByteSpan>,
+    message: String,
+    help: Option<&str>,
+) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: path.clone(),
+        span,
+        message,
+        help: help.map(str::to_owned),
+    }
+}
+
+/// Takes the definitions out and puts them in, in a plan that has the references rewritten.
+pub fn plan(
+    mapping: &Mapping<'_>,
+    options: RewriteOptions,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    if mapping.items.list.is_empty() {
+        return;
+    }
+    signatures::check(mapping, texts, plan);
+    let mut sources: Vec<usize> = mapping
+        .items
+        .list
+        .iter()
+        .map(|moved| moved.source)
+        .collect();
+    sources.extend(
+        sources
+            .clone()
+            .into_iter()
+            .filter_map(|source| mapping.graph.twin(source)),
+    );
+    sources.sort_unstable();
+    sources.dedup();
+    let mut arriving = place::Arriving::default();
+    for source in sources {
+        source::take(mapping, options, source, texts, &mut arriving, plan);
+    }
+    place::all(mapping, texts, arriving, plan);
+    for edits in plan.edits.values_mut() {
+        let merged = cut::merged(std::mem::take(edits));
+        *edits = merged;
+    }
+}
+
+/// Edits by file.
+type Edits = BTreeMap<TreePath, Vec<Edit>>;
+
+/// A definition that does not fit where it goes: its file, its place, why.
+type Misfit = (TreePath, ByteSpan, String);

@@ -1,0 +1,256 @@
+//! What a definition needs of the module that it stands in.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Guard};
+
+use super::{builtins::is_builtin, source::Source};
+use crate::{analysis::Use, graph::Entity, rewrite::mapping::Mapping};
+
+/// Where a needed name comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An import statement at the top of the file, which can be repeated elsewhere.
+    Import { statement: usize, leaf: usize },
+    /// The module itself: it is imported back.
+    Back,
+    /// An item that changes its place too: index into the list of items.
+    Item(usize),
+    /// A star import brings it; the full name.
+    Star(String),
+}
+
+/// A name of the module that a definition uses.
+#[derive(Clone, Debug)]
+pub struct Need {
+    pub name: String,
+    pub origin: Origin,
+    /// It is there for type checkers alone.
+    pub typing: bool,
+    pub uses: Vec<Used>,
+}
+
+/// One use.
+#[derive(Clone, Copy, Debug)]
+pub struct Used {
+    pub span: ByteSpan,
+    /// Evaluated when the module is executed.
+    pub eager: bool,
+    /// In a type that is not evaluated then.
+    pub annotation: bool,
+}
+
+impl Need {
+    pub fn eager(&self) -> bool {
+        self.uses.iter().any(|used| used.eager)
+    }
+}
+
+/// Names of a module that mean another thing elsewhere.
+const OWN: [&str; 9] = [
+    "__file__",
+    "__name__",
+    "__package__",
+    "__spec__",
+    "__path__",
+    "__doc__",
+    "__loader__",
+    "__dict__",
+    "globals",
+];
+
+/// A use and why it cannot be followed.
+pub type Problem = (ByteSpan, String);
+
+/// What the definition between `extents` needs, or what stands in the way.
+pub fn of(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    extents: &[ByteSpan],
+) -> Result<Vec<Need>, Problem> {
+    let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
+    let mut found: BTreeMap<(String, u32), Need> = BTreeMap::new();
+    for (span, name) in &source.outline.globals {
+        if inside(*span) {
+            return Err((
+                *span,
+                format!("it assigns to `{name}` of its module (`global`)"),
+            ));
+        }
+    }
+    for used in &source.analysis.uses {
+        let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+            continue;
+        };
+        for (rank, mut need) in (0..).zip(origins(mapping, source, used, &inside)?) {
+            let annotation = used.annotation && (source.future || !used.eager);
+            need.uses.push(Used {
+                span: root.span,
+                eager: used.eager && !annotation && !source.is_stub(),
+                annotation,
+            });
+            let key = match need.origin {
+                Origin::Import { statement, leaf } => statement * 1000 + leaf,
+                _ => rank,
+            };
+            let key = (root.text.clone(), u32::try_from(key).unwrap_or(u32::MAX));
+            match found.get_mut(&key) {
+                Some(known) => known.uses.append(&mut need.uses),
+                None => drop(found.insert(key, need)),
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn need(name: &str, origin: Origin, typing: bool) -> Need {
+    Need {
+        name: name.to_owned(),
+        origin,
+        typing,
+        uses: Vec::new(),
+    }
+}
+
+/// Where the first name of a use comes from; nothing for locals and what is built in.
+fn origins(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    used: &Use,
+    inside: &dyn Fn(ByteSpan) -> bool,
+) -> Result<Vec<Need>, Problem> {
+    let Some(root) = used.chain.first() else {
+        return Ok(Vec::new());
+    };
+    let name = root.text.as_str();
+    let Some(scope) = source.analysis.binding_scope(used.scope, name) else {
+        return unbound(mapping, source, name, root.span);
+    };
+    if scope != 0 {
+        return Ok(Vec::new());
+    }
+    if let Some(index) = mapping.items.index(source.module, name) {
+        return Ok(vec![need(name, Origin::Item(index), false)]);
+    }
+    // What only the file run as a program binds is not there for others.
+    let all = source.analysis.bindings(0, name);
+    let bindings: Vec<_> = all.iter().filter(|binding| !binding.program).collect();
+    if bindings.iter().all(|binding| inside(binding.span)) {
+        return Ok(Vec::new());
+    }
+    if source
+        .outline
+        .globals
+        .iter()
+        .any(|(_, global)| global == name)
+    {
+        let message = format!("it needs `{name}`, which a function assigns to later (`global`)");
+        return Err((root.span, message));
+    }
+    let imports: Option<Vec<(usize, usize)>> =
+        bindings.iter().map(|binding| binding.import).collect();
+    if let Some(imports) = imports
+        && let Some(needs) = repeatable(source, used, name, &imports)
+    {
+        return Ok(needs);
+    }
+    if bindings.len() > 1
+        && !source.is_stub()
+        && used.eager
+        && !used.annotation
+        && !is_conditional(source, name)
+    {
+        let message = format!("it needs `{name}`, which gets several values, while it is defined");
+        return Err((root.span, message));
+    }
+    Ok(vec![need(name, Origin::Back, false)])
+}
+
+/// Whether the bindings of a name stand in branches, of which one is executed.
+fn is_conditional(source: &Source, name: &str) -> bool {
+    let mut plain = source
+        .outline
+        .statements
+        .iter()
+        .filter(|statement| statement.name.as_deref() == Some(name));
+    plain.next().is_none()
+}
+
+/// Imports that another file can have in the same words.
+fn repeatable(
+    source: &Source,
+    used: &Use,
+    name: &str,
+    imports: &[(usize, usize)],
+) -> Option<Vec<Need>> {
+    let mut needs = Vec::new();
+    let chain: Vec<&str> = used
+        .chain
+        .iter()
+        .map(|segment| segment.text.as_str())
+        .collect();
+    let chain = chain.join(".");
+    for (statement, leaf) in imports {
+        let (import, _) = source.analysis.imports.get(*statement)?;
+        let typing = import.guard == Guard::TypeChecking;
+        let plain = import.guard == Guard::None && !import.conditional;
+        if !import.top_level || !(typing || plain) {
+            return None;
+        }
+        let dotted = &import.leaves.get(*leaf)?.name.text;
+        let whole = import.from.is_none() && import.leaves.get(*leaf)?.alias.is_none();
+        if !whole && imports.len() > 1 {
+            return None;
+        }
+        let covers = chain
+            .strip_prefix(dotted.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        if !whole || covers {
+            let origin = Origin::Import {
+                statement: *statement,
+                leaf: *leaf,
+            };
+            needs.push(need(name, origin, typing));
+        }
+    }
+    if needs.is_empty() {
+        // `import a.b` and a use of `a` alone: any of them brings it.
+        let (statement, leaf) = *imports.first()?;
+        let (import, _) = source.analysis.imports.get(statement)?;
+        let typing = import.guard == Guard::TypeChecking;
+        needs.push(need(name, Origin::Import { statement, leaf }, typing));
+    }
+    Some(needs)
+}
+
+/// A name that nothing in the file binds.
+fn unbound(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    name: &str,
+    span: ByteSpan,
+) -> Result<Vec<Need>, Problem> {
+    if OWN.contains(&name) {
+        return Err((
+            span,
+            format!("it uses `{name}` of its module, which is another one there"),
+        ));
+    }
+    let entity = mapping.graph.member(source.module, name);
+    match &entity {
+        Entity::Module(_) | Entity::Item(..) if !name.starts_with("__") => {
+            let full = mapping.graph.full_name(&entity).unwrap_or_default();
+            let origin = match &entity {
+                Entity::Item(module, item) => mapping.items.index(*module, item),
+                _ => None,
+            };
+            let origin = origin.map_or(Origin::Star(full), Origin::Item);
+            Ok(vec![need(name, origin, false)])
+        }
+        Entity::Opaque if !is_builtin(name) && !name.starts_with("__") && source.has_star => Err((
+            span,
+            format!("it needs `{name}`, which a star import may bring"),
+        )),
+        _ => Ok(Vec::new()),
+    }
+}

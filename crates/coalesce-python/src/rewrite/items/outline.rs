@@ -1,0 +1,366 @@
+//! The statements of a module one below the other: what each binds, and what it is.
+//!
+//! Text and syntax only; what a name means is not known here.
+
+use coalesce_model::ByteSpan;
+use ruff_python_ast::{
+    self as ast, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
+
+/// What a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Documentation,
+    Future,
+    Import,
+    /// `if TYPE_CHECKING:` and its body.
+    Typing,
+    /// `try`, `if` or `with` around imports alone.
+    Guarded,
+    /// `__all__ = …` and its like.
+    Dunder,
+    Function {
+        overload: bool,
+    },
+    Class,
+    /// One name gets a value.
+    Assign,
+    /// `if __name__ == "__main__":`.
+    Program,
+    Other,
+}
+
+/// A statement at module level.
+#[derive(Debug)]
+pub struct Statement {
+    /// Decorators included.
+    pub span: ByteSpan,
+    pub kind: Kind,
+    /// The name of a definition or of a plain assignment.
+    pub name: Option<String>,
+    /// A block that would be empty without its imports.
+    pub only_imports: bool,
+    /// Names whose objects the statement changes: `f.x = 1`, `X[0] = 1`, `X.append(1)`,
+    /// `@f.register`.
+    pub changes: Vec<String>,
+}
+
+/// A function that no other function is around.
+#[derive(Debug)]
+pub struct Function {
+    pub span: ByteSpan,
+    /// Where a statement can be put in: the start of the line of the first one after the
+    /// documentation; `None` where the body has no line of its own.
+    pub entry: Option<(u32, String)>,
+}
+
+/// A module's statements and functions, and names that `global` declares by the place.
+#[derive(Debug, Default)]
+pub struct Outline {
+    pub statements: Vec<Statement>,
+    pub functions: Vec<Function>,
+    /// `if __name__ == "__main__":`, which is a body of its own, too.
+    pub programs: Vec<Function>,
+    pub globals: Vec<(ByteSpan, String)>,
+    /// Names that executing the module calls, and decorators.
+    pub calls: Vec<String>,
+}
+
+impl Outline {
+    pub fn new(text: &str) -> Self {
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let source = text.get(start..).unwrap_or_default();
+        let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+        let mut walker = Walker {
+            text,
+            start: u32::try_from(start).unwrap_or(0),
+            found: Self::default(),
+        };
+        if let ast::Mod::Module(module) = parsed.syntax() {
+            for (at, statement) in module.body.iter().enumerate() {
+                walker.statement(at, statement);
+                walker.visit_stmt(statement);
+                let mut calls = Calls::default();
+                calls.visit_stmt(statement);
+                walker.found.calls.extend(calls.names);
+            }
+        }
+        walker.found
+    }
+
+    /// The statement that covers a place.
+    pub fn around(&self, at: u32) -> Option<usize> {
+        self.statements
+            .iter()
+            .position(|statement| statement.span.start <= at && at < statement.span.end)
+    }
+}
+
+struct Walker<'t> {
+    text: &'t str,
+    start: u32,
+    found: Outline,
+}
+
+impl Walker<'_> {
+    fn span(&self, node: impl Ranged) -> ByteSpan {
+        let range = node.range();
+        ByteSpan::new(
+            range.start().to_u32() + self.start,
+            range.end().to_u32() + self.start,
+        )
+    }
+
+    fn statement(&mut self, at: usize, statement: &Stmt) {
+        let kind = kind(at, statement);
+        let name = match statement {
+            Stmt::FunctionDef(function) => Some(function.name.to_string()),
+            Stmt::ClassDef(class) => Some(class.name.to_string()),
+            Stmt::Assign(assign) => match &*assign.targets {
+                [Expr::Name(name)] => Some(name.id.to_string()),
+                _ => None,
+            },
+            Stmt::AnnAssign(assign) => match &*assign.target {
+                Expr::Name(name) => Some(name.id.to_string()),
+                _ => None,
+            },
+            Stmt::TypeAlias(alias) => match &*alias.name {
+                Expr::Name(name) => Some(name.id.to_string()),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.found.statements.push(Statement {
+            span: self.span(statement),
+            kind,
+            name,
+            only_imports: match statement {
+                Stmt::If(block) => {
+                    let mut body = block.body.iter();
+                    block.elif_else_clauses.is_empty()
+                        && body.all(|each| matches!(each, Stmt::Import(_) | Stmt::ImportFrom(_)))
+                }
+                _ => false,
+            },
+            changes: changes(statement),
+        });
+        if let (Kind::Program, Stmt::If(block)) = (kind, statement) {
+            let entry = block.body.first();
+            let entry = entry.and_then(|first| self.line_of(self.span(first).start));
+            let span = self.span(statement);
+            self.found.programs.push(Function { span, entry });
+        }
+    }
+
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        let documented = matches!(
+            function.body.first(),
+            Some(Stmt::Expr(first)) if matches!(&*first.value, Expr::StringLiteral(_))
+        );
+        let first = function.body.get(usize::from(documented));
+        let entry = match first {
+            Some(first) => self.line_of(self.span(first).start),
+            None => None,
+        };
+        let span = self.span(function);
+        self.found.functions.push(Function { span, entry });
+    }
+
+    /// The start of the line that a statement begins, and its indentation.
+    fn line_of(&self, at: u32) -> Option<(u32, String)> {
+        let before = self.text.get(..at as usize)?;
+        let start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let indentation = before.get(start..)?;
+        indentation
+            .trim()
+            .is_empty()
+            .then(|| (u32::try_from(start).unwrap_or(at), indentation.to_owned()))
+    }
+}
+
+impl Visitor<'_> for Walker<'_> {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                self.function(function);
+                let mut globals = Globals::default();
+                visitor::walk_stmt(&mut globals, statement);
+                let span = self.span(function);
+                let names = globals.names.into_iter().map(|name| (span, name));
+                self.found.globals.extend(names);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+}
+
+/// What is called when a statement of a module is executed.
+#[derive(Default)]
+struct Calls {
+    names: Vec<String>,
+}
+
+impl Visitor<'_> for Calls {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                for decorator in &function.decorator_list {
+                    self.names.extend(base(&decorator.expression));
+                    self.visit_expr(&decorator.expression);
+                }
+                let parameters = function.parameters.iter_non_variadic_params();
+                for default in parameters.filter_map(|parameter| parameter.default.as_deref()) {
+                    self.visit_expr(default);
+                }
+            }
+            Stmt::ClassDef(class) => {
+                let decorators = class.decorator_list.iter();
+                self.names
+                    .extend(decorators.filter_map(|decorator| base(&decorator.expression)));
+                visitor::walk_stmt(self, statement);
+            }
+            Stmt::If(block) if is_program(&block.test) => {}
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Lambda(_) => {}
+            Expr::Call(call) => {
+                self.names.extend(base(&call.func));
+                visitor::walk_expr(self, expression);
+            }
+            _ => visitor::walk_expr(self, expression),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Globals {
+    names: Vec<String>,
+}
+
+impl Visitor<'_> for Globals {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        if let Stmt::Global(global) = statement {
+            self.names
+                .extend(global.names.iter().map(|name| name.to_string()));
+        }
+        visitor::walk_stmt(self, statement);
+    }
+}
+
+fn kind(at: usize, statement: &Stmt) -> Kind {
+    let dunder = |name: &str| name.starts_with("__") && name.ends_with("__");
+    match statement {
+        Stmt::Expr(expression)
+            if at == 0 && matches!(&*expression.value, Expr::StringLiteral(_)) =>
+        {
+            Kind::Documentation
+        }
+        Stmt::ImportFrom(import)
+            if import
+                .module
+                .as_ref()
+                .is_some_and(|module| module.as_str() == "__future__") =>
+        {
+            Kind::Future
+        }
+        Stmt::Import(_) | Stmt::ImportFrom(_) => Kind::Import,
+        Stmt::FunctionDef(function) => Kind::Function {
+            overload: function
+                .decorator_list
+                .iter()
+                .any(|decorator| last_name(&decorator.expression) == Some("overload")),
+        },
+        Stmt::ClassDef(_) => Kind::Class,
+        Stmt::Assign(assign) => match &*assign.targets {
+            [Expr::Name(name)] if dunder(name.id.as_str()) => Kind::Dunder,
+            [Expr::Name(_)] => Kind::Assign,
+            _ => Kind::Other,
+        },
+        Stmt::AnnAssign(assign) if matches!(&*assign.target, Expr::Name(_)) => Kind::Assign,
+        Stmt::TypeAlias(_) => Kind::Assign,
+        Stmt::If(conditional) if is_program(&conditional.test) => Kind::Program,
+        Stmt::If(conditional) if last_name(&conditional.test) == Some("TYPE_CHECKING") => {
+            Kind::Typing
+        }
+        Stmt::If(conditional) if only_imports(&conditional.body) => Kind::Guarded,
+        Stmt::Try(guarded) if only_imports(&guarded.body) => Kind::Guarded,
+        _ => Kind::Other,
+    }
+}
+
+fn only_imports(body: &[Stmt]) -> bool {
+    body.iter()
+        .any(|statement| matches!(statement, Stmt::Import(_) | Stmt::ImportFrom(_)))
+        && body.iter().all(|statement| {
+            matches!(
+                statement,
+                Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Pass(_) | Stmt::Assign(_)
+            )
+        })
+}
+
+fn is_program(test: &Expr) -> bool {
+    let Expr::Compare(compare) = test else {
+        return false;
+    };
+    let is_name = |side: &Expr| matches!(side, Expr::Name(name) if name.id.as_str() == "__name__");
+    is_name(&compare.left) || compare.comparators.iter().any(is_name)
+}
+
+fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
+
+/// The name that a chain of attributes, subscripts and calls begins with, when it has any.
+fn root(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Attribute(attribute) => base(&attribute.value),
+        Expr::Subscript(subscript) => base(&subscript.value),
+        Expr::Call(call) => root(&call.func),
+        _ => None,
+    }
+}
+
+fn base(expression: &Expr) -> Option<String> {
+    match expression {
+        Expr::Name(name) => Some(name.id.to_string()),
+        other => root(other),
+    }
+}
+
+fn changes(statement: &Stmt) -> Vec<String> {
+    let mut found = Vec::new();
+    match statement {
+        Stmt::Assign(assign) => found.extend(assign.targets.iter().filter_map(root)),
+        Stmt::AugAssign(assign) => found.extend(base(&assign.target)),
+        Stmt::Delete(delete) => found.extend(delete.targets.iter().filter_map(base)),
+        Stmt::Expr(expression) => {
+            if let Expr::Call(call) = &*expression.value {
+                found.extend(root(&call.func));
+            }
+        }
+        Stmt::FunctionDef(function) => {
+            let decorators = function.decorator_list.iter();
+            found.extend(decorators.filter_map(|decorator| root(&decorator.expression)));
+        }
+        Stmt::ClassDef(class) => {
+            let decorators = class.decorator_list.iter();
+            found.extend(decorators.filter_map(|decorator| root(&decorator.expression)));
+        }
+        Stmt::For(statement) => found.extend(statement.body.iter().flat_map(changes)),
+        Stmt::If(statement) => found.extend(statement.body.iter().flat_map(changes)),
+        _ => {}
+    }
+    found
+}

@@ -1,0 +1,722 @@
+//! The files that definitions arrive in, and what their old files import of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, Finding, LanguagePlan, NewFile, Severity, Texts, TreePath};
+
+use super::{
+    Edits, Moved, cut, exports,
+    header::Header,
+    imported::{Line, Resolved, resolve},
+    needs::Need,
+    order::Loads,
+    outline::{Kind, Outline},
+    patches, refusal, shims,
+    source::{self, Source},
+};
+use crate::{
+    analysis::Analysis,
+    rewrite::{
+        imports::relative,
+        mapping::Mapping,
+        structure::{Way, packages_above},
+    },
+};
+
+/// A definition on its way.
+pub struct Block {
+    /// Index into the list of items.
+    pub index: usize,
+    /// The file it comes from.
+    pub path: TreePath,
+    pub extents: Vec<ByteSpan>,
+    pub kind: Kind,
+    pub needs: Vec<Need>,
+    /// Edits in offsets of the file it comes from.
+    pub edits: Vec<Edit>,
+}
+
+/// A file that definitions have left.
+pub struct Left {
+    pub source: Source,
+    pub items: Vec<usize>,
+    pub extents: Vec<ByteSpan>,
+}
+
+/// Everything that is on its way.
+#[derive(Default)]
+pub struct Arriving {
+    pub blocks: Vec<Block>,
+    pub left: Vec<Left>,
+}
+
+impl Arriving {
+    pub fn leave(&mut self, source: Source, items: Vec<usize>, extents: Vec<ByteSpan>) {
+        self.left.push(Left {
+            source,
+            items,
+            extents,
+        });
+    }
+}
+
+/// A file that definitions go to.
+pub struct Target {
+    pub parent: String,
+    /// The module, or a number of its own for one that is to be made.
+    pub node: usize,
+    pub module: Option<usize>,
+    pub path: TreePath,
+    pub package: String,
+    pub text: String,
+    pub analysis: Analysis,
+    pub outline: Outline,
+    blocks: Vec<usize>,
+    top: Vec<Line>,
+    typing: Vec<Line>,
+}
+
+impl Target {
+    /// Nothing is in it yet.
+    pub fn is_blank(&self) -> bool {
+        self.text.trim_matches(['\u{feff}', '\r', '\n']).is_empty()
+    }
+
+    /// The statement that brings a name, as this file spells modules.
+    pub fn spelled(&self, line: &Line) -> String {
+        line.statement(&self.package)
+    }
+}
+
+/// Puts every definition into its place.
+pub fn all(mapping: &Mapping<'_>, texts: &dyn Texts, arriving: Arriving, plan: &mut LanguagePlan) {
+    let nodes = Nodes::new(mapping);
+    let loads = Loads::new(mapping, &|parent| nodes.of(parent));
+    let mut placing = Placing {
+        mapping,
+        texts,
+        nodes,
+        loads,
+        arriving,
+        targets: Vec::new(),
+        edits: Edits::new(),
+        backed: BTreeSet::new(),
+        plan,
+    };
+    placing.find_targets();
+    placing.imports();
+    placing.write();
+    placing.exports();
+    placing.sources();
+    patches::follow(
+        mapping,
+        texts,
+        &placing.arriving,
+        placing.plan,
+        &mut placing.edits,
+    );
+    let edits = std::mem::take(&mut placing.edits);
+    let left = std::mem::take(&mut placing.arriving.left);
+    for (path, made) in edits {
+        plan.edits.entry(path).or_default().extend(made);
+    }
+    for left in left {
+        if let Some(edits) = plan.edits.get_mut(&left.source.path) {
+            let top = cut::at_top(&left.source.text, edits);
+            edits.extend(top);
+        }
+    }
+}
+
+/// Numbers of modules by their names after the changes, those that are to be made too.
+struct Nodes {
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Nodes {
+    fn new(mapping: &Mapping<'_>) -> Self {
+        let mut by_name = BTreeMap::new();
+        for moved in &mapping.items.list {
+            let next = mapping.graph.modules.len() + by_name.len();
+            let node = moved.target.unwrap_or(next);
+            by_name.entry(moved.parent.clone()).or_insert(node);
+        }
+        Self { by_name }
+    }
+
+    fn of(&self, name: &str) -> usize {
+        self.by_name.get(name).copied().unwrap_or(usize::MAX)
+    }
+}
+
+struct Placing<'m, 'p> {
+    mapping: &'m Mapping<'m>,
+    texts: &'m dyn Texts,
+    nodes: Nodes,
+    loads: Loads<'m>,
+    arriving: Arriving,
+    targets: Vec<Target>,
+    edits: Edits,
+    /// Items that their old modules import at the top.
+    backed: BTreeSet<usize>,
+    plan: &'p mut LanguagePlan,
+}
+
+impl Placing<'_, '_> {
+    fn moved(&self, index: usize) -> Option<&Moved> {
+        self.mapping.items.list.get(index)
+    }
+
+    fn find_targets(&mut self) {
+        // What one file gives keeps its order.
+        self.arriving.blocks.sort_by_key(|block| {
+            let left = &self.arriving.left;
+            let file = left.iter().position(|left| left.source.path == block.path);
+            (file, block.extents.first().copied())
+        });
+        for at in 0..self.arriving.blocks.len() {
+            let Some(block) = self.arriving.blocks.get(at) else {
+                continue;
+            };
+            let Some(moved) = self.moved(block.index).cloned() else {
+                continue;
+            };
+            let stub = block.path.extension() == Some("pyi");
+            let Some(path) = self.path_of(&moved, stub) else {
+                continue;
+            };
+            match self.targets.iter_mut().find(|target| target.path == path) {
+                Some(target) => target.blocks.push(at),
+                None => self.open(&moved, path, at),
+            }
+        }
+    }
+
+    /// The file that an item goes to; none for types whose new module has no file for them.
+    fn path_of(&self, moved: &Moved, stub: bool) -> Option<TreePath> {
+        let graph = self.mapping.graph;
+        let own = graph.modules.get(moved.source)?;
+        if let Some(target) = moved.target {
+            let found = graph.modules.get(target)?;
+            let is_stub = found.path.extension() == Some("pyi");
+            if is_stub == stub {
+                return Some(found.path.clone());
+            }
+            let twin = graph
+                .twin(target)
+                .and_then(|twin| graph.modules.get(twin))?;
+            return Some(twin.path.clone());
+        }
+        let base = self
+            .mapping
+            .target_base(&moved.parent, &own.name, &own.path, own.package);
+        let extension = if stub { "pyi" } else { "py" };
+        TreePath::new(&format!("{base}.{extension}")).ok()
+    }
+
+    fn open(&mut self, moved: &Moved, path: TreePath, block: usize) {
+        let text = moved
+            .target
+            .and_then(|_| self.texts.text(&path))
+            .map(|text| text.to_string())
+            .unwrap_or_default();
+        if moved.target.is_none() {
+            self.make_packages(moved, &path);
+        }
+        self.targets.push(Target {
+            parent: moved.parent.clone(),
+            node: self.nodes.of(&moved.parent),
+            module: moved.target,
+            package: source::package_of(self.mapping, moved),
+            analysis: Analysis::new(&text),
+            outline: Outline::new(&text),
+            path,
+            text,
+            blocks: vec![block],
+            top: Vec::new(),
+            typing: Vec::new(),
+        });
+    }
+
+    fn make_packages(&mut self, moved: &Moved, path: &TreePath) {
+        let Some(module) = self.mapping.graph.modules.get(moved.source) else {
+            return;
+        };
+        let way = Way {
+            from: &moved.change.from,
+            to: &moved.parent,
+            module,
+        };
+        let arriving: BTreeSet<TreePath> = self.mapping.files.values().cloned().collect();
+        packages_above(
+            self.mapping,
+            &way,
+            path.parent(),
+            self.texts,
+            &arriving,
+            self.plan,
+        );
+    }
+
+    /// Decides which names are imported where: at the top unless that could close a cycle.
+    fn imports(&mut self) {
+        let mut lazy = Vec::new();
+        for at in 0..self.targets.len() {
+            for (block, need, line) in self.lines(at) {
+                let eager = self.need(block, need).is_some_and(Need::eager);
+                if eager && !line.typing {
+                    self.top(at, line);
+                } else {
+                    lazy.push((at, block, need, line));
+                }
+            }
+        }
+        self.back(true);
+        self.back(false);
+        for (at, block, need, line) in lazy {
+            self.place_lazy(at, block, need, line);
+        }
+    }
+
+    fn need(&self, block: usize, need: usize) -> Option<&Need> {
+        self.arriving.blocks.get(block)?.needs.get(need)
+    }
+
+    /// What the blocks of a target need to import there. Renames and refusals are made on the way.
+    fn lines(&mut self, at: usize) -> Vec<(usize, usize, Line)> {
+        let mut result: Vec<(usize, usize, Line)> = Vec::new();
+        let Some(target) = self.targets.get(at) else {
+            return result;
+        };
+        let mut problems = Vec::new();
+        let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
+        for block_at in &target.blocks {
+            let Some(block) = self.arriving.blocks.get(*block_at) else {
+                continue;
+            };
+            let Some(left) = self
+                .arriving
+                .left
+                .iter()
+                .find(|left| left.source.path == block.path)
+            else {
+                continue;
+            };
+            for problem in exports::captured(self.mapping, target, block, &left.source) {
+                problems.push((block.path.clone(), problem));
+            }
+            for (need_at, need) in block.needs.iter().enumerate() {
+                let taken: Vec<&Line> = result.iter().map(|(_, _, line)| line).collect();
+                let own = self.mapping.graph.modules.get(left.source.module);
+                let full = own.map(|own| format!("{}.{}", own.name, need.name));
+                let patched = full.is_some_and(|full| patches::is_set(self.texts, &full));
+                let known = (taken.as_slice(), patched);
+                match resolve(self.mapping, &left.source, block, need, target, known) {
+                    Ok(Resolved { line, rename }) => {
+                        if let Some(name) = rename {
+                            let edits = need.uses.iter();
+                            let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
+                            renames.push((*block_at, edits.collect()));
+                        }
+                        result.extend(line.map(|line| (*block_at, need_at, line)));
+                    }
+                    Err(problem) => problems.push((block.path.clone(), problem)),
+                }
+            }
+        }
+        for (block, edits) in renames {
+            if let Some(block) = self.arriving.blocks.get_mut(block) {
+                block.edits.extend(edits);
+            }
+        }
+        for (path, (span, why)) in problems {
+            self.plan
+                .refusals
+                .push(refusal(&path, Some(span), why, None));
+        }
+        result
+    }
+
+    fn top(&mut self, at: usize, line: Line) {
+        let Some(target) = self.targets.get_mut(at) else {
+            return;
+        };
+        if let Some(module) = line.module {
+            self.loads.add(target.node, module);
+        }
+        let list = if line.typing {
+            &mut target.typing
+        } else {
+            &mut target.top
+        };
+        if !list.contains(&line) {
+            list.push(line);
+        }
+    }
+
+    /// The old modules go on using what left: they import it.
+    fn back(&mut self, eager: bool) {
+        let mut made: Vec<(TreePath, Edit)> = Vec::new();
+        let mut cycles = Vec::new();
+        for left in &self.arriving.left {
+            if self.mapping.goes_away(left.source.module) {
+                continue;
+            }
+            let mut lines: Vec<String> = Vec::new();
+            for index in &left.items {
+                let Some(moved) = self.mapping.items.list.get(*index) else {
+                    continue;
+                };
+                let uses = remaining(left, moved);
+                let is_eager = uses.iter().any(|(_, eager)| *eager);
+                if uses.is_empty() || is_eager != eager {
+                    continue;
+                }
+                if self.mapping.name_after(left.source.module) == moved.parent {
+                    let edits = uses
+                        .iter()
+                        .map(|(span, _)| Edit::replace(*span, &moved.name));
+                    made.extend(edits.map(|edit| (left.source.path.clone(), edit)));
+                    continue;
+                }
+                if patches::is_set(self.texts, &moved.change.from)
+                    && let Some((line, edits)) =
+                        patches::through_module(self.mapping, &left.source, moved, &uses)
+                {
+                    let edits = edits
+                        .into_iter()
+                        .map(|edit| (left.source.path.clone(), edit));
+                    made.extend(edits);
+                    lines.extend((!lines.contains(&line)).then_some(line));
+                    continue;
+                }
+                let line = back_line(self.mapping, &left.source, moved);
+                let node = self.nodes.of(&moved.parent);
+                let own = self.mapping.name_after(left.source.module);
+                let program = uses.iter().all(|(span, _)| {
+                    let mut programs = left.source.outline.programs.iter();
+                    programs.any(|program| program.span.contains(*span))
+                });
+                let risky = program || self.loads.reaches(node, left.source.module, &own);
+                let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
+                let inner = local(&left.source.outline, &spans, &line);
+                let inner = inner.filter(|_| risky && !eager);
+                if inner.is_some()
+                    && let Some(span) = spans.iter().find(|span| left.source.runs_early(**span))
+                {
+                    cycles.push((left.source.path.clone(), *span, moved.change.from.clone()));
+                }
+                match inner {
+                    Some(edits) => {
+                        made.extend(
+                            edits
+                                .into_iter()
+                                .map(|edit| (left.source.path.clone(), edit)),
+                        );
+                    }
+                    None => {
+                        lines.push(line);
+                        self.backed.insert(*index);
+                        self.loads.add(left.source.module, node);
+                    }
+                }
+            }
+            let header = Header::new(&left.source.text, &left.source.outline);
+            let text = header.text(&cut::joined_imports(lines));
+            if !text.is_empty() {
+                made.push((left.source.path.clone(), Edit::insert(header.at, text)));
+            }
+        }
+        for (path, edit) in made {
+            self.edits.entry(path).or_default().push(edit);
+        }
+        for (path, span, item) in cycles {
+            self.plan.refusals.push(early(&path, span, &item));
+        }
+    }
+
+    fn place_lazy(&mut self, at: usize, block: usize, need: usize, mut line: Line) {
+        let Some(target) = self.targets.get(at) else {
+            return;
+        };
+        let direct = |module| {
+            target
+                .module
+                .is_some_and(|own| self.loads.direct(own, module))
+        };
+        let risky = line.module.is_some_and(|module| {
+            !direct(module) && self.loads.reaches(module, target.node, &target.parent)
+        });
+        if line.typing || line.late || !risky {
+            self.top(at, line);
+            return;
+        }
+        let statement = target.spelled(&line);
+        let Some(found) = self.arriving.blocks.get_mut(block) else {
+            return;
+        };
+        let Some(left) = self
+            .arriving
+            .left
+            .iter()
+            .find(|left| left.source.path == found.path)
+        else {
+            return;
+        };
+        let Some(need) = found.needs.get(need) else {
+            return;
+        };
+        let executed: Vec<ByteSpan> = need
+            .uses
+            .iter()
+            .filter(|used| !used.annotation)
+            .map(|used| used.span)
+            .collect();
+        match local(&left.source.outline, &executed, &statement) {
+            Some(edits) => {
+                if let Some(used) = need
+                    .uses
+                    .iter()
+                    .find(|used| left.source.runs_early(used.span))
+                {
+                    let item = format!("{}.{}", target.parent, need.name);
+                    self.plan
+                        .refusals
+                        .push(early(&left.source.path, used.span, &item));
+                }
+                let types = need.uses.iter().any(|used| used.annotation);
+                found.edits.extend(edits);
+                if types {
+                    line.typing = true;
+                    self.top(at, line);
+                }
+            }
+            None => self.top(at, line),
+        }
+    }
+
+    /// The texts of the targets.
+    fn write(&mut self) {
+        for target in std::mem::take(&mut self.targets) {
+            let mut edits = self.plan.edits.remove(&target.path).unwrap_or_default();
+            match self.arrivals(&target) {
+                Ok((made, note)) => {
+                    edits.extend(made);
+                    self.plan.notes.extend(note);
+                }
+                Err((path, span, why)) => {
+                    self.plan
+                        .refusals
+                        .push(refusal(&path, Some(span), why, None))
+                }
+            }
+            let blank = target.is_blank();
+            if target.module.is_some() && blank {
+                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
+                let text = format!("{}\n", text.trim_matches('\n'));
+                let whole = ByteSpan::from_range(0..target.text.len());
+                self.plan
+                    .edits
+                    .insert(target.path.clone(), vec![Edit::replace(whole, text)]);
+            } else if target.module.is_some() {
+                self.plan.edits.insert(target.path.clone(), edits);
+            } else {
+                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
+                let text = format!("{}\n", text.trim_matches('\n'));
+                let reason = format!("the module that the items of `{}` move to", target.parent);
+                self.plan.creates.push(NewFile {
+                    path: target.path.clone(),
+                    text,
+                    reason,
+                });
+            }
+            self.targets.push(target);
+        }
+    }
+
+    fn arrivals(&self, target: &Target) -> Result<Made, super::Misfit> {
+        let newline = cut::newline(&target.text);
+        let header = Header::new(&target.text, &target.outline);
+        let blocks: Vec<&Block> = target
+            .blocks
+            .iter()
+            .filter_map(|at| self.arriving.blocks.get(*at))
+            .collect();
+        let (mut edits, note) = self.future(target, &blocks);
+        let mut lines = super::imported::statements(target, &target.top);
+        let typing = super::imported::statements(target, &target.typing);
+        edits.extend(super::imported::typing_block(target, typing, &mut lines));
+        if target.is_blank() {
+            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            edits.push(Edit::insert(0, text));
+        } else {
+            let text = header.text(&lines);
+            if !text.is_empty() {
+                edits.push(Edit::insert(header.at, text));
+            }
+        }
+        let texts: Vec<(String, Kind)> = blocks
+            .iter()
+            .filter_map(|block| Some((self.text_of(block)?, block.kind)))
+            .collect();
+        let at = exports::place(self.mapping, target, &blocks, &header)?;
+        edits.push(Edit::insert(at.at, at.text(&target.text, &texts, newline)));
+        Ok((edits, note))
+    }
+
+    fn text_of(&self, block: &Block) -> Option<String> {
+        let mut left = self.arriving.left.iter();
+        let source = &left.find(|left| left.source.path == block.path)?.source;
+        let edits = cut::merged(block.edits.clone());
+        let parts = block.extents.iter();
+        let parts: Vec<String> = parts
+            .map(|extent| cut::edited(&source.text, *extent, &edits).replace("\r\n", "\n"))
+            .map(|text| text.trim_end_matches('\n').to_owned())
+            .collect();
+        Some(parts.join("\n\n\n"))
+    }
+
+    /// Types that are not evaluated where they come from must not be where they go.
+    fn future(&self, target: &Target, blocks: &[&Block]) -> (Vec<Edit>, Option<Finding>) {
+        let lefts = &self.arriving.left;
+        let of = |block: &Block| lefts.iter().find(|left| left.source.path == block.path);
+        let wanted = blocks.iter().any(|block| {
+            of(block).is_some_and(|left| {
+                let inside = |span| block.extents.iter().any(|extent| extent.contains(span));
+                let mut uses = left.source.analysis.uses.iter();
+                source::has_future(&left.source.analysis)
+                    && uses.any(|used| {
+                        used.annotation && used.chain.first().is_some_and(|root| inside(root.span))
+                    })
+            })
+        });
+        if !wanted || source::has_future(&target.analysis) {
+            return (Vec::new(), None);
+        }
+        let newline = cut::newline(&target.text);
+        let line = format!("from __future__ import annotations{newline}");
+        if target.is_blank() {
+            return (vec![Edit::insert(0, format!("{line}{newline}"))], None);
+        }
+        let typed = target.analysis.uses.iter().any(|used| used.annotation);
+        let why = "types in this file are not evaluated any more: \
+                   `from __future__ import annotations` comes with the item";
+        let note = typed.then(|| Finding {
+            severity: Severity::Note,
+            ..refusal(&target.path, None, why.to_owned(), None)
+        });
+        let docs = target.outline.statements.first();
+        let docs = docs.filter(|first| first.kind == Kind::Documentation);
+        let future = target
+            .outline
+            .statements
+            .iter()
+            .find(|each| each.kind == Kind::Future);
+        let (at, before, after) = match (future, docs) {
+            (Some(future), _) => (cut::line_end(&target.text, future.span.end), "", ""),
+            (None, Some(docs)) => (cut::line_end(&target.text, docs.span.end), newline, ""),
+            (None, None) => (exports::top(target), "", newline),
+        };
+        let edit = Edit::insert(at, format!("{before}{line}{after}"));
+        (vec![edit], note)
+    }
+
+    fn exports(&mut self) {
+        exports::lists(self.mapping, &self.arriving, &self.targets, &mut self.edits);
+        exports::stars(self.mapping, self.texts, &mut self.edits, self.plan);
+    }
+
+    /// Shims of the old names.
+    fn sources(&mut self) {
+        for left in &self.arriving.left {
+            let kept: Vec<&Moved> = left
+                .items
+                .iter()
+                .filter_map(|index| self.mapping.items.list.get(*index))
+                .filter(|moved| moved.change.shim.is_some())
+                .collect();
+            if !kept.is_empty() && !self.mapping.goes_away(left.source.module) {
+                let edits = self.edits.entry(left.source.path.clone()).or_default();
+                let own = left
+                    .items
+                    .iter()
+                    .filter(|index| self.backed.contains(index));
+                let own: Vec<&str> = own
+                    .filter_map(|index| Some(self.mapping.items.list.get(*index)?.item.as_str()))
+                    .collect();
+                shims::append(self.mapping, &left.source, &kept, &own, edits);
+            }
+        }
+    }
+}
+
+/// An import inside of a function that may run while the modules of a cycle are imported.
+fn early(path: &TreePath, span: ByteSpan, item: &str) -> Finding {
+    let message = format!(
+        "`{item}` would be imported in a function that may run while its module is being imported: \
+         a new import cycle"
+    );
+    let help = "move what needs each other together";
+    refusal(path, Some(span), message, Some(help))
+}
+
+/// The edits of a file, and what its reader should know.
+type Made = (Vec<Edit>, Option<Finding>);
+
+/// Insertions of an empty text, one after the other.
+fn at_start(edits: Vec<Edit>) -> Vec<Edit> {
+    let text = edits.into_iter().map(|edit| edit.text).collect::<String>();
+    vec![Edit::insert(0, text)]
+}
+
+/// Uses of a moved item that stay behind: the place, and whether it is read at once.
+fn remaining(left: &Left, moved: &Moved) -> Vec<(ByteSpan, bool)> {
+    let (source, item) = (&left.source, moved.item.as_str());
+    let inside = |span: ByteSpan| left.extents.iter().any(|extent| extent.contains(span));
+    let uses = source.analysis.uses.iter().filter_map(|used| {
+        let root = used.chain.first()?;
+        let ours = root.text == item
+            && !inside(root.span)
+            && source.analysis.binding_scope(used.scope, item) == Some(0);
+        ours.then_some((root.span, used.eager && !(used.annotation && source.future)))
+    });
+    uses.collect()
+}
+
+fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
+    let dots = source
+        .analysis
+        .imports
+        .iter()
+        .any(|(import, _)| import.from.as_ref().is_some_and(|from| from.level > 0));
+    let package = mapping.package_after(source.module);
+    let parent = dots
+        .then(|| relative(&package, &moved.parent))
+        .flatten()
+        .unwrap_or_else(|| moved.parent.clone());
+    let alias = if moved.name == moved.item {
+        String::new()
+    } else {
+        format!(" as {}", moved.item)
+    };
+    format!("from {parent} import {}{alias}", moved.name)
+}
+
+/// An import inside of each function that uses a name; none when a use is outside of them.
+fn local(outline: &Outline, uses: &[ByteSpan], statement: &str) -> Option<Vec<Edit>> {
+    let mut edits: Vec<Edit> = Vec::new();
+    for span in uses {
+        let mut bodies = outline.functions.iter().chain(&outline.programs);
+        let function = bodies.find(|function| function.span.contains(*span))?;
+        let (at, indentation) = function.entry.as_ref()?;
+        // Decorators and defaults stand before the body.
+        if span.start < *at {
+            return None;
+        }
+        let edit = Edit::insert(*at, format!("{indentation}{statement}\n"));
+        if !edits.contains(&edit) {
+            edits.push(edit);
+        }
+    }
+    Some(edits)
+}

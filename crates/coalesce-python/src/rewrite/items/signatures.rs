@@ -1,0 +1,308 @@
+//! Whether the users of a replaced item can use the one in its place: calls fit its parameters, and
+//! the members that they name are there.
+
+use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts};
+use ruff_python_ast::{
+    self as ast, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
+
+use super::{Moved, refusal};
+use crate::{analysis::Analysis, graph::Entity, names::Names, rewrite::mapping::Mapping};
+
+/// What a primary takes and has.
+#[derive(Debug, Default)]
+struct Shape {
+    /// Parameters, where they are known.
+    parameters: Option<Parameters>,
+    /// Members of a class, where all are known.
+    members: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Parameters {
+    positional: Vec<(String, bool)>,
+    positional_only: usize,
+    keyword_only: Vec<(String, bool)>,
+    more: bool,
+    any_keyword: bool,
+}
+
+/// Refuses every use that the primary does not fit.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    for moved in &mapping.items.list {
+        if !matches!(moved.change.kind, ChangeKind::Replace { .. }) {
+            continue;
+        }
+        let Some(shape) = primary(mapping, moved, texts) else {
+            continue;
+        };
+        for (module, found) in mapping.graph.modules.iter().enumerate() {
+            let Some(text) = texts.text(&found.path) else {
+                continue;
+            };
+            if text.contains(moved.item.as_str())
+                || !mapping.graph.facts.is_empty()
+                    && text.contains(moved.item.trim_start_matches('_'))
+            {
+                users(mapping, module, &text, moved, &shape, plan);
+            }
+        }
+    }
+}
+
+fn primary(mapping: &Mapping<'_>, moved: &Moved, texts: &dyn Texts) -> Option<Shape> {
+    let Entity::Item(module, item) = mapping.graph.lookup(&moved.change.to) else {
+        return None;
+    };
+    let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
+    let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
+    let ast::Mod::Module(tree) = parsed.syntax() else {
+        return None;
+    };
+    let definitions: Vec<&Stmt> = tree
+        .body
+        .iter()
+        .filter(|each| is_called(each, &item))
+        .collect();
+    match definitions.as_slice() {
+        [Stmt::FunctionDef(function)] if plain(&function.decorator_list) => Some(Shape {
+            parameters: Some(parameters(&function.parameters, 0)),
+            members: None,
+        }),
+        [Stmt::ClassDef(class)] => Some(class_shape(class)),
+        _ => None,
+    }
+}
+
+fn is_called(statement: &Stmt, name: &str) -> bool {
+    match statement {
+        Stmt::FunctionDef(function) => function.name.as_str() == name,
+        Stmt::ClassDef(class) => class.name.as_str() == name,
+        _ => false,
+    }
+}
+
+/// Decorators may change what a function takes; these do not.
+fn plain(decorators: &[ast::Decorator]) -> bool {
+    decorators.iter().all(|decorator| {
+        let called = match &decorator.expression {
+            Expr::Call(call) => &call.func,
+            other => other,
+        };
+        matches!(called, Expr::Name(name) if matches!(name.id.as_str(), "cache" | "lru_cache" | "wraps"))
+    })
+}
+
+fn class_shape(class: &ast::StmtClassDef) -> Shape {
+    let bases = class.arguments.as_ref().is_some_and(|arguments| {
+        !arguments.keywords.is_empty()
+            || arguments
+                .args
+                .iter()
+                .any(|base| !matches!(base, Expr::Name(name) if name.id.as_str() == "object"))
+    });
+    let mut members = Vec::new();
+    let mut initializer = None;
+    for statement in &class.body {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                members.push(function.name.to_string());
+                if matches!(function.name.as_str(), "__init__" | "__new__") {
+                    initializer = Some(parameters(&function.parameters, 1));
+                }
+            }
+            Stmt::ClassDef(inner) => members.push(inner.name.to_string()),
+            Stmt::Assign(assign) => {
+                members.extend(assign.targets.iter().filter_map(|target| match target {
+                    Expr::Name(name) => Some(name.id.to_string()),
+                    _ => None,
+                }))
+            }
+            Stmt::AnnAssign(assign) => {
+                if let Expr::Name(name) = &*assign.target {
+                    members.push(name.id.to_string());
+                }
+            }
+            _ => {}
+        }
+    }
+    let known = !bases && class.decorator_list.is_empty();
+    let parameters = match initializer {
+        Some(initializer) => Some(initializer),
+        None => known.then(Parameters::default),
+    };
+    Shape {
+        parameters: parameters.filter(|_| class.decorator_list.is_empty()),
+        members: known.then_some(members),
+    }
+}
+
+fn parameters(parameters: &ast::Parameters, skip: usize) -> Parameters {
+    let each = |list: &[ast::ParameterWithDefault]| -> Vec<(String, bool)> {
+        list.iter()
+            .map(|parameter| (parameter.name().to_string(), parameter.default.is_some()))
+            .collect()
+    };
+    let mut positional = each(&parameters.posonlyargs);
+    let positional_only = positional.len().saturating_sub(skip);
+    positional.extend(each(&parameters.args));
+    positional.drain(..skip.min(positional.len()));
+    Parameters {
+        positional,
+        positional_only,
+        keyword_only: each(&parameters.kwonlyargs),
+        more: parameters.vararg.is_some(),
+        any_keyword: parameters.kwarg.is_some(),
+    }
+}
+
+impl Parameters {
+    /// Why a call does not fit; `None` when it does or that cannot be told.
+    fn misfit(&self, arguments: &ast::Arguments) -> Option<String> {
+        let starred = arguments
+            .args
+            .iter()
+            .any(|argument| matches!(argument, Expr::Starred(_)));
+        let given = arguments
+            .args
+            .iter()
+            .filter(|argument| !matches!(argument, Expr::Starred(_)))
+            .count();
+        if given > self.positional.len() && !self.more {
+            return Some(format!(
+                "it takes {} positional arguments, not {given}",
+                self.positional.len()
+            ));
+        }
+        let mut open = false;
+        for keyword in &arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                open = true;
+                continue;
+            };
+            let named =
+                |list: &[(String, bool)]| list.iter().any(|(other, _)| other == name.as_str());
+            let by_name = self
+                .positional
+                .get(self.positional_only..)
+                .unwrap_or_default();
+            if !(named(by_name) || named(&self.keyword_only) || self.any_keyword) {
+                return Some(format!("it takes no argument `{name}`"));
+            }
+        }
+        if starred || open {
+            return None;
+        }
+        let passed = |name: &str| {
+            arguments
+                .keywords
+                .iter()
+                .any(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name))
+        };
+        let later = self.positional.iter().skip(given).chain(&self.keyword_only);
+        let mut missing = later.filter(|(name, default)| !default && !passed(name));
+        missing
+            .next()
+            .map(|(name, _)| format!("it needs the argument `{name}`"))
+    }
+}
+
+fn users(
+    mapping: &Mapping<'_>,
+    module: usize,
+    text: &str,
+    moved: &Moved,
+    shape: &Shape,
+    plan: &mut LanguagePlan,
+) {
+    let analysis = Analysis::new(text);
+    let names = Names::new(mapping.graph, Some(module), &analysis);
+    let Some(path) = mapping
+        .graph
+        .modules
+        .get(module)
+        .map(|module| module.path.clone())
+    else {
+        return;
+    };
+    let mut ends = Vec::new();
+    for used in &analysis.uses {
+        let meanings = names.meanings(used);
+        let ours = meanings.iter().position(|meaning| {
+            matches!(&meaning.entity, Some(Entity::Item(home, item))
+                if mapping.items.index(*home, item).and_then(|at| mapping.items.list.get(at))
+                    .is_some_and(|other| other.change.from == moved.change.from))
+        });
+        let Some(at) = ours else { continue };
+        match used.chain.get(at + 1) {
+            Some(member) => {
+                let known = shape.members.as_ref();
+                if known.is_some_and(|members| {
+                    !members.contains(&member.text) && !member.text.starts_with("__")
+                }) {
+                    let message = format!(
+                        "`{}.{}` is used here and `{}` has no such member",
+                        moved.item, member.text, moved.change.to
+                    );
+                    plan.refusals
+                        .push(refusal(&path, Some(member.span), message, None));
+                }
+            }
+            None => ends.extend(used.chain.last().map(|last| last.span.end)),
+        }
+    }
+    let Some(parameters) = shape.parameters.as_ref().filter(|_| !ends.is_empty()) else {
+        return;
+    };
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let parsed = parse_unchecked(
+        text.get(start..).unwrap_or_default(),
+        ParseOptions::from(Mode::Module),
+    );
+    let mut calls = Calls {
+        start: u32::try_from(start).unwrap_or(0),
+        ends,
+        parameters,
+        found: Vec::new(),
+    };
+    if let ast::Mod::Module(tree) = parsed.syntax() {
+        calls.visit_body(&tree.body);
+    }
+    for (span, why) in calls.found {
+        let message = format!(
+            "this call of `{}` does not fit `{}`: {why}",
+            moved.item, moved.change.to
+        );
+        plan.refusals
+            .push(refusal(&path, Some(span), message, None));
+    }
+}
+
+struct Calls<'a> {
+    start: u32,
+    ends: Vec<u32>,
+    parameters: &'a Parameters,
+    found: Vec<(ByteSpan, String)>,
+}
+
+impl Visitor<'_> for Calls<'_> {
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression {
+            let end = call.func.range().end().to_u32() + self.start;
+            if self.ends.contains(&end)
+                && let Some(why) = self.parameters.misfit(&call.arguments)
+            {
+                let range = call.range();
+                let span = ByteSpan::new(
+                    range.start().to_u32() + self.start,
+                    range.end().to_u32() + self.start,
+                );
+                self.found.push((span, why));
+            }
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

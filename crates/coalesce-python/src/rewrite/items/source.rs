@@ -1,0 +1,498 @@
+//! The file that a definition leaves: what goes with it, what stays, what it is refused for.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
+};
+
+use super::{
+    Moved, cut, needs,
+    outline::{Kind, Outline},
+    place::{Arriving, Block},
+    refusal,
+};
+use crate::{
+    analysis::Analysis,
+    rewrite::{
+        self,
+        file::{File, FileEdits},
+        list,
+        mapping::Mapping,
+    },
+};
+
+/// A file that definitions leave.
+pub struct Source {
+    pub module: usize,
+    pub path: TreePath,
+    pub text: String,
+    pub analysis: Analysis,
+    pub outline: Outline,
+    /// Types are not evaluated: `from __future__ import annotations`.
+    pub future: bool,
+    pub has_star: bool,
+    /// Names of definitions that may run while the module is imported.
+    pub early: BTreeSet<String>,
+}
+
+impl Source {
+    pub fn new(mapping: &Mapping<'_>, module: usize, texts: &dyn Texts) -> Option<Self> {
+        let path = mapping.graph.modules.get(module)?.path.clone();
+        let text = texts.text(&path)?.to_string();
+        let analysis = Analysis::new(&text);
+        let outline = Outline::new(&text);
+        Some(Self {
+            module,
+            early: early(&analysis, &outline),
+            future: has_future(&analysis) || path.extension() == Some("pyi"),
+            has_star: has_star(&analysis),
+            outline,
+            analysis,
+            path,
+            text,
+        })
+    }
+}
+
+/// What executing a module calls, and what that uses in turn, by the names of definitions.
+fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
+    let mut open: Vec<String> = outline.calls.clone();
+    let mut early = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        let own = outline
+            .statements
+            .iter()
+            .filter(|each| each.name.as_ref() == Some(&name));
+        let spans: Vec<ByteSpan> = own.map(|each| each.span).collect();
+        if !early.insert(name) {
+            continue;
+        }
+        for used in &analysis.uses {
+            if let Some(root) = used.chain.first()
+                && spans.iter().any(|span| span.contains(root.span))
+                && !early.contains(&root.text)
+            {
+                open.push(root.text.clone());
+            }
+        }
+    }
+    early
+}
+
+impl Source {
+    /// Whether the definition around a place may run while the module is imported.
+    pub fn runs_early(&self, at: ByteSpan) -> bool {
+        let statement = self.outline.around(at.start);
+        let name = statement
+            .and_then(|at| self.outline.statements.get(at))
+            .and_then(|statement| statement.name.as_ref());
+        name.is_some_and(|name| self.early.contains(name))
+    }
+
+    /// A file of types: nothing in it is executed.
+    pub fn is_stub(&self) -> bool {
+        self.path.extension() == Some("pyi")
+    }
+}
+
+/// Whether a file has `from __future__ import annotations`.
+pub fn has_future(analysis: &Analysis) -> bool {
+    analysis.imports.iter().any(|(import, _)| {
+        let from = import.from.as_ref();
+        from.is_some_and(|from| from.level == 0 && from.module == "__future__")
+            && import
+                .leaves
+                .iter()
+                .any(|leaf| leaf.name.text == "annotations")
+    })
+}
+
+fn has_star(analysis: &Analysis) -> bool {
+    let mut imports = analysis.imports.iter();
+    imports.any(|(import, _)| import.leaves.iter().any(|leaf| leaf.name.text == "*"))
+}
+
+/// A definition that leaves, as text.
+struct Cut {
+    index: usize,
+    extents: Vec<ByteSpan>,
+    kind: Kind,
+}
+
+/// Takes the definitions of a file out of it and hands them to where they go.
+pub fn take(
+    mapping: &Mapping<'_>,
+    options: RewriteOptions,
+    module: usize,
+    texts: &dyn Texts,
+    arriving: &mut Arriving,
+    plan: &mut LanguagePlan,
+) {
+    let Some(source) = Source::new(mapping, module, texts) else {
+        return;
+    };
+    let mut cuts = Vec::new();
+    for (index, moved) in mapping.items.list.iter().enumerate() {
+        let here = moved.source == module || mapping.graph.twin(moved.source) == Some(module);
+        if !here
+            || !source
+                .analysis
+                .bindings(0, &moved.item)
+                .iter()
+                .any(|_| true)
+        {
+            continue;
+        }
+        if mapping.name_after(module) == moved.parent {
+            super::rename::here(mapping, &source, moved, plan);
+            continue;
+        }
+        match definition(&source, moved) {
+            Ok((kind, extents)) => cuts.push(Cut {
+                index,
+                extents,
+                kind,
+            }),
+            Err((span, why)) => {
+                let message = format!("`{}` cannot leave its module: {why}", moved.change.from);
+                plan.refusals
+                    .push(refusal(&source.path, Some(span), message, None));
+            }
+        }
+    }
+    if cuts.is_empty() {
+        return;
+    }
+    let goes_away = mapping.goes_away(module);
+    let all: Vec<ByteSpan> = cuts.iter().flat_map(|cut| cut.extents.clone()).collect();
+    for cut in &cuts {
+        if let Err(problem) = block(mapping, options, &source, cut, arriving, plan) {
+            let (span, why) = problem;
+            let from = mapping
+                .items
+                .list
+                .get(cut.index)
+                .map_or("", |moved| &moved.change.from);
+            let message = format!("`{from}` cannot leave its module: {why}");
+            plan.refusals
+                .push(refusal(&source.path, Some(span), message, None));
+        }
+    }
+    if !goes_away {
+        let edits = plan.edits.entry(source.path.clone()).or_default();
+        let inside = |span: ByteSpan| all.iter().any(|extent| extent.contains(span));
+        edits.retain(|edit| {
+            !inside(edit.span) || (edit.span.is_empty() && !strictly(&all, edit.span))
+        });
+        for extent in cut::joined(&source.text, all.clone()) {
+            edits.push(Edit::delete(cut::with_blanks(&source.text, extent)));
+        }
+        unused(mapping, &source, &all, texts, edits);
+    }
+    arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
+}
+
+fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {
+    extents
+        .iter()
+        .any(|extent| extent.start < span.start && span.end < extent.end)
+}
+
+/// The statements that define an item, as whole lines, or why they cannot be told.
+fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>), needs::Problem> {
+    let item = moved.item.as_str();
+    let bindings = source.analysis.bindings(0, item);
+    let first = bindings
+        .first()
+        .map_or(ByteSpan::empty(0), |binding| binding.span);
+    if source.outline.globals.iter().any(|(_, name)| name == item) {
+        return Err((first, "a function assigns to it (`global`)".into()));
+    }
+    let outline = &source.outline;
+    let own: Vec<usize> = (0..outline.statements.len())
+        .filter(|at| {
+            outline.statements.get(*at).is_some_and(|statement| {
+                statement.name.as_deref() == Some(item)
+                    && !matches!(statement.kind, Kind::Other | Kind::Dunder)
+            })
+        })
+        .collect();
+    let (Some(start), Some(end)) = (own.first(), own.last()) else {
+        return Err((
+            first,
+            "it is defined under a condition, or together with other names".into(),
+        ));
+    };
+    let statements = outline.statements.get(*start..=*end).unwrap_or_default();
+    let kind = statements.last().map_or(Kind::Other, |last| last.kind);
+    let stub = source.path.extension() == Some("pyi");
+    let overloads = statements
+        .iter()
+        .rev()
+        .skip(1)
+        .all(|statement| statement.kind == Kind::Function { overload: true })
+        && matches!(kind, Kind::Function { overload } if !overload || stub);
+    if statements.len() != own.len() || bindings.len() != own.len() || (own.len() > 1 && !overloads)
+    {
+        return Err((first, "it is defined several times or conditionally".into()));
+    }
+    let changed = outline
+        .statements
+        .iter()
+        .enumerate()
+        .find(|(at, statement)| {
+            !own.contains(at) && statement.changes.iter().any(|name| name == item)
+        });
+    if let Some((_, statement)) = changed {
+        return Err((
+            statement.span,
+            "the module changes it after its definition".into(),
+        ));
+    }
+    let extents: Option<Vec<ByteSpan>> = statements
+        .iter()
+        .map(|statement| cut::extent(&source.text, statement))
+        .collect();
+    let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;
+    Ok((kind, cut::joined(&source.text, extents)))
+}
+
+/// The text that arrives elsewhere, with the edits that it needs there.
+fn block(
+    mapping: &Mapping<'_>,
+    options: RewriteOptions,
+    source: &Source,
+    cut: &Cut,
+    arriving: &mut Arriving,
+    plan: &mut LanguagePlan,
+) -> Result<(), needs::Problem> {
+    let Some(moved) = mapping
+        .items
+        .list
+        .get(cut.index)
+        .filter(|moved| moved.travels())
+    else {
+        return Ok(());
+    };
+    let needs = needs::of(mapping, source, &cut.extents)?;
+    let package = package_of(mapping, moved);
+    let file = File {
+        package_after: package,
+        ..File::new(mapping, Some(source.module), &source.text, &source.analysis)
+    };
+    let mut found = FileEdits::new(source.path.clone());
+    rewrite::passes(&file, options, &mut found);
+    let (found, edits) = found.finish();
+    let inside = |span: ByteSpan| cut.extents.iter().any(|extent| extent.contains(span));
+    let ours = found
+        .rewrites
+        .into_iter()
+        .filter(|rewrite| inside(rewrite.span));
+    for rewrite in ours {
+        if !plan
+            .rewrites
+            .iter()
+            .any(|other| other.path == rewrite.path && other.span == rewrite.span)
+        {
+            plan.rewrites.push(rewrite);
+        }
+    }
+    let mut edits: Vec<Edit> = edits
+        .into_iter()
+        .map(|(edit, _)| edit)
+        .filter(|edit| inside(edit.span))
+        .collect();
+    if moved.name != moved.item {
+        let bindings = source.analysis.bindings(0, &moved.item);
+        edits.extend(
+            bindings
+                .iter()
+                .map(|binding| Edit::replace(binding.span, &moved.name)),
+        );
+    }
+    arriving.blocks.push(Block {
+        index: cut.index,
+        path: source.path.clone(),
+        extents: cut.extents.clone(),
+        kind: cut.kind,
+        needs,
+        edits,
+    });
+    Ok(())
+}
+
+/// The package that relative imports count from where an item goes.
+pub fn package_of(mapping: &Mapping<'_>, moved: &Moved) -> String {
+    let package = moved
+        .target
+        .and_then(|target| mapping.graph.modules.get(target))
+        .is_some_and(|target| target.package);
+    if package {
+        moved.parent.clone()
+    } else {
+        let above = moved.parent.rsplit_once('.');
+        above.map(|(above, _)| above.to_owned()).unwrap_or_default()
+    }
+}
+
+/// Takes out the imports that only the definitions which leave have used.
+fn unused(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    extents: &[ByteSpan],
+    texts: &dyn Texts,
+    edits: &mut Vec<Edit>,
+) {
+    let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
+    let package = mapping
+        .graph
+        .modules
+        .get(source.module)
+        .is_some_and(|module| module.package);
+    if package || source.path.extension() == Some("pyi") {
+        return;
+    }
+    let mut whole_statements = Vec::new();
+    let roots = || {
+        source
+            .analysis
+            .uses
+            .iter()
+            .filter_map(|used| Some((used.chain.first()?, used)))
+    };
+    for (import, scope) in &source.analysis.imports {
+        let plain = *scope == 0 && import.guard == Guard::None && !import.conditional;
+        let typing = *scope == 0 && import.guard == Guard::TypeChecking;
+        let touched = edits.iter().any(|edit| {
+            edit.span.start <= import.span.end
+                && import.span.start <= edit.span.end
+                && !edit.span.is_empty()
+        });
+        let line = ByteSpan::new(
+            import.span.end,
+            cut::line_end(&source.text, import.span.end),
+        );
+        let noted = line
+            .of(&source.text)
+            .is_some_and(|tail| tail.contains("noqa"));
+        if !(plain || typing) || touched || noted {
+            continue;
+        }
+        let goes: Vec<bool> = import
+            .leaves
+            .iter()
+            .map(|leaf| {
+                let name = leaf.bound();
+                let explicit = leaf
+                    .alias
+                    .as_ref()
+                    .is_some_and(|alias| alias.text == leaf.name.text);
+                let dotted =
+                    import.from.is_none() && leaf.alias.is_none() && leaf.name.text.contains('.');
+                let inner = roots().any(|(root, used)| {
+                    root.text == name
+                        && inside(root.span)
+                        && source.analysis.binding_scope(used.scope, name) == Some(0)
+                });
+                let outer = roots().any(|(root, _)| root.text == name && !inside(root.span));
+                inner && !outer && !explicit && !dotted && !is_wanted(mapping, source, name, texts)
+            })
+            .collect();
+        if !goes.contains(&true) {
+            continue;
+        }
+        if goes.iter().all(|goes| *goes) {
+            whole_statements.push(import.span);
+            continue;
+        }
+        let spans: Vec<ByteSpan> = import.leaves.iter().map(|leaf| leaf.span).collect();
+        let removal = list::remove(&source.text, &spans, &goes);
+        edits.extend(removal.spans.into_iter().map(Edit::delete));
+    }
+    for span in &whole_statements {
+        match emptied(source, *span, &whole_statements) {
+            Some(block) => {
+                let lines = block.and_then(|block| whole(&source.text, block));
+                let lines = lines.map(|edit| cut::with_blanks(&source.text, edit.span));
+                edits.extend(lines.map(Edit::delete));
+            }
+            None => edits.extend(whole(&source.text, *span)),
+        }
+    }
+}
+
+/// The block around a statement when nothing is left in it: the whole of it goes once, with the
+/// first of its imports; nothing goes where it holds other things.
+fn emptied(source: &Source, span: ByteSpan, gone: &[ByteSpan]) -> Option<Option<ByteSpan>> {
+    let block = source.outline.around(span.start)?;
+    let block = source.outline.statements.get(block)?;
+    if block.kind == Kind::Import {
+        return None;
+    }
+    let mut imports = source
+        .analysis
+        .imports
+        .iter()
+        .map(|(import, _)| import.span);
+    let inside = |other: &ByteSpan| block.span.contains(*other);
+    let stays = imports.any(|other| inside(&other) && !gone.contains(&other));
+    if stays {
+        return None;
+    }
+    let first = gone.iter().filter(|other| inside(other)).min() == Some(&span);
+    Some((block.only_imports && first).then_some(block.span))
+}
+
+/// The lines of a statement that has them to itself.
+pub fn whole(text: &str, span: ByteSpan) -> Option<Edit> {
+    let start = cut::line_start(text, span.start);
+    let end = cut::line_end(text, span.end);
+    let before = text.get(start as usize..span.start as usize)?;
+    let after = text.get(span.end as usize..end as usize)?.trim();
+    let alone = before.trim().is_empty() && (after.is_empty() || after.starts_with('#'));
+    alone.then(|| Edit::delete(ByteSpan::new(start, end)))
+}
+
+/// Whether a chain stands in a text other than at the end of a full name in a string, which follows.
+fn named(text: &str, chain: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), chain.as_bytes()).any(|at| {
+        let before = text.get(..at).unwrap_or_default();
+        let word = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+        !word.ends_with(['"', '\'']) || word.len() == before.len()
+    })
+}
+
+/// Whether others may have a name from this module, or it is exported.
+fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Texts) -> bool {
+    let graph = mapping.graph;
+    let Some(module) = graph.modules.get(source.module) else {
+        return true;
+    };
+    let exported = source
+        .analysis
+        .all
+        .iter()
+        .flatten()
+        .any(|entry| entry.text == name);
+    let full = format!("{}.{name}", module.name);
+    let imported = graph.imports.iter().any(|import| import.name == full);
+    let last = module.name.rsplit('.').next().unwrap_or_default();
+    let chain = format!("{last}.{name}");
+    let pair = format!("{last}, \"{name}\"");
+    let star = source.analysis.all.is_none()
+        && !name.starts_with('_')
+        && super::is_star_imported(mapping, source.module);
+    exported
+        || imported
+        || star
+        || texts
+            .paths()
+            .iter()
+            .filter(|path| path.extension() == Some("py"))
+            .any(|path| {
+                texts
+                    .text(path)
+                    .is_some_and(|text| named(&text, &chain) || text.contains(&pair))
+            })
+}

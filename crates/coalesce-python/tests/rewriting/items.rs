@@ -1,0 +1,293 @@
+//! Items that move, are renamed or give way to a primary: the definition and every reference.
+
+use coalesce_model::MemoryTexts;
+
+use crate::support::{check, duplicate, item, moving, plan};
+
+/// A package whose module `old` gives `f` to `new`, which exists, and a user.
+fn user(before: &str, after: &str) {
+    let tree = |user: &str| {
+        format!(
+            "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef stays():\n    return 2\n//- pkg/new.py\n\"\"\"New.\"\"\"\n\nX = 1\n//- user.py\n{user}"
+        )
+    };
+    let after = format!(
+        "//- pkg/old.py\ndef stays():\n    return 2\n//- pkg/new.py\n\"\"\"New.\"\"\"\n\nX = 1\n\n\ndef f():\n    return 1\n//- user.py\n{after}"
+    );
+    check(&tree(before), &[item("pkg.old.f", "pkg.new.f")], &after);
+}
+
+#[test]
+fn references_follow() {
+    for (before, after) in [
+        ("from pkg.old import f\n", "from pkg.new import f\n"),
+        (
+            "from pkg.old import f as g\n",
+            "from pkg.new import f as g\n",
+        ),
+        (
+            "from pkg.old import stays, f  # both\n",
+            "from pkg.old import stays  # both\nfrom pkg.new import f\n",
+        ),
+        (
+            "import pkg.old\npkg.old.f()\n",
+            "import pkg.new\npkg.new.f()\n",
+        ),
+        (
+            "import pkg.old\npkg.old.f(pkg.old.stays())\n",
+            "import pkg.old\nimport pkg.new\npkg.new.f(pkg.old.stays())\n",
+        ),
+        (
+            "import pkg.old as o\no.f()\n",
+            "import pkg.new as o\no.f()\n",
+        ),
+        (
+            "from pkg import old\nold.f()\n",
+            "from pkg import new\nnew.f()\n",
+        ),
+        (
+            "from pkg import old\nold.f(old.stays())\n",
+            "from pkg import old\nfrom pkg import new\nnew.f(old.stays())\n",
+        ),
+        (
+            "from pkg import old\nnew = 1\nold.f()\n",
+            "from pkg import new as pkg_new\nnew = 1\npkg_new.f()\n",
+        ),
+        (
+            "from unittest import mock\nmock.patch('pkg.old.f')\nmock.patch('pkg.old.stays')\n",
+            "from unittest import mock\nmock.patch('pkg.new.f')\nmock.patch('pkg.old.stays')\n",
+        ),
+        (
+            "from pkg import old\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(old, \"f\", None)\n",
+            "from pkg import new\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(new, \"f\", None)\n",
+        ),
+        (
+            "def g():\n    from pkg.old import f\n    return f\n",
+            "def g():\n    from pkg.new import f\n    return f\n",
+        ),
+        (
+            "from pkg.old import *\nf()\n",
+            "from pkg.old import *\nfrom pkg.new import f\nf()\n",
+        ),
+        (
+            "from pkg.old import *\nstays()\n",
+            "from pkg.old import *\nstays()\n",
+        ),
+    ] {
+        user(before, after);
+    }
+}
+
+#[test]
+fn what_a_definition_needs() {
+    let tree = |old: &str, new: &str| {
+        format!("//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}")
+    };
+    for (old, new, old_after, new_after) in [
+        // Imports travel, those that nobody needs any more go.
+        (
+            "import os\nimport re\n\n\n# about f\n@deco\ndef f():\n    return os, re\n\n\ndef g():\n    return os\n",
+            "",
+            "import os\n\n\ndef g():\n    return os\n",
+            "import os\nimport re\n\n\n# about f\n@deco\ndef f():\n    return os, re\n",
+        ),
+        // What the module defines is imported back.
+        (
+            "import os\n\nN = 1\n\n\ndef h():\n    return os\n\n\ndef f():\n    return h(), N\n",
+            "import sys\n",
+            "import os\n\nN = 1\n\n\ndef h():\n    return os\n",
+            "import sys\nfrom pkg.old import N, h\n\n\ndef f():\n    return h(), N\n",
+        ),
+        // Both need each other: one of them waits until it is called.
+        (
+            "def h():\n    return f\n\n\ndef f():\n    \"\"\"Doc.\"\"\"\n    return h()\n",
+            "",
+            "from pkg.new import f\n\n\ndef h():\n    return f\n",
+            "def f():\n    \"\"\"Doc.\"\"\"\n    from pkg.old import h\n    return h()\n",
+        ),
+        // A class body needs its base at once, so the other side waits.
+        (
+            "class Base:\n    def make(self):\n        return f()\n\n\nclass f(Base):\n    pass\n",
+            "",
+            "class Base:\n    def make(self):\n        from pkg.new import f\n        return f()\n",
+            "from pkg.old import Base\n\n\nclass f(Base):\n    pass\n",
+        ),
+        // A constant goes below the imports.
+        (
+            "import os\n\n# why\nf = os.sep\ng = 1\n",
+            "import sys\n\n\ndef h():\n    return sys\n",
+            "g = 1\n",
+            "import sys\nimport os\n\n# why\nf = os.sep\n\n\ndef h():\n    return sys\n",
+        ),
+        // Names that are taken there get another one.
+        (
+            "import numpy as np\n\n\ndef f():\n    return np.x\n",
+            "np = 3\n",
+            "",
+            "import numpy as numpy_np\n\n\nnp = 3\n\n\ndef f():\n    return numpy_np.x\n",
+        ),
+        // `__all__` follows.
+        (
+            "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",\n]\n\n\ndef h(): ...\n",
+            "__all__ = [\"g\"]\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",\n    \"f\",\n]\n\n\ndef h(): ...\n\n\ndef f(): ...\n",
+        ),
+        // The import of what arrives goes, and what is read at once stands below.
+        (
+            "def f():\n    return 1\n",
+            "from pkg.old import f\n\nX = f()\n",
+            "",
+            "\n\n\ndef f():\n    return 1\n\n\nX = f()\n",
+        ),
+    ] {
+        check(
+            &tree(old, new),
+            &[item("pkg.old.f", "pkg.new.f")],
+            &format!("//- pkg/old.py\n{old_after}//- pkg/new.py\n{new_after}"),
+        );
+    }
+}
+
+#[test]
+fn a_module_is_made() {
+    check(
+        "//- pkg/__init__.py\nfrom .old import f\n//- pkg/old.py\nfrom __future__ import annotations\nfrom typing import TYPE_CHECKING\nfrom .other import a\n\nif TYPE_CHECKING:\n    from .other import T\n\n\ndef f(x: T) -> None:\n    return a\n\n\ndef g(y: T):\n    return f\n//- pkg/other.py\na = 1\nT = 2\n",
+        &[item("pkg.old.f", "pkg.sub.new.f2")],
+        "//- pkg/__init__.py\nfrom .sub.new import f2 as f\n//- pkg/old.py\nfrom __future__ import annotations\nfrom typing import TYPE_CHECKING\nfrom .sub.new import f2 as f\n\nif TYPE_CHECKING:\n    from .other import T\n\n\ndef g(y: T):\n    return f\n//- pkg/sub/__init__.py\n//- pkg/sub/new.py\nfrom __future__ import annotations\n\nfrom typing import TYPE_CHECKING\nfrom ..other import a\n\nif TYPE_CHECKING:\n    from ..other import T\n\n\ndef f2(x: T) -> None:\n    return a\n",
+    );
+}
+
+#[test]
+fn sets_and_modules_together() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nN = 3\n\n\ndef f():\n    return g(N)\n\n\ndef g(x):\n    return f\n\n\ndef h():\n    return f\n//- pkg/mod.py\nfrom pkg.old import f, h\n",
+        &[
+            item("pkg.old.f", "pkg.core.f"),
+            item("pkg.old.g", "pkg.core.g"),
+            item("pkg.old.N", "pkg.core.N"),
+            moving("pkg.mod", "pkg.deep.mod"),
+        ],
+        "//- pkg/old.py\nfrom pkg.core import f\n\n\ndef h():\n    return f\n//- pkg/mod.py\nGONE\n//- pkg/deep/__init__.py\n//- pkg/deep/mod.py\nfrom pkg.old import h\nfrom pkg.core import f\n//- pkg/core.py\nN = 3\n\n\ndef f():\n    return g(N)\n\n\ndef g(x):\n    return f\n",
+    );
+}
+
+#[test]
+fn a_rename_in_place() {
+    check(
+        "//- pkg/__init__.py\nfrom pkg.old import f\n//- pkg/old.py\ndef f(n):\n    return f(n - 1)\n\n\nX = f\n//- user.py\nfrom pkg import old\nold.f()\n",
+        &[item("pkg.old.f", "pkg.old.g")],
+        "//- pkg/__init__.py\nfrom pkg.old import g as f\n//- pkg/old.py\ndef g(n):\n    return g(n - 1)\n\n\nX = g\n//- user.py\nfrom pkg import old\nold.g()\n",
+    );
+}
+
+#[test]
+fn a_duplicate_gives_way() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nimport os\n\n\ndef f(a, b=1):\n    return os\n\n\ndef g():\n    return f(1)\n//- pkg/new.py\ndef f2(a, *, b=2):\n    return a\n//- user.py\nfrom pkg.old import f\nf(1, b=2)\n",
+        &[duplicate("pkg.old.f", "pkg.new.f2")],
+        "//- pkg/old.py\nfrom pkg.new import f2 as f\n\n\ndef g():\n    return f(1)\n//- user.py\nfrom pkg.new import f2 as f\nf(1, b=2)\n",
+    );
+}
+
+#[test]
+fn what_is_patched_is_what_is_read() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nimport json\nimport os\n\n\ndef helper():\n    return os\n\n\ndef f():\n    return helper(), json, os\n\n\ndef g():\n    return f()\n//- pkg/new.py\nX = 1\n//- test_old.py\nfrom unittest import mock\n\n\n@mock.patch(\"pkg.old.f\")\n@mock.patch(\"pkg.old.helper\")\n@mock.patch(\"pkg.old.json\")\n@mock.patch(\"pkg.old.json.loads\")\ndef test(*mocks): ...\n",
+        &[item("pkg.old.f", "pkg.new.f")],
+        "//- pkg/old.py\nimport os\nfrom pkg import new\n\n\ndef helper():\n    return os\n\n\ndef g():\n    return new.f()\n//- pkg/new.py\nimport json\nimport os\nfrom pkg import old\n\n\nX = 1\n\n\ndef f():\n    return old.helper(), json, os\n//- test_old.py\nfrom unittest import mock\n\n\n@mock.patch(\"pkg.new.f\")\n@mock.patch(\"pkg.old.helper\")\n@mock.patch(\"pkg.new.json\")\n@mock.patch(\"pkg.new.json.loads\")\ndef test(*mocks): ...\n",
+    );
+}
+
+#[test]
+fn what_runs_while_modules_are_imported_waits_for_nothing() {
+    let texts = MemoryTexts::fixture(
+        "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef g():\n    return f()\n\n\nX = g()\n//- pkg/new.py\nfrom pkg.old import X\n",
+    );
+    let refusals = plan(&texts, &[item("pkg.old.f", "pkg.new.f")], false).refusals;
+    let cycle = |refusal: &&coalesce_model::Finding| refusal.message.contains("a new import cycle");
+    assert_eq!(refusals.iter().filter(cycle).count(), 1, "{refusals:?}");
+}
+
+/// Imports in blocks: what only the program needs, and a block that would be empty.
+#[test]
+fn imports_in_blocks() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from pkg.other import T\n    from pkg.other import U\n\n\ndef f(x: \"T\", y: \"U\"):\n    return 1\n\n\nif __name__ == \"__main__\":\n    import os\n\n    f(os, 2)\n//- pkg/other.py\nT = U = int\n",
+        &[item("pkg.old.f", "pkg.new.f")],
+        "//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\n\nif __name__ == \"__main__\":\n    from pkg.new import f\n    import os\n\n    f(os, 2)\n//- pkg/new.py\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from pkg.other import T, U\n\n\ndef f(x: \"T\", y: \"U\"):\n    return 1\n",
+    );
+}
+
+#[test]
+fn refusals() {
+    let tree = |old: &str, new: &str| {
+        MemoryTexts::fixture(&format!(
+            "//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}//- user.py\nfrom pkg.old import f\nf(1, 2)\n"
+        ))
+    };
+    for (old, new, change, message) in [
+        (
+            "try:\n    f = 1\nexcept E:\n    f = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "under a condition",
+        ),
+        (
+            "f = 1\nf = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "several times",
+        ),
+        (
+            "f = 1\n\n\ndef g():\n    global f\n    f = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "`global`",
+        ),
+        (
+            "f = {}\nf[1] = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "changes it after its definition",
+        ),
+        (
+            "def f():\n    return __file__\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "`__file__`",
+        ),
+        (
+            "X = 1\n\n\ndef s():\n    global X\n    X = 2\n\n\ndef f():\n    return X\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "assigns to later",
+        ),
+        (
+            "def f():\n    return min(1, 2)\n",
+            "def min(*a): ...\n",
+            item("pkg.old.f", "pkg.new.f"),
+            "is built in",
+        ),
+        (
+            "a, f = 1, 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "together with other names",
+        ),
+        (
+            "def f(a, b): ...\n",
+            "def f(a): ...\n",
+            duplicate("pkg.old.f", "pkg.new.f"),
+            "takes 1 positional arguments, not 2",
+        ),
+    ] {
+        let refusals = plan(&tree(old, new), &[change], false).refusals;
+        assert!(
+            refusals
+                .iter()
+                .any(|refusal| refusal.message.contains(message)),
+            "{old}: {refusals:?}"
+        );
+    }
+}

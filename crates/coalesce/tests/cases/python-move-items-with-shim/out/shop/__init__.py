@@ -1,0 +1,3 @@
+from .util import *
+from .goods.basket import Basket
+from .goods.basket import helper

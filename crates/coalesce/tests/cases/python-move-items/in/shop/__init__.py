@@ -1,0 +1,5 @@
+"""A shop."""
+
+from .util import Basket, other, total
+
+__all__ = ["Basket", "other", "total"]

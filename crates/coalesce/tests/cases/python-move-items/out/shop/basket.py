@@ -1,0 +1,27 @@
+from decimal import Decimal
+from typing import List
+
+# What one may have to pay.
+ZERO = Decimal(0)
+
+
+# A basket is a list
+# with a sum.
+class Basket:
+    """What a customer takes.
+
+    >>> from shop.basket import Basket
+    """
+
+    def __init__(self):
+        self.prices: List[Decimal] = []
+
+    def add(self, price):
+        from shop.util import LIMIT, log
+        if len(self.prices) >= LIMIT:
+            log("full")
+        self.prices.append(price)
+
+
+def price_of(basket: Basket) -> Decimal:
+    return sum(basket.prices, ZERO)

@@ -1,0 +1,7 @@
+class Core:
+    def run(self):
+        return helper()
+
+
+def helper():
+    return 1

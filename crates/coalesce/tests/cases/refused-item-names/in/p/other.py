@@ -1,0 +1,2 @@
+def taken():
+    return 2

@@ -1,0 +1,2 @@
+def twice():
+    return 1

@@ -1,0 +1,6 @@
+//! Two modules.
+pub mod one {
+    /// Moves.
+    pub fn f() {}
+}
+pub mod two {}

@@ -1,0 +1,2 @@
+def area(width, *, depth):
+    return width * depth
