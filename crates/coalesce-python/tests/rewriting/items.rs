@@ -226,7 +226,27 @@ fn refusals() {
             "//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}//- user.py\nfrom pkg.old import f\nf(1, 2)\n"
         ))
     };
-    for (old, new, change, message) in [
+    for (old, new, change, message) in refused() {
+        let refusals = plan(&tree(old, new), &[change], false).refusals;
+        assert!(
+            refusals
+                .iter()
+                .any(|refusal| refusal.message.contains(message)),
+            "{old}: {refusals:?}"
+        );
+    }
+}
+
+type Refused = (
+    &'static str,
+    &'static str,
+    coalesce_model::Change,
+    &'static str,
+);
+
+/// The old module, the new one, the change, and a part of what is said.
+fn refused() -> Vec<Refused> {
+    vec![
         (
             "try:\n    f = 1\nexcept E:\n    f = 2\n",
             "",
@@ -281,13 +301,5 @@ fn refusals() {
             duplicate("pkg.old.f", "pkg.new.f"),
             "takes 1 positional arguments, not 2",
         ),
-    ] {
-        let refusals = plan(&tree(old, new), &[change], false).refusals;
-        assert!(
-            refusals
-                .iter()
-                .any(|refusal| refusal.message.contains(message)),
-            "{old}: {refusals:?}"
-        );
-    }
+    ]
 }
