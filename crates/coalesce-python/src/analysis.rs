@@ -475,14 +475,14 @@ impl<'t> Walker<'t> {
             self.found.dynamic = true;
         }
         self.parameters_outside(&function.parameters);
+        if let Some(returns) = &function.returns {
+            self.visit_annotation(returns);
+        }
         self.within(false, true, |walker| {
             if let Some(parameters) = &function.type_params {
                 walker.visit_type_params(parameters);
             }
             walker.parameters_inside(&function.parameters);
-            if let Some(returns) = &function.returns {
-                walker.visit_annotation(returns);
-            }
             walker.documentation(&function.body);
             walker.visit_body(&function.body);
         });

@@ -219,6 +219,16 @@ fn imports_in_blocks() {
     );
 }
 
+/// What a function returns is a type outside of its body: read at once, unless it is quoted.
+#[test]
+fn types_of_results() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\nfrom pkg.other import M\n\nif TYPE_CHECKING:\n    from pkg.other import T\n\n\ndef f() -> M:\n    return 1\n\n\ndef g() -> \"T\":\n    from pkg.other import T\n\n    return T\n//- pkg/other.py\nfrom pkg.new import X\nT = M = int\n//- pkg/new.py\nX = 1\n",
+        &[item("pkg.old.g", "pkg.new.g")],
+        "//- pkg/old.py\nfrom typing import TYPE_CHECKING\n\nfrom pkg.other import M\n\n\ndef f() -> M:\n    return 1\n//- pkg/new.py\nfrom typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from pkg.other import T\n\n\nX = 1\n\n\ndef g() -> \"T\":\n    from pkg.other import T\n\n    return T\n",
+    );
+}
+
 #[test]
 fn refusals() {
     let tree = |old: &str, new: &str| {
@@ -226,7 +236,27 @@ fn refusals() {
             "//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}//- user.py\nfrom pkg.old import f\nf(1, 2)\n"
         ))
     };
-    for (old, new, change, message) in [
+    for (old, new, change, message) in refused() {
+        let refusals = plan(&tree(old, new), &[change], false).refusals;
+        assert!(
+            refusals
+                .iter()
+                .any(|refusal| refusal.message.contains(message)),
+            "{old}: {refusals:?}"
+        );
+    }
+}
+
+type Refused = (
+    &'static str,
+    &'static str,
+    coalesce_model::Change,
+    &'static str,
+);
+
+/// The old module, the new one, the change, and a part of what is said.
+fn refused() -> Vec<Refused> {
+    vec![
         (
             "try:\n    f = 1\nexcept E:\n    f = 2\n",
             "",
@@ -281,13 +311,5 @@ fn refusals() {
             duplicate("pkg.old.f", "pkg.new.f"),
             "takes 1 positional arguments, not 2",
         ),
-    ] {
-        let refusals = plan(&tree(old, new), &[change], false).refusals;
-        assert!(
-            refusals
-                .iter()
-                .any(|refusal| refusal.message.contains(message)),
-            "{old}: {refusals:?}"
-        );
-    }
+    ]
 }

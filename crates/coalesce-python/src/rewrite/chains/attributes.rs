@@ -232,29 +232,42 @@ pub fn below(
     let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
     found.note(chain, reference);
     rename(moved, place, found);
+    import_instead(file, place, (import, leaf), (chain, at), moved, found);
+    true
+}
+
+/// Brings the module that has the item by an import like the one of the old module.
+fn import_instead(
+    file: &File<'_>,
+    place: Place<'_>,
+    (import, leaf): (&ImportStatement, &Leaf),
+    (chain, at): (ByteSpan, usize),
+    moved: &Moved,
+    found: &mut FileEdits,
+) {
     let obsolete = at == 0 && serves_nothing_else(file, leaf, &moved.parent);
     if obsolete && leaf.alias.is_some() && import.leaves.len() == 1 {
         let keeps = leaf.bound();
         let statement = statement(file, import, &moved.parent, Some(keeps));
         found.push(Edit::replace(import.span, statement));
-        return true;
+        return;
     }
-    let Some(name) = free_name(file, used, moved, obsolete.then_some(leaf)) else {
+    let Some(name) = free_name(file, place.used, moved, obsolete.then_some(leaf)) else {
         let message = format!("`{}` has no free name here", moved.parent);
         found.refuse(
             chain,
             message,
             Some("import it by a name that is free".to_owned()),
         );
-        return true;
+        return;
     };
     found.push(Edit::replace(chain, name.as_str()));
     let new = statement(file, import, &moved.parent, Some(&name));
     if obsolete && import.leaves.len() == 1 {
         found.push(Edit::replace(import.span, new));
-        return true;
+        return;
     }
-    if !is_bound(file, used, &name, moved) {
+    if !is_bound(file, place.used, &name, moved) {
         found.add_statement(file.place_after(import), new);
     }
     if obsolete && !found.covered(import.span) {
@@ -268,7 +281,6 @@ pub fn below(
             found.push(Edit::delete(span));
         }
     }
-    true
 }
 
 /// Whether a name is the module that has the item now, already.

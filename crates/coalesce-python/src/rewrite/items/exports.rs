@@ -174,35 +174,8 @@ pub fn place(
     header: &Header,
 ) -> Result<Place, super::Misfit> {
     let statements = &target.outline.statements;
-    let names: Vec<&str> = blocks
-        .iter()
-        .filter_map(|block| Some(mapping.items.list.get(block.index)?.name.as_str()))
-        .collect();
-    let first_read = target.analysis.uses.iter().filter(|used| {
-        used.eager
-            && used
-                .chain
-                .first()
-                .is_some_and(|root| names.contains(&root.text.as_str()))
-            && used.chain.first().is_some_and(|root| {
-                target.analysis.binding_scope(used.scope, &root.text) != Some(used.scope)
-                    || used.scope == 0
-            })
-    });
-    let first_read = first_read
-        .filter_map(|used| used.chain.first().map(|root| root.span.start))
-        .min();
-    // What the target defines and a definition reads at once.
-    let mut last_need = 0;
-    for block in blocks {
-        for need in block.needs.iter().filter(|need| need.eager()) {
-            let own = statements
-                .iter()
-                .filter(|each| each.name.as_deref() == Some(&need.name));
-            last_need = own.map(|each| each.span.end).fold(last_need, u32::max);
-        }
-    }
-    if let Some(read) = first_read {
+    let last_need = last_need(target, blocks);
+    if let Some(read) = first_read(mapping, target, blocks, header) {
         let statement = target
             .outline
             .around(read)
@@ -234,34 +207,70 @@ pub fn place(
             below: true,
         });
     }
-    let last = statements
+    Ok(at_end(target, header))
+}
+
+/// Where the target first reads one of the items when it is executed.
+fn first_read(
+    mapping: &Mapping<'_>,
+    target: &Target,
+    blocks: &[&Block],
+    header: &Header,
+) -> Option<u32> {
+    let names: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| Some(mapping.items.list.get(block.index)?.name.as_str()))
+        .collect();
+    let analysis = &target.analysis;
+    let reads = analysis.uses.iter().filter_map(|used| {
+        let root = used.chain.first()?;
+        let own = analysis.binding_scope(used.scope, &root.text) == Some(used.scope);
+        let counts = used.eager && names.contains(&root.text.as_str()) && (!own || used.scope == 0);
+        counts.then_some(root.span.start)
+    });
+    // A function of the target that is called at once may use them.
+    let called = super::source::early(analysis, &target.outline);
+    let called = names.iter().any(|name| called.contains(*name));
+    let first = target.outline.statements.iter().map(|each| each.span.start);
+    let first = first.filter(|at| called && *at >= header.at).min();
+    reads.chain(first).min()
+}
+
+/// Where the last definition of the target ends that one of the items reads at once.
+fn last_need(target: &Target, blocks: &[&Block]) -> u32 {
+    let needs = blocks.iter().flat_map(|block| &block.needs);
+    let names: Vec<&str> = needs
+        .filter(|need| need.eager())
+        .map(|need| need.name.as_str())
+        .collect();
+    let statements = target.outline.statements.iter();
+    let own = statements.filter(|each| {
+        let name = each.name.as_deref();
+        name.is_some_and(|name| names.contains(&name))
+    });
+    own.map(|each| each.span.end).max().unwrap_or(0)
+}
+
+/// After everything but the program and the shims.
+fn at_end(target: &Target, header: &Header) -> Place {
+    let statements = &target.outline.statements;
+    let marker = target.text.find(crate::extract::ITEM_SHIM);
+    let limit = marker.map(|marker| ByteSpan::from_range(0..marker).end);
+    let within = |end: u32| limit.is_none_or(|limit| end <= limit);
+    let mut last = statements
         .iter()
         .rev()
-        .find(|each| each.kind != Kind::Program);
-    let marker = target
-        .text
-        .find(crate::extract::ITEM_SHIM)
-        .map(|at| u32::try_from(at).unwrap_or(0));
-    let program = statements.iter().find(|each| each.kind == Kind::Program);
-    let limit = marker.map(|marker| cut::line_start(&target.text, marker));
-    let last = last
-        .filter(|last| limit.is_none_or(|limit| last.span.end <= limit))
-        .or_else(|| {
-            statements
-                .iter()
-                .rev()
-                .find(|each| limit.is_some_and(|limit| each.span.end <= limit))
-        });
-    let at = last.map_or_else(
+        .filter(|each| each.kind != Kind::Program);
+    let at = last.find(|each| within(each.span.end)).map_or_else(
         || top(target),
         |last| cut::line_end(&target.text, last.span.end),
     );
-    let at = at.max(header.at);
-    Ok(Place {
-        at,
+    let program = statements.iter().any(|each| each.kind == Kind::Program);
+    Place {
+        at: at.max(header.at),
         top: false,
-        below: program.is_some() || limit.is_some(),
-    })
+        below: program || limit.is_some(),
+    }
 }
 
 /// Below the blocks of guarded imports that follow the others.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{Edit, Guard};
+use coalesce_model::{ByteSpan, Edit, Guard};
 
 use super::{
     cut,
@@ -83,7 +83,7 @@ pub fn resolve(
     target: &Target,
     (taken, patched): (&[&Line], bool),
 ) -> Result<Resolved, Problem> {
-    let Some(mut line) = line(mapping, source, need, target) else {
+    let Some(line) = line(mapping, source, need, target) else {
         return Ok(Resolved::default());
     };
     if need.origin == Origin::Back
@@ -101,7 +101,7 @@ pub fn resolve(
     let place = need
         .uses
         .first()
-        .map_or(coalesce_model::ByteSpan::empty(0), |used| used.span);
+        .map_or(ByteSpan::empty(0), |used| used.span);
     if line.parent.as_deref() == Some(&target.parent) {
         // The name is one of the target's own.
         if line.name == need.name {
@@ -136,6 +136,18 @@ pub fn resolve(
         }
         State::Free | State::Taken => {}
     }
+    under_another_name(need, target, (taken, &text), line)
+}
+
+/// The import under a name that is free, where another thing has the needed one.
+fn under_another_name(
+    need: &Need,
+    target: &Target,
+    (taken, text): (&[&Line], &str),
+    mut line: Line,
+) -> Result<Resolved, Problem> {
+    let place = need.uses.first();
+    let place = place.map_or(ByteSpan::empty(0), |used| used.span);
     if line.parent.is_none()
         && line.name.contains('.')
         && line.name.split('.').next() == Some(&line.bound)
@@ -162,7 +174,7 @@ pub fn resolve(
     };
     let known = taken.iter().find(|other| other.bound == alias);
     line.bound.clone_from(&alias);
-    if bound(&alias) || mentions(&text, &alias) || known.is_some_and(|other| !same(other, &line)) {
+    if bound(&alias) || mentions(text, &alias) || known.is_some_and(|other| !same(other, &line)) {
         let message = format!(
             "`{}` means something else in `{}`",
             need.name, target.parent

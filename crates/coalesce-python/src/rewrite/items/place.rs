@@ -356,83 +356,103 @@ impl Placing<'_, '_> {
 
     /// The old modules go on using what left: they import it.
     fn back(&mut self, eager: bool) {
-        let mut made: Vec<(TreePath, Edit)> = Vec::new();
-        let mut cycles = Vec::new();
-        for left in &self.arriving.left {
-            if self.mapping.goes_away(left.source.module) {
-                continue;
-            }
+        for at in 0..self.arriving.left.len() {
             let mut lines: Vec<String> = Vec::new();
-            for index in &left.items {
-                let Some(moved) = self.mapping.items.list.get(*index) else {
-                    continue;
-                };
-                let uses = remaining(left, moved);
-                let is_eager = uses.iter().any(|(_, eager)| *eager);
-                if uses.is_empty() || is_eager != eager {
-                    continue;
-                }
-                if self.mapping.name_after(left.source.module) == moved.parent {
-                    let edits = uses
-                        .iter()
-                        .map(|(span, _)| Edit::replace(*span, &moved.name));
-                    made.extend(edits.map(|edit| (left.source.path.clone(), edit)));
-                    continue;
-                }
-                if patches::is_set(self.texts, &moved.change.from)
-                    && let Some((line, edits)) =
-                        patches::through_module(self.mapping, &left.source, moved, &uses)
-                {
-                    let edits = edits
-                        .into_iter()
-                        .map(|edit| (left.source.path.clone(), edit));
-                    made.extend(edits);
-                    lines.extend((!lines.contains(&line)).then_some(line));
-                    continue;
-                }
-                let line = back_line(self.mapping, &left.source, moved);
-                let node = self.nodes.of(&moved.parent);
-                let own = self.mapping.name_after(left.source.module);
-                let program = uses.iter().all(|(span, _)| {
-                    let mut programs = left.source.outline.programs.iter();
-                    programs.any(|program| program.span.contains(*span))
-                });
-                let risky = program || self.loads.reaches(node, left.source.module, &own);
-                let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
-                let inner = local(&left.source.outline, &spans, &line);
-                let inner = inner.filter(|_| risky && !eager);
-                if inner.is_some()
-                    && let Some(span) = spans.iter().find(|span| left.source.runs_early(**span))
-                {
-                    cycles.push((left.source.path.clone(), *span, moved.change.from.clone()));
-                }
-                match inner {
-                    Some(edits) => {
-                        made.extend(
-                            edits
-                                .into_iter()
-                                .map(|edit| (left.source.path.clone(), edit)),
-                        );
-                    }
-                    None => {
-                        lines.push(line);
-                        self.backed.insert(*index);
-                        self.loads.add(left.source.module, node);
-                    }
+            let items = self.arriving.left.get(at).map(|left| left.items.clone());
+            for index in items.unwrap_or_default() {
+                if let Some(back) = self.back_one(at, index, eager) {
+                    let line = back.line.filter(|line| !lines.contains(line));
+                    lines.extend(line);
+                    self.follow_back(at, index, back.top, back.edits, back.early);
                 }
             }
+            let Some(left) = self.arriving.left.get(at) else {
+                continue;
+            };
             let header = Header::new(&left.source.text, &left.source.outline);
             let text = header.text(&cut::joined_imports(lines));
             if !text.is_empty() {
-                made.push((left.source.path.clone(), Edit::insert(header.at, text)));
+                let edits = self.edits.entry(left.source.path.clone()).or_default();
+                edits.push(Edit::insert(header.at, text));
             }
         }
-        for (path, edit) in made {
-            self.edits.entry(path).or_default().push(edit);
+    }
+
+    fn follow_back(
+        &mut self,
+        at: usize,
+        index: usize,
+        top: bool,
+        edits: Vec<Edit>,
+        early: Option<ByteSpan>,
+    ) {
+        let (Some(left), Some(moved)) = (
+            self.arriving.left.get(at),
+            self.mapping.items.list.get(index),
+        ) else {
+            return;
+        };
+        if let Some(span) = early {
+            let found = runs_early(&left.source.path, span, &moved.change.from);
+            self.plan.refusals.push(found);
         }
-        for (path, span, item) in cycles {
-            self.plan.refusals.push(early(&path, span, &item));
+        if top {
+            self.backed.insert(index);
+            self.loads
+                .add(left.source.module, self.nodes.of(&moved.parent));
         }
+        let path = left.source.path.clone();
+        self.edits.entry(path).or_default().extend(edits);
+    }
+
+    /// What an old module needs to go on using one item.
+    fn back_one(&self, at: usize, index: usize, eager: bool) -> Option<Back> {
+        let left = self.arriving.left.get(at)?;
+        let (source, moved) = (&left.source, self.mapping.items.list.get(index)?);
+        let uses = remaining(left, moved);
+        let is_eager = uses.iter().any(|(_, eager)| *eager);
+        if self.mapping.goes_away(source.module) || uses.is_empty() || is_eager != eager {
+            return None;
+        }
+        let own = self.mapping.name_after(source.module);
+        if own == moved.parent {
+            let edits = uses.iter();
+            let edits = edits.map(|(span, _)| Edit::replace(*span, &moved.name));
+            return Some(Back {
+                edits: edits.collect(),
+                ..Back::default()
+            });
+        }
+        if patches::is_set(self.texts, &moved.change.from)
+            && let Some((line, edits)) = patches::through_module(self.mapping, source, moved, &uses)
+        {
+            return Some(Back {
+                edits,
+                line: Some(line),
+                ..Back::default()
+            });
+        }
+        let line = back_line(self.mapping, source, moved);
+        let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
+        let program = |span: &ByteSpan| {
+            let mut programs = source.outline.programs.iter();
+            programs.any(|program| program.span.contains(*span))
+        };
+        let node = self.nodes.of(&moved.parent);
+        let risky = spans.iter().all(program) || self.loads.reaches(node, source.module, &own);
+        let inner = local(&source.outline, &spans, &line).filter(|_| risky && !eager);
+        Some(match inner {
+            Some(edits) => Back {
+                early: spans.iter().find(|span| source.runs_early(**span)).copied(),
+                edits,
+                ..Back::default()
+            },
+            None => Back {
+                line: Some(line),
+                top: true,
+                ..Back::default()
+            },
+        })
     }
 
     fn place_lazy(&mut self, at: usize, block: usize, need: usize, mut line: Line) {
@@ -482,7 +502,7 @@ impl Placing<'_, '_> {
                     let item = format!("{}.{}", target.parent, need.name);
                     self.plan
                         .refusals
-                        .push(early(&left.source.path, used.span, &item));
+                        .push(runs_early(&left.source.path, used.span, &item));
                 }
                 let types = need.uses.iter().any(|used| used.annotation);
                 found.edits.extend(edits);
@@ -650,8 +670,20 @@ impl Placing<'_, '_> {
     }
 }
 
+/// What an old module gets for an item that it goes on using.
+#[derive(Default)]
+struct Back {
+    edits: Vec<Edit>,
+    /// A statement at the top.
+    line: Option<String>,
+    /// The statement binds the item by its old name.
+    top: bool,
+    /// A place in a function that may run while the module is imported.
+    early: Option<ByteSpan>,
+}
+
 /// An import inside of a function that may run while the modules of a cycle are imported.
-fn early(path: &TreePath, span: ByteSpan, item: &str) -> Finding {
+fn runs_early(path: &TreePath, span: ByteSpan, item: &str) -> Finding {
     let message = format!(
         "`{item}` would be imported in a function that may run while its module is being imported: \
          a new import cycle"

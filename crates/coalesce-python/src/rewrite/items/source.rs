@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
+    facts::{ImportStatement, Leaf},
     rewrite::{
         self,
         file::{File, FileEdits},
@@ -56,7 +57,7 @@ impl Source {
 }
 
 /// What executing a module calls, and what that uses in turn, by the names of definitions.
-fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
+pub fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
     let mut open: Vec<String> = outline.calls.clone();
     let mut early = BTreeSet::new();
     while let Some(name) = open.pop() {
@@ -154,11 +155,7 @@ pub fn take(
                 extents,
                 kind,
             }),
-            Err((span, why)) => {
-                let message = format!("`{}` cannot leave its module: {why}", moved.change.from);
-                plan.refusals
-                    .push(refusal(&source.path, Some(span), message, None));
-            }
+            Err(problem) => stays(mapping, &source, index, problem, plan),
         }
     }
     if cuts.is_empty() {
@@ -168,15 +165,7 @@ pub fn take(
     let all: Vec<ByteSpan> = cuts.iter().flat_map(|cut| cut.extents.clone()).collect();
     for cut in &cuts {
         if let Err(problem) = block(mapping, options, &source, cut, arriving, plan) {
-            let (span, why) = problem;
-            let from = mapping
-                .items
-                .list
-                .get(cut.index)
-                .map_or("", |moved| &moved.change.from);
-            let message = format!("`{from}` cannot leave its module: {why}");
-            plan.refusals
-                .push(refusal(&source.path, Some(span), message, None));
+            stays(mapping, &source, cut.index, problem, plan);
         }
     }
     if !goes_away {
@@ -191,6 +180,21 @@ pub fn take(
         unused(mapping, &source, &all, texts, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
+}
+
+/// Refuses an item that has to stay where it is.
+fn stays(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    index: usize,
+    (span, why): needs::Problem,
+    plan: &mut LanguagePlan,
+) {
+    let moved = mapping.items.list.get(index);
+    let from = moved.map_or("", |moved| &moved.change.from);
+    let message = format!("`{from}` cannot leave its module: {why}");
+    let found = refusal(&source.path, Some(span), message, None);
+    plan.refusals.push(found);
 }
 
 fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {
@@ -354,49 +358,15 @@ fn unused(
         return;
     }
     let mut whole_statements = Vec::new();
-    let roots = || {
-        source
-            .analysis
-            .uses
-            .iter()
-            .filter_map(|used| Some((used.chain.first()?, used)))
-    };
     for (import, scope) in &source.analysis.imports {
-        let plain = *scope == 0 && import.guard == Guard::None && !import.conditional;
-        let typing = *scope == 0 && import.guard == Guard::TypeChecking;
-        let touched = edits.iter().any(|edit| {
-            edit.span.start <= import.span.end
-                && import.span.start <= edit.span.end
-                && !edit.span.is_empty()
-        });
-        let line = ByteSpan::new(
-            import.span.end,
-            cut::line_end(&source.text, import.span.end),
-        );
-        let noted = line
-            .of(&source.text)
-            .is_some_and(|tail| tail.contains("noqa"));
-        if !(plain || typing) || touched || noted {
+        if *scope != 0 || !may_go(source, import, edits) {
             continue;
         }
-        let goes: Vec<bool> = import
-            .leaves
-            .iter()
+        let leaves = import.leaves.iter();
+        let goes: Vec<bool> = leaves
             .map(|leaf| {
-                let name = leaf.bound();
-                let explicit = leaf
-                    .alias
-                    .as_ref()
-                    .is_some_and(|alias| alias.text == leaf.name.text);
-                let dotted =
-                    import.from.is_none() && leaf.alias.is_none() && leaf.name.text.contains('.');
-                let inner = roots().any(|(root, used)| {
-                    root.text == name
-                        && inside(root.span)
-                        && source.analysis.binding_scope(used.scope, name) == Some(0)
-                });
-                let outer = roots().any(|(root, _)| root.text == name && !inside(root.span));
-                inner && !outer && !explicit && !dotted && !is_wanted(mapping, source, name, texts)
+                is_unused(source, import, leaf, &inside)
+                    && !is_wanted(mapping, source, leaf.bound(), texts)
             })
             .collect();
         if !goes.contains(&true) {
@@ -420,6 +390,45 @@ fn unused(
             None => edits.extend(whole(&source.text, *span)),
         }
     }
+}
+
+/// Whether an import can be taken out: no condition, no edit of its own, no note that it stays.
+fn may_go(source: &Source, import: &ImportStatement, edits: &[Edit]) -> bool {
+    let plain = import.guard == Guard::None && !import.conditional;
+    let touched = edits.iter().any(|edit| {
+        edit.span.start <= import.span.end
+            && import.span.start <= edit.span.end
+            && !edit.span.is_empty()
+    });
+    let end = cut::line_end(&source.text, import.span.end);
+    let tail = ByteSpan::new(import.span.end, end).of(&source.text);
+    let noted = tail.is_some_and(|tail| tail.contains("noqa"));
+    (plain || import.guard == Guard::TypeChecking) && !touched && !noted
+}
+
+/// Whether what leaves uses a name, and nothing that stays does.
+fn is_unused(
+    source: &Source,
+    import: &ImportStatement,
+    leaf: &Leaf,
+    inside: &dyn Fn(ByteSpan) -> bool,
+) -> bool {
+    let name = leaf.bound();
+    let alias = leaf.alias.as_ref();
+    let explicit = alias.is_some_and(|alias| alias.text == leaf.name.text);
+    let dotted = import.from.is_none() && alias.is_none() && leaf.name.text.contains('.');
+    let (mut inner, mut outer) = (false, false);
+    for used in &source.analysis.uses {
+        let Some(root) = used.chain.first().filter(|root| root.text == name) else {
+            continue;
+        };
+        if !inside(root.span) {
+            outer = true;
+        } else if source.analysis.binding_scope(used.scope, name) == Some(0) {
+            inner = true;
+        }
+    }
+    inner && !outer && !explicit && !dotted
 }
 
 /// The block around a statement when nothing is left in it: the whole of it goes once, with the
