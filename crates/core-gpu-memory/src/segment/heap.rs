@@ -126,9 +126,9 @@ impl Heap {
         }
         let first = &self.slab[segment.first];
         let whole = if segment.holes == 0 {
-            first.units == segment.units && first.state == State::Free(Order::IDLE)
+            first.units == segment.units && first.state == State::free_in(Order::IDLE)
         } else {
-            let idle = [State::Free(Order::IDLE), State::Hole];
+            let idle = [State::free_in(Order::IDLE), State::HOLE];
             self.nodes_of(segment.first)
                 .all(|node| idle.contains(&self.slab[node].state))
         };
@@ -143,13 +143,13 @@ impl Heap {
         self.unlink(node);
         self.split(node, order, units);
         let found = &mut self.slab[node];
-        found.state = State::Taken;
+        found.state = State::TAKEN;
         let taken = Taken {
             node,
             segment: SegmentId(found.segment),
             offset: u64::from(found.start) * ALIGNMENT,
             bytes: u64::from(found.units) * ALIGNMENT,
-            freed_at: found.freed_at,
+            freed_at: self.slab.freed_at(node),
         };
         self.free_bytes -= taken.bytes;
         Some(taken)
@@ -192,11 +192,12 @@ impl Heap {
         let mut tail = Node::taken(whole.segment, whole.start + units, rest);
         tail.before = Some(node);
         tail.after = whole.after;
-        tail.freed_at = whole.freed_at;
         // A full slab only means that the block stays longer than asked for.
         let Some(tail) = self.slab.insert(tail) else {
             return;
         };
+        let freed_at = self.slab.freed_at(node);
+        self.slab.set_freed_at(tail, freed_at);
         if let Some(after) = whole.after {
             self.slab[after].before = Some(tail);
         }
@@ -210,7 +211,7 @@ impl Heap {
     #[inline]
     pub fn release(&mut self, node: NodeId, order: Order, freed_at: u64) {
         self.free_bytes += u64::from(self.slab[node].units) * ALIGNMENT;
-        self.slab[node].freed_at = freed_at;
+        self.slab.set_freed_at(node, freed_at);
         self.join_and_link(node, order);
     }
 
@@ -232,7 +233,7 @@ impl Heap {
 
     #[inline]
     fn is_free_in(&self, node: NodeId, order: Order) -> bool {
-        self.slab[node].state == State::Free(order)
+        self.slab[node].state == State::free_in(order)
     }
 
     /// Makes `node` longer by its neighbour `after`, which ceases to be.
@@ -242,7 +243,8 @@ impl Heap {
         let this = &mut self.slab[node];
         this.units += gone.units;
         this.after = gone.after;
-        this.freed_at = this.freed_at.max(gone.freed_at);
+        let freed_at = self.slab.freed_at(node).max(self.slab.freed_at(after));
+        self.slab.set_freed_at(node, freed_at);
         if let Some(next) = gone.after {
             self.slab[next].before = Some(node);
         }
@@ -263,7 +265,7 @@ impl Heap {
             self.slab[head].list_before = Some(node);
         }
         let this = &mut self.slab[node];
-        this.state = State::Free(order);
+        this.state = State::free_in(order);
         this.list_before = None;
         this.list_after = head;
     }
@@ -271,7 +273,7 @@ impl Heap {
     #[inline]
     fn unlink(&mut self, node: NodeId) {
         let this = self.slab[node];
-        let State::Free(order) = this.state else {
+        let Some(order) = this.state.order() else {
             return;
         };
         if let Some(after) = this.list_after {
@@ -281,7 +283,7 @@ impl Heap {
             Some(before) => self.slab[before].list_after = this.list_after,
             None => self.orders[order.0 as usize].set_head(Bin::of(this.units), this.list_after),
         }
-        self.slab[node].state = State::Taken;
+        self.slab[node].state = State::TAKEN;
     }
 
     /// Makes every free block of `from` free in `to`, since `freed_at`, joining what can be joined.
@@ -295,7 +297,7 @@ impl Heap {
                 return;
             };
             self.unlink(node);
-            self.slab[node].freed_at = freed_at;
+            self.slab.set_freed_at(node, freed_at);
             self.join_and_link(node, to);
         }
     }
@@ -310,11 +312,11 @@ impl Heap {
         let lists = bins
             .heads()
             .flat_map(|head| std::iter::successors(Some(head), |node| slab[*node].list_after));
-        let nodes: Vec<_> = lists.filter(|node| slab[*node].freed_at <= tick).collect();
+        let nodes: Vec<_> = lists.filter(|node| slab.freed_at(*node) <= tick).collect();
         for node in nodes {
             // Blocks of `from` never join while others leave it, so each is still what it was.
             self.unlink(node);
-            self.slab[node].freed_at = 0;
+            self.slab.set_freed_at(node, 0);
             self.join_and_link(node, to);
         }
     }
@@ -327,7 +329,7 @@ impl Heap {
         let mut next = Some(segment.first);
         while let Some(node) = next {
             let this = self.slab[node];
-            if matches!(this.state, State::Free(_)) {
+            if this.state.order().is_some() {
                 self.unlink(node);
                 self.free_bytes -= u64::from(this.units) * ALIGNMENT;
             }
@@ -390,7 +392,7 @@ impl Heap {
             self.link(node, Order::IDLE);
             return false;
         }
-        self.slab[node].state = State::Hole;
+        self.slab[node].state = State::HOLE;
         self.free_bytes -= piece_bytes;
         self.reserved_bytes -= piece_bytes;
         if let Some(Some(segment)) = self.segments.get_mut(id.0 as usize) {
@@ -460,11 +462,8 @@ impl Heap {
                     node,
                     offset: u64::from(this.start) * ALIGNMENT,
                     bytes: u64::from(this.units) * ALIGNMENT,
-                    free_in: match this.state {
-                        State::Free(order) => Some(order),
-                        State::Taken | State::Hole | State::Vacant => None,
-                    },
-                    is_hole: this.state == State::Hole,
+                    free_in: this.state.order(),
+                    is_hole: this.state == State::HOLE,
                 }
             })
     }
