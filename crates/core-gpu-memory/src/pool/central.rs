@@ -162,15 +162,12 @@ impl Central {
         request: &Request<'_>,
         spare: Option<Box<Lease>>,
     ) -> Option<Box<Lease>> {
-        let taken = match self.heap.take(order, request.bytes) {
-            Some(taken) => taken,
-            None => self.heap.take(Order::IDLE, request.bytes)?,
-        };
+        let taken = self.heap.take_or_idle(order, request.bytes)?;
         self.lease(pool, order, request, (taken, spare))
     }
 
     /// Makes the lease of a block that was taken from the heap.
-    #[inline]
+    #[inline(always)]
     pub fn lease(
         &mut self,
         pool: &Arc<PoolInner>,

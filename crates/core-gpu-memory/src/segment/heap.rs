@@ -68,6 +68,12 @@ pub struct Heap {
     reserved_bytes: u64,
 }
 
+/// A length in units of the alignment, at least one.
+#[inline]
+fn units_of(bytes: u64) -> Option<u32> {
+    Some(u32::try_from(bytes.div_ceil(ALIGNMENT)).ok()?.max(1))
+}
+
 impl Heap {
     /// Adds `bytes` as one free idle block. None if the length is no multiple of the alignment,
     /// nothing, or more than a segment can be (1 TiB).
@@ -138,8 +144,25 @@ impl Heap {
     /// Takes a block of at least `bytes` that is free in `order`.
     #[inline]
     pub fn take(&mut self, order: Order, bytes: u64) -> Option<Taken> {
-        let units = u32::try_from(bytes.div_ceil(ALIGNMENT)).ok()?.max(1);
+        let units = units_of(bytes)?;
         let node = self.find(order, units)?;
+        Some(self.take_found(node, order, units))
+    }
+
+    /// As [`Heap::take`], also from what is idle. Always inlined: what is known of the block stays
+    /// in registers.
+    #[inline(always)]
+    pub fn take_or_idle(&mut self, order: Order, bytes: u64) -> Option<Taken> {
+        let units = units_of(bytes)?;
+        let (node, from) = match self.find(order, units) {
+            Some(node) => (node, order),
+            None => (self.find(Order::IDLE, units)?, Order::IDLE),
+        };
+        Some(self.take_found(node, from, units))
+    }
+
+    #[inline(always)]
+    fn take_found(&mut self, node: NodeId, order: Order, units: u32) -> Taken {
         self.unlink(node);
         self.split(node, order, units);
         let found = &mut self.slab[node];
@@ -152,7 +175,7 @@ impl Heap {
             freed_at: self.slab.freed_at(node),
         };
         self.free_bytes -= taken.bytes;
-        Some(taken)
+        taken
     }
 
     #[inline]

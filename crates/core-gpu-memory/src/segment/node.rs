@@ -107,7 +107,11 @@ impl Slab {
     /// Notes when the block was freed.
     #[inline]
     pub fn set_freed_at(&mut self, id: NodeId, tick: u64) {
-        self.freed_at[id.index()] = tick;
+        let known = &mut self.freed_at[id.index()];
+        // Nearly always the same; what is not written need not be brought near.
+        if *known != tick {
+            *known = tick;
+        }
     }
 
     /// Puts a node in; none if there are four thousand million already.
