@@ -204,7 +204,9 @@ const CASES: &[(&str, Run)] = &[
     ("size-shift", |case| traces(case, Trace::SizeShift)),
     ("threads-2", |case| race(case, threads::two_threads())),
     ("producer-consumer", |case| {
-        race(case, threads::producer_consumer())
+        let mut figures = race(case, threads::producer_consumer());
+        threads::say_scaling(&mut figures);
+        figures
     }),
 ];
 

@@ -44,12 +44,15 @@ fn main() {
     for figures in cases::all(|name| wanted.is_empty() || wanted.iter().any(|word| *word == name)) {
         print(&figures);
     }
+    println!();
     for (peer, why) in [
         ("RMM", "needs its headers and a C++ compiler"),
         ("cubecl-runtime", "needs its crates"),
-        ("CuPy, PyTorch, cudaMallocAsync", "need a card"),
+        ("CuPy", "needs a card"),
+        ("PyTorch", "needs a card"),
+        ("cudaMallocAsync", "needs a card"),
     ] {
-        println!("{peer}: not run, {why}");
+        println!("not run: {peer}, which {why}");
     }
 }
 

@@ -91,10 +91,6 @@ pub struct Lease {
     pub span: DeviceSpan,
     pub page: Arc<StatePage>,
     /// Streams other than `stream` that were declared; few blocks have any.
-    #[expect(
-        clippy::box_collection,
-        reason = "a third as long as the vector itself"
-    )]
     pub used_on: Option<Box<OtherStreams>>,
     pub order: Order,
     pub node: NodeId,
@@ -109,7 +105,10 @@ impl Lease {
     /// Marks the block as in use.
     #[inline]
     pub fn begin(&mut self, by: Source, requested: u64) {
-        self.by = by;
+        // What is not written stays near both who allocates and who frees.
+        if self.by != by {
+            self.by = by;
+        }
         let word = InUse { by, requested }.encode();
         self.page.word(self.node).store(word, Relaxed);
     }
