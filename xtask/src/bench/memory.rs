@@ -31,8 +31,9 @@ const GATES: &[(&str, &str, f64)] = &[
 const TRACES: &[(&str, f64)] = &[("random", 2.0), ("grow-shrink", 2.0), ("size-shift", 1.3)];
 /// Whom traces are compared with, as the bench calls it.
 const OFFSETS: &str = "offset-allocator, mutex";
-/// Operations of a trace: as many as it goes through before it begins anew.
-const TRACE_OPERATIONS: u64 = 150_000;
+/// Operations of a trace: twice as many as it goes through before it begins anew, so that all memory
+/// is there in what is counted.
+const TRACE_OPERATIONS: u64 = 300_000;
 
 /// `cargo xtask bench memory [CASE…]`.
 pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
