@@ -69,7 +69,7 @@ impl Block {
     #[must_use]
     pub fn requested_bytes(&self) -> u64 {
         match self.kind() {
-            Kind::Pooled(lease) => lease.requested,
+            Kind::Pooled(lease) => lease.requested(),
             Kind::Direct(direct) => direct.requested,
         }
     }

@@ -11,11 +11,11 @@ use std::{
 
 /// Who an allocation is for. Copying is free; two sources are equal if their names are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Source(u32);
+pub struct Source(u16);
 
 #[derive(Default)]
 struct Names {
-    by_name: HashMap<String, u32>,
+    by_name: HashMap<String, u16>,
     names: Vec<String>,
 }
 
@@ -29,11 +29,11 @@ fn names() -> &'static Mutex<Names> {
 }
 
 impl Names {
-    fn intern(&mut self, name: &str) -> u32 {
+    fn intern(&mut self, name: &str) -> u16 {
         if let Some(index) = self.by_name.get(name) {
             return *index;
         }
-        let index = u32::try_from(self.names.len()).unwrap_or(Source::LAST);
+        let index = u16::try_from(self.names.len()).unwrap_or(Source::LAST);
         if index >= Source::LAST {
             // The table is full: that many names are no names.
             return 0;
@@ -47,7 +47,7 @@ impl Names {
 impl Source {
     const UNNAMED_NAME: &'static str = "unnamed";
     /// Sources have 15 bits in a block's state word.
-    const LAST: u32 = (1 << 15) - 1;
+    const LAST: u16 = (1 << 15) - 1;
 
     /// For requests that nobody put a name to. Also what a name becomes after 32,767 others.
     pub const UNNAMED: Source = Source(0);
@@ -71,11 +71,11 @@ impl Source {
     /// Small and dense, for tables.
     #[inline]
     pub(crate) fn index(self) -> usize {
-        self.0 as usize
+        usize::from(self.0)
     }
 
     pub(crate) fn from_index(index: usize) -> Source {
-        Source(u32::try_from(index).unwrap_or(0))
+        Source(u16::try_from(index).unwrap_or(0))
     }
 }
 

@@ -26,6 +26,15 @@ const GATES: &[(&str, &str, f64)] = &[
     ("cold-holes-1000", "cold", 3.0),
 ];
 
+/// Traces that are counted for ours and for the allocator of offsets behind a lock, with how many
+/// times as many ours may take: what keeps it from growing. The aim is one.
+const TRACES: &[(&str, f64)] = &[("random", 2.0), ("grow-shrink", 2.0), ("size-shift", 1.3)];
+/// Whom traces are compared with, as the bench calls it.
+const OFFSETS: &str = "offset-allocator, mutex";
+/// Operations of a trace: twice as many as it goes through before it begins anew, so that all memory
+/// is there in what is counted.
+const TRACE_OPERATIONS: u64 = 300_000;
+
 /// `cargo xtask bench memory [CASE…]`.
 pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
     let mut cargo = Command::new("cargo");
@@ -61,16 +70,37 @@ pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
         if !cases.is_empty() && !cases.iter().any(|wanted| wanted == case) {
             continue;
         }
-        // What is done once is in both runs.
-        let (once, twice) = (
-            count(&program, case, *operations)?,
-            count(&program, case, 2 * operations)?,
-        );
-        let each = (twice - once) as f64 / *operations as f64;
+        let each = count_each(&program, case, "", *operations)?;
         println!("  {case:<18} {each:>8.1}");
         counted.push((*case, each));
     }
-    gate(&counted)
+    gate(&counted)?;
+    for (case, most) in TRACES {
+        if cases.is_empty() || cases.iter().any(|wanted| wanted == case) {
+            compare_trace(&program, case, *most)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails when a trace takes more instructions beside the other's than it may.
+fn compare_trace(program: &str, case: &str, most: f64) -> anyhow::Result<()> {
+    let ours = count_each(program, case, "", TRACE_OPERATIONS)?;
+    let theirs = count_each(program, case, OFFSETS, TRACE_OPERATIONS)?;
+    let ratio = ours / theirs;
+    println!("  {case:<18} {ours:>8.1}, {OFFSETS} {theirs:.1}: {ratio:.2}, at most {most}");
+    anyhow::ensure!(
+        ratio <= most,
+        "{case} takes {ratio:.2} times as many as {OFFSETS}"
+    );
+    Ok(())
+}
+
+/// Instructions of one operation. What is done once is in both runs, and is not counted.
+fn count_each(program: &str, case: &str, contender: &str, operations: u64) -> anyhow::Result<f64> {
+    let once = count(program, case, contender, operations)?;
+    let twice = count(program, case, contender, 2 * operations)?;
+    Ok((twice - once) as f64 / operations as f64)
 }
 
 /// Fails when a case takes more than it may.
@@ -118,7 +148,7 @@ fn program(repository: &Repository) -> anyhow::Result<Option<String>> {
     Ok(executable.next_back())
 }
 
-fn count(program: &str, case: &str, operations: u64) -> anyhow::Result<i64> {
+fn count(program: &str, case: &str, contender: &str, operations: u64) -> anyhow::Result<i64> {
     let output = Command::new("valgrind")
         .args([
             "--tool=cachegrind",
@@ -127,6 +157,7 @@ fn count(program: &str, case: &str, operations: u64) -> anyhow::Result<i64> {
             program,
         ])
         .args(["--case", case, "--operations", &operations.to_string()])
+        .args(["--contender", contender])
         .output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| line.contains("refs:"));

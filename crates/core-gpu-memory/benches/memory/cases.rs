@@ -204,7 +204,9 @@ const CASES: &[(&str, Run)] = &[
     ("size-shift", |case| traces(case, Trace::SizeShift)),
     ("threads-2", |case| race(case, threads::two_threads())),
     ("producer-consumer", |case| {
-        race(case, threads::producer_consumer())
+        let mut figures = race(case, threads::producer_consumer());
+        threads::say_scaling(&mut figures);
+        figures
     }),
 ];
 
@@ -234,13 +236,32 @@ pub fn all(wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = Vec<Figure>> {
     cases.map(|(name, run)| run(name))
 }
 
-/// One case of ours for a profiler.
-pub fn run_alone(case: &str, operations: u64) {
-    let ours = if case == "hit-accounted" {
-        Ours::limited()
-    } else {
-        Ours::new()
+/// One case of one contender for a profiler.
+pub fn run_alone(case: &str, contender: &str, operations: u64) {
+    match (contender, case) {
+        (Offsets::NAME, _) => alone(&Offsets::new(), case, operations),
+        (_, "hit-accounted") => alone(&Ours::limited(), case, operations),
+        _ => alone(&Ours::new(), case, operations),
+    }
+}
+
+fn alone<C: Contender>(contender: &C, case: &str, operations: u64) {
+    let trace = match case {
+        "random" => Some(Trace::Random),
+        "grow-shrink" => Some(Trace::GrowShrink),
+        "size-shift" => Some(Trace::SizeShift),
+        _ => None,
     };
+    if let Some(trace) = trace {
+        // The same over and over, so that only the first time asks the driver for memory.
+        let mut left = operations * 2;
+        while left > 0 {
+            let steps = left.min(OPERATIONS);
+            black_box(follow(contender, trace, steps));
+            left -= steps;
+        }
+        return;
+    }
     let holes = match case {
         "holes-1000" | "cold-holes-1000" => 1_000,
         "holes-100000" => 100_000,
@@ -251,10 +272,7 @@ pub fn run_alone(case: &str, operations: u64) {
     } else {
         SMALL
     };
-    let kept = punch(&ours, holes);
-    match case {
-        "random" => drop(black_box(follow(&ours, Trace::Random, operations * 2))),
-        _ => drop(black_box(pairs(&ours, bytes, operations))),
-    }
+    let kept = punch(contender, holes);
+    black_box(pairs(contender, bytes, operations));
     drop(kept);
 }

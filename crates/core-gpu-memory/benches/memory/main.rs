@@ -2,7 +2,7 @@
 //!
 //! Contenders run in turn in one process; the best of several rounds counts, and only ratios of one
 //! run mean anything. With `--case NAME --operations N` one case runs alone and silently, for
-//! counting its instructions.
+//! counting its instructions; with `--contender NAME` another's than ours.
 
 mod cases;
 mod contenders;
@@ -30,7 +30,8 @@ fn main() {
     };
     if let (Some(case), Some(operations)) = (value("--case"), value("--operations")) {
         let operations = operations.parse().expect("--operations takes a number");
-        cases::run_alone(&case, operations);
+        let contender = value("--contender").unwrap_or_default();
+        cases::run_alone(&case, &contender, operations);
         return;
     }
     let wanted: Vec<_> = words
@@ -43,12 +44,15 @@ fn main() {
     for figures in cases::all(|name| wanted.is_empty() || wanted.iter().any(|word| *word == name)) {
         print(&figures);
     }
+    println!();
     for (peer, why) in [
         ("RMM", "needs its headers and a C++ compiler"),
         ("cubecl-runtime", "needs its crates"),
-        ("CuPy, PyTorch, cudaMallocAsync", "need a card"),
+        ("CuPy", "needs a card"),
+        ("PyTorch", "needs a card"),
+        ("cudaMallocAsync", "needs a card"),
     ] {
-        println!("{peer}: not run, {why}");
+        println!("not run: {peer}, which {why}");
     }
 }
 

@@ -62,6 +62,10 @@ impl Gauge {
         self.drawn += bytes;
         self.peak = self.peak.max(self.drawn);
     }
+
+    fn put_back(&mut self, bytes: u64) {
+        self.drawn = self.drawn.saturating_sub(bytes);
+    }
 }
 
 /// One source at one pool.
@@ -119,12 +123,19 @@ pub struct Accounts {
 
 impl Accounts {
     /// The account of a source, made if it is new.
+    #[inline]
     pub fn of(&mut self, by: Source) -> &mut Account {
+        self.total_and(by).1
+    }
+
+    /// The sum of all, and the account of a source.
+    #[inline]
+    fn total_and(&mut self, by: Source) -> (&mut Gauge, &mut Account) {
         let index = by.index();
         if self.sources.len() <= index {
             self.sources.resize_with(index + 1, Account::default);
         }
-        &mut self.sources[index]
+        (&mut self.total, &mut self.sources[index])
     }
 
     /// The sources that have an account.
@@ -134,14 +145,42 @@ impl Accounts {
     }
 
     /// Draws exactly `bytes`, if the limits leave room for it.
+    #[inline]
     pub fn draw(&mut self, by: Source, bytes: u64) -> bool {
-        let room = self.total.room().min(self.of(by).gauge.room());
-        if room < bytes {
+        self.draw_for(by, bytes, 0)
+    }
+
+    /// As [`Accounts::draw`], for a request that came to the pool.
+    #[inline]
+    pub fn draw_for_miss(&mut self, by: Source, bytes: u64) -> bool {
+        self.draw_for(by, bytes, 1)
+    }
+
+    #[inline]
+    fn draw_for(&mut self, by: Source, bytes: u64, misses: u64) -> bool {
+        let (total, account) = self.total_and(by);
+        if total.room().min(account.gauge.room()) < bytes {
             return false;
         }
-        self.total.draw(bytes);
-        self.of(by).gauge.draw(bytes);
+        total.draw(bytes);
+        account.gauge.draw(bytes);
+        account.misses += misses;
         true
+    }
+
+    /// Takes back a drawing for a request that was not served.
+    pub fn undo_miss(&mut self, by: Source, bytes: u64) {
+        self.put_back(by, bytes);
+        self.of(by).misses -= 1;
+    }
+
+    /// Puts back what a block drew that is not in use any more.
+    #[inline]
+    pub fn put_back_freed(&mut self, by: Source, bytes: u64) {
+        let (total, account) = self.total_and(by);
+        total.put_back(bytes);
+        account.gauge.put_back(bytes);
+        account.frees += 1;
     }
 
     /// Draws a chunk of credit, less near a limit, where a thread must not sit on what another
@@ -160,9 +199,9 @@ impl Accounts {
 
     /// Puts back what was drawn.
     pub fn put_back(&mut self, by: Source, bytes: u64) {
-        self.total.drawn = self.total.drawn.saturating_sub(bytes);
-        let gauge = &mut self.of(by).gauge;
-        gauge.drawn = gauge.drawn.saturating_sub(bytes);
+        let (total, account) = self.total_and(by);
+        total.put_back(bytes);
+        account.gauge.put_back(bytes);
     }
 
     /// Counters for a thread that begins to work for a source.

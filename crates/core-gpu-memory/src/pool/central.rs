@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-use core_gpu_driver::{DriverError, Event, Piece, Segment, Stream, StreamId};
+use core_gpu_driver::{DeviceSpan, DriverError, Event, Piece, Segment, Stream, StreamId};
 
 use crate::{
     Source,
@@ -135,21 +135,21 @@ impl Central {
     }
 
     /// Serves a request from what is free in its stream's order, or idle.
+    #[inline]
     pub fn serve(
         &mut self,
         pool: &Arc<PoolInner>,
         request: &Request<'_>,
         spare: Option<Box<Lease>>,
     ) -> Result<Box<Lease>, Shortage> {
-        if !self.accounts.draw(request.by, request.bytes) {
+        if !self.accounts.draw_for_miss(request.by, request.bytes) {
             return Err(Shortage::Limit);
         }
         let order = self.order_of(pool, request.stream);
         let Some(lease) = self.carve(pool, order, request, spare) else {
-            self.accounts.put_back(request.by, request.bytes);
+            self.accounts.undo_miss(request.by, request.bytes);
             return Err(Shortage::Blocks);
         };
-        self.accounts.of(request.by).misses += 1;
         Ok(lease)
     }
 
@@ -162,14 +162,12 @@ impl Central {
         request: &Request<'_>,
         spare: Option<Box<Lease>>,
     ) -> Option<Box<Lease>> {
-        let taken = match self.heap.take(order, request.bytes) {
-            Some(taken) => taken,
-            None => self.heap.take(Order::IDLE, request.bytes)?,
-        };
+        let taken = self.heap.take_or_idle(order, request.bytes)?;
         self.lease(pool, order, request, (taken, spare))
     }
 
     /// Makes the lease of a block that was taken from the heap.
+    #[inline(always)]
     pub fn lease(
         &mut self,
         pool: &Arc<PoolInner>,
@@ -180,24 +178,29 @@ impl Central {
         let segment = self.segments.get(taken.segment)?;
         let span = segment.span(taken.offset, taken.bytes)?;
         self.orders.lend(order);
-        let index = taken.node.index() / StatePage::WORDS;
-        while self.pages.len() <= index {
-            self.pages.push(Arc::new(StatePage::new(self.pages.len())));
+        let Some(mut lease) = spare else {
+            return Some(self.new_lease(pool, order, request, (taken, span)));
+        };
+        lease.stream = request.stream.id();
+        lease.order = order;
+        lease.class = request.class;
+        lease.segment = taken.segment;
+        lease.span = span;
+        if StatePage::number_of(lease.node) != StatePage::number_of(taken.node) {
+            lease.page = self.page_of(taken.node);
         }
-        let page = &self.pages[index];
-        if let Some(mut lease) = spare {
-            lease.stream = request.stream.id();
-            lease.order = order;
-            lease.class = request.class;
-            lease.node = taken.node;
-            lease.segment = taken.segment;
-            lease.span = span;
-            if lease.page.number != page.number {
-                lease.page = Arc::clone(page);
-            }
-            return Some(lease);
-        }
-        Some(Box::new(Lease {
+        lease.node = taken.node;
+        Some(lease)
+    }
+
+    fn new_lease(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        order: Order,
+        request: &Request<'_>,
+        (taken, span): (Taken, DeviceSpan),
+    ) -> Box<Lease> {
+        Box::new(Lease {
             pool: Arc::clone(pool),
             stream: request.stream.id(),
             order,
@@ -206,17 +209,25 @@ impl Central {
             segment: taken.segment,
             span,
             by: request.by,
-            requested: request.requested,
-            page: Arc::clone(page),
-            used_on: Vec::new(),
-        }))
+            page: self.page_of(taken.node),
+            used_on: None,
+        })
+    }
+
+    /// The page that has the word of a node, made if there is none.
+    #[inline(never)]
+    fn page_of(&mut self, node: NodeId) -> Arc<StatePage> {
+        let number = StatePage::number_of(node);
+        while self.pages.len() <= number {
+            self.pages.push(Arc::default());
+        }
+        Arc::clone(&self.pages[number])
     }
 
     /// Notes that a block is not in use any more.
     #[inline]
     pub fn account_freed(&mut self, lease: &Lease) {
-        self.accounts.put_back(lease.by, lease.span.bytes());
-        self.accounts.of(lease.by).frees += 1;
+        self.accounts.put_back_freed(lease.by, lease.span.bytes());
     }
 
     /// Takes a block back that its stream may use again.
@@ -431,7 +442,7 @@ impl Central {
 
     /// Who uses the block of a node.
     pub fn user(&self, node: NodeId) -> Option<InUse> {
-        let page = self.pages.get(node.index() / StatePage::WORDS)?;
+        let page = self.pages.get(StatePage::number_of(node))?;
         InUse::decode(page.word(node).load(Acquire))
     }
 

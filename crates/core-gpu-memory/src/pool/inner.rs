@@ -50,6 +50,8 @@ pub struct PoolInner {
     /// Somebody listens to every allocation: the driver or an observer.
     pub talks: bool,
     pub process: u32,
+    /// The most that one block can ever be.
+    most_bytes: u64,
     /// Segments are made in pieces of so many bytes, so that holes can be put together.
     pub piece_bytes: Option<u64>,
     central: Mutex<Central>,
@@ -74,8 +76,10 @@ impl PoolInner {
             true => Segment::piece_bytes(&driver),
             false => None,
         };
+        let total = driver.info().total_bytes;
         PoolInner {
             id,
+            most_bytes: total.min(settings.reserve_limit_bytes),
             piece_bytes,
             talks: driver.listens() || settings.observer.is_some(),
             driver,
@@ -213,21 +217,17 @@ impl PoolInner {
     ) -> Result<Box<Lease>, AllocError> {
         let too_large = || AllocError::TooLarge {
             bytes,
-            device: self.most_bytes(),
+            device: self.most_bytes,
         };
         let block = block_bytes(bytes).ok_or_else(too_large)?;
-        if block > self.most_bytes() {
+        if block > self.most_bytes {
             return Err(too_large());
         }
         self.admit(on)?;
-        if thread::is_recalled(self) {
-            thread::flush(self);
-        }
-        let class = SizeClass::of(bytes);
         let request = Request {
             requested: bytes,
             bytes: block,
-            class,
+            class: SizeClass::of(bytes),
             stream: on,
             by,
         };
@@ -236,14 +236,6 @@ impl PoolInner {
             Err(Shortage::Limit) => self.after_recall(&request),
             Err(Shortage::Blocks) => self.descend(&request),
         }
-    }
-
-    /// The most that one block can ever be.
-    fn most_bytes(&self) -> u64 {
-        self.driver
-            .info()
-            .total_bytes
-            .min(self.settings.reserve_limit_bytes)
     }
 
     fn admit(&self, on: &Stream) -> Result<(), AllocError> {
@@ -261,24 +253,40 @@ impl PoolInner {
     }
 
     /// Serves from what is there, and brings the thread a batch and credit on the way.
+    #[inline]
     pub fn try_serve(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
-        let Some(class) = request.class else {
-            let spare = thread::spare(self);
-            return self.lock().serve(self, request, spare);
+        if let Some(class) = request.class {
+            return self.try_serve_class(request, class);
+        }
+        let spare = match thread::spare_if_current(self) {
+            Some(spare) => spare,
+            None => {
+                thread::flush(self);
+                None
+            }
         };
-        let (stream, by) = (request.stream.id(), request.by);
-        let wanted = thread::wanted(self, stream, class, by);
+        self.lock().serve(self, request, spare)
+    }
+
+    fn try_serve_class(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        class: SizeClass,
+    ) -> Result<Box<Lease>, Shortage> {
+        let wanted = thread::wanted(self, request.stream.id(), class, request.by);
         if wanted.blocks == 0 {
             return self.pay(request, class);
         }
         let mut central = self.lock();
-        let lease = match self.draw_from_depot(&mut central, request, class)? {
-            Some(mut batch) => {
-                let lease = batch.pop().ok_or(Shortage::Blocks)?;
-                return Ok(self.finish(central, request, class, (lease, batch), wanted));
-            }
-            None => central.serve(self, request, thread::spare(self))?,
-        };
+        if let Some(mut batch) = self.draw_from_depot(&mut central, request, class)? {
+            let lease = batch.pop().ok_or(Shortage::Blocks)?;
+            wanted.spare.into_iter().for_each(thread::keep_spare);
+            return Ok(self.finish(central, request, class, (lease, batch), wanted.credit));
+        }
+        let lease = central.serve(self, request, wanted.spare)?;
+        if wanted.blocks == 1 && !wanted.credit {
+            return Ok(lease);
+        }
         let order = lease.order;
         let mut rest = Batch::new();
         while rest.len() + 1 < wanted.blocks {
@@ -287,7 +295,7 @@ impl PoolInner {
             };
             rest.push(another);
         }
-        Ok(self.finish(central, request, class, (lease, rest), wanted))
+        Ok(self.finish(central, request, class, (lease, rest), wanted.credit))
     }
 
     /// The thread has a block and no credit for it.
@@ -338,10 +346,10 @@ impl PoolInner {
         request: &Request<'_>,
         class: SizeClass,
         (lease, rest): (Box<Lease>, Batch),
-        wanted: thread::Wanted,
+        wants_credit: bool,
     ) -> Box<Lease> {
         let by = request.by;
-        let credit = if wanted.credit {
+        let credit = if wants_credit {
             central.accounts.draw_credit(by)
         } else {
             0
@@ -365,7 +373,7 @@ impl PoolInner {
     /// Takes a block back that the thread's cache did not take. An error means that its end on
     /// other streams could not be marked: it is then in quarantine.
     pub fn release(lease: Box<Lease>) -> Option<DriverError> {
-        if lease.class.is_some() || !lease.used_on.is_empty() {
+        if lease.class.is_some() || lease.used_on.is_some() {
             return PoolInner::release_kept(lease);
         }
         PoolInner::release_to_heap(lease);
@@ -382,20 +390,30 @@ impl PoolInner {
     }
 
     /// A block that the thread's cache or other streams have to do with.
-    #[cold]
     fn release_kept(lease: Box<Lease>) -> Option<DriverError> {
+        let way = match lease.class {
+            Some(class) if lease.used_on.is_none() => thread::way_of(&lease, class),
+            _ => thread::Way::Recalled,
+        };
+        if way == thread::Way::Heap {
+            PoolInner::release_to_heap(lease);
+            return None;
+        }
+        PoolInner::release_with_room(lease)
+    }
+
+    /// A block that the thread's cache is to take, or that other streams have to do with.
+    #[cold]
+    fn release_with_room(lease: Box<Lease>) -> Option<DriverError> {
         let pool = Arc::clone(&lease.pool);
         if thread::is_recalled(&pool) {
             thread::flush(&pool);
         }
-        if !lease.used_on.is_empty() {
+        if lease.used_on.is_some() {
             return pool.release_after_others(lease);
         }
         let mut lease = lease;
-        let class = lease
-            .class
-            .filter(|class| !pool.is_closed() && !thread::passes_by(&pool, lease.stream, *class));
-        if let Some(class) = class {
+        if let Some(class) = lease.class.filter(|_| !pool.is_closed()) {
             let excess = thread::make_room(&pool, lease.stream, class, lease.by);
             pool.store(lease.by, excess);
             lease = thread::put(lease)?;
@@ -431,7 +449,7 @@ impl PoolInner {
 
     /// Marks the end of a block's use on other streams; it is free when those are reached.
     fn release_after_others(&self, mut lease: Box<Lease>) -> Option<DriverError> {
-        let others = std::mem::take(&mut lease.used_on);
+        let others = lease.used_on.take().map_or_else(Vec::new, |others| *others);
         let live = others
             .iter()
             .filter_map(|(other, order)| Some((other.upgrade()?, *order)));
@@ -473,9 +491,11 @@ impl PoolInner {
     pub fn use_on(self: &Arc<Self>, lease: &mut Lease, stream: &Stream) {
         let mut central = self.lock();
         let order = central.order_of(self, stream);
-        if order != lease.order && lease.used_on.iter().all(|(_, known)| *known != order) {
+        let mut known = lease.used_on.iter().flat_map(|others| others.iter());
+        if order != lease.order && known.all(|(_, known)| *known != order) {
             central.orders.lend(order);
-            lease.used_on.push((stream.downgrade(), order));
+            let others = lease.used_on.get_or_insert_default();
+            others.push((stream.downgrade(), order));
         }
         drop(central);
         let state = RegionState::AlsoUsedOn {

@@ -16,21 +16,28 @@ use crate::{
     size_class::SizeClass,
 };
 
-/// What a snapshot sees of 256 blocks: one word each, written by whoever holds the block.
+/// What a snapshot sees of 4,096 blocks: one word each, written by whoever holds the block.
 #[derive(Debug)]
 pub struct StatePage {
-    /// Which page of the pool it is.
-    pub number: usize,
     words: [AtomicU64; StatePage::WORDS],
+}
+
+impl Default for StatePage {
+    fn default() -> StatePage {
+        StatePage {
+            words: [const { AtomicU64::new(0) }; StatePage::WORDS],
+        }
+    }
 }
 
 impl StatePage {
     /// Blocks on a page.
-    pub const WORDS: usize = 256;
+    pub const WORDS: usize = 4096;
 
-    pub fn new(number: usize) -> StatePage {
-        let words = [const { AtomicU64::new(0) }; StatePage::WORDS];
-        StatePage { number, words }
+    /// Which page of its pool has a node's word.
+    #[inline]
+    pub fn number_of(node: NodeId) -> usize {
+        node.index() / StatePage::WORDS
     }
 
     #[inline]
@@ -70,32 +77,46 @@ impl InUse {
     }
 }
 
-/// The right to use a block, and the way back for it.
+/// Streams other than a block's own that were declared, with their orders.
+pub type OtherStreams = Vec<(WeakStream, Order)>;
+
+/// The right to use a block, and the way back for it. One cache line: whoever frees a block may
+/// have nothing else of it near.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Lease {
     pub pool: Arc<PoolInner>,
     pub stream: StreamId,
+    /// All of the block; how much of it was asked for is in the page.
+    pub span: DeviceSpan,
+    pub page: Arc<StatePage>,
+    /// Streams other than `stream` that were declared; few blocks have any.
+    pub used_on: Option<Box<OtherStreams>>,
     pub order: Order,
-    pub class: Option<SizeClass>,
     pub node: NodeId,
     pub segment: SegmentId,
-    /// All of the block, of which `requested` bytes were asked for.
-    pub span: DeviceSpan,
     pub by: Source,
-    pub requested: u64,
-    pub page: Arc<StatePage>,
-    /// Streams other than `stream` that were declared.
-    pub used_on: Vec<(WeakStream, Order)>,
+    pub class: Option<SizeClass>,
 }
+
+const _: () = assert!(size_of::<Lease>() == 64);
 
 impl Lease {
     /// Marks the block as in use.
     #[inline]
     pub fn begin(&mut self, by: Source, requested: u64) {
-        self.by = by;
-        self.requested = requested;
+        // What is not written stays near both who allocates and who frees.
+        if self.by != by {
+            self.by = by;
+        }
         let word = InUse { by, requested }.encode();
         self.page.word(self.node).store(word, Relaxed);
+    }
+
+    /// Bytes that were asked for; nothing when the block is not in use.
+    pub fn requested(&self) -> u64 {
+        let user = InUse::decode(self.page.word(self.node).load(Relaxed));
+        user.map_or(0, |user| user.requested)
     }
 
     /// Marks the block as not in use: what its user put on streams comes before this.

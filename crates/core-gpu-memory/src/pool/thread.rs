@@ -31,6 +31,8 @@ const BATCH_BYTES: u64 = 256 * 1024;
 const ROOM_EVERY: u32 = 8;
 /// Classes of which so many or fewer blocks move at once are not moved between threads.
 const FEW: usize = 4;
+/// Leases that a thread keeps to fill anew, of 64 bytes each.
+const SPARE_MOST: usize = 1024;
 /// Blocks that move at once, at most.
 const BATCH_MOST: usize = 64;
 
@@ -72,7 +74,16 @@ struct Bin {
     next_refill: usize,
 }
 
+impl Bin {
+    /// Doubles what the next miss brings, up to what moves at once.
+    #[inline]
+    fn ask_for_more(&mut self, class: SizeClass) {
+        self.next_refill = (self.next_refill.max(1) * 2).min(batch_of(class));
+    }
+}
+
 /// Blocks of a class that move at once.
+#[inline]
 fn batch_of(class: SizeClass) -> usize {
     ((BATCH_BYTES / class.bytes()) as usize).clamp(1, BATCH_MOST)
 }
@@ -193,7 +204,7 @@ pub fn make_stale(pool: &PoolInner) {
 /// Caches a block that its stream may use again. Gives it back if it does not belong here.
 #[inline]
 pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
-    if !lease.used_on.is_empty() {
+    if lease.used_on.is_some() {
         return Some(lease);
     }
     let Some(class) = lease.class else {
@@ -231,20 +242,54 @@ pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
     lease
 }
 
-/// What a miss should bring.
-#[derive(Debug, Clone, Copy, Default)]
+/// What a miss should bring, and what the thread brings to it.
+#[derive(Debug)]
 pub struct Wanted {
     /// Blocks, the one that was asked for among them. None if only credit is missing.
     pub blocks: usize,
     /// Credit, for this thread has none left.
     pub credit: bool,
+    /// A lease to fill anew.
+    pub spare: Option<Box<Lease>>,
 }
 
-/// What this thread wants with the next block of that class.
-pub fn wanted(pool: &PoolInner, stream: StreamId, class: SizeClass, by: Source) -> Wanted {
+impl Default for Wanted {
+    /// What a thread wants that has nothing yet.
+    fn default() -> Wanted {
+        Wanted {
+            blocks: 1,
+            credit: true,
+            spare: None,
+        }
+    }
+}
+
+/// What this thread wants with the next block of that class, once it has given up what the pool
+/// asks for. The miss after this one is told to bring more.
+pub fn wanted(pool: &Arc<PoolInner>, stream: StreamId, class: SizeClass, by: Source) -> Wanted {
+    let wanted = wanted_if_current(pool, stream, class, by);
+    wanted.unwrap_or_else(|Recalled| {
+        flush(pool);
+        wanted_if_current(pool, stream, class, by).unwrap_or_default()
+    })
+}
+
+/// The pool has asked for something back that this thread has not heard of.
+struct Recalled;
+
+#[inline]
+fn wanted_if_current(
+    pool: &PoolInner,
+    stream: StreamId,
+    class: SizeClass,
+    by: Source,
+) -> Result<Wanted, Recalled> {
     let wanted = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = cache.pool(pool.id)?;
+        if !cached.is_current() {
+            return Some(Err(Recalled));
+        }
         let room = (CACHE_MOST - cached.cached_bytes.min(CACHE_MOST)) / class.bytes();
         let counters = cached.counters(by);
         let credit = counters.is_none_or(|own| own.credit.load(Relaxed) < class.bytes());
@@ -253,12 +298,33 @@ pub fn wanted(pool: &PoolInner, stream: StreamId, class: SizeClass, by: Source) 
             true => bin.next_refill.max(1).min(room as usize + 1),
             false => 0,
         };
-        Some(Wanted { blocks, credit })
+        if blocks > 0 {
+            bin.ask_for_more(class);
+        }
+        let spare = cached.spare.pop();
+        Some(Ok(Wanted {
+            blocks,
+            credit,
+            spare,
+        }))
     });
-    wanted.ok().flatten().unwrap_or(Wanted {
-        blocks: 1,
-        credit: true,
-    })
+    wanted.ok().flatten().unwrap_or(Ok(Wanted::default()))
+}
+
+/// A lease to fill anew, of the same pool, which this thread attends to from now on. None of the
+/// outer if the pool has asked for something back that this thread has not heard of.
+pub fn spare_if_current(pool: &Arc<PoolInner>) -> Option<Option<Box<Lease>>> {
+    let spare = CACHE.try_with(|cache| {
+        let Ok(mut cache) = cache.try_borrow_mut() else {
+            return Some(None);
+        };
+        match attend(&mut cache, pool) {
+            Some(cached) if !cached.is_current() => None,
+            Some(cached) => Some(cached.spare.pop()),
+            None => Some(None),
+        }
+    });
+    spare.unwrap_or(Some(None))
 }
 
 /// A lease to fill anew, of the same pool.
@@ -276,7 +342,7 @@ pub fn keep_spare(lease: Box<Lease>) {
     let _ = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = cache.pool(lease.as_ref()?.pool.id)?;
-        if cached.spare.len() < BATCH_MOST {
+        if cached.spare.len() < SPARE_MOST {
             cached.spare.push(lease.take()?);
         }
         Some(())
@@ -289,7 +355,7 @@ pub fn keep_spares(pool: &PoolInner, leases: Batch) {
     let _ = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = cache.pool(pool.id)?;
-        let room = BATCH_MOST
+        let room = SPARE_MOST
             .saturating_sub(cached.spare.len())
             .min(leases.len());
         cached.spare.extend(leases.drain(..room));
@@ -315,8 +381,9 @@ pub fn stock(
         let blocks = std::mem::take(&mut rest.blocks);
         let arrived = class.bytes() * blocks.len() as u64;
         let bin = own_bin(cached, stream, class)?;
-        let most = batch_of(class);
-        bin.next_refill = (bin.next_refill.max(1) * 2).min(most);
+        if bin.next_refill == 0 {
+            bin.ask_for_more(class);
+        }
         bin.blocks.extend(blocks);
         cached.cached_bytes += arrived;
         Some(())
@@ -366,25 +433,42 @@ fn own_bin(cached: &mut PoolCache, stream: StreamId, class: SizeClass) -> Option
     Some(bin)
 }
 
-/// Whether a free block of that class is better given to the heap: the thread keeps few of them and
-/// has those, or has all that it may have. Of the latter one in so many makes room, so that what is
-/// not used any more goes in the end.
-pub fn passes_by(pool: &PoolInner, stream: StreamId, class: SizeClass) -> bool {
-    let passes = CACHE.try_with(|cache| {
+/// Where a free block goes that the thread's cache did not take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The pool has asked for something back that this thread has not heard of.
+    Recalled,
+    /// To the heap.
+    Heap,
+    /// Into the cache, once there is room.
+    Cache,
+}
+
+/// Where a free block goes. To the heap if the thread keeps few of its class and has those, or has
+/// all that it may have. Of the latter one in so many makes room, so that what is not used any more
+/// goes in the end.
+pub fn way_of(lease: &Lease, class: SizeClass) -> Way {
+    let way = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(pool.id)?;
-        let bin = cached.bin(stream, class)?;
+        let cached = cache.pool(lease.pool.id)?;
+        if cached.seen_recall != lease.pool.recall.load(Relaxed) {
+            return Some(Way::Recalled);
+        }
+        let bin = cached.bin(lease.stream, class)?;
         let full = bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity();
         if full && batch_of(class) <= FEW {
-            return Some(true);
+            return Some(Way::Heap);
         }
-        if cached.cached_bytes + class.bytes() <= CACHE_MOST {
-            return Some(false);
+        if cached.cached_bytes + lease.span.bytes() <= CACHE_MOST {
+            return Some(Way::Cache);
         }
         cached.overflows = cached.overflows.wrapping_add(1);
-        Some(!cached.overflows.is_multiple_of(ROOM_EVERY))
+        match cached.overflows.is_multiple_of(ROOM_EVERY) {
+            true => Some(Way::Cache),
+            false => Some(Way::Heap),
+        }
     });
-    passes.ok().flatten().unwrap_or(false)
+    way.ok().flatten().unwrap_or(Way::Cache)
 }
 
 /// What has to go so that a free block fits.

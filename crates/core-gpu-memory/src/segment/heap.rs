@@ -68,6 +68,12 @@ pub struct Heap {
     reserved_bytes: u64,
 }
 
+/// A length in units of the alignment, at least one.
+#[inline]
+fn units_of(bytes: u64) -> Option<u32> {
+    Some(u32::try_from(bytes.div_ceil(ALIGNMENT)).ok()?.max(1))
+}
+
 impl Heap {
     /// Adds `bytes` as one free idle block. None if the length is no multiple of the alignment,
     /// nothing, or more than a segment can be (1 TiB).
@@ -126,9 +132,9 @@ impl Heap {
         }
         let first = &self.slab[segment.first];
         let whole = if segment.holes == 0 {
-            first.units == segment.units && first.state == State::Free(Order::IDLE)
+            first.units == segment.units && first.state == State::free_in(Order::IDLE)
         } else {
-            let idle = [State::Free(Order::IDLE), State::Hole];
+            let idle = [State::free_in(Order::IDLE), State::HOLE];
             self.nodes_of(segment.first)
                 .all(|node| idle.contains(&self.slab[node].state))
         };
@@ -138,21 +144,38 @@ impl Heap {
     /// Takes a block of at least `bytes` that is free in `order`.
     #[inline]
     pub fn take(&mut self, order: Order, bytes: u64) -> Option<Taken> {
-        let units = u32::try_from(bytes.div_ceil(ALIGNMENT)).ok()?.max(1);
+        let units = units_of(bytes)?;
         let node = self.find(order, units)?;
+        Some(self.take_found(node, order, units))
+    }
+
+    /// As [`Heap::take`], also from what is idle. Always inlined: what is known of the block stays
+    /// in registers.
+    #[inline(always)]
+    pub fn take_or_idle(&mut self, order: Order, bytes: u64) -> Option<Taken> {
+        let units = units_of(bytes)?;
+        let (node, from) = match self.find(order, units) {
+            Some(node) => (node, order),
+            None => (self.find(Order::IDLE, units)?, Order::IDLE),
+        };
+        Some(self.take_found(node, from, units))
+    }
+
+    #[inline(always)]
+    fn take_found(&mut self, node: NodeId, order: Order, units: u32) -> Taken {
         self.unlink(node);
         self.split(node, order, units);
         let found = &mut self.slab[node];
-        found.state = State::Taken;
+        found.state = State::TAKEN;
         let taken = Taken {
             node,
             segment: SegmentId(found.segment),
             offset: u64::from(found.start) * ALIGNMENT,
             bytes: u64::from(found.units) * ALIGNMENT,
-            freed_at: found.freed_at,
+            freed_at: self.slab.freed_at(node),
         };
         self.free_bytes -= taken.bytes;
-        Some(taken)
+        taken
     }
 
     #[inline]
@@ -192,11 +215,12 @@ impl Heap {
         let mut tail = Node::taken(whole.segment, whole.start + units, rest);
         tail.before = Some(node);
         tail.after = whole.after;
-        tail.freed_at = whole.freed_at;
         // A full slab only means that the block stays longer than asked for.
         let Some(tail) = self.slab.insert(tail) else {
             return;
         };
+        let freed_at = self.slab.freed_at(node);
+        self.slab.set_freed_at(tail, freed_at);
         if let Some(after) = whole.after {
             self.slab[after].before = Some(tail);
         }
@@ -210,7 +234,7 @@ impl Heap {
     #[inline]
     pub fn release(&mut self, node: NodeId, order: Order, freed_at: u64) {
         self.free_bytes += u64::from(self.slab[node].units) * ALIGNMENT;
-        self.slab[node].freed_at = freed_at;
+        self.slab.set_freed_at(node, freed_at);
         self.join_and_link(node, order);
     }
 
@@ -232,7 +256,7 @@ impl Heap {
 
     #[inline]
     fn is_free_in(&self, node: NodeId, order: Order) -> bool {
-        self.slab[node].state == State::Free(order)
+        self.slab[node].state == State::free_in(order)
     }
 
     /// Makes `node` longer by its neighbour `after`, which ceases to be.
@@ -242,7 +266,8 @@ impl Heap {
         let this = &mut self.slab[node];
         this.units += gone.units;
         this.after = gone.after;
-        this.freed_at = this.freed_at.max(gone.freed_at);
+        let freed_at = self.slab.freed_at(node).max(self.slab.freed_at(after));
+        self.slab.set_freed_at(node, freed_at);
         if let Some(next) = gone.after {
             self.slab[next].before = Some(node);
         }
@@ -263,7 +288,7 @@ impl Heap {
             self.slab[head].list_before = Some(node);
         }
         let this = &mut self.slab[node];
-        this.state = State::Free(order);
+        this.state = State::free_in(order);
         this.list_before = None;
         this.list_after = head;
     }
@@ -271,7 +296,7 @@ impl Heap {
     #[inline]
     fn unlink(&mut self, node: NodeId) {
         let this = self.slab[node];
-        let State::Free(order) = this.state else {
+        let Some(order) = this.state.order() else {
             return;
         };
         if let Some(after) = this.list_after {
@@ -281,7 +306,7 @@ impl Heap {
             Some(before) => self.slab[before].list_after = this.list_after,
             None => self.orders[order.0 as usize].set_head(Bin::of(this.units), this.list_after),
         }
-        self.slab[node].state = State::Taken;
+        self.slab[node].state = State::TAKEN;
     }
 
     /// Makes every free block of `from` free in `to`, since `freed_at`, joining what can be joined.
@@ -295,7 +320,7 @@ impl Heap {
                 return;
             };
             self.unlink(node);
-            self.slab[node].freed_at = freed_at;
+            self.slab.set_freed_at(node, freed_at);
             self.join_and_link(node, to);
         }
     }
@@ -310,11 +335,11 @@ impl Heap {
         let lists = bins
             .heads()
             .flat_map(|head| std::iter::successors(Some(head), |node| slab[*node].list_after));
-        let nodes: Vec<_> = lists.filter(|node| slab[*node].freed_at <= tick).collect();
+        let nodes: Vec<_> = lists.filter(|node| slab.freed_at(*node) <= tick).collect();
         for node in nodes {
             // Blocks of `from` never join while others leave it, so each is still what it was.
             self.unlink(node);
-            self.slab[node].freed_at = 0;
+            self.slab.set_freed_at(node, 0);
             self.join_and_link(node, to);
         }
     }
@@ -327,7 +352,7 @@ impl Heap {
         let mut next = Some(segment.first);
         while let Some(node) = next {
             let this = self.slab[node];
-            if matches!(this.state, State::Free(_)) {
+            if this.state.order().is_some() {
                 self.unlink(node);
                 self.free_bytes -= u64::from(this.units) * ALIGNMENT;
             }
@@ -390,7 +415,7 @@ impl Heap {
             self.link(node, Order::IDLE);
             return false;
         }
-        self.slab[node].state = State::Hole;
+        self.slab[node].state = State::HOLE;
         self.free_bytes -= piece_bytes;
         self.reserved_bytes -= piece_bytes;
         if let Some(Some(segment)) = self.segments.get_mut(id.0 as usize) {
@@ -460,11 +485,8 @@ impl Heap {
                     node,
                     offset: u64::from(this.start) * ALIGNMENT,
                     bytes: u64::from(this.units) * ALIGNMENT,
-                    free_in: match this.state {
-                        State::Free(order) => Some(order),
-                        State::Taken | State::Hole | State::Vacant => None,
-                    },
-                    is_hole: this.state == State::Hole,
+                    free_in: this.state.order(),
+                    is_hole: this.state == State::HOLE,
                 }
             })
     }

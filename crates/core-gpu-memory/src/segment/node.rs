@@ -28,21 +28,35 @@ impl Order {
     pub const IDLE: Order = Order(0);
 }
 
-/// What a block is at the moment.
+/// What a block is at the moment: given out, a hole, none at all, or free in an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub struct State(u32);
+
+impl State {
     /// Given out.
-    Taken,
-    /// In the bins of that order.
-    Free(Order),
+    pub const TAKEN: State = State(u32::MAX);
     /// Addresses that the memory was taken away from.
-    Hole,
+    pub const HOLE: State = State(u32::MAX - 1);
     /// The node stands for no block.
-    Vacant,
+    const VACANT: State = State(u32::MAX - 2);
+
+    /// In the bins of that order.
+    #[inline]
+    pub fn free_in(order: Order) -> State {
+        State(order.0)
+    }
+
+    /// The order that it is free in.
+    #[inline]
+    pub fn order(self) -> Option<Order> {
+        (self.0 < State::VACANT.0).then_some(Order(self.0))
+    }
 }
 
-/// A block; lengths and positions in units of the alignment.
+/// A block; lengths and positions in units of the alignment. Half a cache line: an operation looks
+/// at several that lie anywhere.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 pub struct Node {
     pub segment: u32,
     pub start: u32,
@@ -54,9 +68,9 @@ pub struct Node {
     pub list_before: Option<NodeId>,
     /// Also the list of vacant nodes.
     pub list_after: Option<NodeId>,
-    /// When the block was freed, as its stream counts (for orders other than idle).
-    pub freed_at: u64,
 }
+
+const _: () = assert!(size_of::<Node>() == 32);
 
 impl Node {
     /// A block that is given out.
@@ -67,10 +81,9 @@ impl Node {
             units,
             before: None,
             after: None,
-            state: State::Taken,
+            state: State::TAKEN,
             list_before: None,
             list_after: None,
-            freed_at: 0,
         }
     }
 }
@@ -79,11 +92,30 @@ impl Node {
 #[derive(Debug, Default)]
 pub struct Slab {
     nodes: Vec<Node>,
+    /// When each block was freed, as its stream counts (for orders other than idle).
+    freed_at: Vec<u64>,
     vacant: Option<NodeId>,
 }
 
 impl Slab {
+    /// When the block was freed, as its stream counts.
+    #[inline]
+    pub fn freed_at(&self, id: NodeId) -> u64 {
+        self.freed_at[id.index()]
+    }
+
+    /// Notes when the block was freed.
+    #[inline]
+    pub fn set_freed_at(&mut self, id: NodeId, tick: u64) {
+        let known = &mut self.freed_at[id.index()];
+        // Nearly always the same; what is not written need not be brought near.
+        if *known != tick {
+            *known = tick;
+        }
+    }
+
     /// Puts a node in; none if there are four thousand million already.
+    #[inline]
     pub fn insert(&mut self, node: Node) -> Option<NodeId> {
         if let Some(id) = self.vacant {
             self.vacant = self[id].list_after;
@@ -92,14 +124,16 @@ impl Slab {
         }
         let id = NodeId::at(self.nodes.len())?;
         self.nodes.push(node);
+        self.freed_at.push(0);
         Some(id)
     }
 
     /// Makes the node free for another block.
+    #[inline]
     pub fn remove(&mut self, id: NodeId) {
         let vacant = self.vacant;
         let node = &mut self[id];
-        node.state = State::Vacant;
+        node.state = State::VACANT;
         node.list_after = vacant;
         self.vacant = Some(id);
     }
