@@ -367,7 +367,11 @@ impl Pass<'_> {
 
     /// The edits of `use` declarations, those that a glob asks for besides.
     fn declarations(&mut self, file: FileId) {
-        let mut more = globs::besides(&self.speller, file, self.texts, &mut self.made.needs);
+        let globs = globs::globs(&self.speller, file, self.texts, &mut self.made.needs);
+        let mut more = globs.besides;
+        for leaf in globs.spent {
+            self.leaves.insert(leaf, LeafChange::Drop);
+        }
         for (declaration, trees) in std::mem::take(&mut self.besides) {
             more.entry(declaration).or_default().extend(trees);
         }

@@ -13,18 +13,27 @@ use super::{
     traits,
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Origin},
+    facts::{ItemKind, LeafKind, Origin, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Site, World, is_within},
 };
 
-/// Paths to import besides, by index of the declaration that holds the glob.
-pub(super) fn besides(
+/// What becomes of the globs of a file.
+#[derive(Default)]
+pub(super) struct Globs {
+    /// Paths to import besides, by index of the declaration that holds the glob.
+    pub besides: BTreeMap<u32, Vec<String>>,
+    /// Globs that bring nothing any more that is used.
+    pub spent: Vec<u32>,
+}
+
+/// Works out what the globs of a file no longer bring.
+pub(super) fn globs(
     speller: &Speller<'_>,
     file: FileId,
     texts: &dyn Texts,
     needs: &mut Vec<Need>,
-) -> BTreeMap<u32, Vec<String>> {
-    let mut found: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+) -> Globs {
+    let mut found = Globs::default();
     let world = speller.mapping.world;
     let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
         return found;
@@ -37,17 +46,20 @@ pub(super) fn besides(
         let Some(target) = speller.glob_target(place) else {
             continue;
         };
+        let (mut gone, mut kept) = (false, false);
         for load in &source.loads {
             let mut names: BTreeMap<String, Binding> = BTreeMap::new();
             world.visit(*load as usize, &mut |facts, site| {
-                if uses_glob(&site, place)
-                    && let Some(first) = site.segments.first()
-                    && let Some(binding) = hidden(speller, &site, target, facts.name(first.name))
-                {
-                    names.insert(facts.name(first.name).to_owned(), binding);
+                let first = site.segments.first().filter(|_| uses_glob(&site, place));
+                let Some(first) = first else { return };
+                match hidden(speller, &site, target, facts.name(first.name)) {
+                    Some(binding) => {
+                        names.insert(facts.name(first.name).to_owned(), binding);
+                    }
+                    None => kept = true,
                 }
             });
-            methods(speller, (*load as usize, place), target, texts, &mut names);
+            kept |= methods(speller, (*load as usize, place), target, texts, &mut names);
             for (name, binding) in names {
                 let user = Glob {
                     speller,
@@ -56,16 +68,39 @@ pub(super) fn besides(
                     place,
                 };
                 let Some(path) = user.name(&name, &binding, needs) else {
+                    kept = true;
                     continue;
                 };
-                let list = found.entry(leaf.declaration).or_default();
+                gone = true;
+                let list = found.besides.entry(leaf.declaration).or_default();
                 if !list.contains(&path) {
                     list.push(path);
                 }
             }
         }
+        if gone && !kept && is_alone(speller, place, target) {
+            found.spent.push(place.1);
+        }
     }
     found
+}
+
+/// Whether nobody but the module that has a glob may use what it brings.
+fn is_alone(speller: &Speller<'_>, (file, leaf): (FileId, u32), target: ModuleId) -> bool {
+    let world = speller.mapping.world;
+    let opaque = world.space(target).is_none_or(|space| space.opaque);
+    let alone = world.facts(file).is_some_and(|facts| {
+        let declaration = facts
+            .leaves
+            .get(leaf as usize)
+            .and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+        declaration.is_some_and(|found| {
+            let scope = found.scope;
+            found.visibility.kind == VisibilityKind::Private
+                && !facts.modules.iter().any(|module| module.scope == scope)
+        })
+    });
+    alone && !opaque
 }
 
 fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
@@ -98,14 +133,15 @@ fn was_seen(world: &World, module: ModuleId, binding: &Binding) -> bool {
     }
 }
 
-/// Traits that the old parent has for itself and nobody names: methods may need them.
+/// Traits that the old parent has for itself and nobody names: methods may need them. Whether the
+/// glob goes on bringing such a trait.
 fn methods(
     speller: &Speller<'_>,
     (load, place): (usize, (FileId, u32)),
     target: ModuleId,
     texts: &dyn Texts,
     names: &mut BTreeMap<String, Binding>,
-) {
+) -> bool {
     let world = speller.mapping.world;
     let found = world.loads.get(load).and_then(|loaded| {
         let facts = world.facts(loaded.file)?;
@@ -117,27 +153,33 @@ fn methods(
         Some((space, traits::method_names(&text, span)))
     });
     let Some((space, methods)) = found else {
-        return;
+        return true;
     };
     let before = world.module_of(space);
     let here = speller.mapping.after(before);
     let Some(space) = world.space(target) else {
-        return;
+        return true;
     };
+    let mut kept = false;
     let mut bound: Vec<_> = space.names.iter().collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            if was_seen(world, before, binding)
-                && !speller.sees(&here, binding.reach, target)
-                && !names.contains_key(&name)
-                && traits::is_needed(world, (target, &name), binding.res, &methods, texts)
+            if !was_seen(world, before, binding)
+                || names.contains_key(&name)
+                || !traits::is_needed(world, (target, &name), binding.res, &methods, texts)
             {
+                continue;
+            }
+            if speller.sees(&here, binding.reach, target) {
+                kept = true;
+            } else {
                 names.insert(name.clone(), *binding);
             }
         }
     }
+    kept
 }
 
 fn is_macro(world: &World, item: ItemId) -> bool {
