@@ -108,7 +108,10 @@ impl Stepping<'_, '_> {
             "crate" | "$crate" => self.mapping().after(module).krate == self.here().krate,
             "super" => self.here().parent() == Some(self.mapping().after(module)),
             _ => match self.step.import {
-                Some(import) if self.step.glob => self.glob_holds(import, Res::Module(module)),
+                Some(import) if self.step.glob => {
+                    self.glob_holds(import, Res::Module(module))
+                        || self.is_brought(import, Res::Module(module))
+                }
                 Some(_) => true,
                 None if self.crosses() && self.is_crate(module) => self.names_crate(module, needs),
                 None => self.is_in_place(module),
@@ -155,6 +158,19 @@ impl Stepping<'_, '_> {
         }
         let own = self.mapping().krate(self.speller.here(self.site));
         needs.extend(self.speller.outside(own, self.name, &self.here()));
+    }
+
+    /// Whether the module of a glob imports the name for itself: then it is imported besides.
+    fn is_brought(&self, glob: (FileId, u32), res: Res) -> bool {
+        let world = self.speller.world();
+        let bindings = self.speller.glob_target(glob).and_then(|target| {
+            let sym = world.names.get(self.name)?;
+            world.space(target)?.names.get(&sym)
+        });
+        let mut all = bindings.into_iter().flatten();
+        all.any(|binding| {
+            binding.import.is_some() && binding.res == res && self.was_seen(binding.reach)
+        })
     }
 
     fn glob_holds(&self, import: (FileId, u32), res: Res) -> bool {
