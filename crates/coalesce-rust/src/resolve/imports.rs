@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     lookup::{Found, Lookup},
-    names::{bind, is_within, reach, sym},
+    names::{bind, reach, sym},
     tree::id,
     world::{Binding, FileId, ItemId, ModuleId, Reach, Res, SpaceId, Sym, World},
 };
@@ -230,11 +230,9 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool 
     let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
     names.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in names {
-        let visible = bindings.iter().filter(|binding| match binding.reach {
-            Reach::Public => true,
-            Reach::Within(scope) => {
-                importer.is_some_and(|importer| is_within(world, importer, scope))
-            }
+        let visible = bindings.iter().filter(|binding| {
+            binding.reach == Reach::Public
+                || importer.is_some_and(|importer| binding.reach.is_seen_from(world, importer))
         });
         seen.extend(visible.map(|binding| (*sym, *binding)));
     }

@@ -1,7 +1,7 @@
 //! From a path in a space to what each of its prefixes names.
 
 use super::{
-    names::{is_within, root_of},
+    names::root_of,
     world::{Binding, FileId, ModuleId, Reach, Res, Space, SpaceId, SpaceKind, Sym, World},
 };
 use crate::{
@@ -386,9 +386,9 @@ impl Lookup<'_> {
             return Found::NONE;
         };
         let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
-        let seen = |binding: &&Binding| match binding.reach {
-            Reach::Public => true,
-            Reach::Within(scope) => from.is_some_and(|from| is_within(self.world, from, scope)),
+        let seen = |binding: &&Binding| {
+            binding.reach == Reach::Public
+                || from.is_some_and(|from| binding.reach.is_seen_from(self.world, from))
         };
         let mut found = Found::NONE;
         if bindings.iter().any(|binding| !seen(&binding)) {

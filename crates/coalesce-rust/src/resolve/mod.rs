@@ -21,7 +21,7 @@ pub use world::{
 
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;
-pub(crate) use uses::{Site, form};
+pub(crate) use uses::{Site, form, leading_colons};
 pub(crate) use world::{Binding, Reach, Res, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.

@@ -372,6 +372,16 @@ fn share_macros(world: &mut World) {
     }
 }
 
+impl Reach {
+    /// Whether code in `module` sees what has this reach.
+    pub(crate) fn is_seen_from(self, world: &World, module: ModuleId) -> bool {
+        match self {
+            Self::Public => true,
+            Self::Within(scope) => is_within(world, module, scope),
+        }
+    }
+}
+
 /// Whether `module` is `scope` or inside it.
 pub(crate) fn is_within(world: &World, module: ModuleId, scope: ModuleId) -> bool {
     let mut at = Some(module);

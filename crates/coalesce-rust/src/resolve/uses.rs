@@ -330,7 +330,8 @@ impl World {
     }
 }
 
-fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
+/// Whether a site starts with `::`.
+pub(crate) fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
     match site {
         UseSite::Path(at) => facts
             .paths

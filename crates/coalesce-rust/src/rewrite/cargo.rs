@@ -13,7 +13,7 @@ use coalesce_model::{
 use toml_edit::Item;
 
 use super::{
-    lines,
+    layout, lines,
     mapping::{Mapping, refusal},
     place::Place,
     sight::{Needs, Purpose, Subject, conditions_at},
@@ -352,7 +352,7 @@ fn tree_line(
         at = here.parent();
     }
     let text = text.unwrap_or_else(|| {
-        let path = relative(&user.directory, &target.directory);
+        let path = layout::relative(&user.directory, &target.directory);
         let version = world.packages.iter().find_map(|other| {
             let manifest = other.directory.join("Cargo.toml").ok()?;
             version_in(&texts.text(&manifest)?, &target.name)
@@ -424,33 +424,13 @@ fn specification(text: &str, item: &Item, from: &TreePath, to: &TreePath) -> Opt
     for (key, value) in table.iter() {
         let value = if key == "path" {
             let directory = from.join(value.as_str()?).ok()?;
-            format!("\"{}\"", relative(to, &directory))
+            format!("\"{}\"", layout::relative(to, &directory))
         } else {
             raw(value)?
         };
         parts.push(format!("{key} = {value}"));
     }
     Some(format!("{{ {} }}", parts.join(", ")))
-}
-
-/// The way from one directory of the tree to another, as manifests write it.
-fn relative(from: &TreePath, to: &TreePath) -> String {
-    let parts = |path: &TreePath| -> Vec<String> {
-        let text = path.as_str();
-        let parts = text
-            .split('/')
-            .filter(|part| !part.is_empty() && *part != ".");
-        parts.map(str::to_owned).collect()
-    };
-    let (from, to) = (parts(from), parts(to));
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n("..".to_owned(), from.len() - shared);
-    let path: Vec<String> = up.chain(to.into_iter().skip(shared)).collect();
-    if path.is_empty() {
-        ".".to_owned()
-    } else {
-        path.join("/")
-    }
 }
 
 /// Where a line goes: by its key where the table is sorted, else at its end.

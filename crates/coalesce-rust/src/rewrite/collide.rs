@@ -12,8 +12,8 @@ use super::{
     structure::Structure,
 };
 use crate::{
-    facts::{Namespaces, SourceFacts},
-    resolve::{FileId, ModuleId, Res, Site, UseSite, World},
+    facts::Namespaces,
+    resolve::{FileId, ModuleId, Res, Site, World, leading_colons},
 };
 
 /// Code that would mean a module that arrives, and means something else now.
@@ -50,7 +50,8 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
                     .segments
                     .iter()
                     .position(|segment| facts.name(segment.name) == name);
-                let at = at.filter(|at| *at > 0 || !has_colons(facts, &site));
+                // `::name` means a crate and nothing else.
+                let at = at.filter(|at| *at > 0 || !leading_colons(facts, site.site));
                 if let Some(at) = at.filter(|at| is_another(world, &site, *at, home)) {
                     other = site.segments.get(at).map(|segment| segment.span);
                 }
@@ -69,21 +70,6 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
         }
     }
     None
-}
-
-/// Whether a path starts with `::`, which names crates and nothing else.
-fn has_colons(facts: &SourceFacts, site: &Site<'_>) -> bool {
-    match site.site {
-        UseSite::Path(at) => facts
-            .paths
-            .get(at as usize)
-            .is_some_and(|path| path.leading_colons),
-        UseSite::Leaf(at) => facts
-            .leaves
-            .get(at as usize)
-            .is_some_and(|leaf| leaf.leading_colons),
-        UseSite::ExternCrate(_) => true,
-    }
 }
 
 /// Whether a segment is looked up in `home`, and found as a crate or by a glob.

@@ -3,7 +3,7 @@
 //! `use super::*` sees all that its parent sees. From elsewhere the same glob brings only what is
 //! visible there, so the rest is imported by name, and private definitions are widened.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use coalesce_model::Texts;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, LeafKind, Origin, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Site, World, is_within},
+    resolve::{Binding, FileId, ItemId, ModuleId, Res, Site, World},
 };
 
 /// What becomes of the globs of a file.
@@ -118,19 +118,11 @@ fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) 
     let bindings = world.space(target)?.names.get(&sym)?;
     let mut known = bindings
         .iter()
-        .filter(|binding| was_seen(world, before, binding))
+        .filter(|binding| binding.reach.is_seen_from(world, before))
         .peekable();
     let first = known.peek().copied().copied();
     let seen = known.any(|binding| speller.sees(&here, binding.reach, target));
     first.filter(|_| !seen)
-}
-
-/// Whether a module saw a binding before.
-fn was_seen(world: &World, module: ModuleId, binding: &Binding) -> bool {
-    match binding.reach {
-        Reach::Public => true,
-        Reach::Within(scope) => is_within(world, module, scope),
-    }
 }
 
 /// Traits that the old parent has for itself and nobody names: methods may need them. Whether the
@@ -160,15 +152,27 @@ fn methods(
     let Some(space) = world.space(target) else {
         return true;
     };
+    let usage = OnceCell::new();
+    let looks_like_trait = |name: &str| {
+        let usage = usage.get_or_init(|| traits::Usage::of(world, target, texts));
+        usage.looks_like_trait(name)
+    };
     let mut kept = false;
     let mut bound: Vec<_> = space.names.iter().collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            if !was_seen(world, before, binding)
+            if !binding.reach.is_seen_from(world, before)
                 || names.contains_key(&name)
-                || !traits::is_needed(world, (target, &name), binding.res, &methods, texts)
+                || !traits::is_needed(
+                    world,
+                    &name,
+                    binding.res,
+                    &methods,
+                    texts,
+                    &looks_like_trait,
+                )
             {
                 continue;
             }

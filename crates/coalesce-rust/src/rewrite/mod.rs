@@ -13,6 +13,7 @@ mod fragment;
 mod globs;
 mod inherit;
 mod layout;
+mod libraries;
 mod lines;
 mod macros;
 mod mapping;

@@ -1,7 +1,7 @@
 //! Who has to see what after the changes, and the visibility that this asks for.
 //!
 //! The narrowest visibility that the known users prove sufficient is written; each widening is a
-//! note of the plan. Fields and methods are not followed: their receivers are not known.
+//! note of the plan. Fields and methods go by name, in `members`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

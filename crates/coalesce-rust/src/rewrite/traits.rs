@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, Texts};
 use syn::visit::Visit;
 
 use crate::{
-    facts::{ItemKind, SourceFacts},
+    facts::{ItemKind, PathFact},
     lexer,
     resolve::{ItemId, ModuleId, Res, World},
 };
@@ -108,13 +108,15 @@ pub(super) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
     found
 }
 
-/// Whether methods with these names may be of the trait that `res` is, if it is one.
+/// Whether methods with these names may be of the trait that `res` is, if it is one; `usage` says
+/// whether a name from elsewhere is used as traits are.
 pub(super) fn is_needed(
     world: &World,
-    (home, name): (ModuleId, &str),
+    name: &str,
     res: Res,
     methods: &BTreeSet<String>,
     texts: &dyn Texts,
+    usage: &dyn Fn(&str) -> bool,
 ) -> bool {
     match res {
         Res::Item(item) => {
@@ -131,7 +133,7 @@ pub(super) fn is_needed(
             if matches!(first, "std" | "core" | "alloc") {
                 is_needed_standard(last, methods)
             } else {
-                looks_like_trait(world, home, name, texts)
+                usage(name)
             }
         }
         _ => false,
@@ -166,60 +168,70 @@ fn methods_of(world: &World, item: ItemId, texts: &dyn Texts) -> Option<Vec<Stri
     Some(names.collect())
 }
 
-/// Whether a module uses a name from elsewhere as traits are used.
-fn looks_like_trait(world: &World, home: ModuleId, name: &str, texts: &dyn Texts) -> bool {
-    if name != "_" && !name.starts_with(char::is_uppercase) {
-        return false;
-    }
-    let bodies = world.module(home).map_or(&[][..], |node| &node.bodies);
-    let mut named = false;
-    for body in bodies
-        .iter()
-        .filter_map(|body| world.bodies.get(body.index()))
-    {
-        let Some(facts) = world.facts(body.file) else {
-            continue;
+/// How a module uses the names that it imports from elsewhere. Read once for all of them.
+pub(super) struct Usage {
+    /// Names of bounds, and of traits before `for` in an `impl`.
+    bounds: BTreeSet<String>,
+    /// Names that paths start with.
+    named: BTreeSet<String>,
+}
+
+impl Usage {
+    /// Reads the files of a module.
+    pub fn of(world: &World, module: ModuleId, texts: &dyn Texts) -> Self {
+        let mut found = Self {
+            bounds: BTreeSet::new(),
+            named: BTreeSet::new(),
         };
-        named |= names_first(facts, name);
-        let file = world.files.get(body.file.index());
-        let text = file.and_then(|file| texts.text(&file.path));
-        let parsed = text.and_then(|text| syn::parse_file(&text).ok());
-        let mut bounds = Bounds { name, found: false };
-        if let Some(parsed) = parsed {
-            bounds.visit_file(&parsed);
+        let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+        for body in bodies
+            .iter()
+            .filter_map(|body| world.bodies.get(body.index()))
+        {
+            let (Some(facts), Some(file)) =
+                (world.facts(body.file), world.files.get(body.file.index()))
+            else {
+                continue;
+            };
+            let first = |path: &PathFact| {
+                let first = facts.segments(path.segments).first();
+                first.map(|first| facts.name(first.name).to_owned())
+            };
+            found.named.extend(facts.paths.iter().filter_map(first));
+            let parsed = texts
+                .text(&file.path)
+                .and_then(|text| syn::parse_file(&text).ok());
+            if let Some(parsed) = parsed {
+                Bounds(&mut found.bounds).visit_file(&parsed);
+            }
+            proc_macro2::extra::invalidate_current_thread_spans();
         }
-        if bounds.found {
-            return true;
-        }
+        found
     }
-    !named
+
+    /// Whether a name is used as traits are.
+    pub fn looks_like_trait(&self, name: &str) -> bool {
+        (name == "_" || name.starts_with(char::is_uppercase))
+            && (self.bounds.contains(name) || !self.named.contains(name))
+    }
 }
 
-fn names_first(facts: &SourceFacts, name: &str) -> bool {
-    facts.paths.iter().any(|path| {
-        let first = facts.segments(path.segments).first();
-        first.is_some_and(|first| facts.name(first.name) == name)
-    })
-}
-
-/// Looks for a name as a bound, or before `for` in an `impl`.
-struct Bounds<'n> {
-    name: &'n str,
-    found: bool,
-}
+/// Collects names of bounds, and of traits before `for` in an `impl`.
+struct Bounds<'f>(&'f mut BTreeSet<String>);
 
 impl<'ast> Visit<'ast> for Bounds<'_> {
     fn visit_trait_bound(&mut self, bound: &'ast syn::TraitBound) {
-        self.found |= bound.path.is_ident(self.name);
+        self.0
+            .extend(bound.path.get_ident().map(syn::Ident::to_string));
         syn::visit::visit_trait_bound(self, bound);
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        let path = item.trait_.as_ref().map(|(path, _)| path);
-        self.found |= path.is_some_and(|path| {
-            let last = path.segments.last();
-            last.is_some_and(|last| last.ident == self.name)
-        });
+        let last = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| path.segments.last());
+        self.0.extend(last.map(|last| last.ident.to_string()));
         syn::visit::visit_item_impl(self, item);
     }
 }

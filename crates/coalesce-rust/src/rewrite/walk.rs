@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
-    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, is_within},
+    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site},
 };
 
 /// Where a path is to lead.
@@ -263,10 +263,7 @@ impl Stepping<'_, '_> {
     /// Whether a name with this reach was seen from the site before.
     fn was_seen(&self, reach: Reach) -> bool {
         let world = self.speller.world();
-        match reach {
-            Reach::Public => true,
-            Reach::Within(scope) => is_within(world, world.module_of(self.site.space), scope),
-        }
+        reach.is_seen_from(world, world.module_of(self.site.space))
     }
 
     fn item(&self, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {

@@ -1,0 +1,162 @@
+//! Paths from one crate to another: how a crate names a library, and what moved code finds where
+//! it goes.
+
+use super::{
+    place::Place,
+    sight::{Need, Purpose, Subject},
+    spell::{Respelling, Speller, module_in},
+    walk::Goal,
+};
+use crate::{
+    discover::{Edition, TargetKind},
+    facts::ItemKind,
+    resolve::{CrateId, FileId, Res, Site},
+};
+
+impl Speller<'_> {
+    /// Code in documents is outside of its crate: it names it, and needs others for tests alone.
+    pub(super) fn in_documents(&self, here: &Place, new: &mut Respelling, needs: &mut [Need]) {
+        let krate = self.world().crates.get(here.krate.index());
+        if let (Some(krate), Some(first)) = (krate, new.path.first_mut())
+            && first == "crate"
+        {
+            first.clone_from(&krate.name);
+        }
+        for need in needs {
+            match &mut need.subject {
+                Subject::Crate(_, purpose) | Subject::External(_, _, purpose) => {
+                    *purpose = Purpose::Documents;
+                }
+                Subject::Module(_) | Subject::Item(_) => {}
+            }
+        }
+    }
+
+    /// Where code that goes to another crate finds, without a way through its old one, what it goes
+    /// there with.
+    pub(super) fn at_home(&self, site: &Site<'_>, here: &Place) -> Option<(usize, Goal)> {
+        if !self.mapping.crosses(self.here(site)) {
+            return None;
+        }
+        let mut ways = site.trace.steps.iter().filter_map(module_in);
+        let leaves = ways.any(|module| self.mapping.after(module).krate != here.krate);
+        let mut steps = site.trace.steps.iter().enumerate().rev();
+        let (at, res) = steps.find_map(|(at, step)| {
+            let mut all = step.all().map(|(res, _)| res);
+            let res = all.find(|res| matches!(res, Res::Item(_) | Res::Module(_)))?;
+            Some((at, res))
+        })?;
+        let goal = match res {
+            Res::Module(module) if self.mapping.after(module).krate == here.krate => {
+                Goal::Module(module)
+            }
+            Res::Item(item) => {
+                let node = self.world().items.get(item.index())?;
+                let place = self.mapping.after(node.module);
+                if node.local || place.krate != here.krate || node.kind == ItemKind::Macro {
+                    return None;
+                }
+                let path = std::iter::once("crate".to_owned())
+                    .chain(place.path)
+                    .chain([node.name.clone()]);
+                Goal::Path(here.krate, path.collect())
+            }
+            _ => return None,
+        };
+        leaves.then_some((at, goal))
+    }
+
+    /// The crate after of the module that has an import.
+    pub fn krate_of(&self, (file, leaf): (FileId, u32)) -> Option<CrateId> {
+        let facts = self.world().facts(file)?;
+        let declaration = facts.leaves.get(leaf as usize)?.declaration;
+        let scope = facts.uses.get(declaration as usize)?.scope;
+        let load = *self.world().files.get(file.index())?.loads.first()?;
+        let load = self.world().loads.get(load as usize)?;
+        let space = load.spaces.get(scope.0 as usize)?;
+        Some(self.mapping.after(self.world().module_of(*space)).krate)
+    }
+
+    /// The path to a place as a crate says it.
+    pub fn rooted_in(&self, user: CrateId, place: &Place) -> Vec<String> {
+        let mut path = self.rooted(place);
+        if user != place.krate
+            && let Some(first) = path.first_mut()
+        {
+            *first = self.name_of_crate(user, place.krate);
+        }
+        path
+    }
+
+    /// The name that a crate has for a library of the tree, or gets.
+    pub fn name_of_crate(&self, user: CrateId, of: CrateId) -> String {
+        let crates = &self.world().crates;
+        let externs = crates.get(user.index()).map(|user| user.externs.as_slice());
+        let mut known = externs.unwrap_or_default().iter();
+        let name = known.find(|(_, krate)| *krate == Some(of));
+        name.map(|(name, _)| name.clone())
+            .or_else(|| Some(crates.get(of.index())?.name.clone()))
+            .unwrap_or_default()
+    }
+
+    /// What a crate has to depend on to name a library from elsewhere as `source` does.
+    pub fn outside(&self, source: CrateId, name: &str, here: &Place) -> Option<Need> {
+        let standard = ["std", "core", "alloc", "proc_macro", "test"];
+        let sym = self.world().names.get(name)?;
+        (!standard.contains(&name) && source != here.krate).then(|| Need {
+            subject: Subject::External(sym, source, Purpose::Code),
+            by: here.clone(),
+        })
+    }
+
+    /// A path that reads so from anywhere in one crate, as a place in another one says it.
+    pub fn said_in(
+        &self,
+        mut path: Vec<String>,
+        krate: CrateId,
+        here: &Place,
+        needs: &mut Vec<Need>,
+    ) -> Vec<String> {
+        let Some(first) = path.first_mut() else {
+            return path;
+        };
+        let crates = &self.world().crates;
+        let target = if first == "crate" {
+            Some(krate)
+        } else {
+            let externs = crates.get(krate.index()).map(|krate| &krate.externs);
+            let mut externs = externs.into_iter().flatten();
+            match externs.find(|(name, _)| name == first) {
+                Some((_, known)) => *known,
+                // A dependency that comes with the changes.
+                None => crates
+                    .iter()
+                    .position(|krate| krate.kind == TargetKind::Lib && krate.name == *first)
+                    .and_then(|at| u32::try_from(at).ok())
+                    .map(CrateId),
+            }
+        };
+        match target {
+            Some(target) if target == here.krate => "crate".clone_into(first),
+            Some(target) => {
+                *first = self.name_of_crate(here.krate, target);
+                needs.push(Need {
+                    subject: Subject::Crate(target, Purpose::Code),
+                    by: here.clone(),
+                });
+            }
+            None => needs.extend(self.outside(krate, first, here)),
+        }
+        if let Some(target) = target {
+            self.see_path(target, &path, here, needs);
+        }
+        path
+    }
+
+    /// By the name that a crate has for the crate of a place.
+    pub(super) fn through_dependency(&self, here: &Place, place: &Place) -> Option<Vec<String>> {
+        let own = self.world().crates.get(here.krate.index())?;
+        // There, an `extern crate` would have to come first.
+        (own.edition != Edition::E2015).then(|| self.rooted_in(here.krate, place))
+    }
+}
