@@ -35,8 +35,7 @@ fn write_runs(page: &mut Page, verify: &Verify) {
         write_run(page, run);
     }
     for left_out in &verify.left_out {
-        page.put(DIM, format_args!("  not in the copy: {left_out}"))
-            .end();
+        page.put(DIM, format_args!("  left out: {left_out}")).end();
     }
 }
 

@@ -59,7 +59,10 @@ impl Check {
         match self {
             Self::Cargo { directory } if directory.is_root() => cargo::COMMAND.to_owned(),
             Self::Cargo { directory } => format!("{} (in {directory})", cargo::COMMAND),
-            Self::Imports { modules, .. } => format!("import of {} modules", modules.len()),
+            Self::Imports { modules, .. } => match modules.len() {
+                1 => "import of 1 module".to_owned(),
+                count => format!("import of {count} modules"),
+            },
             Self::Tests { paths, .. } => format!("python -m pytest {}", paths.join(" "))
                 .trim_end()
                 .to_owned(),

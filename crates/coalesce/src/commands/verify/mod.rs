@@ -194,8 +194,8 @@ impl Bench<'_> {
         Session::open(self.scratch.tree(), false, Progress::new(false))
     }
 
-    /// The checks that can be compared with. A workspace inside another one that cannot be checked
-    /// even before, such as a fixture, is left out.
+    /// The checks that can be compared with. What is optional and cannot be checked even before is
+    /// left out, and said to be.
     fn baseline(
         &self,
         wanted: &Wanted,
@@ -205,12 +205,12 @@ impl Bench<'_> {
     ) -> Result<Vec<Ran>, Failure> {
         self.bring(wanted)?;
         let mut all = Vec::new();
-        for states::Planned { check, inner } in checks {
+        for states::Planned { check, optional } in checks {
             self.stage("before", check);
             match self.checker.baseline(check, anew) {
                 Ok(outcome) => all.push(Ran::new(TreeState::Before, check, outcome)),
                 Err(error)
-                    if *inner && error.kind() == coalesce_verify::ErrorKind::BaselineFails =>
+                    if *optional && error.kind() == coalesce_verify::ErrorKind::BaselineFails =>
                 {
                     left_out.push(format!("{}: it fails before the change", check.label()));
                 }

@@ -138,30 +138,37 @@ pub fn without_shims(session_after: &Session, after: &Wanted, operations: &[Oper
 pub struct Planned {
     /// The check.
     pub check: Check,
-    /// Whether it is a workspace inside another one, which may be a fixture.
-    pub inner: bool,
+    /// Whether it may be left out where it fails before: a workspace inside another one, which may
+    /// be a fixture, and what the plan does not touch.
+    pub optional: bool,
 }
 
 /// The checks of a tree: what the manifest names, or what its languages have.
 pub fn checks(session: &Session, table: &VerifyTable, operations: &[Operation]) -> Vec<Planned> {
     let outer = |check| Planned {
         check,
-        inner: false,
+        optional: false,
     };
     let mut checks: Vec<Planned> = Vec::new();
     let commands = table.commands.iter().cloned();
     checks.extend(commands.map(|text| outer(Check::Command { text })));
     let roots = import_roots(session);
     if table.commands.is_empty() {
-        checks.extend(workspaces(session));
         let touched = touched(operations);
+        checks.extend(workspaces(session, &touched));
         let modules = importable(session, |_| true);
         if !modules.is_empty() {
-            checks.push(outer(Check::Imports {
-                roots: roots.clone(),
-                modules,
-                changed: importable(session, |path| touched.contains(path)),
-            }));
+            let changed = importable(session, |path| touched.contains(path));
+            checks.push(Planned {
+                optional: !touched
+                    .iter()
+                    .any(|path| matches!(path.extension(), Some("py" | "pyi"))),
+                check: Check::Imports {
+                    roots: roots.clone(),
+                    modules,
+                    changed,
+                },
+            });
         }
     }
     if !table.tests.is_empty() {
@@ -189,7 +196,7 @@ fn cargo_manifests(session: &Session) -> Vec<TreePath> {
 }
 
 /// A workspace begins where no `Cargo.toml` stands above, or where one says so.
-fn workspaces(session: &Session) -> Vec<Planned> {
+fn workspaces(session: &Session, touched: &BTreeSet<&TreePath>) -> Vec<Planned> {
     let mut outer: Vec<TreePath> = Vec::new();
     let mut checks = Vec::new();
     let mut manifests: Vec<(TreePath, TreePath)> = cargo_manifests(session)
@@ -212,9 +219,13 @@ fn workspaces(session: &Session) -> Vec<Planned> {
         if !inner {
             outer.push(directory.clone());
         }
+        let concerned = touched.iter().any(|path| {
+            path.strip_prefix(&directory).is_some()
+                && matches!(path.extension(), Some("rs" | "toml" | "lock"))
+        });
         checks.push(Planned {
             check: Check::Cargo { directory },
-            inner,
+            optional: inner || !concerned,
         });
     }
     checks
