@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use coalesce_model::TreePath;
+use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -514,6 +514,23 @@ impl World {
                 .is_some_and(|space| space.names.contains_key(&sym))
         };
         self.modules_named(module).iter().any(bound)
+    }
+
+    /// What stands at the name of an item: its definition, or an import that leads on.
+    pub(crate) fn item_place(&self, name: &str) -> Option<ItemPlace> {
+        let (parent, last) = name.rsplit_once("::")?;
+        let sym = self.names.get(last)?;
+        let module = *self.modules_named(parent).first()?;
+        let bindings = self.space(module)?.names.get(&sym)?;
+        let own = bindings.iter().find_map(|binding| match binding.res {
+            Res::Item(item) if binding.import.is_none() => Some(item),
+            _ => None,
+        });
+        if own.is_some() {
+            return Some(ItemPlace::Defined);
+        }
+        let target = bindings.first()?.res;
+        Some(ItemPlace::Reexport(self.name_of(&self.target(target))))
     }
 
     pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {

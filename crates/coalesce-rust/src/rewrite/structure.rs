@@ -132,7 +132,7 @@ impl Structure {
     }
 
     /// The modules on the way to `place` that do not exist.
-    fn ways(&mut self, mapping: &Mapping<'_>, change: usize, place: &Place) {
+    pub fn ways(&mut self, mapping: &Mapping<'_>, change: usize, place: &Place) {
         let Some(parent) = place.parent() else { return };
         if mapping.at(&parent).is_some() || self.made.contains_key(&parent) {
             return;

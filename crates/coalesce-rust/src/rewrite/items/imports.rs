@@ -1,0 +1,838 @@
+//! What modules import afterwards: the new ones what arrives in them needs, the old ones what left
+//! and is still named there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Texts,
+};
+
+use super::{
+    super::{
+        inherit,
+        mapping::refusal,
+        place::Place,
+        sight::{Need, Purpose, Subject},
+        spell::{Speller, written},
+        traits,
+        use_tree::LeafChange,
+    },
+    moving::Set,
+    scan::{Borrow, Left, Scan, is_concerned, untouchable},
+    walk::{Source, is_of_module},
+};
+use crate::{
+    facts::{LeafKind, Namespaces, Origin, UseLeaf, VisibilityKind},
+    resolve::{BodyId, FileId, ModuleId, Res, UseSite, World},
+};
+
+/// One name that a module imports.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Import {
+    /// The path as its crate says it.
+    pub path: Vec<String>,
+    /// `as name`
+    pub alias: Option<String>,
+    /// Conditions, as attributes.
+    pub cfg: BTreeSet<String>,
+}
+
+/// What modules import from now on.
+#[derive(Default)]
+pub(super) struct Imports {
+    /// In the modules that items arrive in.
+    pub arriving: BTreeMap<Place, BTreeSet<Import>>,
+    /// In the bodies that items left.
+    pub left: BTreeMap<BodyId, BTreeSet<Import>>,
+}
+
+/// Works the imports out; sites that cannot have them are spelled anew.
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> Imports {
+    let mut settler = Settler {
+        set,
+        scan,
+        texts,
+        imports: Imports::default(),
+    };
+    settler.traits();
+    settler.borrowed();
+    settler.loose();
+    settler.left();
+    settler.globs();
+    settler.spent();
+    settler.imports
+}
+
+struct Settler<'s, 'a> {
+    set: &'s Set<'a>,
+    scan: &'s mut Scan,
+    texts: &'s dyn Texts,
+    imports: Imports,
+}
+
+/// What a module has for a name already.
+enum Known {
+    Same,
+    Another,
+    Nothing,
+}
+
+impl<'a> Settler<'_, 'a> {
+    fn world(&self) -> &'a World {
+        self.set.mapping.world
+    }
+
+    fn speller(&self) -> Speller<'a> {
+        Speller {
+            mapping: self.set.mapping,
+        }
+    }
+
+    /// Traits that method calls in moved text may need.
+    fn traits(&mut self) {
+        let world = self.world();
+        let mut found: Vec<Borrow> = Vec::new();
+        for chunk in &self.set.chunks {
+            let (Some(moving), false) = (self.set.moving(chunk.moving), self.set.is_dropped(chunk))
+            else {
+                continue;
+            };
+            let path = self.set.path(chunk.file);
+            let (Some(text), Some(space)) = (self.texts.text(&path), world.space(moving.home))
+            else {
+                continue;
+            };
+            let methods = traits::method_names(&text, chunk.span);
+            let usage = traits::Usage::of(world, moving.home, self.texts);
+            let mut names: Vec<_> = space.names.iter().collect();
+            names.sort_by_key(|(sym, _)| **sym);
+            for (sym, bindings) in names {
+                let name = world.names.text(*sym).to_string();
+                for binding in bindings {
+                    let looks = |name: &str| usage.looks_like_trait(name);
+                    let needed =
+                        traits::is_needed(world, &name, binding.res, &methods, self.texts, &looks);
+                    let source = match (binding.import, binding.glob, binding.res) {
+                        (Some(import), true, _) => Source::Glob(import),
+                        (Some(import), false, _) => Source::Import(import),
+                        (None, _, Res::Item(item)) => {
+                            self.set.of(item).map_or(Source::Item(item), Source::Moved)
+                        }
+                        _ => continue,
+                    };
+                    if !needed {
+                        continue;
+                    }
+                    if let Some(import) = binding.import {
+                        self.scan.freed_imports.insert(import);
+                    }
+                    found.push(Borrow {
+                        name: name.clone(),
+                        source,
+                        to: moving.to.clone(),
+                        results: vec![(binding.res, binding.namespaces)],
+                        file: chunk.file,
+                        site: UseSite::ExternCrate(u32::MAX),
+                        span: chunk.span,
+                        origin: Origin::Code,
+                        cfg: chunk.cfg.clone(),
+                    });
+                }
+            }
+        }
+        self.scan.borrows.extend(found);
+    }
+
+    /// What the module at a place has for a name after.
+    fn known(&self, place: &Place, name: &str, results: &[(Res, Namespaces)]) -> Known {
+        let world = self.world();
+        let wanted = results
+            .iter()
+            .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
+        let arriving = self
+            .set
+            .moving
+            .iter()
+            .find(|moving| moving.to == *place && moving.name == name && !moving.gives_way());
+        if let Some(arriving) = arriving {
+            let same = results
+                .iter()
+                .any(|(res, _)| *res == Res::Item(arriving.item));
+            return if same { Known::Same } else { Known::Another };
+        }
+        let bindings = self
+            .set
+            .mapping
+            .at(place)
+            .and_then(|module| world.space(module))
+            .zip(world.names.get(name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let mut met = bindings
+            .into_iter()
+            .flatten()
+            .filter(|binding| binding.namespaces.meets(wanted))
+            .filter(|binding| !self.is_leaving(binding.res, binding.import.is_none()))
+            .peekable();
+        if met.peek().is_none() {
+            return Known::Nothing;
+        }
+        let same = met.all(|binding| results.iter().any(|(res, _)| self.same(*res, binding.res)));
+        if same { Known::Same } else { Known::Another }
+    }
+
+    fn is_leaving(&self, res: Res, defined: bool) -> bool {
+        defined && matches!(res, Res::Item(item) if self.set.of(item).is_some())
+    }
+
+    fn same(&self, a: Res, b: Res) -> bool {
+        a == b
+    }
+
+    /// The path of a borrowed name, as its new crate says it.
+    fn path(&mut self, borrow: &Borrow) -> Option<Vec<String>> {
+        let speller = self.speller();
+        let world = self.world();
+        let after = |set: &Set<'_>, moving: usize| {
+            let moving = set.moving(moving)?;
+            let mut path = speller.rooted_in(borrow.to.krate, &moving.to);
+            path.push(moving.name.clone());
+            Some((path, moving.to.krate))
+        };
+        let moved = borrow.results.iter().find_map(|(res, _)| match res {
+            Res::Item(item) => Some((self.set.of(*item)?, None)),
+            Res::Variant(item, name) => Some((self.set.of(*item)?, Some(*name))),
+            _ => None,
+        });
+        if let Some((moving, variant)) = moved {
+            let (mut path, krate) = after(self.set, moving)?;
+            path.extend(variant.map(|name| world.names.text(name).to_string()));
+            let users = self.scan.users.entry(moving).or_default();
+            users.insert(borrow.to.clone());
+            self.depend(krate, &borrow.to);
+            return Some(path);
+        }
+        let (place, name) = match borrow.source {
+            Source::Moved(moving) => return Some(after(self.set, moving)?.0),
+            Source::Item(item) => {
+                let node = world.items.get(item.index())?;
+                self.scan.needs.push(Need {
+                    subject: Subject::Item(item),
+                    by: borrow.to.clone(),
+                });
+                (self.set.mapping.after(node.module), node.name.clone())
+            }
+            Source::Module(module) => {
+                let needs = &mut self.scan.needs;
+                speller.see_module(module, &borrow.to, needs);
+                let node = world.module(module)?;
+                (self.set.mapping.after(node.parent?), node.name.clone())
+            }
+            Source::Import(leaf) | Source::Glob(leaf) => {
+                let mut path = speller.absolute(leaf)?;
+                if matches!(borrow.source, Source::Glob(_)) {
+                    path.push(borrow.name.clone());
+                }
+                let krate = speller.krate_of(leaf)?;
+                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.needs));
+            }
+        };
+        speller.chain(&place, &borrow.to, &mut self.scan.needs);
+        self.depend(place.krate, &borrow.to);
+        let mut path = speller.rooted_in(borrow.to.krate, &place);
+        path.push(name);
+        Some(path)
+    }
+
+    fn depend(&mut self, krate: crate::resolve::CrateId, by: &Place) {
+        if krate != by.krate {
+            self.scan.needs.push(Need {
+                subject: Subject::Crate(krate, Purpose::Code),
+                by: by.clone(),
+            });
+        }
+    }
+
+    /// Names that text which arrives says.
+    fn borrowed(&mut self) {
+        let borrows = std::mem::take(&mut self.scan.borrows);
+        let mut by_name: BTreeMap<(Place, String), Vec<Borrow>> = BTreeMap::new();
+        for borrow in borrows {
+            if borrow.name == "_" {
+                self.name(&borrow.to.clone(), "_", &[borrow]);
+                continue;
+            }
+            let key = (borrow.to.clone(), borrow.name.clone());
+            by_name.entry(key).or_default().push(borrow);
+        }
+        for ((place, name), borrows) in by_name {
+            self.name(&place, &name, &borrows);
+        }
+    }
+
+    fn name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
+        let Some(first) = borrows.first() else { return };
+        let results: Vec<(Res, Namespaces)> = borrows
+            .iter()
+            .flat_map(|borrow| borrow.results.iter().copied())
+            .collect();
+        let several = borrows.iter().any(|borrow| borrow.source != first.source);
+        let methods = |borrow: &&Borrow| matches!(borrow.site, UseSite::ExternCrate(_));
+        match self.known(place, name, &results) {
+            _ if name == "_" => {}
+            Known::Same => return,
+            Known::Another => return self.respell(borrows),
+            Known::Nothing => {}
+        }
+        if several && borrows.iter().any(|borrow| borrow.results != first.results) {
+            return self.respell(borrows);
+        }
+        // A doc link alone asks for no import.
+        if borrows
+            .iter()
+            .all(|borrow| borrow.origin == Origin::DocLink)
+        {
+            return self.respell(borrows);
+        }
+        let Some(path) = self.path(first) else {
+            self.refuse(
+                first,
+                &format!("`{name}` cannot be named from the new place"),
+            );
+            return;
+        };
+        let own = match first.source {
+            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
+            _ => BTreeSet::new(),
+        };
+        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
+        let mut cfg = users.next().cloned().unwrap_or_default();
+        for other in users {
+            cfg.retain(|condition| other.contains(condition));
+        }
+        cfg.extend(own);
+        let only_methods = borrows.iter().all(|borrow| methods(&borrow));
+        let bound = path.last().is_some_and(|last| last == name);
+        let hidden = only_methods && name == "_";
+        let import = Import {
+            path,
+            alias: (!bound || hidden).then(|| name.to_owned()),
+            cfg,
+        };
+        let list = self.imports.arriving.entry(place.clone()).or_default();
+        list.insert(import);
+    }
+
+    fn refuse(&mut self, borrow: &Borrow, message: &str) {
+        let finding = Finding {
+            span: Some(borrow.span),
+            ..refusal(self.set.path(borrow.file), message.to_owned())
+        };
+        self.scan.refusals.push(finding);
+    }
+
+    /// Names that mean something else in the new place are written out.
+    fn respell(&mut self, borrows: &[Borrow]) {
+        for borrow in borrows {
+            let Some(path) = self.path(borrow) else {
+                let message = format!("`{}` means something else in the new place", borrow.name);
+                self.refuse(borrow, &message);
+                continue;
+            };
+            if matches!(borrow.site, UseSite::ExternCrate(_)) {
+                // A method call: the trait has to be in scope, under no name.
+                let import = Import {
+                    path,
+                    alias: Some("_".to_owned()),
+                    cfg: borrow.cfg.clone(),
+                };
+                let list = self.imports.arriving.entry(borrow.to.clone()).or_default();
+                list.insert(import);
+                continue;
+            }
+            if untouchable(borrow.origin, true).is_some() {
+                let message = format!(
+                    "`{}` means something else in the new place, and cannot be spelled out here",
+                    borrow.name
+                );
+                self.refuse(borrow, &message);
+                continue;
+            }
+            self.replace(borrow.file, borrow.site, borrow.span, &path);
+        }
+    }
+
+    /// Puts a whole path in the place of a first name.
+    fn replace(&mut self, file: FileId, site: UseSite, span: ByteSpan, path: &[String]) {
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let work = self.scan.files.entry(file).or_default();
+        let UseSite::Leaf(leaf) = site else {
+            work.edits.push(Edit::replace(span, names.join("::")));
+            return;
+        };
+        let world = self.set.mapping.world;
+        let Some(facts) = world.facts(file) else {
+            return;
+        };
+        let Some(fact) = facts.leaves.get(leaf as usize) else {
+            return;
+        };
+        let segments = facts.segments(fact.segments);
+        let rest = segments.iter().skip(1);
+        let mut path = path.to_vec();
+        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
+        let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
+        let old = segments.last().map(|last| facts.name(last.name).to_owned());
+        let alias = alias
+            .or(old)
+            .filter(|bound| fact.kind != LeafKind::Glob && Some(bound) != path.last());
+        let change = LeafChange::Path { path, alias };
+        work.leaves.insert(leaf, change);
+    }
+
+    /// Names that nothing known brings: preludes, macros. The new place must not have them for
+    /// something else.
+    fn loose(&mut self) {
+        let loose = std::mem::take(&mut self.scan.loose);
+        for ((place, name), (file, span, _site, origin)) in loose {
+            let Some(other) = self.shadowed(&place, &name, origin) else {
+                continue;
+            };
+            let finding = Finding {
+                span: Some(span),
+                ..refusal(
+                    self.set.path(file),
+                    format!("`{name}` would mean `{other}` in the new place"),
+                )
+            };
+            self.scan.refusals.push(finding);
+        }
+    }
+
+    /// What a name of a prelude would mean in a place instead.
+    fn shadowed(&self, place: &Place, name: &str, origin: Origin) -> Option<String> {
+        let quiet = matches!(
+            origin,
+            Origin::DocLink | Origin::FormatString | Origin::MacroTokens | Origin::Attribute
+        );
+        if quiet {
+            return None;
+        }
+        let world = self.world();
+        let module = self.set.mapping.at(place)?;
+        let bindings = world.space(module)?.names.get(&world.names.get(name)?)?;
+        bindings.iter().find_map(|binding| {
+            let target = world.name_of(&world.target(binding.res));
+            match binding.res {
+                Res::External(_) => {
+                    let standard = ["std::", "core::", "alloc::"];
+                    let known = standard.iter().any(|start| target.starts_with(start));
+                    (!known || name == "Result").then_some(target)
+                }
+                Res::Item(item) if self.set.of(item).is_some() => None,
+                _ => Some(target),
+            }
+        })
+    }
+
+    /// Plain names, in the old module, of what left it.
+    fn left(&mut self) {
+        let left = std::mem::take(&mut self.scan.left);
+        let mut groups: BTreeMap<(BodyId, usize), Vec<Left>> = BTreeMap::new();
+        for one in left {
+            groups.entry((one.body, one.moving)).or_default().push(one);
+        }
+        for ((body, moving), uses) in groups {
+            self.left_in(body, moving, &uses);
+        }
+    }
+
+    fn left_in(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
+        let Some(moved) = self.set.moving(moving) else {
+            return;
+        };
+        let Some(first) = uses.first() else { return };
+        let world = self.world();
+        let speller = self.speller();
+        let old = world
+            .items
+            .get(moved.item.index())
+            .map(|item| item.name.clone());
+        let old = old.unwrap_or_default();
+        let mut path = speller.rooted_in(first.here.krate, &moved.to);
+        path.push(moved.name.clone());
+        speller.chain(&moved.to, &first.here, &mut self.scan.needs);
+        self.depend(moved.to.krate, &first.here);
+        let shim = moved.change.shim.is_some();
+        let links = uses.iter().all(|one| one.origin == Origin::DocLink);
+        let renamed = old != moved.name;
+        let fixed = uses
+            .iter()
+            .any(|one| untouchable(one.origin, !matches!(one.site, UseSite::Leaf(_))).is_some());
+        let home = first.here == moved.to;
+        let taken = renamed && self.has_name(&first.here, &moved.name);
+        if shim || links || home || (taken && !fixed) {
+            for one in uses {
+                let path = if home {
+                    vec![moved.name.clone()]
+                } else {
+                    path.clone()
+                };
+                self.rename(one, &path, &old);
+            }
+            return;
+        }
+        let alias = (renamed && fixed).then(|| old.clone());
+        if renamed && !fixed {
+            for one in uses {
+                self.rename(one, std::slice::from_ref(&moved.name), &old);
+            }
+        }
+        let list = self.imports.left.entry(body).or_default();
+        let cfg = BTreeSet::new();
+        list.insert(Import { path, alias, cfg });
+    }
+
+    fn has_name(&self, place: &Place, name: &str) -> bool {
+        let world = self.world();
+        let module = self.set.mapping.at(place);
+        let space = module.and_then(|module| world.space(module));
+        space
+            .zip(world.names.get(name))
+            .is_some_and(|(space, sym)| space.names.contains_key(&sym))
+    }
+
+    fn rename(&mut self, one: &Left, path: &[String], old: &str) {
+        let to = path.join("::");
+        let leaf = matches!(one.site, UseSite::Leaf(_));
+        if let Some(why) = untouchable(one.origin, !leaf) {
+            self.scan.not_rewritten.push(NotRewritten {
+                path: self.set.path(one.file),
+                span: one.span,
+                form: Form::Macro,
+                name: old.to_owned(),
+                why: why.to_owned(),
+            });
+            return;
+        }
+        self.scan.rewrites.push(Rewrite {
+            path: self.set.path(one.file),
+            span: one.span,
+            form: if leaf { Form::ImportFrom } else { Form::Path },
+            evidence: Evidence::Resolved,
+            from: old.to_owned(),
+            to,
+            reason: "names what moves".to_owned(),
+            safety: Safety::Safe,
+        });
+        self.replace(one.file, one.site, one.span, path);
+    }
+
+    /// Globs that brought what left: it is imported besides.
+    fn globs(&mut self) {
+        self.public_globs();
+        let mut open: Vec<((FileId, u32), usize)> =
+            std::mem::take(&mut self.scan.globs).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some((leaf, moving)) = open.pop() {
+            if !seen.insert((leaf, moving)) {
+                continue;
+            }
+            let Some(target) = self.speller().glob_target(leaf) else {
+                continue;
+            };
+            match self.way(target, moving) {
+                Way::Glob(further) => open.push((further, moving)),
+                Way::Defined => self.beside(leaf, target, moving),
+                Way::Other => {}
+            }
+        }
+    }
+
+    /// How a module has what moves before.
+    fn way(&self, module: ModuleId, moving: usize) -> Way {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return Way::Other;
+        };
+        let Some(space) = world.space(module) else {
+            return Way::Other;
+        };
+        let mut bindings = space.names.values().flatten();
+        let mut found = Way::Other;
+        let own = bindings.any(|binding| {
+            let same = binding.res == Res::Item(moved.item);
+            match (same, binding.import) {
+                (true, None) => true,
+                (true, Some(import)) if binding.glob => {
+                    found = Way::Glob(import);
+                    false
+                }
+                _ => false,
+            }
+        });
+        if own { Way::Defined } else { found }
+    }
+
+    /// Globs that others see bring what they brought, used here or not.
+    fn public_globs(&mut self) {
+        let world = self.world();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            let res = Res::Item(moved.item);
+            let bindings = world
+                .spaces
+                .iter()
+                .flat_map(|space| space.names.values().flatten())
+                .filter(|binding| binding.glob && binding.res == res);
+            for binding in bindings {
+                let Some(import) = binding.import else {
+                    continue;
+                };
+                if visibility_of(world, import) != Some(VisibilityKind::Private) {
+                    self.scan.globs.insert((import, index));
+                }
+            }
+        }
+    }
+
+    /// Imports what left its module next to the glob that brought it.
+    fn beside(&mut self, leaf: (FileId, u32), target: ModuleId, moving: usize) {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return;
+        };
+        let speller = self.speller();
+        let Some(here) = home_of(world, leaf) else {
+            return;
+        };
+        let place = self.set.mapping.after(here);
+        if place == moved.to && is_of_module(world, leaf) {
+            return;
+        }
+        let old = world
+            .items
+            .get(moved.item.index())
+            .map(|item| item.name.clone());
+        let old = old.unwrap_or_default();
+        if moved.change.shim.is_none() && self.is_imported(target, here, moving) {
+            return;
+        }
+        if self.is_brought(leaf, here, moving) {
+            return;
+        }
+        let mut path = speller.rooted_in(place.krate, &moved.to);
+        path.push(moved.name.clone());
+        speller.chain(&moved.to, &place, &mut self.scan.needs);
+        self.depend(moved.to.krate, &place);
+        let users = self.scan.users.entry(moving).or_default();
+        users.insert(place);
+        let mut tree: String = path
+            .iter()
+            .map(|name| written(name))
+            .collect::<Vec<_>>()
+            .join("::");
+        if old != moved.name {
+            tree = format!("{tree} as {old}");
+        }
+        let Some(fact) = leaf_of(world, leaf) else {
+            return;
+        };
+        let work = self.scan.files.entry(leaf.0).or_default();
+        let list = work.besides.entry(fact.declaration).or_default();
+        list.insert(tree);
+    }
+
+    /// Whether the old module imports what left it, and its glob brings that import here.
+    fn is_imported(&self, target: ModuleId, here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let bodies = world.module(target).map_or(&[][..], |node| &node.bodies);
+        let Some(moved) = self.set.moving(moving) else {
+            return false;
+        };
+        let imported = bodies.iter().any(|body| {
+            let list = self.imports.left.get(body);
+            list.is_some_and(|list| {
+                list.iter()
+                    .any(|import| import.path.last() == Some(&moved.name) && import.alias.is_none())
+            })
+        });
+        imported && crate::resolve::is_within(world, here, target)
+    }
+
+    /// Whether another glob of the same module brings it from its new place.
+    fn is_brought(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return false;
+        };
+        let Some(target) = self.set.mapping.at(&moved.to) else {
+            return false;
+        };
+        let Some(facts) = world.facts(leaf.0) else {
+            return false;
+        };
+        let visibility = visibility_of(world, leaf);
+        facts.leaves.iter().enumerate().any(|(at, other)| {
+            let at = (leaf.0, u32::try_from(at).unwrap_or(u32::MAX));
+            other.kind == LeafKind::Glob
+                && at != leaf
+                && visibility_of(world, at) == visibility
+                && home_of(world, at) == Some(here)
+                && is_of_module(world, at)
+                && self.speller().glob_target(at) == Some(target)
+        })
+    }
+
+    /// Imports that only what left used, or what is spelled anew.
+    fn spent(&mut self) {
+        let world = self.world();
+        let freed = std::mem::take(&mut self.scan.freed_imports);
+        for import in freed {
+            let home = home_of(world, import);
+            let Some(home) = home.filter(|_| is_of_module(world, import)) else {
+                continue;
+            };
+            if !self.is_used(import, home) {
+                let work = self.scan.files.entry(import.0).or_default();
+                work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+            }
+        }
+    }
+
+    fn is_used(&self, import: (FileId, u32), home: ModuleId) -> bool {
+        let world = self.world();
+        let Some(fact) = leaf_of(world, import) else {
+            return true;
+        };
+        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
+        if !private || fact.kind == LeafKind::Glob || self.scan.used_imports.contains(&import) {
+            return true;
+        }
+        let Some(facts) = world.facts(import.0) else {
+            return true;
+        };
+        let bound = fact
+            .alias
+            .or_else(|| facts.segments(fact.segments).last().copied());
+        let Some(bound) = bound else { return true };
+        let name = facts.name(bound.name).to_owned();
+        if self.scan.used_names.contains(&(home, name.clone())) {
+            return true;
+        }
+        self.is_used_elsewhere(import, home, &name) || self.may_be_needed(import, home, &name)
+    }
+
+    /// Whether a file that no other question made us read uses a private import.
+    fn is_used_elsewhere(&self, import: (FileId, u32), home: ModuleId, name: &str) -> bool {
+        let world = self.world();
+        let mut used = false;
+        for (at, source) in world.files.iter().enumerate() {
+            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            let below = source.bodies.iter().any(|body| {
+                let body = world.bodies.get(body.index());
+                body.is_some_and(|body| crate::resolve::is_within(world, body.module, home))
+            });
+            if !below || is_concerned(self.set, file) {
+                continue;
+            }
+            for load in &source.loads {
+                world.visit(*load as usize, &mut |facts, site| {
+                    for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                        let glob = step.glob && facts.name(segment.name) == name;
+                        used |= step.import == Some(import) || glob;
+                    }
+                });
+            }
+        }
+        used
+    }
+
+    /// Whether what stays in a module may call a method of a trait that it imports.
+    fn may_be_needed(&self, import: (FileId, u32), home: ModuleId, name: &str) -> bool {
+        let world = self.world();
+        let results: Vec<Res> = world
+            .space(home)
+            .into_iter()
+            .flat_map(|space| space.names.values().flatten())
+            .filter(|binding| binding.import == Some(import))
+            .map(|binding| binding.res)
+            .collect();
+        let mut methods = BTreeSet::new();
+        let mut bodies: Vec<_> = world
+            .bodies
+            .iter()
+            .filter(|body| crate::resolve::is_within(world, body.module, home))
+            .map(|body| body.file)
+            .collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        for file in bodies {
+            let Some(text) = self.texts.text(&self.set.path(file)) else {
+                continue;
+            };
+            methods.extend(self.methods_that_stay(file, &text));
+        }
+        let usage = traits::Usage::of(world, home, self.texts);
+        let looks = |name: &str| usage.looks_like_trait(name);
+        results.is_empty()
+            || results
+                .iter()
+                .any(|res| traits::is_needed(world, name, *res, &methods, self.texts, &looks))
+    }
+
+    /// Names behind dots in what does not leave a file.
+    fn methods_that_stay(&self, file: FileId, text: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut start = 0;
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
+        for span in chunks.map(|chunk| chunk.span).chain([ByteSpan::empty(end)]) {
+            if span.start > start {
+                found.extend(traits::method_names(text, ByteSpan::new(start, span.start)));
+            }
+            start = start.max(span.end);
+        }
+        found
+    }
+
+    /// The conditions on an import.
+    fn conditions(&self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
+        let world = self.world();
+        let found = world.facts(file).and_then(|facts| {
+            let declaration = facts.leaves.get(leaf as usize)?.declaration;
+            let span = facts.uses.get(declaration as usize)?.span;
+            let text = self.texts.text(&self.set.path(file))?;
+            let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
+            Some(inherit::conditions(&item.attrs))
+        });
+        proc_macro2::extra::invalidate_current_thread_spans();
+        found.unwrap_or_default().into_iter().collect()
+    }
+}
+
+/// How a module has a name.
+enum Way {
+    Defined,
+    Glob((FileId, u32)),
+    Other,
+}
+
+fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> Option<&UseLeaf> {
+    world.facts(file)?.leaves.get(leaf as usize)
+}
+
+fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<VisibilityKind> {
+    let facts = world.facts(file)?;
+    let declaration = facts.leaves.get(leaf as usize)?.declaration;
+    let declaration = facts.uses.get(declaration as usize)?;
+    Some(declaration.visibility.kind)
+}
+
+/// The module that has an import.
+fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
+    let facts = world.facts(file)?;
+    let declaration = facts.leaves.get(leaf as usize)?.declaration;
+    let scope = facts.uses.get(declaration as usize)?.scope;
+    let load = *world.files.get(file.index())?.loads.first()?;
+    let load = world.loads.get(load as usize)?;
+    Some(world.module_of(*load.spaces.get(scope.0 as usize)?))
+}
