@@ -40,6 +40,8 @@ pub(super) struct Said {
     dotted: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
+    /// Whether a macro puts names behind dots: `.$name`.
+    by_macro: bool,
     /// Types and functions that are named.
     pub items: BTreeSet<ItemId>,
     /// `Type::name`
@@ -292,12 +294,24 @@ pub(super) fn words(text: &str, span: ByteSpan, said: &mut Said) {
             }
             said.names.insert(word.to_owned());
         }
+        said.by_macro |= dot && token.is(b'$');
         dot = token.is(b'.');
     }
 }
 
 pub(super) fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
-    let items = || mapping.world.items_of(member.home, &member.of);
+    let world = mapping.world;
+    let items = || {
+        let mut all = world.items_of(member.home, &member.of);
+        let sym = world.names.get(&member.of);
+        let bound = sym.and_then(|sym| world.space(member.home)?.names.get(&sym));
+        all.extend(bound.into_iter().flatten().filter_map(|one| match one.res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        }));
+        all
+    };
+    let by_macro = said.by_macro && said.names.contains(&member.name);
     let named = || items().iter().any(|item| said.items.contains(item));
     let path = || {
         items()
@@ -306,10 +320,12 @@ pub(super) fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool 
     };
     match member.kind {
         MemberKind::Field => {
-            said.dotted.contains(&member.name) || (said.names.contains(&member.name) && named())
+            said.dotted.contains(&member.name)
+                || by_macro
+                || (said.names.contains(&member.name) && named())
         }
         MemberKind::Position => named(),
-        MemberKind::Method => said.dotted.contains(&member.name) || path(),
+        MemberKind::Method => said.dotted.contains(&member.name) || by_macro || path(),
         MemberKind::Associated => path(),
         MemberKind::Function => {
             let functions = mapping.world.items_of(member.home, &member.name);

@@ -21,7 +21,7 @@ use super::{
     imports::{Import, Imports},
     moving::{Chunk, Moving, Set},
     scan::Scan,
-    seen::is_public,
+    seen::is_reachable,
 };
 use crate::{
     facts::{Origin, ScopeId, SourceFacts},
@@ -107,9 +107,15 @@ pub(super) fn arrive(
             ..Arrival::default()
         },
         by_place: BTreeMap::new(),
+        removed: BTreeMap::new(),
     };
     for chunk in &set.chunks {
         arriving.leave(chunk);
+    }
+    arriving.remove();
+    for (file, span, name) in set.renamed_in_place() {
+        let edits = arriving.arrival.edits.entry(set.path(file)).or_default();
+        edits.push(Edit::replace(span, written(&name)));
     }
     for (body, list) in &imports.left {
         arriving.import(*body, list);
@@ -131,9 +137,27 @@ struct Arriving<'s, 'a> {
     texts: &'s dyn Texts,
     arrival: Arrival,
     by_place: BTreeMap<Place, Vec<String>>,
+    /// What leaves each file.
+    removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
 
 impl Arriving<'_, '_> {
+    /// Takes out what left; neighbours go as one.
+    fn remove(&mut self) {
+        for (path, mut spans) in std::mem::take(&mut self.removed) {
+            spans.sort();
+            let mut whole: Vec<ByteSpan> = Vec::new();
+            for span in spans {
+                match whole.last_mut() {
+                    Some(last) if span.start <= last.end => *last = last.cover(span),
+                    _ => whole.push(span),
+                }
+            }
+            let edits = self.arrival.edits.entry(path).or_default();
+            edits.extend(whole.into_iter().map(Edit::delete));
+        }
+    }
+
     /// Takes a text out of its file.
     fn leave(&mut self, chunk: &Chunk) {
         let Some(moving) = self.set.moving(chunk.moving) else {
@@ -150,7 +174,8 @@ impl Arriving<'_, '_> {
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
-        list.push(Edit::delete(removal(&text, chunk.span)));
+        let removed = self.removed.entry(path.clone()).or_default();
+        removed.push(removal(&text, chunk.span));
         self.note(chunk, moving);
         if moving.gives_way() {
             return;
@@ -158,8 +183,13 @@ impl Arriving<'_, '_> {
         let within = self.renamed(chunk, moving, within);
         match cut(&text, chunk.span, within) {
             Ok(moved) => {
+                let head: String = chunk
+                    .inherited
+                    .iter()
+                    .map(|one| format!("{one}\n"))
+                    .collect();
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
-                texts.push(moved);
+                texts.push(format!("{head}{moved}"));
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
         }
@@ -349,7 +379,7 @@ fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String 
         .moving
         .iter()
         .filter(below)
-        .any(|moving| is_public(set, moving));
+        .any(|moving| is_reachable(set, moving));
     let mut reach = Some(home.clone());
     for (at, moving) in set.moving.iter().enumerate() {
         if !below(&moving) {

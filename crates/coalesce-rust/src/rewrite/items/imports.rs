@@ -17,13 +17,13 @@ use super::{
         traits,
         use_tree::LeafChange,
     },
-    moving::Set,
+    moving::{Set, conditions},
     scan::{Borrow, Left, Scan, is_concerned, untouchable},
     walk::{Source, is_of_module},
 };
 use crate::{
-    facts::{LeafKind, Namespaces, Origin, UseLeaf, VisibilityKind},
-    resolve::{BodyId, FileId, ModuleId, Res, UseSite, World},
+    facts::{ItemKind, LeafKind, Namespaces, Origin, UseLeaf, VisibilityKind},
+    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
 };
 
 /// One name that a module imports.
@@ -57,7 +57,9 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> Impor
     settler.traits();
     settler.borrowed();
     settler.loose();
+    settler.left_traits();
     settler.left();
+    settler.inner_globs();
     settler.globs();
     settler.spent();
     settler.imports
@@ -69,6 +71,9 @@ struct Settler<'s, 'a> {
     texts: &'s dyn Texts,
     imports: Imports,
 }
+
+/// How many globs of globs are followed.
+const DEEPEST: usize = 16;
 
 /// What a module has for a name already.
 enum Known {
@@ -227,12 +232,13 @@ impl<'a> Settler<'_, 'a> {
                 let node = world.module(module)?;
                 (self.set.mapping.after(node.parent?), node.name.clone())
             }
-            Source::Import(leaf) | Source::Glob(leaf) => {
-                let mut path = speller.absolute(leaf)?;
-                if matches!(borrow.source, Source::Glob(_)) {
-                    path.push(borrow.name.clone());
-                }
+            Source::Import(leaf) => {
+                let path = speller.absolute(leaf)?;
                 let krate = speller.krate_of(leaf)?;
+                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.needs));
+            }
+            Source::Glob(leaf) => {
+                let (path, krate) = self.through_glob(leaf, borrow, 0)?;
                 return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.needs));
             }
         };
@@ -243,7 +249,58 @@ impl<'a> Settler<'_, 'a> {
         Some(path)
     }
 
-    fn depend(&mut self, krate: crate::resolve::CrateId, by: &Place) {
+    /// The path of what a glob brings, as its crate says it, without a way through imports that
+    /// are private to somebody.
+    fn through_glob(
+        &mut self,
+        leaf: (FileId, u32),
+        borrow: &Borrow,
+        depth: usize,
+    ) -> Option<(Vec<String>, CrateId)> {
+        let (world, speller) = (self.world(), self.speller());
+        let outside = |speller: &Speller<'_>| {
+            let mut path = speller.absolute(leaf)?;
+            path.push(borrow.name.clone());
+            Some((path, speller.krate_of(leaf)?))
+        };
+        let Some(target) = speller.glob_target(leaf) else {
+            return outside(&speller);
+        };
+        let sym = world.names.get(&borrow.name)?;
+        let bindings = world.space(target).and_then(|space| space.names.get(&sym));
+        let wanted = |res: Res| borrow.results.iter().any(|(known, _)| *known == res);
+        let binding = bindings.into_iter().flatten().find(|one| wanted(one.res));
+        let Some(binding) = binding else {
+            return outside(&speller);
+        };
+        match binding.import {
+            Some(import) if binding.glob && depth < DEEPEST => {
+                self.through_glob(import, borrow, depth + 1)
+            }
+            Some(import) if !binding.glob => {
+                Some((speller.absolute(import)?, speller.krate_of(import)?))
+            }
+            Some(_) => None,
+            None => {
+                match binding.res {
+                    Res::Item(item) => self.scan.needs.push(Need {
+                        subject: Subject::Item(item),
+                        by: borrow.to.clone(),
+                    }),
+                    Res::Module(module) => {
+                        speller.see_module(module, &borrow.to, &mut self.scan.needs);
+                    }
+                    _ => {}
+                }
+                let place = self.set.mapping.after(target);
+                let mut path = speller.rooted(&place);
+                path.push(borrow.name.clone());
+                Some((path, place.krate))
+            }
+        }
+    }
+
+    fn depend(&mut self, krate: CrateId, by: &Place) {
         if krate != by.krate {
             self.scan.needs.push(Need {
                 subject: Subject::Crate(krate, Purpose::Code),
@@ -300,10 +357,13 @@ impl<'a> Settler<'_, 'a> {
             );
             return;
         };
-        let own = match first.source {
+        let mut own = match first.source {
             Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
             _ => BTreeSet::new(),
         };
+        for (res, _) in &first.results {
+            own.extend(self.conditions_of(*res));
+        }
         let mut users = borrows.iter().map(|borrow| &borrow.cfg);
         let mut cfg = users.next().cloned().unwrap_or_default();
         for other in users {
@@ -487,8 +547,8 @@ impl<'a> Settler<'_, 'a> {
                 self.rename(one, std::slice::from_ref(&moved.name), &old);
             }
         }
+        let cfg = self.conditions_of(Res::Item(moved.item));
         let list = self.imports.left.entry(body).or_default();
-        let cfg = BTreeSet::new();
         list.insert(Import { path, alias, cfg });
     }
 
@@ -587,9 +647,156 @@ impl<'a> Settler<'_, 'a> {
                 let Some(import) = binding.import else {
                     continue;
                 };
-                if visibility_of(world, import) != Some(VisibilityKind::Private) {
+                let public = visibility_of(world, import) != Some(VisibilityKind::Private);
+                if public || self.needs_trait(import, moved.item) {
                     self.scan.globs.insert((import, index));
                 }
+            }
+        }
+    }
+
+    /// Whether the code that a glob serves may call methods of a trait that it brings.
+    fn needs_trait(&self, leaf: (FileId, u32), item: ItemId) -> bool {
+        let world = self.world();
+        let scope = world.facts(leaf.0).and_then(|facts| {
+            let declaration = facts.leaves.get(leaf.1 as usize)?.declaration;
+            facts.scope(facts.uses.get(declaration as usize)?.scope)
+        });
+        let text = self.texts.text(&self.set.path(leaf.0));
+        let (Some(scope), Some(text)) = (scope, text) else {
+            return false;
+        };
+        let methods = traits::method_names(&text, scope.span);
+        self.is_trait_with(item, &methods)
+    }
+
+    fn is_trait_with(&self, item: ItemId, methods: &BTreeSet<String>) -> bool {
+        traits::is_needed(
+            self.world(),
+            "",
+            Res::Item(item),
+            methods,
+            self.texts,
+            &|_| false,
+        )
+    }
+
+    /// Traits that left, where the old module calls their methods without naming them.
+    fn left_traits(&mut self) {
+        let world = self.world();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            if moved.kind != ItemKind::Trait || moved.to == self.set.mapping.after(moved.home) {
+                continue;
+            }
+            let bodies = world
+                .module(moved.home)
+                .map_or(&[][..], |node| &node.bodies);
+            for id in bodies {
+                let Some(body) = world.bodies.get(id.index()) else {
+                    continue;
+                };
+                let known = self
+                    .scan
+                    .left
+                    .iter()
+                    .any(|one| one.moving == index && one.body == *id);
+                let text = self.texts.text(&self.set.path(body.file));
+                let Some(text) = text.filter(|_| !known) else {
+                    continue;
+                };
+                let methods = self.methods_that_stay(body.file, &text);
+                if !self.is_trait_with(moved.item, &methods) {
+                    continue;
+                }
+                let here = self.set.mapping.after(moved.home);
+                let speller = self.speller();
+                let mut path = speller.rooted_in(here.krate, &moved.to);
+                path.push(moved.name.clone());
+                speller.chain(&moved.to, &here, &mut self.scan.needs);
+                self.depend(moved.to.krate, &here);
+                let users = self.scan.users.entry(index).or_default();
+                users.insert(here);
+                let alias = moved.change.shim.is_some().then(|| "_".to_owned());
+                let cfg = self.conditions_of(Res::Item(moved.item));
+                let list = self.imports.left.entry(*id).or_default();
+                list.insert(Import { path, alias, cfg });
+            }
+        }
+    }
+
+    /// Globs inside moved text: what only their old place let them bring is imported besides.
+    fn inner_globs(&mut self) {
+        let world = self.world();
+        for chunk in &self.set.chunks {
+            let (Some(moving), Some(facts)) =
+                (self.set.moving(chunk.moving), world.facts(chunk.file))
+            else {
+                continue;
+            };
+            let text = self.texts.text(&self.set.path(chunk.file));
+            let Some(text) = text.filter(|_| !moving.gives_way()) else {
+                continue;
+            };
+            let leaves = facts.leaves.iter().enumerate();
+            for (at, leaf) in leaves {
+                if leaf.kind == LeafKind::Glob && chunk.span.contains(leaf.span) {
+                    let leaf = (chunk.file, u32::try_from(at).unwrap_or(u32::MAX));
+                    let methods = traits::method_names(&text, chunk.span);
+                    self.inner_glob(leaf, &moving.to, &methods);
+                }
+            }
+        }
+    }
+
+    fn inner_glob(&mut self, leaf: (FileId, u32), to: &Place, methods: &BTreeSet<String>) {
+        let (world, speller) = (self.world(), self.speller());
+        let target = speller.glob_target(leaf);
+        let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)?))) else {
+            return;
+        };
+        let usage = traits::Usage::of(world, target, self.texts);
+        let looks = |name: &str| usage.looks_like_trait(name);
+        let mut names: Vec<_> = space.names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
+            let name = world.names.text(*sym).to_string();
+            let said = self.scan.used_inner.contains(&(leaf, name.clone()));
+            for binding in bindings {
+                let seen = speller.sees(to, binding.reach, target);
+                let needed = said
+                    || traits::is_needed(world, &name, binding.res, methods, self.texts, &looks);
+                if seen || !needed {
+                    continue;
+                }
+                let Some(import) = binding.import else {
+                    if let Res::Item(item) = binding.res {
+                        let by = to.clone();
+                        let subject = Subject::Item(item);
+                        self.scan.needs.push(Need { subject, by });
+                    }
+                    continue;
+                };
+                let (Some(path), Some(krate), Some(fact)) = (
+                    speller.absolute(import).filter(|_| !binding.glob),
+                    speller.krate_of(import),
+                    leaf_of(world, leaf),
+                ) else {
+                    continue;
+                };
+                let path = speller.said_in(path, krate, to, &mut self.scan.needs);
+                let mut tree: String = path
+                    .iter()
+                    .map(|one| written(one))
+                    .collect::<Vec<_>>()
+                    .join("::");
+                if path.last() != Some(&name) {
+                    tree = format!("{tree} as {name}");
+                }
+                let work = self.scan.files.entry(leaf.0).or_default();
+                work.besides
+                    .entry(fact.declaration)
+                    .or_default()
+                    .insert(tree);
             }
         }
     }
@@ -792,6 +999,25 @@ impl<'a> Settler<'_, 'a> {
             start = start.max(span.end);
         }
         found
+    }
+
+    /// The conditions on the only definition of an item.
+    fn conditions_of(&self, res: Res) -> BTreeSet<String> {
+        let (Res::Item(item) | Res::Variant(item, _)) = res else {
+            return BTreeSet::new();
+        };
+        let world = self.world();
+        let node = world.items.get(item.index());
+        let [(file, at)] = node.map_or(&[][..], |node| &node.definitions) else {
+            return BTreeSet::new();
+        };
+        let fact = world
+            .facts(*file)
+            .and_then(|facts| facts.items.get(*at as usize));
+        let text = self.texts.text(&self.set.path(*file));
+        let own = fact.filter(|fact| fact.conditional).zip(text);
+        own.and_then(|(fact, text)| Some(conditions(fact.span.of(&text)?)))
+            .unwrap_or_default()
     }
 
     /// The conditions on an import.

@@ -6,6 +6,7 @@
 //! by where they stand and do not move.
 
 mod arrive;
+mod conditions;
 mod imports;
 mod macros;
 mod moving;
@@ -47,6 +48,8 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let mut scan = scan::scan(&set, texts);
     let imports = imports::settle(&set, &mut scan, texts);
     plan.refusals.extend(macros::check(&set, &scan));
+    plan.refusals.extend(macros::fragments(&set, texts));
+    plan.refusals.extend(conditions::check(&set, &scan));
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);
     let mut add = |more: BTreeMap<TreePath, Vec<Edit>>| {

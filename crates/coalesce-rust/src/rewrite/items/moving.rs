@@ -43,8 +43,10 @@ pub(super) struct Chunk {
     pub span: ByteSpan,
     /// Index into the file's items; `None` for an `impl`.
     pub definition: Option<u32>,
-    /// The conditions on it, as attributes.
+    /// The conditions on it, as attributes, those of its old module included.
     pub cfg: BTreeSet<String>,
+    /// Conditions and allowed lints that it had from the modules around it and has to say itself.
+    pub inherited: Vec<String>,
 }
 
 /// Everything that leaves at once.
@@ -88,6 +90,23 @@ impl<'a> Set<'a> {
 
     pub fn moving(&self, at: usize) -> Option<&Moving<'a>> {
         self.moving.get(at)
+    }
+
+    /// Where the definitions are that get another name in their module.
+    pub fn renamed_in_place(&self) -> Vec<(FileId, ByteSpan, String)> {
+        let mut found = Vec::new();
+        for moving in &self.moving {
+            let node = self.world().items.get(moving.item.index());
+            if moving.gives_way() || moving.to != self.mapping.after(moving.home) {
+                continue;
+            }
+            for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+                let fact = self.world().facts(*file);
+                let fact = fact.and_then(|facts| facts.items.get(*at as usize));
+                found.extend(fact.map(|fact| (*file, fact.name.span, moving.name.clone())));
+            }
+        }
+        found
     }
 
     /// The piece of text that holds a byte, if that leaves.
@@ -263,12 +282,21 @@ impl<'a> Set<'a> {
             return None;
         }
         let text = texts.text(&self.path(file))?;
+        let inherited = if node.gives_way() {
+            Vec::new()
+        } else {
+            inherit::around_item(self.mapping, node.home, file, &node.to, texts)
+        };
+        let mut cfg = conditions(span.of(&text).unwrap_or_default());
+        let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));
+        cfg.extend(known.cloned());
         Some(Chunk {
             moving,
             file,
             span: lines::with_comments_above(&text, span),
             definition,
-            cfg: conditions(span.of(&text).unwrap_or_default()),
+            cfg,
+            inherited,
         })
     }
 
@@ -279,7 +307,7 @@ impl<'a> Set<'a> {
 }
 
 /// The conditions of an item's text, as attributes.
-fn conditions(text: &str) -> BTreeSet<String> {
+pub(super) fn conditions(text: &str) -> BTreeSet<String> {
     let parsed = syn::parse_str::<syn::Item>(text).ok();
     let found = parsed.as_ref().map(|item| match item {
         syn::Item::Const(item) => inherit::conditions(&item.attrs),

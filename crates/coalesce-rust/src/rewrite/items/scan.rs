@@ -76,6 +76,8 @@ pub(super) struct Scan {
     pub freed_imports: BTreeSet<(FileId, u32)>,
     /// Names that globs of a module bring to text which stays.
     pub used_names: BTreeSet<(ModuleId, String)>,
+    /// Names that globs inside moved text bring to it.
+    pub used_inner: BTreeSet<((FileId, u32), String)>,
     /// Macros seen by where they stand, and where they have to be seen.
     pub macros: BTreeMap<(ItemId, Place), (FileId, ByteSpan)>,
     /// Names that lead nowhere known, in moved text.
@@ -160,6 +162,11 @@ impl Pass<'_, '_> {
         let respelled = walk.broken.is_some() && !matches!(site.site, UseSite::Leaf(_));
         if chunk.is_some() || respelled {
             self.free(site);
+            let glob = site.trace.steps.first().filter(|step| step.glob);
+            if let Some(import) = glob.and_then(|step| step.import) {
+                let name = facts.name(first.name).to_owned();
+                self.scan.used_inner.insert((import, name));
+            }
         } else {
             self.uses(facts, site);
         }

@@ -16,7 +16,7 @@ use super::{
     scan::Scan,
 };
 use crate::{
-    facts::{SourceFacts, Visibility, VisibilityKind},
+    facts::{ItemKind, SourceFacts, Visibility, VisibilityKind},
     resolve::{Body, FileId, ModuleId, Reach, Res, is_within},
 };
 
@@ -69,6 +69,7 @@ fn visibility(
     };
     let crosses = set.mapping.krate(moving.home) != moving.to.krate;
     match written.kind {
+        VisibilityKind::Public if is_narrowed(set, moving) => Some("pub(crate) ".to_owned()),
         VisibilityKind::Public => None,
         VisibilityKind::Crate if !crosses => None,
         _ => Some(reach.visibility(&moving.to)),
@@ -422,7 +423,38 @@ fn outside(set: &Set<'_>, file: FileId, span: ByteSpan) -> Vec<ByteSpan> {
     found
 }
 
-/// Whether what moves was for everybody before.
+/// Whether `pub` would show to other crates what they could not name before. Types keep their
+/// `pub`: interfaces may be made of them.
+fn is_narrowed(set: &Set<'_>, moving: &Moving<'_>) -> bool {
+    let value = matches!(
+        moving.kind,
+        ItemKind::Function | ItemKind::Const | ItemKind::Static
+    );
+    value
+        && set.mapping.krate(moving.home) == moving.to.krate
+        && is_reachable_after(set.mapping, &moving.to)
+        && !is_reachable(set, moving)
+}
+
+/// Whether other crates could name what moves, or it is re-exported as if they could.
+pub(super) fn is_reachable(set: &Set<'_>, moving: &Moving<'_>) -> bool {
+    let home = set.mapping.after(moving.home);
+    let reexported = || {
+        let mut all = set
+            .world()
+            .spaces
+            .iter()
+            .flat_map(|space| space.names.values().flatten());
+        all.any(|binding| {
+            binding.import.is_some()
+                && binding.reach == Reach::Public
+                && binding.res == Res::Item(moving.item)
+        })
+    };
+    is_public(set, moving) && (is_reachable_after(set.mapping, &home) || reexported())
+}
+
+/// Whether what moves was for everybody who could name its module.
 pub(super) fn is_public(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     let world = set.world();
     let bindings = world.space(moving.home).map(|space| &space.names);
