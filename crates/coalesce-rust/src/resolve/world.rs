@@ -522,6 +522,9 @@ impl World {
         let sym = self.names.get(last)?;
         let module = *self.modules_named(parent).first()?;
         let bindings = self.space(module)?.names.get(&sym)?;
+        if let Some(id) = self.item_shim(module, last) {
+            return Some(ItemPlace::Shim(id));
+        }
         let own = bindings.iter().find_map(|binding| match binding.res {
             Res::Item(item) if binding.import.is_none() => Some(item),
             _ => None,
@@ -531,6 +534,16 @@ impl World {
         }
         let target = bindings.first()?.res;
         Some(ItemPlace::Reexport(self.name_of(&self.target(target))))
+    }
+
+    /// The manifest that left a shim of this name in a module.
+    fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
+        let bodies = self.module(module)?.bodies.iter();
+        let mut facts = bodies.filter_map(|body| self.facts(self.bodies.get(body.index())?.file));
+        facts.find_map(|facts| {
+            let shim = facts.item_shims.iter().find(|(_, known)| **known == *name)?;
+            Some(shim.0.to_string())
+        })
     }
 
     pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {

@@ -13,7 +13,7 @@ use super::{
         lines,
         mapping::refusal,
         place::Place,
-        shims::Shims,
+        shims::Shims as ModuleShims,
         sight::Needs,
         spell::written,
         structure::Structure,
@@ -22,6 +22,7 @@ use super::{
     moving::{Chunk, Moving, Set},
     scan::Scan,
     seen::is_reachable,
+    shims::Shims,
 };
 use crate::{
     facts::{Origin, ScopeId, SourceFacts},
@@ -94,7 +95,7 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
 pub(super) fn arrive(
     set: &Set<'_>,
     structure: &Structure,
-    imports: &Imports,
+    (imports, shims): (&Imports, &Shims),
     scan: &Scan,
     edits: BTreeMap<TreePath, Vec<Edit>>,
     texts: &dyn Texts,
@@ -109,8 +110,8 @@ pub(super) fn arrive(
         by_place: BTreeMap::new(),
         removed: BTreeMap::new(),
     };
-    for chunk in &set.chunks {
-        arriving.leave(chunk);
+    for (index, chunk) in set.chunks.iter().enumerate() {
+        arriving.leave(chunk, shims.texts.get(&index));
     }
     arriving.remove();
     for (file, span, name) in set.renamed_in_place() {
@@ -159,7 +160,7 @@ impl Arriving<'_, '_> {
     }
 
     /// Takes a text out of its file.
-    fn leave(&mut self, chunk: &Chunk) {
+    fn leave(&mut self, chunk: &Chunk, shim: Option<&String>) {
         let Some(moving) = self.set.moving(chunk.moving) else {
             return;
         };
@@ -174,8 +175,16 @@ impl Arriving<'_, '_> {
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
-        let removed = self.removed.entry(path.clone()).or_default();
-        removed.push(removal(&text, chunk.span));
+        if let Some(shim) = shim {
+            let line = lines::line_break(&text);
+            let indent = lines::prefix(&text, chunk.span.start).unwrap_or_default();
+            let shim = lines::reindented(shim, "", indent);
+            let shim = shim.trim_start().replace('\n', line);
+            list.push(Edit::replace(chunk.span, shim));
+        } else {
+            let removed = self.removed.entry(path.clone()).or_default();
+            removed.push(removal(&text, chunk.span));
+        }
         self.note(chunk, moving);
         if moving.gives_way() {
             return;
@@ -323,7 +332,7 @@ impl Arriving<'_, '_> {
         scan: &Scan,
         by_place: &BTreeMap<Place, Vec<String>>,
     ) {
-        let (needs, shims) = (Needs::default(), Shims::default());
+        let (needs, shims) = (Needs::default(), ModuleShims::default());
         let edits = std::mem::take(&mut self.arrival.edits);
         let (set, texts) = (self.set, self.texts);
         let mut placing = Placing::new(set.mapping, structure, &needs, &shims, texts, edits);

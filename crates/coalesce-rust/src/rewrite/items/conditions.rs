@@ -53,7 +53,7 @@ fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Fin
         .chunks
         .iter()
         .any(|chunk| chunk.moving == at && chunk.definition.is_none());
-    let who = if moving.change.shim.is_some() {
+    let who = if moving.shim {
         Some("its shim is there without".to_owned())
     } else if impls {
         Some("its `impl`s count without".to_owned())

@@ -19,6 +19,7 @@ use super::{
     },
     moving::{Set, conditions},
     scan::{Borrow, Left, Scan, is_concerned, untouchable},
+    shims::Shims,
     walk::{Source, is_of_module},
 };
 use crate::{
@@ -47,13 +48,19 @@ pub(super) struct Imports {
 }
 
 /// Works the imports out; sites that cannot have them are spelled anew.
-pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> Imports {
+pub(super) fn settle(
+    set: &Set<'_>,
+    scan: &mut Scan,
+    shims: &Shims,
+    texts: &dyn Texts,
+) -> Imports {
     let mut settler = Settler {
         set,
         scan,
         texts,
         imports: Imports::default(),
     };
+    settler.shims(shims);
     settler.traits();
     settler.borrowed();
     settler.loose();
@@ -90,6 +97,50 @@ impl<'a> Settler<'_, 'a> {
     fn speller(&self) -> Speller<'a> {
         Speller {
             mapping: self.set.mapping,
+        }
+    }
+
+    /// What shims have to see: the way to what they forward to, and the types of signatures.
+    fn shims(&mut self, shims: &Shims) {
+        let world = self.world();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            if !moved.shim {
+                continue;
+            }
+            let here = self.set.mapping.after(moved.home);
+            self.speller().chain(&moved.to, &here, &mut self.scan.needs);
+            self.depend(moved.to.krate, &here);
+            self.scan.users.entry(index).or_default().insert(here.clone());
+            for name in shims.needed.get(&index).into_iter().flatten() {
+                let bindings = world
+                    .space(moved.home)
+                    .zip(world.names.get(name))
+                    .and_then(|(space, sym)| space.names.get(&sym));
+                for binding in bindings.into_iter().flatten() {
+                    self.scan.used_imports.extend(binding.import);
+                    self.imported_back(moved.home, binding.res, &here);
+                }
+            }
+        }
+    }
+
+    /// A type of a signature that left without a shim.
+    fn imported_back(&mut self, home: ModuleId, res: Res, here: &Place) {
+        let moved = match res {
+            Res::Item(item) => self.set.of(item).and_then(|at| Some((at, self.set.moving(at)?))),
+            _ => None,
+        };
+        let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {
+            return;
+        };
+        let bodies = self.world().module(home).map_or(&[][..], |node| &node.bodies);
+        let mut path = self.speller().rooted_in(here.krate, &moved.to);
+        path.push(moved.name.clone());
+        self.scan.users.entry(index).or_default().insert(here.clone());
+        if let Some(body) = bodies.first() {
+            let list = self.imports.left.entry(*body).or_default();
+            let (alias, cfg) = (None, BTreeSet::new());
+            list.insert(Import { path, alias, cfg });
         }
     }
 
@@ -522,7 +573,7 @@ impl<'a> Settler<'_, 'a> {
         path.push(moved.name.clone());
         speller.chain(&moved.to, &first.here, &mut self.scan.needs);
         self.depend(moved.to.krate, &first.here);
-        let shim = moved.change.shim.is_some();
+        let shim = moved.shim;
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
         let renamed = old != moved.name;
         let fixed = uses
@@ -716,7 +767,7 @@ impl<'a> Settler<'_, 'a> {
                 self.depend(moved.to.krate, &here);
                 let users = self.scan.users.entry(index).or_default();
                 users.insert(here);
-                let alias = moved.change.shim.is_some().then(|| "_".to_owned());
+                let alias = moved.shim.then(|| "_".to_owned());
                 let cfg = self.conditions_of(Res::Item(moved.item));
                 let list = self.imports.left.entry(*id).or_default();
                 list.insert(Import { path, alias, cfg });
@@ -820,7 +871,7 @@ impl<'a> Settler<'_, 'a> {
             .get(moved.item.index())
             .map(|item| item.name.clone());
         let old = old.unwrap_or_default();
-        if moved.change.shim.is_none() && self.is_imported(target, here, moving) {
+        if !moved.shim && self.is_imported(target, here, moving) {
             return;
         }
         if self.is_brought(leaf, here, moving) {

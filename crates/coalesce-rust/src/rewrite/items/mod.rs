@@ -12,6 +12,7 @@ mod macros;
 mod moving;
 mod scan;
 mod seen;
+mod shims;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -46,7 +47,9 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
             .filter_map(|moving| arrive::closed(&set, &structure, &moving.to)),
     );
     let mut scan = scan::scan(&set, texts);
-    let imports = imports::settle(&set, &mut scan, texts);
+    let shims = shims::write(&set, texts);
+    plan.notes.extend(shims.notes.iter().cloned());
+    let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(conditions::check(&set, &scan));
@@ -73,7 +76,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
     plan.not_rewritten.append(&mut scan.not_rewritten);
-    let arrival = arrive::arrive(&set, &structure, &imports, &scan, edits, texts);
+    let arrival = arrive::arrive(&set, &structure, (&imports, &shims), &scan, edits, texts);
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;

@@ -8,10 +8,11 @@ use super::super::{
     inherit, lines,
     mapping::{Mapping, refusal},
     place::Place,
+    public::is_public,
 };
 use crate::{
     facts::{ItemKind, Origin, SourceFacts},
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
 };
 
 /// An item that gives up its name.
@@ -25,6 +26,8 @@ pub(super) struct Moving<'a> {
     pub to: Place,
     /// Its name after.
     pub name: String,
+    /// Whether a shim stays: one is asked for, and somebody outside the crate can name the item.
+    pub shim: bool,
 }
 
 impl Moving<'_> {
@@ -176,6 +179,9 @@ impl<'a> Set<'a> {
                 home,
                 to: to.clone(),
                 name: name.clone(),
+                shim: change.shim.is_some()
+                    && is_public(self.mapping, home)
+                    && is_bound_public(world, home, item),
             });
         }
         Ok(())
@@ -304,6 +310,17 @@ impl<'a> Set<'a> {
         let file = self.world().files.get(file.index());
         file.map_or_else(TreePath::root, |file| file.path.clone())
     }
+}
+
+/// Whether a module shows an item that it defines to everybody.
+pub(super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
+    let bindings = world.space(home).map(|space| &space.names);
+    let mut all = bindings.into_iter().flat_map(|names| names.values().flatten());
+    all.any(|binding| {
+        binding.import.is_none()
+            && binding.res == Res::Item(item)
+            && binding.reach == Reach::Public
+    })
 }
 
 /// The conditions of an item's text, as attributes.

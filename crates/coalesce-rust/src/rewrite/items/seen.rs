@@ -12,7 +12,7 @@ use super::{
         public::is_reachable_after,
         sight::Need,
     },
-    moving::{Chunk, Moving, Set},
+    moving::{Chunk, Moving, Set, is_bound_public},
     scan::Scan,
 };
 use crate::{
@@ -451,19 +451,7 @@ pub(super) fn is_reachable(set: &Set<'_>, moving: &Moving<'_>) -> bool {
                 && binding.res == Res::Item(moving.item)
         })
     };
-    is_public(set, moving) && (is_reachable_after(set.mapping, &home) || reexported())
+    is_bound_public(set.world(), moving.home, moving.item)
+        && (is_reachable_after(set.mapping, &home) || reexported())
 }
 
-/// Whether what moves was for everybody who could name its module.
-pub(super) fn is_public(set: &Set<'_>, moving: &Moving<'_>) -> bool {
-    let world = set.world();
-    let bindings = world.space(moving.home).map(|space| &space.names);
-    let mut all = bindings
-        .into_iter()
-        .flat_map(|names| names.values().flatten());
-    all.any(|binding| {
-        binding.import.is_none()
-            && binding.res == Res::Item(moving.item)
-            && binding.reach == Reach::Public
-    })
-}
