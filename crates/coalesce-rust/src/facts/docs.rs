@@ -32,7 +32,9 @@ pub(super) fn item_shims(text: &str) -> Vec<(Box<str>, Box<str>)> {
     if !text.contains(marker) {
         return Vec::new();
     }
-    let lines = text.lines().filter_map(|line| line.trim().strip_prefix(marker));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(marker));
     lines
         .filter_map(|rest| rest.trim().split_once(' '))
         .map(|(id, name)| (id.into(), name.trim().into()))

@@ -541,7 +541,10 @@ impl World {
         let bodies = self.module(module)?.bodies.iter();
         let mut facts = bodies.filter_map(|body| self.facts(self.bodies.get(body.index())?.file));
         facts.find_map(|facts| {
-            let shim = facts.item_shims.iter().find(|(_, known)| **known == *name)?;
+            let shim = facts
+                .item_shims
+                .iter()
+                .find(|(_, known)| **known == *name)?;
             Some(shim.0.to_string())
         })
     }

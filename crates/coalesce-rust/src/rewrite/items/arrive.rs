@@ -430,6 +430,7 @@ fn declarations(list: &BTreeSet<Import>) -> Vec<String> {
         };
         let name = written(last);
         let name = match &import.alias {
+            Some(alias) if alias == "_" => format!("{name} as _"),
             Some(alias) => format!("{name} as {}", written(alias)),
             None => name,
         };

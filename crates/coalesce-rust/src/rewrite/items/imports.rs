@@ -23,7 +23,8 @@ use super::{
     walk::{Source, is_of_module},
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Namespaces, Origin, UseLeaf, VisibilityKind},
+    facts::{ItemKind, LeafKind, MacroReading, Namespaces, Origin, UseLeaf, VisibilityKind},
+    lexer,
     resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
 };
 
@@ -48,12 +49,7 @@ pub(super) struct Imports {
 }
 
 /// Works the imports out; sites that cannot have them are spelled anew.
-pub(super) fn settle(
-    set: &Set<'_>,
-    scan: &mut Scan,
-    shims: &Shims,
-    texts: &dyn Texts,
-) -> Imports {
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn Texts) -> Imports {
     let mut settler = Settler {
         set,
         scan,
@@ -65,6 +61,7 @@ pub(super) fn settle(
     settler.borrowed();
     settler.loose();
     settler.left_traits();
+    settler.left_words();
     settler.left();
     settler.inner_globs();
     settler.globs();
@@ -110,7 +107,11 @@ impl<'a> Settler<'_, 'a> {
             let here = self.set.mapping.after(moved.home);
             self.speller().chain(&moved.to, &here, &mut self.scan.needs);
             self.depend(moved.to.krate, &here);
-            self.scan.users.entry(index).or_default().insert(here.clone());
+            self.scan
+                .users
+                .entry(index)
+                .or_default()
+                .insert(here.clone());
             for name in shims.needed.get(&index).into_iter().flatten() {
                 let bindings = world
                     .space(moved.home)
@@ -127,16 +128,26 @@ impl<'a> Settler<'_, 'a> {
     /// A type of a signature that left without a shim.
     fn imported_back(&mut self, home: ModuleId, res: Res, here: &Place) {
         let moved = match res {
-            Res::Item(item) => self.set.of(item).and_then(|at| Some((at, self.set.moving(at)?))),
+            Res::Item(item) => self
+                .set
+                .of(item)
+                .and_then(|at| Some((at, self.set.moving(at)?))),
             _ => None,
         };
         let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {
             return;
         };
-        let bodies = self.world().module(home).map_or(&[][..], |node| &node.bodies);
+        let bodies = self
+            .world()
+            .module(home)
+            .map_or(&[][..], |node| &node.bodies);
         let mut path = self.speller().rooted_in(here.krate, &moved.to);
         path.push(moved.name.clone());
-        self.scan.users.entry(index).or_default().insert(here.clone());
+        self.scan
+            .users
+            .entry(index)
+            .or_default()
+            .insert(here.clone());
         if let Some(body) = bodies.first() {
             let list = self.imports.left.entry(*body).or_default();
             let (alias, cfg) = (None, BTreeSet::new());
@@ -236,6 +247,20 @@ impl<'a> Settler<'_, 'a> {
         if same { Known::Same } else { Known::Another }
     }
 
+    /// Whether a module has a trait in scope under no name.
+    fn has_unnamed(&self, place: &Place, results: &[(Res, Namespaces)]) -> bool {
+        let world = self.world();
+        let module = self.set.mapping.at(place);
+        let space = module.and_then(|module| world.space(module));
+        let bindings = space
+            .zip(world.names.get("_"))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        bindings
+            .into_iter()
+            .flatten()
+            .any(|known| results.iter().any(|(res, _)| *res == known.res))
+    }
+
     fn is_leaving(&self, res: Res, defined: bool) -> bool {
         defined && matches!(res, Res::Item(item) if self.set.of(item).is_some())
     }
@@ -271,10 +296,7 @@ impl<'a> Settler<'_, 'a> {
             Source::Moved(moving) => return Some(after(self.set, moving)?.0),
             Source::Item(item) => {
                 let node = world.items.get(item.index())?;
-                self.scan.needs.push(Need {
-                    subject: Subject::Item(item),
-                    by: borrow.to.clone(),
-                });
+                self.see_item(node.module, item, &borrow.to);
                 (self.set.mapping.after(node.module), node.name.clone())
             }
             Source::Module(module) => {
@@ -334,10 +356,7 @@ impl<'a> Settler<'_, 'a> {
             Some(_) => None,
             None => {
                 match binding.res {
-                    Res::Item(item) => self.scan.needs.push(Need {
-                        subject: Subject::Item(item),
-                        by: borrow.to.clone(),
-                    }),
+                    Res::Item(item) => self.see_item(target, item, &borrow.to),
                     Res::Module(module) => {
                         speller.see_module(module, &borrow.to, &mut self.scan.needs);
                     }
@@ -349,6 +368,22 @@ impl<'a> Settler<'_, 'a> {
                 Some((path, place.krate))
             }
         }
+    }
+
+    /// Notes that an item which `home` defines has to be seen from a place, unless it is anyway.
+    fn see_item(&mut self, home: ModuleId, item: ItemId, by: &Place) {
+        let names = self.world().space(home).map(|space| &space.names);
+        let mut own = names
+            .into_iter()
+            .flat_map(|names| names.values().flatten())
+            .filter(|binding| binding.import.is_none() && binding.res == Res::Item(item));
+        if own.any(|binding| self.speller().sees(by, binding.reach, home)) {
+            return;
+        }
+        self.scan.needs.push(Need {
+            subject: Subject::Item(item),
+            by: by.clone(),
+        });
     }
 
     fn depend(&mut self, krate: CrateId, by: &Place) {
@@ -386,7 +421,11 @@ impl<'a> Settler<'_, 'a> {
         let several = borrows.iter().any(|borrow| borrow.source != first.source);
         let methods = |borrow: &&Borrow| matches!(borrow.site, UseSite::ExternCrate(_));
         match self.known(place, name, &results) {
-            _ if name == "_" => {}
+            _ if name == "_" => {
+                if self.has_unnamed(place, &results) {
+                    return;
+                }
+            }
             Known::Same => return,
             Known::Another => return self.respell(borrows),
             Known::Nothing => {}
@@ -503,11 +542,17 @@ impl<'a> Settler<'_, 'a> {
     /// Names that nothing known brings: preludes, macros. The new place must not have them for
     /// something else.
     fn loose(&mut self) {
+        self.carry_globs();
         let loose = std::mem::take(&mut self.scan.loose);
-        for ((place, name), (file, span, _site, origin)) in loose {
+        for ((place, name, site), (file, span, origin)) in loose {
             let Some(other) = self.shadowed(&place, &name, origin) else {
                 continue;
             };
+            if name == "Result" && untouchable(origin, true).is_none() {
+                let path = ["core", "result", "Result"].map(str::to_owned);
+                self.replace(file, site, span, &path);
+                continue;
+            }
             let finding = Finding {
                 span: Some(span),
                 ..refusal(
@@ -516,6 +561,84 @@ impl<'a> Settler<'_, 'a> {
                 )
             };
             self.scan.refusals.push(finding);
+        }
+    }
+
+    /// What cannot be seen may come from globs that lead out of the tree, or be what a derive macro
+    /// writes: those imports go along.
+    fn carry_globs(&mut self) {
+        let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
+        for chunk in &self.set.chunks {
+            let Some(moving) = self.set.moving(chunk.moving) else {
+                continue;
+            };
+            if moving.gives_way() {
+                continue;
+            }
+            let unknown = self
+                .scan
+                .loose
+                .iter()
+                .any(|((place, name, _), (file, span, origin))| {
+                    *file == chunk.file
+                        && chunk.span.contains(*span)
+                        && *place == moving.to
+                        && may_be_imported(name, *origin)
+                });
+            let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
+            if unknown || derived {
+                wanted.insert((moving.home, moving.to.clone(), derived));
+            }
+        }
+        for (home, place, derived) in wanted {
+            self.carry(home, &place, derived);
+        }
+    }
+
+    fn carry(&mut self, home: ModuleId, place: &Place, derived: bool) {
+        let (world, speller) = (self.world(), self.speller());
+        let known: BTreeSet<Vec<String>> = self
+            .set
+            .mapping
+            .at(place)
+            .map(|module| leaves_of(world, module))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|leaf| speller.absolute(leaf))
+            .collect();
+        for leaf in leaves_of(world, home) {
+            let Some(fact) = leaf_of(world, leaf) else {
+                continue;
+            };
+            let glob = fact.kind == LeafKind::Glob;
+            let target = speller.glob_target(leaf);
+            let opaque = glob
+                && target.is_none_or(|target| world.space(target).is_none_or(|space| space.opaque));
+            let used =
+                self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
+            if !(opaque || (derived && !glob && !used)) {
+                continue;
+            }
+            let (Some(mut path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf))
+            else {
+                continue;
+            };
+            if known.contains(&path)
+                || target.is_some_and(|at| self.set.mapping.after(at) == *place)
+            {
+                continue;
+            }
+            path = speller.said_in(path, krate, place, &mut self.scan.needs);
+            let alias = fact.alias.and_then(|alias| {
+                let facts = world.facts(leaf.0)?;
+                Some(facts.name(alias.name).to_owned())
+            });
+            if glob {
+                path.push("*".to_owned());
+            }
+            let cfg = self.conditions(leaf);
+            let list = self.imports.arriving.entry(place.clone()).or_default();
+            list.insert(Import { path, alias, cfg });
         }
     }
 
@@ -543,6 +666,55 @@ impl<'a> Settler<'_, 'a> {
                 _ => Some(target),
             }
         })
+    }
+
+    /// Names of what left in calls of macros that were not read as code.
+    fn left_words(&mut self) {
+        let world = self.world();
+        let mut found = Vec::new();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            let old = world
+                .items
+                .get(moved.item.index())
+                .map(|item| item.name.clone());
+            let old = old.unwrap_or_default();
+            let bodies = world
+                .module(moved.home)
+                .map_or(&[][..], |node| &node.bodies);
+            if moved.shim || moved.to == self.set.mapping.after(moved.home) {
+                continue;
+            }
+            for id in bodies {
+                let Some(body) = world.bodies.get(id.index()) else {
+                    continue;
+                };
+                let text = self.texts.text(&self.set.path(body.file));
+                let (Some(facts), Some(text)) = (world.facts(body.file), text) else {
+                    continue;
+                };
+                let calls = facts.macro_calls.iter().filter(|call| {
+                    call.reading == MacroReading::Tokens
+                        && call.item_position
+                        && call.scope == body.scope
+                        && self.set.chunk_at(body.file, call.body.start).is_none()
+                });
+                let said = calls.filter_map(|call| word(&text, call.body, &old));
+                found.extend(said.map(|span| Left {
+                    moving: index,
+                    file: body.file,
+                    site: UseSite::Path(u32::MAX),
+                    span,
+                    origin: Origin::MacroTokens,
+                    body: *id,
+                    here: self.set.mapping.after(moved.home),
+                }));
+            }
+        }
+        for left in &found {
+            let users = self.scan.users.entry(left.moving).or_default();
+            users.insert(left.here.clone());
+        }
+        self.scan.left.extend(found);
     }
 
     /// Plain names, in the old module, of what left it.
@@ -1084,6 +1256,176 @@ impl<'a> Settler<'_, 'a> {
         proc_macro2::extra::invalidate_current_thread_spans();
         found.unwrap_or_default().into_iter().collect()
     }
+}
+
+/// Where a name stands in a span, not behind a dot or a path.
+fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
+    let mut before = false;
+    for token in lexer::tokens(text, span) {
+        if token.is_ident() && !before && token.span.of(text) == Some(name) {
+            return Some(token.span);
+        }
+        before = token.is(b'.') || token.is(b':');
+    }
+    None
+}
+
+/// Whether a name that leads nowhere known may be one that a glob brings.
+fn may_be_imported(name: &str, origin: Origin) -> bool {
+    let quiet = matches!(
+        origin,
+        Origin::DocLink | Origin::DocCode | Origin::FormatString
+    );
+    !quiet && PRELUDE.binary_search(&name).is_err()
+}
+
+/// Names that every module has: of preludes, of built-in macros, derives and attributes.
+const PRELUDE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Hash",
+    "Into",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+    "allow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "automatically_derived",
+    "bench",
+    "bool",
+    "cfg",
+    "cfg_attr",
+    "char",
+    "cold",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "default",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "drop",
+    "env",
+    "eprint",
+    "eprintln",
+    "expect",
+    "f32",
+    "f64",
+    "file",
+    "forbid",
+    "format",
+    "format_args",
+    "global_allocator",
+    "i128",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "ignore",
+    "include",
+    "include_bytes",
+    "include_str",
+    "inline",
+    "isize",
+    "line",
+    "link",
+    "macro_export",
+    "macro_use",
+    "matches",
+    "module_path",
+    "must_use",
+    "no_mangle",
+    "non_exhaustive",
+    "option_env",
+    "panic",
+    "path",
+    "print",
+    "println",
+    "repr",
+    "should_panic",
+    "str",
+    "stringify",
+    "target_feature",
+    "test",
+    "thread_local",
+    "todo",
+    "track_caller",
+    "transparent",
+    "u128",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "unimplemented",
+    "unreachable",
+    "usize",
+    "vec",
+    "warn",
+    "write",
+    "writeln",
+];
+
+/// The imports of a module that stand in none of its blocks.
+fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
+    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let mut found = Vec::new();
+    for body in bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()))
+    {
+        let Some(facts) = world.facts(body.file) else {
+            continue;
+        };
+        for (at, leaf) in facts.leaves.iter().enumerate() {
+            let declaration = facts.uses.get(leaf.declaration as usize);
+            if declaration.is_some_and(|one| one.scope == body.scope && one.origin == Origin::Code)
+            {
+                found.push((body.file, u32::try_from(at).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+    found
 }
 
 /// How a module has a name.

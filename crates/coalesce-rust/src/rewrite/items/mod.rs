@@ -82,11 +82,26 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.creates = arrival.creates;
     plan.edits = arrival.edits;
     for edits in plan.edits.values_mut() {
-        *edits = joined(std::mem::take(edits));
+        *edits = merged(joined(std::mem::take(edits)));
     }
     plan.refusals.sort();
     plan.refusals.dedup();
     plan
+}
+
+/// Deletions that meet or overlap, made one: two that go may both take the blank line between them.
+fn merged(edits: Vec<Edit>) -> Vec<Edit> {
+    let mut result: Vec<Edit> = Vec::new();
+    for edit in edits {
+        let goes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();
+        match result.last_mut() {
+            Some(last) if goes(last) && goes(&edit) && edit.span.start < last.span.end => {
+                last.span = last.span.cover(edit.span);
+            }
+            _ => result.push(edit),
+        }
+    }
+    result
 }
 
 /// What has to be seen, apart from what moves: that is written anew.

@@ -315,11 +315,11 @@ impl<'a> Set<'a> {
 /// Whether a module shows an item that it defines to everybody.
 pub(super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
     let bindings = world.space(home).map(|space| &space.names);
-    let mut all = bindings.into_iter().flat_map(|names| names.values().flatten());
+    let mut all = bindings
+        .into_iter()
+        .flat_map(|names| names.values().flatten());
     all.any(|binding| {
-        binding.import.is_none()
-            && binding.res == Res::Item(item)
-            && binding.reach == Reach::Public
+        binding.import.is_none() && binding.res == Res::Item(item) && binding.reach == Reach::Public
     })
 }
 

@@ -81,7 +81,9 @@ pub(super) struct Scan {
     /// Macros seen by where they stand, and where they have to be seen.
     pub macros: BTreeMap<(ItemId, Place), (FileId, ByteSpan)>,
     /// Names that lead nowhere known, in moved text.
-    pub loose: BTreeMap<(Place, String), (FileId, ByteSpan, UseSite, Origin)>,
+    pub loose: BTreeMap<(Place, String, UseSite), (FileId, ByteSpan, Origin)>,
+    /// Texts with derives or attributes of macros from elsewhere, which write what nobody sees.
+    pub derives: BTreeSet<(FileId, ByteSpan)>,
     pub needs: Vec<Need>,
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
@@ -221,6 +223,22 @@ impl Pass<'_, '_> {
             return;
         };
         let name = facts.name(first.name).to_owned();
+        if let (Some(chunk), Origin::Attribute) = (chunk, site.origin) {
+            let outside = site.trace.steps.last().is_some_and(|last| {
+                last.all().any(|(res, _)| match res {
+                    Res::External(full) => {
+                        let full = self.set.world().names.text(full);
+                        !["std", "core", "alloc"]
+                            .iter()
+                            .any(|std| full.split("::").next() == Some(std))
+                    }
+                    _ => false,
+                })
+            });
+            if outside {
+                self.scan.derives.insert((chunk.file, chunk.span));
+            }
+        }
         if let (Some(source), Some(chunk)) = (walk.borrowed, chunk) {
             let step = site.trace.steps.first();
             self.scan.borrows.push(Borrow {
@@ -251,8 +269,8 @@ impl Pass<'_, '_> {
             entry.or_insert((self.file, first.span));
         }
         if walk.loose {
-            let entry = self.scan.loose.entry((here.clone(), name));
-            entry.or_insert((self.file, first.span, site.site, site.origin));
+            let entry = self.scan.loose.entry((here.clone(), name, site.site));
+            entry.or_insert((self.file, first.span, site.origin));
         }
     }
 

@@ -454,4 +454,3 @@ pub(super) fn is_reachable(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     is_bound_public(set.world(), moving.home, moving.item)
         && (is_reachable_after(set.mapping, &home) || reexported())
 }
-

@@ -76,7 +76,10 @@ impl Shims {
         let Some(definition) = definition else {
             return;
         };
-        let old = world.items.get(moving.item.index()).map(|item| item.name.clone());
+        let old = world
+            .items
+            .get(moving.item.index())
+            .map(|item| item.name.clone());
         let old = old.unwrap_or_default();
         let speller = Speller {
             mapping: set.mapping,
@@ -111,7 +114,9 @@ impl Shims {
         let shimmed = |name: &String| {
             set.moving.iter().any(|other| {
                 let item = world.items.get(other.item.index());
-                other.shim && other.home == moving.home && item.is_some_and(|item| item.name == *name)
+                other.shim
+                    && other.home == moving.home
+                    && item.is_some_and(|item| item.name == *name)
             })
         };
         let mut body = made.text.trim_end().to_owned();
@@ -121,10 +126,16 @@ impl Shims {
         let silent = if made.silent.is_empty() {
             String::new()
         } else {
-            format!("// rustc does not warn about this: {}.\n", made.silent.join(", "))
+            format!(
+                "// rustc does not warn about this: {}.\n",
+                made.silent.join(", ")
+            )
         };
         let marker = format!("// coalesce: item shim {} {old}\n", request.manifest);
         self.texts.insert(index, format!("{marker}{silent}{body}"));
-        self.needed.entry(chunk.moving).or_default().extend(made.needed);
+        self.needed
+            .entry(chunk.moving)
+            .or_default()
+            .extend(made.needed);
     }
 }
