@@ -292,6 +292,9 @@ impl<'a> Settler<'_, 'a> {
             self.depend(krate, &borrow.to);
             return Some(path);
         }
+        if let Some(path) = self.variants(borrow) {
+            return path;
+        }
         let (place, name) = match borrow.source {
             Source::Moved(moving) => return Some(after(self.set, moving)?.0),
             Source::Item(item) => {
@@ -320,6 +323,52 @@ impl<'a> Settler<'_, 'a> {
         let mut path = speller.rooted_in(borrow.to.krate, &place);
         path.push(name);
         Some(path)
+    }
+
+    /// The path of a name that is one thing under one condition and another under another: it goes
+    /// through the module that has it so.
+    fn variants(&mut self, borrow: &Borrow) -> Option<Option<Vec<String>>> {
+        let (world, speller) = (self.world(), self.speller());
+        let mut home = match borrow.source {
+            Source::Import(leaf) | Source::Glob(leaf) => home_of(world, leaf)?,
+            Source::Item(item) => world.items.get(item.index())?.module,
+            Source::Module(_) | Source::Moved(_) => return None,
+        };
+        let sym = world.names.get(&borrow.name)?;
+        for _ in 0..DEEPEST {
+            let bindings = world.space(home)?.names.get(&sym)?;
+            let mut kinds = Namespaces(0);
+            let mut several = false;
+            for binding in bindings.iter().filter(|one| !one.glob) {
+                several |= kinds.meets(binding.namespaces);
+                kinds = kinds.or(binding.namespaces);
+            }
+            if several {
+                let seen = bindings
+                    .iter()
+                    .all(|one| speller.sees(&borrow.to, one.reach, home));
+                let place = self.set.mapping.after(home);
+                let mut path = speller.rooted_in(borrow.to.krate, &place);
+                path.push(borrow.name.clone());
+                speller.chain(&place, &borrow.to, &mut self.scan.needs);
+                self.depend(place.krate, &borrow.to);
+                let items = bindings.iter().all(|one| one.import.is_none());
+                if !seen && items {
+                    // Variants of a definition are widened together.
+                    return None;
+                }
+                return Some(seen.then_some(path));
+            }
+            let import = bindings.iter().find_map(|one| one.import)?;
+            let facts = world.facts(import.0)?;
+            let fact = facts.leaves.get(import.1 as usize)?;
+            if fact.kind == LeafKind::Glob {
+                home = speller.glob_target(import)?;
+            } else {
+                return None;
+            }
+        }
+        None
     }
 
     /// The path of what a glob brings, as its crate says it, without a way through imports that
@@ -636,7 +685,9 @@ impl<'a> Settler<'_, 'a> {
             if glob {
                 path.push("*".to_owned());
             }
-            let cfg = self.conditions(leaf);
+            let mut cfg = self.conditions(leaf);
+            let around = inherit::around_item(self.set.mapping, home, leaf.0, place, self.texts);
+            cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
             let list = self.imports.arriving.entry(place.clone()).or_default();
             list.insert(Import { path, alias, cfg });
         }

@@ -7,6 +7,7 @@
 
 mod arrive;
 mod conditions;
+mod crossing;
 mod imports;
 mod macros;
 mod moving;
@@ -52,6 +53,9 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
+    let crossing = crossing::check(&set, texts);
+    plan.refusals.extend(crossing.refusals);
+    plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan));
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);

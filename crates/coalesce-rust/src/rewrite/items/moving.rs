@@ -151,6 +151,13 @@ impl<'a> Set<'a> {
             let message = format!("`{parent}` does not define `{name}` itself");
             return Err(refused(message));
         }
+        if is_imported_too(world, home, name) {
+            let message = format!(
+                "`{}` is defined under one condition and imported under another",
+                change.from
+            );
+            return Err(refused(message));
+        }
         let Some((krate, below)) = self.mapping.target(self.mapping.krate(home), &change.to) else {
             let message = format!(
                 "`{}` is in no library of the tree: `{}` cannot go there",
@@ -310,6 +317,24 @@ impl<'a> Set<'a> {
         let file = self.world().files.get(file.index());
         file.map_or_else(TreePath::root, |file| file.path.clone())
     }
+}
+
+/// Whether a module has a name by an import as well.
+fn is_imported_too(world: &World, home: ModuleId, name: &str) -> bool {
+    let bindings = world
+        .space(home)
+        .zip(world.names.get(name))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let bindings = bindings.map_or(&[][..], Vec::as_slice);
+    let own = |import: bool| {
+        let own = bindings
+            .iter()
+            .filter(move |binding| !binding.glob && binding.import.is_some() == import);
+        own.fold(crate::facts::Namespaces(0), |all, one| {
+            all.or(one.namespaces)
+        })
+    };
+    own(true).meets(own(false))
 }
 
 /// Whether a module shows an item that it defines to everybody.

@@ -151,8 +151,14 @@ impl Sight {
     fn members_that_leave(&mut self, set: &Set<'_>, home: ModuleId, texts: &dyn Texts) {
         let world = set.world();
         let mut said: BTreeMap<Place, Said> = BTreeMap::new();
+        let own = set.mapping.krate(home);
+        let crosses = set
+            .moving
+            .iter()
+            .any(|moving| moving.home == home && moving.to.krate != own);
         for body in &world.bodies {
-            if is_within(world, body.module, home) {
+            let around = crosses && set.mapping.krate(body.module) == own;
+            if around || is_within(world, body.module, home) {
                 let place = set.mapping.after(body.module);
                 let said = said.entry(place).or_default();
                 said_by(set, body, texts, said, &|chunk| chunk.is_none());
@@ -191,8 +197,9 @@ impl Sight {
         said: &BTreeMap<Place, Said>,
         path: TreePath,
     ) {
-        // What is written with its reach is anchored where it stands.
-        if !member.at.is_empty() || member.reach.is_none() {
+        // What is written with its reach is anchored where it stands, in the same crate.
+        let crosses = set.mapping.krate(moving.home) != moving.to.krate;
+        if member.reach.is_none() || !(member.at.is_empty() || crosses) {
             return;
         }
         let mut reach = Some(moving.to.clone());
@@ -217,8 +224,12 @@ impl Sight {
             text.trim_end()
         );
         self.note(path.clone(), member.at, message);
-        let edits = self.edits.entry(path).or_default();
-        edits.push(Edit::insert(member.at.start, text));
+        let edit = if member.at.is_empty() {
+            Edit::insert(member.at.start, text)
+        } else {
+            Edit::replace(member.at, text.trim_end())
+        };
+        self.edits.entry(path).or_default().push(edit);
     }
 
     /// Private members around `home` that text which leaves it may use.
