@@ -33,6 +33,7 @@ pub(super) struct Shims {
 }
 
 struct ShimFile {
+    module: ModuleId,
     path: TreePath,
     text: String,
     from: String,
@@ -48,6 +49,10 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
         };
         let node = mapping.world.module(*module);
         let outer = node.and_then(|node| Some((node.parent?, &node.name)));
+        if node.is_some_and(|node| node.parent.is_none()) {
+            let here = Place::root(mapping.krate(*module));
+            speller.chain(place, &here, &mut needs);
+        }
         if let Some((parent, name)) = outer.filter(|_| is_public(mapping, *module)) {
             let here = mapping.after(parent).child(name);
             speller.chain(place, &here, &mut needs);
@@ -121,6 +126,7 @@ impl Shims {
                 );
                 self.declarations.insert(module, builder.attribute(module));
                 self.files.push(ShimFile {
+                    module,
                     path,
                     text,
                     from: change.from.clone(),
@@ -134,6 +140,12 @@ impl Shims {
                 ),
             )),
         }
+    }
+
+    /// The text of the shim of a module, where one stays.
+    pub fn text_of(&self, module: ModuleId) -> Option<&str> {
+        let file = self.files.iter().find(|file| file.module == module)?;
+        Some(&file.text)
     }
 
     /// Adds the shim files to the plan.

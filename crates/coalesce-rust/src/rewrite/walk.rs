@@ -97,15 +97,18 @@ impl Stepping<'_, '_> {
             .world()
             .module(module)
             .and_then(|node| node.parent);
-        parent.is_none_or(|parent| {
-            self.mapping().after(module) == self.mapping().after(parent).child(self.name)
-        })
+        match parent {
+            None => !self.mapping().is_changed(module),
+            Some(parent) => {
+                self.mapping().after(module) == self.mapping().after(parent).child(self.name)
+            }
+        }
     }
 
     fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
         let holds = match self.name {
             "self" => true,
-            "crate" | "$crate" => self.mapping().after(module).krate == self.here().krate,
+            "crate" | "$crate" => self.mapping().after(module) == Place::root(self.here().krate),
             "super" => self.here().parent() == Some(self.mapping().after(module)),
             _ => match self.step.import {
                 Some(import) if self.step.glob => {
@@ -137,7 +140,9 @@ impl Stepping<'_, '_> {
     /// Whether the crate that the code goes to calls a library by the name that is written, or will.
     fn names_crate(&self, root: ModuleId, needs: &mut Vec<Need>) -> bool {
         let (here, krate) = (self.here(), self.mapping().krate(root));
-        if here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name {
+        let gone = self.mapping().is_changed(root);
+        if gone || here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name
+        {
             return false;
         }
         needs.push(Need {
