@@ -62,6 +62,9 @@ impl Speller<'_> {
                 (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
                 (None, None) => stepping.external(needs),
             }
+            if let Some(module) = module {
+                stepping.is_there(module, &mut walk);
+            }
             match module {
                 Some(module) => before = Some(module),
                 None => break,
@@ -214,6 +217,25 @@ impl Stepping<'_, '_> {
                 walk.broken = Some((self.at, Goal::Module(module)));
             }
             None => self.speller.see_module(module, &self.here(), needs),
+        }
+    }
+
+    /// A module that goes away needs one in its place where it is named.
+    fn is_there(&self, module: ModuleId, walk: &mut Walk) {
+        let gone = self.mapping().is_replaced(module);
+        let place = self.mapping().after(module);
+        let stays = !self.mapping().is_changed(self.speller.here(self.site));
+        if !gone || !stays || self.mapping().at(&place).is_some() {
+            return;
+        }
+        let offered = place
+            .parent()
+            .is_some_and(|home| self.speller.offers(&home, place.name()));
+        if !offered {
+            walk.refused = Some(format!(
+                "there is no `{}`, which is used here",
+                self.mapping().name_of(&place)
+            ));
         }
     }
 

@@ -299,7 +299,7 @@ pub(super) fn cut(text: &str, span: ByteSpan) -> Result<String, String> {
     let blank = result
         .get(end..)
         .is_some_and(|rest| rest.matches('\n').count() > 1);
-    if !blank || text.trim_end().len() < text.len() - 2 {
+    if !blank || text.trim_end().len() < text.len().saturating_sub(2) {
         return Ok(result);
     }
     let kept = result.get(..end).unwrap_or_default();

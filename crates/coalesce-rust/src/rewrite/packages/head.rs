@@ -144,6 +144,36 @@ pub(super) fn root(
     pass.settle();
 }
 
+/// What the root of a shim says as the library did: that it does without `std`, and the crates of the
+/// standard library that its signatures may name.
+pub(in super::super) fn of_shim(
+    mapping: &Mapping<'_>,
+    module: crate::resolve::ModuleId,
+    texts: &dyn Texts,
+) -> (String, String) {
+    let Some(root) = read(mapping, module, texts) else {
+        return (String::new(), String::new());
+    };
+    let plain = root.inner.iter().filter(|inner| {
+        let mut names = inner.names.iter();
+        names.any(|name| name == "no_std" || name == "feature")
+    });
+    let inner = plain.map(|inner| format!("{}\n", inner.text)).collect();
+    let Some(facts) = facts(mapping.world, &root.path) else {
+        return (inner, String::new());
+    };
+    let standard = facts.extern_crates.iter().filter(|found| {
+        let name = facts.name(found.name.name);
+        found.scope.0 == 0 && ["alloc", "std", "core"].contains(&name)
+    });
+    let crates = standard.filter_map(|found| found.span.of(&root.text));
+    let mut crates: String = crates.map(|text| format!("{text}\n")).collect();
+    if !crates.is_empty() {
+        crates.push('\n');
+    }
+    (inner, crates)
+}
+
 fn read(
     mapping: &Mapping<'_>,
     module: crate::resolve::ModuleId,

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{Edit, Finding, Texts, TreePath};
 
 pub(super) use files::arrange;
+pub(super) use head::of_shim;
 
 use super::{
     mapping::{Mapping, refusal},
