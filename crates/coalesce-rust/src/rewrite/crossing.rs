@@ -45,8 +45,15 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
             found.refusals.push(refusal(path, message));
             continue;
         }
+        let whole = mapping.library_of(mapping.krate(*module)).is_some();
+        if whole {
+            found.variables(mapping, *module, place.krate, texts);
+            found.orphans(mapping, *module);
+            continue;
+        }
         found.editions(mapping, *module, place.krate);
         found.texts(mapping, *module, place.krate, texts);
+        found.variables(mapping, *module, place.krate, texts);
         found.orphans(mapping, *module);
         found.conditions(mapping, *module, texts);
     }
@@ -89,7 +96,7 @@ impl Crossing {
         }
     }
 
-    /// Features that the other crate does not have, and variables that cargo sets for each package.
+    /// Features that the other crate does not have.
     fn texts(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId, texts: &dyn Texts) {
         let world = mapping.world;
         let package = world.crates.get(to.index()).map(|krate| krate.package);
@@ -127,6 +134,31 @@ impl Crossing {
                     });
                 }
             }
+        }
+    }
+
+    /// Variables that cargo sets for each package.
+    fn variables(
+        &mut self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        to: CrateId,
+        texts: &dyn Texts,
+    ) {
+        let world = mapping.world;
+        let package = world.crates.get(to.index()).map(|krate| krate.package);
+        let package = package.and_then(|package| world.packages.get(package));
+        let name = package.map_or("", |package| &*package.name);
+        for body in bodies(mapping, module) {
+            let (Some(file), Some(facts)) =
+                (world.files.get(body.file.index()), world.facts(body.file))
+            else {
+                continue;
+            };
+            let (Some(text), Some(scope)) = (texts.text(&file.path), facts.scope(body.scope))
+            else {
+                continue;
+            };
             for span in cargo_variables(&text, scope.span) {
                 self.notes.push(Finding {
                     code: codes::UNSAFE_CHANGE,

@@ -14,7 +14,7 @@ use super::{
     shims::Shims,
     sight::{Needs, conditions_at},
     spell::written,
-    structure::{Leaving, Structure, own_edits},
+    structure::{Arrival, Leaving, Structure, own_edits},
 };
 use crate::{
     facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
@@ -75,6 +75,9 @@ impl<'a> Placing<'a> {
         order.sort_by_key(length);
         for leaving in order {
             self.one(leaving);
+        }
+        for arrival in &self.structure.arrivals {
+            self.settle(arrival);
         }
         let mut files = self.made();
         files.sort();
@@ -187,6 +190,29 @@ impl<'a> Placing<'a> {
             self.make(leaving, declaration, &home);
         } else {
             self.insert(&home, place.name(), text);
+        }
+    }
+
+    /// Declares the root of a library that has become a module.
+    fn settle(&mut self, arrival: &Arrival) {
+        let mut place = self.mapping.after(arrival.module);
+        let mut text = format!("{}pub mod {};", arrival.head, written(place.name()));
+        while let Some(home) = place.parent() {
+            if !self.structure.made.contains_key(&home) {
+                if place == self.mapping.after(arrival.module)
+                    || self.declared.insert(place.clone())
+                {
+                    self.insert(&home, place.name(), &text);
+                }
+                return;
+            }
+            let lines = self.lines.entry(home.clone()).or_default();
+            let named = lines.entry(place.name().to_owned()).or_default();
+            if !named.contains(&text) {
+                named.push(text);
+            }
+            text = format!("pub mod {};", written(home.name()));
+            place = home;
         }
     }
 

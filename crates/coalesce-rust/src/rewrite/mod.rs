@@ -20,6 +20,7 @@ mod macros;
 mod mapping;
 mod members;
 mod mentions;
+mod packages;
 mod place;
 mod public;
 mod shims;
@@ -30,7 +31,7 @@ mod traits;
 mod use_tree;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
@@ -80,9 +81,12 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     if !plan.refusals.is_empty() {
         return plan;
     }
-    let structure = Structure::new(&mapping, texts);
+    let mut structure = Structure::new(&mapping, texts);
     plan.refusals.extend(structure.refusals.iter().cloned());
     plan.notes.extend(structure.notes.iter().cloned());
+    if !plan.refusals.is_empty() && !mapping.libraries.is_empty() {
+        return plan;
+    }
     let mut needs = Needs::default();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (path, made) in files(&mapping, &structure, texts) {
@@ -110,6 +114,12 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     }
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(collide::check(&mapping, &structure));
+    let packages = packages::check(&mapping, texts);
+    plan.refusals.extend(packages.refusals);
+    plan.notes.extend(packages.notes);
+    for (path, made) in packages.edits {
+        edits.entry(path).or_default().extend(made);
+    }
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
@@ -123,6 +133,18 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
+    if plan.refusals.is_empty() {
+        let packages = packages::manifests(&mapping, &structure, &shims, texts, &mut edits);
+        plan.refusals.extend(packages.refusals);
+        plan.notes.extend(packages.notes);
+    }
+    for arrival in &mut structure.arrivals {
+        arrival.head = packages
+            .heads
+            .get(&arrival.module)
+            .cloned()
+            .unwrap_or_default();
+    }
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     placing.behind = macros.behind;
     plan.creates = placing.place();
@@ -153,12 +175,13 @@ fn files(
 ) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
     let count = u32::try_from(world.files.len()).unwrap_or(u32::MAX);
+    let names = packages::names(mapping);
     (0..count)
         .into_par_iter()
         .filter_map(|at| {
             let file = FileId(at);
             let source = world.files.get(file.index())?;
-            if !is_concerned(mapping, structure, file, world.facts(file)?) {
+            if !is_concerned(mapping, structure, file, world.facts(file)?, &names) {
                 return None;
             }
             let text = texts.text(&source.path)?;
@@ -174,6 +197,7 @@ fn is_concerned(
     structure: &Structure,
     file: FileId,
     facts: &SourceFacts,
+    names: &BTreeSet<String>,
 ) -> bool {
     let world = mapping.world;
     let Some(source) = world.files.get(file.index()) else {
@@ -187,8 +211,7 @@ fn is_concerned(
         body.is_some_and(|body| mapping.is_changed(body.module))
     });
     let named = || {
-        mapping.roots.iter().flatten().any(|(module, _)| {
-            let name = world.module(*module).map_or("", |node| node.name.as_str());
+        names.iter().any(|name| {
             let in_strings = facts
                 .strings
                 .iter()
@@ -208,7 +231,7 @@ fn is_concerned(
             .iter()
             .any(|declared| !declared.path_attributes.is_empty())
     };
-    changed || named() || by_path()
+    changed || structure.files.contains_key(&source.path) || named() || by_path()
 }
 
 /// The references of a piece of code, and the edits that follow.

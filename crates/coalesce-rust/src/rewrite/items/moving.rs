@@ -158,7 +158,10 @@ impl<'a> Set<'a> {
             );
             return Err(refused(message));
         }
-        let Some((krate, below)) = self.mapping.target(self.mapping.krate(home), &change.to) else {
+        let Some((krate, below)) = self
+            .mapping
+            .target(Some(self.mapping.krate(home)), &change.to)
+        else {
             let message = format!(
                 "`{}` is in no library of the tree: `{}` cannot go there",
                 change.to, change.from
