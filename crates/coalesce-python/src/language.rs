@@ -44,6 +44,16 @@ impl Language for Python {
         source.then(|| Analysis::new(text).syntax_error).flatten()
     }
 
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (PythonFacts, Option<(ByteSpan, String)>) {
+        let facts = self.facts(path, text);
+        let problem = facts.syntax_error.clone();
+        (facts, problem)
+    }
+
     fn resolve(
         &self,
         files: &[(TreePath, Arc<PythonFacts>)],

@@ -53,6 +53,20 @@ impl Language for Rust {
         }
     }
 
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (Facts, Option<(ByteSpan, String)>) {
+        let facts = self.facts(path, text);
+        let problem = match &facts {
+            Facts::Source(source) => source.problem.as_ref(),
+            Facts::Manifest(_) => None,
+        };
+        let problem = problem.map(|problem| (problem.span, problem.message.to_string()));
+        (facts, problem)
+    }
+
     fn resolve(
         &self,
         files: &[(TreePath, Arc<Facts>)],

@@ -172,6 +172,10 @@ impl Interner {
         self.known.get(text).copied()
     }
 
+    pub fn as_str(&self, sym: Sym) -> &str {
+        self.texts.get(sym.0 as usize).map_or("", |text| text)
+    }
+
     pub fn text(&self, sym: Sym) -> Arc<str> {
         self.texts
             .get(sym.0 as usize)
