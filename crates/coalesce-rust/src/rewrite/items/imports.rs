@@ -17,7 +17,8 @@ use super::{
         traits,
         use_tree::LeafChange,
     },
-    moving::{Set, conditions},
+    moving::{Moving, Set, conditions},
+    replace,
     scan::{Borrow, Left, Scan, is_concerned, untouchable},
     shims::Shims,
     walk::{Source, is_of_module},
@@ -804,6 +805,7 @@ impl<'a> Settler<'_, 'a> {
             .any(|one| untouchable(one.origin, !matches!(one.site, UseSite::Leaf(_))).is_some());
         let home = first.here == moved.to;
         let taken = renamed && self.has_name(&first.here, &moved.name);
+        let taken = taken && !self.has_primary(&first.here, moved);
         if shim || links || home || (taken && !fixed) {
             for one in uses {
                 let path = if home {
@@ -812,6 +814,12 @@ impl<'a> Settler<'_, 'a> {
                     path.clone()
                 };
                 self.rename(one, &path, &old);
+            }
+            return;
+        }
+        if self.has_primary(&first.here, moved) && !fixed {
+            for one in uses {
+                self.rename(one, std::slice::from_ref(&moved.name), &old);
             }
             return;
         }
@@ -824,6 +832,24 @@ impl<'a> Settler<'_, 'a> {
         let cfg = self.conditions_of(Res::Item(moved.item));
         let list = self.imports.left.entry(body).or_default();
         list.insert(Import { path, alias, cfg });
+    }
+
+    /// Whether a module has the one that takes the place of another by its name already.
+    fn has_primary(&self, place: &Place, moved: &Moving<'_>) -> bool {
+        let world = self.world();
+        let Some(primary) = moved.gives_way().then(|| replace::primary(self.set, moved)) else {
+            return false;
+        };
+        let module = self.set.mapping.at(place);
+        let bindings = module
+            .and_then(|module| world.space(module))
+            .zip(world.names.get(&moved.name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let same = |res: Res| primary.is_some_and(|primary| res == Res::Item(primary));
+        bindings
+            .into_iter()
+            .flatten()
+            .any(|binding| same(binding.res))
     }
 
     fn has_name(&self, place: &Place, name: &str) -> bool {
@@ -1498,7 +1524,7 @@ fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<Visibilit
 }
 
 /// The module that has an import.
-fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
+pub(super) fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
     let facts = world.facts(file)?;
     let declaration = facts.leaves.get(leaf as usize)?.declaration;
     let scope = facts.uses.get(declaration as usize)?.scope;

@@ -11,6 +11,7 @@ mod crossing;
 mod imports;
 mod macros;
 mod moving;
+mod replace;
 mod scan;
 mod seen;
 mod shims;
@@ -53,6 +54,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
+    plan.refusals.extend(replace::check(&set, texts));
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);

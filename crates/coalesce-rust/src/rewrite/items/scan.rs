@@ -16,7 +16,9 @@ use super::{
         spell::{Speller, module_in, written},
         use_tree::LeafChange,
     },
+    imports::home_of,
     moving::{Chunk, Set},
+    replace,
     walk::{self, Goal, Source, Walk},
 };
 use crate::{
@@ -478,7 +480,8 @@ impl Pass<'_, '_> {
         let bound = alias.or(old).filter(|_| fact.kind != LeafKind::Glob);
         let whole = end == segments.len() && fact.kind == LeafKind::Name;
         let home = whole && self.is_at_home(facts, at, here, &path, bound.as_deref());
-        let change = if home {
+        let twice = whole && self.is_imported_already(at, &path, bound.as_deref());
+        let change = if home || twice {
             LeafChange::Drop
         } else {
             let alias = bound.filter(|bound| Some(bound) != path.last() && bound != "self");
@@ -520,6 +523,30 @@ impl Pass<'_, '_> {
         };
         self.scan.users.entry(arriving).or_default().extend(seen_by);
         true
+    }
+
+    /// Whether the module of a leaf imports what takes the place of something already, or defines it.
+    fn is_imported_already(&self, leaf: u32, path: &[String], bound: Option<&str>) -> bool {
+        let world = self.set.world();
+        let import = (self.file, leaf);
+        let (Some(name), true) = (path.last(), walk::is_of_module(world, import)) else {
+            return false;
+        };
+        let Some(home) = home_of(world, import).filter(|_| bound == Some(name)) else {
+            return false;
+        };
+        let primary = self.set.moving.iter().find_map(|moving| {
+            let way = moving.gives_way() && moving.name == *name;
+            way.then(|| replace::primary(self.set, moving)).flatten()
+        });
+        let bindings = world
+            .space(home)
+            .zip(world.names.get(name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let Some(primary) = primary else { return false };
+        bindings.into_iter().flatten().any(|binding| {
+            binding.res == Res::Item(primary) && binding.import != Some(import) && !binding.glob
+        })
     }
 
     /// `pub(in path)` and `pub(super)` in moved text: what could be seen before is seen after.
