@@ -66,6 +66,17 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         return Some(refusal(TreePath::root(), message));
     };
     let path = set.mapping.file_of(module).unwrap_or_else(TreePath::root);
+    let mut around = set.world().module(module).and_then(|node| node.parent);
+    while let Some(node) = around.and_then(|outer| set.world().module(outer)) {
+        if node.bodies.len() > 1 {
+            let message = format!(
+                "nothing can be put into `{name}`: `{}` has several texts, one for each condition",
+                node.canonical
+            );
+            return Some(refusal(path, message));
+        }
+        around = node.parent;
+    }
     let bodies = set
         .world()
         .module(module)

@@ -26,7 +26,7 @@ use super::{
 use crate::{
     facts::{ItemKind, LeafKind, MacroReading, Namespaces, Origin, UseLeaf, VisibilityKind},
     lexer,
-    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{Binding, BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
 };
 
 /// One name that a module imports.
@@ -338,12 +338,13 @@ impl<'a> Settler<'_, 'a> {
         let sym = world.names.get(&borrow.name)?;
         for _ in 0..DEEPEST {
             let bindings = world.space(home)?.names.get(&sym)?;
-            let mut kinds = Namespaces(0);
-            let mut several = false;
-            for binding in bindings.iter().filter(|one| !one.glob) {
-                several |= kinds.meets(binding.namespaces);
-                kinds = kinds.or(binding.namespaces);
-            }
+            let explicit = || bindings.iter().filter(|one| !one.glob);
+            let several = explicit().any(|one| {
+                let other = |other: &&Binding| {
+                    other.import != one.import && other.namespaces.meets(one.namespaces)
+                };
+                explicit().any(|binding| other(&binding))
+            });
             if several {
                 let seen = bindings
                     .iter()
@@ -598,9 +599,8 @@ impl<'a> Settler<'_, 'a> {
             let Some(other) = self.shadowed(&place, &name, origin) else {
                 continue;
             };
-            if name == "Result" && untouchable(origin, true).is_none() {
-                let path = ["core", "result", "Result"].map(str::to_owned);
-                self.replace(file, site, span, &path);
+            if let (Some(path), None) = (in_core(&name), untouchable(origin, true)) {
+                self.replace(file, site, span, &path.map(str::to_owned));
                 continue;
             }
             let finding = Finding {
@@ -618,6 +618,7 @@ impl<'a> Settler<'_, 'a> {
     /// writes: those imports go along.
     fn carry_globs(&mut self) {
         let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
+        let mut preludes: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
         for chunk in &self.set.chunks {
             let Some(moving) = self.set.moving(chunk.moving) else {
                 continue;
@@ -636,16 +637,37 @@ impl<'a> Settler<'_, 'a> {
                         && may_be_imported(name, *origin)
                 });
             let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
+            let path = self.set.path(chunk.file);
+            let text = self.texts.text(&path);
+            let methods = text.map(|text| traits::method_names(&text, chunk.span));
+            if methods.is_some_and(|methods| !methods.is_empty()) {
+                preludes.insert((moving.home, moving.to.clone()));
+            }
             if unknown || derived {
                 wanted.insert((moving.home, moving.to.clone(), derived));
             }
         }
+        for (home, place) in preludes {
+            self.carry(home, &place, &|fact, path, _| {
+                let last = path.last().map(String::as_str);
+                fact.kind == LeafKind::Glob && last == Some("prelude")
+            });
+        }
         for (home, place, derived) in wanted {
-            self.carry(home, &place, derived);
+            self.carry(home, &place, &|fact, _, used| {
+                fact.kind == LeafKind::Glob || (derived && !used)
+            });
         }
     }
 
-    fn carry(&mut self, home: ModuleId, place: &Place, derived: bool) {
+    /// Takes the imports of a module along that are `wanted`, and of globs those that lead to what
+    /// cannot be seen.
+    fn carry(
+        &mut self,
+        home: ModuleId,
+        place: &Place,
+        wanted: &dyn Fn(&UseLeaf, &[String], bool) -> bool,
+    ) {
         let (world, speller) = (self.world(), self.speller());
         let known: BTreeSet<Vec<String>> = self
             .set
@@ -662,17 +684,17 @@ impl<'a> Settler<'_, 'a> {
             };
             let glob = fact.kind == LeafKind::Glob;
             let target = speller.glob_target(leaf);
-            let opaque = glob
-                && target.is_none_or(|target| world.space(target).is_none_or(|space| space.opaque));
+            let known_whole =
+                glob && target.is_some_and(|at| world.space(at).is_some_and(|space| !space.opaque));
             let used =
                 self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
-            if !(opaque || (derived && !glob && !used)) {
-                continue;
-            }
             let (Some(mut path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf))
             else {
                 continue;
             };
+            if known_whole || !wanted(fact, &path, used) {
+                continue;
+            }
             if known.contains(&path)
                 || target.is_some_and(|at| self.set.mapping.after(at) == *place)
             {
@@ -1354,6 +1376,19 @@ fn may_be_imported(name: &str, origin: Origin) -> bool {
         Origin::DocLink | Origin::DocCode | Origin::FormatString
     );
     !quiet && PRELUDE.binary_search(&name).is_err()
+}
+
+/// The way to what preludes bring, for where a module has the name for something else.
+fn in_core(name: &str) -> Option<[&'static str; 4]> {
+    Some(match name {
+        "Ok" => ["core", "result", "Result", "Ok"],
+        "Err" => ["core", "result", "Result", "Err"],
+        "Some" => ["core", "option", "Option", "Some"],
+        "None" => ["core", "option", "Option", "None"],
+        "Result" => ["core", "prelude", "v1", "Result"],
+        "Option" => ["core", "prelude", "v1", "Option"],
+        _ => return None,
+    })
 }
 
 /// Names that every module has: of preludes, of built-in macros, derives and attributes.
