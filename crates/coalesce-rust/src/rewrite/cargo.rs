@@ -159,7 +159,7 @@ fn outside_package(
     let source = mapping.world.crates.get(source.index())?.package;
     let mut known = brought(mapping, package);
     let known = known.any(|known| known.name == name && sees(kind, known.kind));
-    (source != package && !known).then(|| Wanted::Outside {
+    (mapping.package_after(source) != package && !known).then(|| Wanted::Outside {
         name: name.to_owned(),
         source,
     })

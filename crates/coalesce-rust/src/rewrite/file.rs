@@ -215,16 +215,20 @@ impl Pass<'_> {
                 let names: Vec<String> = respelling.path.iter().map(|name| written(name)).collect();
                 self.made.edits.push(Edit::replace(span, names.join("::")));
             }
-            UseSite::ExternCrate(at) => self.extern_crate(at, &respelling.path),
+            UseSite::ExternCrate(at) => {
+                let module = site.trace.steps.first().and_then(module_in);
+                let gone = module.is_some_and(|module| self.mapping.is_changed(module));
+                self.extern_crate(at, &respelling.path, gone);
+            }
         }
     }
 
     /// `extern crate` of a library that goes as a whole: its users name the new place themselves.
-    fn extern_crate(&mut self, at: u32, path: &[String]) {
+    fn extern_crate(&mut self, at: u32, path: &[String], gone: bool) {
         let Some(declaration) = self.facts.extern_crates.get(at as usize) else {
             return;
         };
-        match packages::extern_crate(self.facts, declaration, path) {
+        match packages::extern_crate(self.facts, declaration, path, gone) {
             Ok(Some(text)) => self.made.edits.push(Edit::replace(declaration.span, text)),
             Ok(None) => {
                 let span = lines::removal(self.text, declaration.span);

@@ -66,6 +66,8 @@ pub fn work_out(
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
         let links = moved_links(session, &worked.assembled.operations);
         worked.assembled.refusals.extend(links);
+        let left = left_links(session, &mut worked.assembled.operations);
+        worked.assembled.notes.extend(left);
         worked
             .assembled
             .refusals
@@ -139,6 +141,32 @@ fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
             help: Some("move or remove the link by hand first".to_owned()),
         })
         .collect()
+}
+
+/// Links in a folder that goes: they stay, since nothing is done to what is no plain file.
+fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding> {
+    let files = session.tree.files();
+    let odd: BTreeSet<&TreePath> = files
+        .iter()
+        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
+        .map(|file| &file.path)
+        .collect();
+    let mut left = Vec::new();
+    operations.retain(|operation| match operation {
+        Operation::Delete { path } if odd.contains(path) => {
+            left.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Warning,
+                path: path.clone(),
+                span: None,
+                message: "its folder goes, and this stays: it is no plain file".to_owned(),
+                help: Some("remove it by hand".to_owned()),
+            });
+            false
+        }
+        _ => true,
+    });
+    left
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.

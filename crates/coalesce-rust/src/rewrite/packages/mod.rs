@@ -97,7 +97,7 @@ pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     krate.is_some_and(|krate| {
         let kind = matches!(
             krate.kind,
-            TargetKind::Test | TargetKind::Example | TargetKind::Bench
+            TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::BuildScript
         );
         let mut libraries = mapping.libraries.iter();
         kind && libraries.any(|library| library.package == krate.package)
@@ -126,11 +126,13 @@ pub(super) fn names(mapping: &Mapping<'_>) -> BTreeSet<String> {
     names
 }
 
-/// What an `extern crate` of such a library becomes; nothing where its users name the new place.
+/// What an `extern crate` of such a library becomes, or one in it of what it goes into; nothing where
+/// its users name the new place, because the crate is `gone`.
 pub(super) fn extern_crate(
     facts: &SourceFacts,
     declaration: &ExternCrate,
     path: &[String],
+    gone: bool,
 ) -> Result<Option<String>, String> {
     let own = facts.name(declaration.name.name);
     if own == "self" {
@@ -154,7 +156,8 @@ pub(super) fn extern_crate(
     if bound == "_" {
         return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
     }
-    if declaration.visibility.kind == VisibilityKind::Private {
+    let public = declaration.visibility.kind != VisibilityKind::Private;
+    if gone && !public {
         return Ok(None);
     }
     let last = path.last().map(String::as_str);
@@ -163,5 +166,6 @@ pub(super) fn extern_crate(
     } else {
         format!(" as {bound}")
     };
-    Ok(Some(format!("pub use {}{alias};", path.join("::"))))
+    let visibility = if public { "pub " } else { "" };
+    Ok(Some(format!("{visibility}use {}{alias};", path.join("::"))))
 }

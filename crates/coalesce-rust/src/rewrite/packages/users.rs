@@ -12,7 +12,7 @@ use super::{
     book::Wrong,
     entries::{self, Entry},
     features::{self, Fate},
-    manifest::{Merge, Said, fate, join, kind, now_always},
+    manifest::{Merge, Said, asked, fate, join, kind, now_always},
     workspace,
 };
 use crate::discover::{DependencyKind, Package};
@@ -116,7 +116,7 @@ fn one(
 ) -> Result<(), Wrong> {
     let wrong = |why: String| (path.clone(), why);
     for entry in own(merge, package, path)? {
-        let mut new = line_for(merge, at, &entry)?;
+        let mut new = line_for(merge, at, &entry, said)?;
         let text = merge.book.text(path)?;
         let there = entries::dependencies(&text).map_err(wrong)?;
         let target = merge.package(merge.library.target);
@@ -208,7 +208,12 @@ fn lists(merge: &mut Merge<'_, '_>, path: &TreePath, old: &Entry, fate: Fate) ->
 }
 
 /// The line that names the package which takes over, asking for what another line asked.
-fn line_for(merge: &mut Merge<'_, '_>, at: usize, old: &Entry) -> Result<Entry, Wrong> {
+fn line_for(
+    merge: &mut Merge<'_, '_>,
+    at: usize,
+    old: &Entry,
+    said: &Said,
+) -> Result<Entry, Wrong> {
     let mut new = line(merge, at)?;
     new.table.clone_from(&old.table);
     let shared = shared_entry(merge, at, merge.library.package)?;
@@ -226,6 +231,16 @@ fn line_for(merge: &mut Merge<'_, '_>, at: usize, old: &Entry) -> Result<Entry, 
         if entry.default_features() == Some(false) {
             new.put("default-features", Some("false".to_owned()));
         }
+    }
+    if !merge.mapping.is_replaced(merge.library.module) {
+        let mut more = asked(merge.mapping.world, merge.library, said);
+        let all = new.default_features() != Some(false);
+        more.retain(|name| !all || name != "default");
+        if all {
+            let on = merge.on_by_default()?;
+            more.retain(|name| !on.contains(name));
+        }
+        new.ask(&more);
     }
     if new.is("workspace") {
         let there = shared_entry(merge, at, merge.library.target)?;
