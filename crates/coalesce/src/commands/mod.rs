@@ -6,6 +6,7 @@
 
 mod audit;
 mod check;
+mod emit;
 mod migrate;
 mod plan;
 mod refs;
