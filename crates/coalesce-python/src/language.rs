@@ -105,6 +105,10 @@ impl LanguageGraph for PythonGraph {
         references::references(self, name, texts)
     }
 
+    fn ways(&self, changes: &[Change]) -> usize {
+        rewrite::ways(changes)
+    }
+
     fn rewrite(
         &self,
         changes: &[Change],

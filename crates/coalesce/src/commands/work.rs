@@ -46,6 +46,7 @@ pub fn work_out(
 ) -> anyhow::Result<Worked> {
     let options = RewriteOptions {
         prose: arguments.docs == cli::Docs::Rewrite,
+        way: 0,
     };
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
@@ -63,28 +64,62 @@ pub fn work_out(
     };
     if !checked.all_done() {
         session.progress.stage("working out the change");
-        worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
-        let links = moved_links(session, &worked.assembled.operations);
-        worked.assembled.refusals.extend(links);
-        let left = left_links(session, &mut worked.assembled.operations);
-        worked.assembled.notes.extend(left);
-        worked
-            .assembled
-            .refusals
-            .extend(unreadable(session, &checked));
-        if !worked.refused() && !arguments.no_rustfmt {
-            let note = formatter::lay_out(&mut worked.assembled.operations, session);
-            worked.assembled.notes.extend(note);
-        }
-        for (language, changes) in &checked.changes {
-            match language {
-                LanguageKind::Python => worked.prove(&session.python, changes, session),
-                LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        let ways = checked.changes.iter().map(|(language, changes)| {
+            let graph = graph_of(session, *language);
+            graph.ways(changes)
+        });
+        let ways = ways.max().unwrap_or(1);
+        for way in 0..ways {
+            let options = RewriteOptions { way, ..options };
+            let tried = one_way(session, &checked, options, arguments);
+            // Of several refusals, the one of the plainest way is told.
+            if way == 0 || !tried.refused() {
+                (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
+            }
+            if !worked.refused() {
+                break;
             }
         }
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// A plan that takes one of the ways, proven.
+fn one_way(
+    session: &Session,
+    checked: &Checked,
+    options: RewriteOptions,
+    arguments: &cli::Manifests,
+) -> Worked {
+    let mut worked = Worked {
+        assembled: assemble(proposals(session, checked, options), &session.tree),
+        ..Worked::default()
+    };
+    let links = moved_links(session, &worked.assembled.operations);
+    worked.assembled.refusals.extend(links);
+    let left = left_links(session, &mut worked.assembled.operations);
+    worked.assembled.notes.extend(left);
+    let unread = unreadable(session, checked);
+    worked.assembled.refusals.extend(unread);
+    if !worked.refused() && !arguments.no_rustfmt {
+        let note = formatter::lay_out(&mut worked.assembled.operations, session);
+        worked.assembled.notes.extend(note);
+    }
+    for (language, changes) in &checked.changes {
+        match language {
+            LanguageKind::Python => worked.prove(&session.python, changes, session),
+            LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        }
+    }
+    worked
+}
+
+fn graph_of(session: &Session, language: LanguageKind) -> &dyn LanguageGraph {
+    match language {
+        LanguageKind::Python => &session.python.graph,
+        LanguageKind::Rust => &session.rust.graph,
+    }
 }
 
 /// Targets below a linked directory: what is written there would land somewhere else.
@@ -218,10 +253,7 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {
     let mut proposals = Vec::new();
     for (language, changes) in &checked.changes {
-        let graph: &dyn LanguageGraph = match language {
-            LanguageKind::Python => &session.python.graph,
-            LanguageKind::Rust => &session.rust.graph,
-        };
+        let graph = graph_of(session, *language);
         let proposal = graph.rewrite(changes, options, &session.tree);
         proposals.push(text_proposal(
             session,
