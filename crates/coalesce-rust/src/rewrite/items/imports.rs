@@ -600,7 +600,7 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             if let (Some(path), None) = (in_core(&name), untouchable(origin, true)) {
-                self.replace(file, site, span, &path.map(str::to_owned));
+                self.replace(file, site, span, &path);
                 continue;
             }
             let finding = Finding {
@@ -1168,6 +1168,41 @@ impl<'a> Settler<'_, 'a> {
         let work = self.scan.files.entry(leaf.0).or_default();
         let list = work.besides.entry(fact.declaration).or_default();
         list.insert(tree);
+        if self.is_spent(leaf, here, target) {
+            let work = self.scan.files.entry(leaf.0).or_default();
+            work.leaves.insert(leaf.1, LeafChange::Drop);
+        }
+    }
+
+    /// Whether a glob brings nothing any more that is used, as far as can be seen.
+    fn is_spent(&self, leaf: (FileId, u32), here: ModuleId, target: ModuleId) -> bool {
+        let world = self.world();
+        let alone = world
+            .module(here)
+            .is_some_and(|node| node.children.is_empty())
+            && visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        let Some(space) = world.space(target).filter(|space| alone && !space.opaque) else {
+            return false;
+        };
+        if self.scan.used_globs.contains(&leaf) {
+            return false;
+        }
+        let traits = space
+            .names
+            .values()
+            .flatten()
+            .filter_map(|one| match one.res {
+                Res::Item(item) => Some((item, self.set.of(item).is_none())),
+                _ => None,
+            });
+        let outside = space.names.values().flatten();
+        let outside = outside
+            .into_iter()
+            .any(|one| matches!(one.res, Res::External(_)));
+        !outside
+            && !traits
+                .into_iter()
+                .any(|(item, stays)| stays && self.needs_trait(leaf, item))
     }
 
     /// Whether the old module imports what left it, and its glob brings that import here.
@@ -1379,16 +1414,21 @@ fn may_be_imported(name: &str, origin: Origin) -> bool {
 }
 
 /// The way to what preludes bring, for where a module has the name for something else.
-fn in_core(name: &str) -> Option<[&'static str; 4]> {
-    Some(match name {
-        "Ok" => ["core", "result", "Result", "Ok"],
-        "Err" => ["core", "result", "Result", "Err"],
-        "Some" => ["core", "option", "Option", "Some"],
-        "None" => ["core", "option", "Option", "None"],
-        "Result" => ["core", "prelude", "v1", "Result"],
-        "Option" => ["core", "prelude", "v1", "Option"],
+fn in_core(name: &str) -> Option<Vec<String>> {
+    let parent = match name {
+        "Ok" | "Err" => "core::result::Result",
+        "Some" | "None" => "core::option::Option",
+        "Result" => "core::result",
+        "Option" => "core::option",
         _ => return None,
-    })
+    };
+    Some(
+        parent
+            .split("::")
+            .chain([name])
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 /// Names that every module has: of preludes, of built-in macros, derives and attributes.

@@ -15,6 +15,7 @@ mod replace;
 mod scan;
 mod seen;
 mod shims;
+mod texts;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -59,6 +60,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan));
+    texts::rewrite(&set, &structure, &mut scan);
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);
     let mut add = |more: BTreeMap<TreePath, Vec<Edit>>| {
