@@ -199,8 +199,9 @@ fn rename_symbol(bytes: &mut [u8], symbol: &str) {
     }
 }
 
-/// Where cargo has put a simulated library, which it builds with this package's tests. For the
-/// tests of other packages it is built here.
+/// Where cargo has put a simulated library, which it builds with all of this package's tests. For
+/// the tests of other packages, and for some of this one's, it is built here, also when its sources
+/// have changed since.
 ///
 /// # Errors
 /// When it is not there and cannot be built, in words.
@@ -216,7 +217,7 @@ pub fn library_path(library: &str) -> Result<PathBuf, String> {
         env::consts::DLL_SUFFIX
     );
     let path = profile.join("examples").join(name);
-    if !path.is_file() {
+    if !is_fresh(&path) {
         build(library, profile)?;
     }
     if path.is_file() {
@@ -224,6 +225,24 @@ pub fn library_path(library: &str) -> Result<PathBuf, String> {
     } else {
         Err(format!("there is no {}", path.display()))
     }
+}
+
+/// Whether the library is there, and no older than what cargo wrote beside it that it is made of.
+fn is_fresh(path: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+    let (Ok(built), Ok(listed)) = (changed(path), fs::read_to_string(path.with_extension("d")))
+    else {
+        return false;
+    };
+    // `library: source source`, a blank in a name behind a backslash.
+    let Some((_, sources)) = listed.split_once(": ") else {
+        return false;
+    };
+    let sources = sources.replace("\\ ", "\0");
+    sources.split_whitespace().all(|source| {
+        let source = source.replace('\0', " ");
+        changed(Path::new(&source)).is_ok_and(|changed| changed <= built)
+    })
 }
 
 fn build(library: &str, profile: &Path) -> Result<(), String> {

@@ -7,6 +7,17 @@
 //! | `GPU_SIM_SCHEDULE` | `latest`, `eager`, `late:1`, `seed:7` | `latest` |
 //! | `GPU_SIM_DRIVER_VERSION` | `12040` | 12080 |
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
+//! | `GPU_SIM_TEMPERATURE`, … | `40` or `40,71` (one for each device) | see below |
+//! | `GPU_SIM_EVENTS` | `0:8:79` (device, type, data) | none |
+//!
+//! The last two are the management library's. Its figures: `USED` (bytes), `UTILIZATION`,
+//! `MEMORY_UTILIZATION`, `FAN` (percent), `TEMPERATURE`, `TEMPERATURE_SHUTDOWN`,
+//! `TEMPERATURE_SLOWDOWN`, `TEMPERATURE_MAX` (degrees), `POWER`, `POWER_LIMIT` (milliwatts), `ENERGY`
+//! (millijoules), `CLOCK`, `MEMORY_CLOCK` (megahertz), `THROTTLE` (the library's bits), `ECC` (0 or
+//! 1), `ECC_CORRECTED`, `ECC_UNCORRECTED`, `ECC_CORRECTED_EVER`, `ECC_UNCORRECTED_EVER` (errors),
+//! `ROWS_CORRECTED`, `ROWS_UNCORRECTED`, `ROWS_PENDING`, `ROWS_FAILED` (remapped rows), `LOST` (0 or
+//! 1). While a program runs, `gpu_sim_set_figure(device, name, value)` and
+//! `gpu_sim_raise(device, type, data)` of that library change them; a raised XID 79 loses the device.
 //!
 //! With `COALESCE_DRIVER=real` the simulated libraries refuse to work, so that a test which wants a
 //! card never takes them for one.

@@ -7,6 +7,8 @@
     reason = "a test that fails says where; libraries are pointers"
 )]
 
+mod management;
+
 use std::{ffi::CString, sync::Arc};
 
 use core_gpu_driver::{Absent, CudaDriver, Driver, DriverError, HostDriver, cuda, rocm};
@@ -220,62 +222,6 @@ fn the_hip_runtime_has_a_version() {
     Case::new("the_hip_runtime_has_a_version")
         .without_symbol("hipRuntimeGetVersion")
         .run(|| assert!(matches!(rocm::detect().runtime, Err(Absent::Symbol { .. }))));
-}
-
-/// Calls a function of the management library that fills in one value.
-fn figure<T: Default>(library: &libloading::Library, function: &str, handle: usize) -> (i32, T) {
-    let mut value = T::default();
-    // SAFETY: these are the documented types of the functions that are asked here.
-    let found = unsafe { library.get::<extern "C" fn(usize, *mut T) -> i32>(function.as_bytes()) };
-    (found.unwrap()(handle, &raw mut value), value)
-}
-
-#[test]
-fn the_management_library_knows_the_same_devices_in_another_order() {
-    Case::new("the_management_library_knows_the_same_devices_in_another_order")
-        .variable("GPU_SIM_DEVICES", "1073741824,4194304")
-        .variable("GPU_SIM_USED", "1048576")
-        .variable("GPU_SIM_FAULTS", "nvmlDeviceGetPowerUsage:1:before:15")
-        .run(|| {
-            // SAFETY: loading the simulated library runs nothing of interest.
-            let library = unsafe { libloading::Library::new("libnvidia-ml.so.1") }.unwrap();
-            // SAFETY: these are the functions' documented types.
-            let (init, count, handle) = unsafe {
-                (
-                    library
-                        .get::<extern "C" fn() -> i32>(b"nvmlInit_v2")
-                        .unwrap(),
-                    library
-                        .get::<extern "C" fn(*mut u32) -> i32>(b"nvmlDeviceGetCount_v2")
-                        .unwrap(),
-                    library
-                        .get::<extern "C" fn(u32, *mut usize) -> i32>(
-                            b"nvmlDeviceGetHandleByIndex_v2",
-                        )
-                        .unwrap(),
-                )
-            };
-            let mut devices = 0;
-            assert_eq!(count(&raw mut devices), 1, "not before it is started");
-            assert_eq!((init(), count(&raw mut devices), devices), (0, 0, 2));
-            let mut first = 0;
-            assert_eq!(handle(0, &raw mut first), 0);
-            assert_ne!(handle(2, &raw mut first), 0);
-            let (code, memory) = figure::<[u64; 3]>(&library, "nvmlDeviceGetMemoryInfo", first);
-            assert_eq!(
-                (code, memory),
-                (0, [4 << 20, 3 << 20, 1 << 20]),
-                "the driver's second"
-            );
-            assert_eq!(
-                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first).0,
-                15
-            );
-            assert_eq!(
-                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first),
-                (0, 60_000)
-            );
-        });
 }
 
 #[test]
