@@ -127,6 +127,9 @@ impl Case {
                 "--test-threads=1",
             ])
             .env(CASE, self.key())
+            // What hides devices here is meant for those of this machine.
+            .env_remove("CUDA_VISIBLE_DEVICES")
+            .env_remove("HIP_VISIBLE_DEVICES")
             .env("COALESCE_DRIVER", "sim")
             .env("LD_LIBRARY_PATH", &folder.0)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::Ordering::SeqCst,
 };
 
-use gpu_sim::Code;
+use gpu_sim::{Code, DeviceConfig};
 
 use crate::{
     INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, STARTED, TIMEOUT, TOO_SMALL, UNINITIALIZED, call,
@@ -23,9 +23,9 @@ fn uuid_text(uuid: [u8; 16]) -> String {
     text
 }
 
-/// What the driver says of a device of that number, with more digits for the domain.
-fn bus_text(ordinal: usize) -> String {
-    format!("00000000:{ordinal:02X}:00.0")
+/// What the driver says of a device, with more digits for the domain.
+fn bus_text(device: &DeviceConfig) -> String {
+    format!("0000{}", device.bus_address().to_ascii_uppercase())
 }
 
 #[unsafe(no_mangle)]
@@ -214,13 +214,13 @@ fn field<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(handle: *mut c_void, to: *mut BusPlace) -> c_int {
     on_device("nvmlDeviceGetPciInfo", handle, |library, number| {
-        let ordinal = library.ordinal(number);
-        let text = bus_text(ordinal);
+        let config = library.devices.get(number).ok_or(INVALID_ARGUMENT)?;
+        let text = bus_text(config);
         let place = BusPlace {
             // The old form has four digits for the domain.
             short: field(text.get(4..).unwrap_or_default()),
             domain: 0,
-            bus: ordinal as c_uint,
+            bus: c_uint::from(config.bus),
             device: 0,
             device_id: 0,
             subsystem_id: 0,
@@ -244,8 +244,8 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(
         let wanted = unsafe { CStr::from_ptr(text) }
             .to_str()
             .map_err(|_| INVALID_ARGUMENT)?;
-        let found = (0..library.devices.len()).find(|number| {
-            let known = bus_text(library.ordinal(*number));
+        let found = library.devices.iter().position(|device| {
+            let known = bus_text(device);
             let short = known.get(4..).unwrap_or_default();
             known.eq_ignore_ascii_case(wanted) || short.eq_ignore_ascii_case(wanted)
         });

@@ -109,6 +109,25 @@ fn detection_makes_no_context() {
 }
 
 #[test]
+fn hidden_devices_are_not_found_and_keep_their_place() {
+    Case::new("hidden_devices_are_not_found_and_keep_their_place")
+        .variable("GPU_SIM_DEVICES", "1048576,2097152,4194304")
+        .variable("CUDA_VISIBLE_DEVICES", "2,0")
+        .run(|| {
+            let devices = cuda::devices().unwrap();
+            let found: Vec<_> = devices
+                .iter()
+                .map(|device| (device.total_bytes, device.bus_address.as_deref()))
+                .collect();
+            let wanted = [
+                (4 << 20, Some("0000:02:00.0")),
+                (1 << 20, Some("0000:00:00.0")),
+            ];
+            assert_eq!(found, wanted);
+        });
+}
+
+#[test]
 fn no_devices_are_no_error() {
     Case::new("no_devices_are_no_error")
         .variable("GPU_SIM_DEVICES", "none")
@@ -222,6 +241,60 @@ fn the_hip_runtime_has_a_version() {
     Case::new("the_hip_runtime_has_a_version")
         .without_symbol("hipRuntimeGetVersion")
         .run(|| assert!(matches!(rocm::detect().runtime, Err(Absent::Symbol { .. }))));
+}
+
+#[test]
+fn the_hip_library_names_its_devices() {
+    Case::new("the_hip_library_names_its_devices")
+        .variable("GPU_SIM_HIP_DEVICES", "3")
+        .variable("GPU_SIM_HIP_BYTES", "4096")
+        .variable("HIP_VISIBLE_DEVICES", "2,1")
+        .run(|| {
+            let devices = rocm::runtime_devices().unwrap();
+            let found: Vec<_> = devices
+                .iter()
+                .map(|device| (device.total_bytes, device.bus_address.as_str()))
+                .collect();
+            assert_eq!(found, [(4096, "0000:02:00.0"), (4096, "0000:01:00.0")]);
+            assert_eq!(devices[0].name, "Simulated GPU");
+        });
+    Case::new("the_hip_library_names_its_devices").run(|| {
+        assert_eq!(rocm::runtime_devices(), Ok(Vec::new()));
+    });
+    Case::new("the_hip_library_names_its_devices")
+        .variable("GPU_SIM_HIP_DEVICES", "1")
+        .variable("GPU_SIM_FAULTS", "hipDeviceTotalMem:1:before:999")
+        .run(|| {
+            let failed = rocm::runtime_devices().unwrap_err();
+            assert!(failed.to_string().contains("hipDeviceTotalMem"), "{failed}");
+        });
+    for symbol in rocm::SYMBOLS {
+        Case::new("the_hip_library_names_its_devices")
+            .without_symbol(symbol)
+            .variable("MISSING", symbol)
+            .run(|| {
+                let missing = std::env::var("MISSING").unwrap();
+                let failed = rocm::runtime_devices().unwrap_err();
+                assert!(failed.to_string().contains(&missing), "{failed}");
+            });
+    }
+}
+
+#[test]
+fn the_kernels_files_show_what_the_machine_has() {
+    let root = tempfile::tempdir().unwrap();
+    let shown: Vec<_> = gpu_sim::Config::with_devices(&[1 << 30, 4 << 30])
+        .devices
+        .into_iter()
+        .map(|device| (device, gpu_sim::sysfs::Shown::default()))
+        .collect();
+    gpu_sim::sysfs::write(root.path(), &shown).unwrap();
+    let found = rocm::detect_below(root.path()).devices;
+    assert_eq!(found.len(), 2);
+    assert_ne!(found[0].id, found[1].id);
+    assert_eq!((found[1].total_bytes, found[1].ordinal), (4 << 30, 1));
+    assert_eq!(found[1].bus_address.as_deref(), Some("0000:01:00.0"));
+    assert_eq!(found[1].compute_capability, (9, 4));
 }
 
 #[test]
