@@ -13,7 +13,7 @@
 //! ```
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -28,6 +28,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("sim_cuda", &["libcuda.so.1", "libcuda.so"]),
     ("sim_management", &["libnvidia-ml.so.1", "libnvidia-ml.so"]),
     ("sim_hip", &["libamdhip64.so.6"]),
+    ("sim_collectives", &["libnccl.so.2", "libnccl.so"]),
 ];
 
 /// A test that wants the simulated libraries in a process of its own.
@@ -67,7 +68,7 @@ impl Case {
         self
     }
 
-    /// Lets a library be missing: `sim_cuda`, `sim_management` or `sim_hip`.
+    /// Lets a library be missing: `sim_cuda`, `sim_management`, `sim_hip` or `sim_collectives`.
     #[must_use]
     pub fn without_library(mut self, library: &str) -> Self {
         self.without.push(library.to_owned());
@@ -160,6 +161,19 @@ impl Case {
         }
     }
 
+    /// Puts a library in the folder: itself, or a copy in which functions are missing.
+    fn place(&self, built: &Path, to: &Path) -> io::Result<()> {
+        if self.missing_symbols.is_empty() {
+            // The folder may be on another file system.
+            return fs::hard_link(built, to).or_else(|_| fs::copy(built, to).map(|_| ()));
+        }
+        let mut bytes = fs::read(built)?;
+        for symbol in &self.missing_symbols {
+            rename_symbol(&mut bytes, symbol);
+        }
+        fs::write(to, &bytes)
+    }
+
     /// Puts the libraries where the process finds them.
     fn provide(&self, folder: &Path) -> Result<(), String> {
         for (library, names) in LIBRARIES {
@@ -167,15 +181,11 @@ impl Case {
                 continue;
             }
             let built = library_path(library)?;
-            let mut bytes =
-                fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;
-            for symbol in &self.missing_symbols {
-                rename_symbol(&mut bytes, symbol);
-            }
             // One file under all names: the loader must not take them for different libraries.
             let mut names = names.iter().map(|name| folder.join(name));
             let Some(first) = names.next() else { continue };
-            fs::write(&first, &bytes).map_err(|error| error.to_string())?;
+            self.place(&built, &first)
+                .map_err(|error| format!("{}: {error}", built.display()))?;
             for name in names {
                 fs::hard_link(&first, name).map_err(|error| error.to_string())?;
             }

@@ -9,6 +9,7 @@
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
 //! | `CUDA_VISIBLE_DEVICES` | `1,0`, `GPU-73696d75` | all devices, for the driver's library |
 //! | `GPU_SIM_HIP_DEVICES`, `_BYTES`, `_NAME`, `_VERSION` | `2` | no device, for the HIP library |
+//! | `GPU_SIM_NCCL_BYTES` | `65536` (taken by each communicator) | 0 |
 //! | `GPU_SIM_TEMPERATURE`, … | `40` or `40,71` (one for each device) | see below |
 //! | `GPU_SIM_EVENTS` | `0:8:79` (device, type, data) | none |
 //!

@@ -7,6 +7,7 @@
     reason = "a test that fails says where; libraries are pointers"
 )]
 
+mod collectives;
 mod management;
 
 use std::{ffi::CString, sync::Arc};
@@ -15,7 +16,7 @@ use core_gpu_driver::{Absent, CudaDriver, Driver, DriverError, HostDriver, cuda,
 use gpu_sim::{Machine, SimDriver, case::Case, conformance};
 
 /// Asks a control function for a number.
-fn ask(function: &str, argument: Option<&str>) -> u64 {
+pub(crate) fn ask(function: &str, argument: Option<&str>) -> u64 {
     // SAFETY: loading the simulated library runs nothing of interest.
     let library = unsafe { libloading::Library::new("libcuda.so.1") }.unwrap();
     let argument = argument.map(|text| CString::new(text).unwrap());
@@ -39,7 +40,7 @@ fn verify() {
     assert_eq!(ask("gpu_sim_verify", None) as u32, 0);
 }
 
-fn open(number: usize) -> Arc<dyn Driver> {
+pub(crate) fn open(number: usize) -> Arc<dyn Driver> {
     let devices = cuda::devices().unwrap();
     CudaDriver::open(&devices[number].id).unwrap()
 }
