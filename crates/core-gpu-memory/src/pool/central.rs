@@ -132,16 +132,21 @@ impl Central {
     /// The order of a request's stream.
     #[inline]
     pub fn order_of(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
-        if let Some(order) = self.orders.find(stream.id()) {
-            return order;
+        match self.orders.find(stream.id()) {
+            Some(order) => order,
+            None => self.add_order(pool, stream),
         }
+    }
+
+    #[cold]
+    fn add_order(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
         let watcher: std::sync::Weak<PoolInner> = Arc::downgrade(pool);
         stream.watch(watcher);
         self.orders.add(stream)
     }
 
     /// Serves a request from what is free in its stream's order, or idle.
-    #[inline]
+    #[inline(always)]
     pub fn serve(
         &mut self,
         pool: &Arc<PoolInner>,

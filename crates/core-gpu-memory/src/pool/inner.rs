@@ -186,9 +186,10 @@ impl PoolInner {
     ) -> Result<Box<Lease>, AllocError> {
         let mut lease = match self.hit(bytes, on, by) {
             Take::Hit(lease) => lease,
-            Take::Miss(wanted) => self
-                .allocate_slowly(bytes, on, by, wanted)
-                .inspect_err(|error| self.note_loss_in(error))?,
+            Take::Miss(wanted) => match self.allocate_slowly(bytes, on, by, wanted) {
+                Ok(lease) => lease,
+                Err(error) => return Err(self.note_loss_in(*error)),
+            },
         };
         lease.begin(by, bytes);
         if self.talks {
@@ -215,10 +216,12 @@ impl PoolInner {
         on: &Stream,
         by: Source,
         wanted: Wanted,
-    ) -> Result<Box<Lease>, AllocError> {
-        let too_large = || AllocError::TooLarge {
-            bytes,
-            device: self.most_bytes,
+    ) -> Result<Box<Lease>, Box<AllocError>> {
+        let too_large = || {
+            Box::new(AllocError::TooLarge {
+                bytes,
+                device: self.most_bytes,
+            })
         };
         let block = block_bytes(bytes).ok_or_else(too_large)?;
         if block > self.most_bytes {
@@ -238,30 +241,45 @@ impl PoolInner {
         };
         match served {
             Ok(lease) => Ok(lease),
-            Err(Shortage::Limit) => self.after_recall(&request),
-            Err(Shortage::Blocks) => self.descend(&request),
+            Err(shortage) => self.after_shortage(&request, shortage),
         }
     }
 
     #[cold]
-    fn note_loss_in(&self, error: &AllocError) {
-        if let AllocError::Driver(error) = error {
-            self.note_loss(error);
-        }
+    fn after_shortage(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        shortage: Shortage,
+    ) -> Result<Box<Lease>, Box<AllocError>> {
+        let served = match shortage {
+            Shortage::Limit => self.after_recall(request),
+            Shortage::Blocks => self.descend(request),
+        };
+        served.map_err(Box::new)
     }
 
-    fn admit(&self, on: &Stream) -> Result<(), AllocError> {
+    #[cold]
+    fn note_loss_in(&self, error: AllocError) -> AllocError {
+        if let AllocError::Driver(error) = &error {
+            self.note_loss(error);
+        }
+        error
+    }
+
+    #[inline]
+    fn admit(&self, on: &Stream) -> Result<(), Box<AllocError>> {
         if RECLAIMING.get() {
-            return Err(AllocError::Reclaiming);
+            return Err(Box::new(AllocError::Reclaiming));
         }
         let same = Arc::ptr_eq(on.driver(), &self.driver);
         if !same && on.driver().info().id != self.driver.info().id {
-            return Err(AllocError::OtherDevice);
+            return Err(Box::new(AllocError::OtherDevice));
         }
-        if on.is_capturing()? {
-            return Err(AllocError::Capturing);
+        match on.is_capturing() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(Box::new(AllocError::Capturing)),
+            Err(error) => Err(Box::new(error.into())),
         }
-        Ok(())
     }
 
     /// Serves from what is there, and brings the thread a batch and credit on the way.
@@ -273,7 +291,7 @@ impl PoolInner {
         self.try_serve_class(request, class, wanted)
     }
 
-    #[inline]
+    #[inline(always)]
     fn try_serve_large(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
         if !thread::has_heard(self) {
             thread::flush(self);
