@@ -88,6 +88,7 @@ impl Segment {
 
     /// Where it begins.
     #[must_use]
+    #[inline]
     pub fn address(&self) -> DeviceAddress {
         self.address
     }
@@ -115,6 +116,7 @@ impl Segment {
 
     /// Part of it; nothing when it does not reach that far.
     #[must_use]
+    #[inline]
     pub fn span(&self, offset: u64, bytes: u64) -> Option<DeviceSpan> {
         self.whole().part(offset, bytes)
     }

@@ -135,8 +135,7 @@ impl Lease {
     #[inline]
     pub fn give_back(self: Box<Lease>) {
         self.end();
-        if let Some(lease) = crate::pool::thread::put(self) {
-            PoolInner::release(lease);
-        }
+        // An error is in the hook already.
+        let _ = PoolInner::take_back(self);
     }
 }
