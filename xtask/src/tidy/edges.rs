@@ -35,6 +35,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),
     ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
+    (
+        "core-gpu",
+        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
+    ),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 

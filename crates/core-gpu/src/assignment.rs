@@ -1,0 +1,1 @@
+//! The devices of a plan's steps, settled before anything runs.

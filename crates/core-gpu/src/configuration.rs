@@ -1,0 +1,1 @@
+//! Settings: what the program says, over the environment, over a file.

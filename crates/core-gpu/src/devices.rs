@@ -1,0 +1,1 @@
+//! Devices by name, and their memory.

@@ -1,0 +1,1 @@
+//! Which platforms there are, and why the others are not.

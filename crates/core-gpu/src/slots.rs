@@ -1,0 +1,1 @@
+//! A share of a device for a while, across threads and processes.
