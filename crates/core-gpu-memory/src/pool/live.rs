@@ -66,25 +66,28 @@ mod tests {
     use super::*;
     use crate::{Pool, Source};
 
-    #[test]
-    fn a_pool_is_listed_as_long_as_it_or_a_block_lives() {
-        // A device of its own: other tests have pools, too.
+    /// A pool with a block in use: while it is listed, and after it and its thread are gone.
+    fn use_a_pool() -> Weak<PoolInner> {
         let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
         let stream = Stream::new(&driver, StreamKind::NonBlocking).unwrap();
         let pool = Pool::new(&driver);
         let buffer = pool.allocate::<u8>(1 << 20, &stream, Source::named("live"));
-        let (in_use, reserved) = (pool.bytes_in_use(), pool.reserved_bytes());
         let wanted = PoolUse {
             device: driver.info().id,
-            bytes_in_use: in_use,
-            reserved_bytes: reserved,
+            bytes_in_use: pool.bytes_in_use(),
+            reserved_bytes: pool.reserved_bytes(),
         };
         assert!(live_pools().contains(&wanted));
         let weak = Arc::downgrade(&pool.inner);
         drop(pool);
-        assert!(weak.upgrade().is_some());
-        drop(buffer);
-        drop(stream);
+        assert!(weak.upgrade().is_some(), "{buffer:?} is there");
+        weak
+    }
+
+    #[test]
+    fn a_pool_is_listed_as_long_as_it_or_a_block_lives() {
+        // Threads keep what they have cached of a pool until they end.
+        let weak = std::thread::spawn(use_a_pool).join().unwrap();
         assert!(weak.upgrade().is_none());
     }
 }
