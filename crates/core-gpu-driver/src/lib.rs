@@ -37,6 +37,7 @@ pub mod memory;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;
+pub mod ticks;
 pub mod virtual_memory;
 
 pub use address::{DeviceAddress, HostAddress, Place};

@@ -1,0 +1,484 @@
+//! Spans of a device: two events on a stream, read when somebody wants to know or when many have
+//! gathered, never where the work is given out. Device times are put on the host's line through an
+//! event whose moment on the host is known.
+
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use core_gpu_driver::{
+    DeviceId, Driver, DriverError, Event, EventKind, Stream, StreamId, StreamKind, WeakStream,
+    ticks,
+};
+use serde::Serialize;
+
+use super::{
+    name::{Met, SpanName},
+    span,
+};
+
+/// Spans not read yet that a device keeps before it looks which are over.
+const GATHERED: usize = 1024;
+/// Spans not read yet, at most. Beyond them spans are counted and not kept.
+const MOST_PENDING: usize = 1 << 16;
+/// Spans read that are kept with their times; of older ones the sums remain.
+const MOST_KEPT: usize = 1 << 16;
+/// Readings of which the best tells when an event was reached on the host's clock.
+const READINGS: usize = 3;
+
+/// What a span of a device does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// Kernels.
+    #[default]
+    Compute,
+    /// Bytes from the host to the device.
+    Upload {
+        /// How many.
+        bytes: u64,
+    },
+    /// Bytes from the device to the host.
+    Download {
+        /// How many.
+        bytes: u64,
+    },
+    /// Bytes within a device or between two.
+    Copy {
+        /// How many.
+        bytes: u64,
+    },
+}
+
+impl Work {
+    /// Whether bytes go over the link.
+    #[must_use]
+    pub const fn is_transfer(self) -> bool {
+        matches!(self, Self::Upload { .. } | Self::Download { .. })
+    }
+
+    /// Bytes moved.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Compute => 0,
+            Self::Upload { bytes } | Self::Download { bytes } | Self::Copy { bytes } => bytes,
+        }
+    }
+}
+
+/// A span of a device that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    pub name: SpanName,
+    pub work: Work,
+    pub stream: StreamId,
+    /// Nanoseconds since the epoch event of the device was reached.
+    pub start: u64,
+    pub nanoseconds: u64,
+}
+
+struct Pending {
+    name: SpanName,
+    work: Work,
+    stream: StreamId,
+    recording: u64,
+    start: Event,
+    end: Event,
+}
+
+/// An event whose moment is known on both clocks.
+struct Epoch {
+    event: Event,
+    host_ticks: u64,
+    /// How far the host's moment may be off, in ticks.
+    doubt_ticks: u64,
+}
+
+#[derive(Default)]
+struct Books {
+    events: Vec<Event>,
+    pending: Vec<Pending>,
+    done: VecDeque<Done>,
+    recording: u64,
+    streams: Vec<(StreamId, WeakStream)>,
+    /// Spans that were not kept: too many were open.
+    dropped: u64,
+    /// Spans that were not measured because their stream was being captured.
+    captured: u64,
+    errors: u64,
+    last_error: Option<DriverError>,
+}
+
+/// What is known of one device's spans.
+pub struct DeviceTimes {
+    driver: Arc<dyn Driver>,
+    epoch: OnceLock<Result<Epoch, DriverError>>,
+    books: Mutex<Books>,
+}
+
+/// A copy of a device's books.
+pub struct DeviceRecord {
+    pub id: DeviceId,
+    pub device: String,
+    pub done: Vec<Done>,
+    /// The epoch's moment on the host's clock and its doubt, in ticks; `None` when the device did
+    /// not take part.
+    pub epoch: Option<(u64, u64)>,
+    pub pending: usize,
+    pub dropped: u64,
+    pub captured: u64,
+    pub errors: u64,
+    pub last_error: Option<DriverError>,
+}
+
+/// Devices that have been measured, which keeps them open until the profiler forgets them.
+fn all() -> MutexGuard<'static, Vec<Arc<DeviceTimes>>> {
+    static DEVICES: Mutex<Vec<Arc<DeviceTimes>>> = Mutex::new(Vec::new());
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Changes when devices are forgotten: threads then ask anew.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+#[derive(Default)]
+struct Known {
+    generation: u64,
+    /// By the address of the driver, which is kept open by the entry and so is nobody else's.
+    devices: Vec<(usize, Arc<DeviceTimes>)>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Known> = RefCell::default();
+    static MET: Met = const { Met::new() };
+}
+
+fn address(driver: &Arc<dyn Driver>) -> usize {
+    Arc::as_ptr(driver).cast::<()>().addr()
+}
+
+/// The books of a stream's device.
+fn times_of(driver: &Arc<dyn Driver>) -> Option<Arc<DeviceTimes>> {
+    let wanted = address(driver);
+    KNOWN
+        .try_with(|known| {
+            let mut known = known.borrow_mut();
+            let generation = GENERATION.load(Ordering::Acquire);
+            if known.generation != generation {
+                known.devices.clear();
+                known.generation = generation;
+            }
+            if let Some((_, found)) = known.devices.iter().find(|(at, _)| *at == wanted) {
+                return Arc::clone(found);
+            }
+            let found = DeviceTimes::of(driver);
+            known.devices.push((wanted, Arc::clone(&found)));
+            found
+        })
+        .ok()
+}
+
+impl DeviceTimes {
+    #[cold]
+    fn of(driver: &Arc<dyn Driver>) -> Arc<Self> {
+        let mut devices = all();
+        let found = devices
+            .iter()
+            .find(|known| address(&known.driver) == address(driver));
+        if let Some(found) = found {
+            return Arc::clone(found);
+        }
+        let made = Arc::new(Self {
+            driver: Arc::clone(driver),
+            epoch: OnceLock::new(),
+            books: Mutex::default(),
+        });
+        devices.push(Arc::clone(&made));
+        made
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn timed_event(&self) -> Result<Event, DriverError> {
+        Event::new(&self.driver, EventKind::Timed)
+    }
+
+    /// Two events for a span, and the start recorded.
+    fn begin(&self, on: &Stream) -> Result<Option<(Event, Event)>, DriverError> {
+        if on.is_capturing()? {
+            self.lock().captured += 1;
+            return Ok(None);
+        }
+        self.epoch.get_or_init(|| self.find_epoch());
+        let mut books = self.lock();
+        books.meet(on);
+        let events = (books.events.pop(), books.events.pop());
+        drop(books);
+        let or_new = |event: Option<Event>| event.map_or_else(|| self.timed_event(), Ok);
+        let (start, end) = (or_new(events.0)?, or_new(events.1)?);
+        on.record(&start)?;
+        Ok(Some((start, end)))
+    }
+
+    /// Ties the device's clock to the host's: the event is reached between two readings of the
+    /// host's clock, and the closest two of a few tell the most.
+    fn find_epoch(&self) -> Result<Epoch, DriverError> {
+        let stream = Stream::new(&self.driver, StreamKind::NonBlocking)?;
+        let mut best: Option<Epoch> = None;
+        for _ in 0..READINGS {
+            let event = self.timed_event()?;
+            let before = ticks::now();
+            stream.record(&event)?;
+            event.synchronize()?;
+            let after = ticks::now();
+            let doubt_ticks = after.saturating_sub(before) / 2;
+            if best
+                .as_ref()
+                .is_none_or(|best| doubt_ticks < best.doubt_ticks)
+            {
+                best = Some(Epoch {
+                    event,
+                    host_ticks: before + doubt_ticks,
+                    doubt_ticks,
+                });
+            }
+        }
+        Ok(best.expect("invariant: there is one reading at least"))
+    }
+
+    fn keep(&self, pending: Pending) {
+        let gathered = {
+            let mut books = self.lock();
+            if books.pending.len() >= MOST_PENDING {
+                books.dropped += 1;
+                return;
+            }
+            books.pending.push(pending);
+            books.pending.len().is_multiple_of(GATHERED)
+        };
+        if gathered {
+            self.settle();
+        }
+    }
+
+    fn fail(&self, error: DriverError) {
+        let mut books = self.lock();
+        books.errors += 1;
+        books.last_error = Some(error);
+    }
+
+    /// Reads the spans that are over. While a stream that the profiler has met is being captured
+    /// nothing is asked of the device.
+    fn settle(&self) {
+        let (pending, streams) = {
+            let mut books = self.lock();
+            books
+                .streams
+                .retain(|(_, stream)| stream.upgrade().is_some());
+            (std::mem::take(&mut books.pending), books.streams.clone())
+        };
+        let capturing = |(_, stream): &(_, WeakStream)| {
+            let stream = stream.upgrade();
+            stream.is_some_and(|stream| stream.is_capturing().unwrap_or(false))
+        };
+        let still = if streams.iter().any(capturing) {
+            pending
+        } else {
+            self.read_all(pending)
+        };
+        let mut books = self.lock();
+        // What came meanwhile is younger.
+        let younger = std::mem::replace(&mut books.pending, still);
+        books.pending.extend(younger);
+    }
+
+    fn read_all(&self, pending: Vec<Pending>) -> Vec<Pending> {
+        let mut still = Vec::new();
+        for one in pending {
+            match self.read(&one) {
+                Ok(Some(done)) => self.lock().finish(one, done),
+                Ok(None) => still.push(one),
+                // What became of it will never be known: a lost device, mostly.
+                Err(error) => self.fail(error),
+            }
+        }
+        still
+    }
+
+    fn read(&self, pending: &Pending) -> Result<Option<Done>, DriverError> {
+        if !pending.end.query()? {
+            return Ok(None);
+        }
+        let lasted = pending.end.elapsed_since(&pending.start)?;
+        let start = match self.epoch.get() {
+            Some(Ok(epoch)) => pending.start.elapsed_since(&epoch.event)?,
+            _ => std::time::Duration::ZERO,
+        };
+        let nanoseconds =
+            |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Ok(Some(Done {
+            name: pending.name,
+            work: pending.work,
+            stream: pending.stream,
+            start: nanoseconds(start),
+            nanoseconds: nanoseconds(lasted),
+        }))
+    }
+
+    fn record(&self) -> DeviceRecord {
+        self.settle();
+        let info = self.driver.info();
+        let books = self.lock();
+        let of_recording = books.recording == span::epoch();
+        let epoch = match self.epoch.get() {
+            Some(Ok(epoch)) => Some((epoch.host_ticks, epoch.doubt_ticks)),
+            _ => None,
+        };
+        DeviceRecord {
+            id: info.id,
+            device: format!("{} {}", info.id.platform, info.name),
+            done: if of_recording {
+                books.done.iter().copied().collect()
+            } else {
+                Vec::new()
+            },
+            epoch,
+            pending: books.pending.len(),
+            dropped: books.dropped,
+            captured: books.captured,
+            errors: books.errors,
+            last_error: books.last_error.clone(),
+        }
+    }
+}
+
+impl Books {
+    /// Remembers a stream, to know later whether it is being captured.
+    fn meet(&mut self, stream: &Stream) {
+        let id = stream.id();
+        if self.streams.last().is_some_and(|(known, _)| *known == id) {
+            return;
+        }
+        match self.streams.iter().position(|(known, _)| *known == id) {
+            Some(at) => {
+                let last = self.streams.len() - 1;
+                self.streams.swap(at, last);
+            }
+            None => self.streams.push((id, stream.downgrade())),
+        }
+    }
+
+    fn finish(&mut self, pending: Pending, done: Done) {
+        self.events.push(pending.start);
+        self.events.push(pending.end);
+        if pending.recording != span::epoch() {
+            return;
+        }
+        if self.recording != pending.recording {
+            self.done.clear();
+            self.recording = pending.recording;
+        }
+        if self.done.len() >= MOST_KEPT {
+            self.done.pop_front();
+            self.dropped += 1;
+        }
+        self.done.push_back(done);
+    }
+}
+
+/// A span of a device: the work put on the stream from here to the drop.
+#[must_use = "the span ends when the guard is dropped"]
+pub struct DeviceSpan {
+    open: Option<Open>,
+}
+
+struct Open {
+    times: Arc<DeviceTimes>,
+    stream: Stream,
+    name: SpanName,
+    work: Work,
+    recording: u64,
+    start: Event,
+    end: Event,
+}
+
+impl std::fmt::Debug for DeviceSpan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.open.as_ref().map(|open| open.name);
+        f.debug_struct("DeviceSpan").field("name", &name).finish()
+    }
+}
+
+/// Measures the work that is put on a stream from here to the guard's drop, by the device's own
+/// clock. Nothing waits. On a stream that is being captured, and when the driver fails, nothing is
+/// measured; the report counts both.
+#[inline]
+pub fn profile_on(name: &'static str, stream: &Stream, work: Work) -> DeviceSpan {
+    if !span::is_on() {
+        return DeviceSpan { open: None };
+    }
+    DeviceSpan {
+        open: begin(name, stream, work),
+    }
+}
+
+fn begin(name: &'static str, stream: &Stream, work: Work) -> Option<Open> {
+    let times = times_of(stream.driver())?;
+    let name = MET.try_with(|met| met.name(name)).ok()?;
+    match times.begin(stream) {
+        Ok(Some((start, end))) => Some(Open {
+            times,
+            stream: stream.clone(),
+            name,
+            work,
+            recording: span::epoch(),
+            start,
+            end,
+        }),
+        Ok(None) => None,
+        Err(error) => {
+            times.fail(error);
+            None
+        }
+    }
+}
+
+impl Drop for DeviceSpan {
+    fn drop(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if let Err(error) = open.stream.record(&open.end) {
+            open.times.fail(error);
+            return;
+        }
+        open.times.keep(Pending {
+            name: open.name,
+            work: open.work,
+            stream: open.stream.id(),
+            recording: open.recording,
+            start: open.start,
+            end: open.end,
+        });
+    }
+}
+
+/// The books of all devices.
+pub fn records() -> Vec<DeviceRecord> {
+    let devices = all().clone();
+    devices.iter().map(|device| device.record()).collect()
+}
+
+/// Forgets all devices and what they did. Drivers that only the profiler kept open are closed.
+pub fn forget() {
+    let devices = std::mem::take(&mut *all());
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+    drop(devices);
+    // This thread's own table at once; others' at their next span.
+    let _ = KNOWN.try_with(|known| known.borrow_mut().devices.clear());
+}
