@@ -28,6 +28,8 @@ const GATHERED: usize = 1024;
 const MOST_PENDING: usize = 1 << 16;
 /// Spans read that are kept with their times; of older ones the sums remain.
 const MOST_KEPT: usize = 1 << 16;
+/// Events that a thread takes at once.
+const TAKEN: usize = 128;
 /// Readings of which the best tells when an event was reached on the host's clock.
 const READINGS: usize = 3;
 
@@ -90,6 +92,8 @@ struct Pending {
     recording: u64,
     start: Event,
     end: Event,
+    /// What it turned out to be, when it is over.
+    done: Option<Done>,
 }
 
 /// An event whose moment is known on both clocks.
@@ -104,6 +108,8 @@ struct Epoch {
 struct Books {
     events: Vec<Event>,
     pending: Vec<Pending>,
+    /// The other list of the two, empty.
+    spare: Vec<Pending>,
     done: VecDeque<Done>,
     recording: u64,
     streams: Vec<(StreamId, WeakStream)>,
@@ -146,15 +152,30 @@ fn all() -> MutexGuard<'static, Vec<Arc<DeviceTimes>>> {
 /// Changes when devices are forgotten: threads then ask anew.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
 
+/// A device as one thread knows it.
+struct Acquaintance {
+    /// The address of the driver, which is kept open here and so is nobody else's.
+    address: usize,
+    times: Arc<DeviceTimes>,
+    /// Events for spans to come.
+    events: Vec<Event>,
+    /// The stream that the last span was on, which needs no introduction.
+    met: Option<StreamId>,
+}
+
 #[derive(Default)]
 struct Known {
     generation: u64,
-    /// By the address of the driver, which is kept open by the entry and so is nobody else's.
-    devices: Vec<(usize, Arc<DeviceTimes>)>,
+    devices: Vec<Acquaintance>,
 }
 
 thread_local! {
-    static KNOWN: RefCell<Known> = RefCell::default();
+    static KNOWN: RefCell<Known> = const {
+        RefCell::new(Known {
+            generation: 0,
+            devices: Vec::new(),
+        })
+    };
     static MET: Met = const { Met::new() };
 }
 
@@ -162,25 +183,72 @@ fn address(driver: &Arc<dyn Driver>) -> usize {
     Arc::as_ptr(driver).cast::<()>().addr()
 }
 
-/// The books of a stream's device.
-fn times_of(driver: &Arc<dyn Driver>) -> Option<Arc<DeviceTimes>> {
-    let wanted = address(driver);
-    KNOWN
-        .try_with(|known| {
-            let mut known = known.borrow_mut();
-            let generation = GENERATION.load(Ordering::Acquire);
-            if known.generation != generation {
-                known.devices.clear();
-                known.generation = generation;
-            }
-            if let Some((_, found)) = known.devices.iter().find(|(at, _)| *at == wanted) {
-                return Arc::clone(found);
-            }
-            let found = DeviceTimes::of(driver);
-            known.devices.push((wanted, Arc::clone(&found)));
-            found
-        })
-        .ok()
+impl Known {
+    #[inline]
+    fn of(&mut self, driver: &Arc<dyn Driver>) -> &mut Acquaintance {
+        let generation = GENERATION.load(Ordering::Acquire);
+        if self.generation != generation {
+            self.devices.clear();
+            self.generation = generation;
+        }
+        let wanted = address(driver);
+        let found = self
+            .devices
+            .iter()
+            .position(|known| known.address == wanted);
+        let at = found.unwrap_or_else(|| {
+            self.devices.push(Acquaintance::with(driver));
+            self.devices.len() - 1
+        });
+        &mut self.devices[at]
+    }
+}
+
+impl Acquaintance {
+    #[cold]
+    fn with(driver: &Arc<dyn Driver>) -> Self {
+        Self {
+            address: address(driver),
+            times: DeviceTimes::of(driver),
+            events: Vec::new(),
+            met: None,
+        }
+    }
+
+    /// Two events for a span, and the start recorded; `None` on a stream that is being captured.
+    #[inline]
+    fn begin(&mut self, on: &Stream) -> Result<Option<(Event, Event)>, DriverError> {
+        if on.is_capturing()? {
+            self.times.lock().captured += 1;
+            return Ok(None);
+        }
+        if self.met != Some(on.id()) || self.events.len() < 2 {
+            self.prepare(on)?;
+        }
+        let (start, end) = (self.event()?, self.event()?);
+        on.record(&start)?;
+        Ok(Some((start, end)))
+    }
+
+    fn event(&mut self) -> Result<Event, DriverError> {
+        match self.events.pop() {
+            Some(event) => Ok(event),
+            None => self.times.timed_event(),
+        }
+    }
+
+    /// Introduces the stream, and takes events that others have used.
+    #[cold]
+    fn prepare(&mut self, on: &Stream) -> Result<(), DriverError> {
+        let times = &self.times;
+        times.epoch.get_or_init(|| times.find_epoch());
+        let mut books = times.lock();
+        books.meet(on);
+        self.met = Some(on.id());
+        let left = books.events.len().saturating_sub(TAKEN);
+        self.events.extend(books.events.drain(left..));
+        Ok(())
+    }
 }
 
 impl DeviceTimes {
@@ -208,23 +276,6 @@ impl DeviceTimes {
 
     fn timed_event(&self) -> Result<Event, DriverError> {
         Event::new(&self.driver, EventKind::Timed)
-    }
-
-    /// Two events for a span, and the start recorded.
-    fn begin(&self, on: &Stream) -> Result<Option<(Event, Event)>, DriverError> {
-        if on.is_capturing()? {
-            self.lock().captured += 1;
-            return Ok(None);
-        }
-        self.epoch.get_or_init(|| self.find_epoch());
-        let mut books = self.lock();
-        books.meet(on);
-        let events = (books.events.pop(), books.events.pop());
-        drop(books);
-        let or_new = |event: Option<Event>| event.map_or_else(|| self.timed_event(), Ok);
-        let (start, end) = (or_new(events.0)?, or_new(events.1)?);
-        on.record(&start)?;
-        Ok(Some((start, end)))
     }
 
     /// Ties the device's clock to the host's: the event is reached between two readings of the
@@ -277,39 +328,48 @@ impl DeviceTimes {
     /// Reads the spans that are over. While a stream that the profiler has met is being captured
     /// nothing is asked of the device.
     fn settle(&self) {
-        let (pending, streams) = {
+        let (mut pending, streams) = {
             let mut books = self.lock();
             books
                 .streams
                 .retain(|(_, stream)| stream.upgrade().is_some());
-            (std::mem::take(&mut books.pending), books.streams.clone())
+            // Two lists in turn, so that neither grows anew each time.
+            let spare = std::mem::take(&mut books.spare);
+            let pending = std::mem::replace(&mut books.pending, spare);
+            (pending, books.streams.clone())
         };
         let capturing = |(_, stream): &(_, WeakStream)| {
             let stream = stream.upgrade();
+            // A device that cannot say so is lost, and reading will tell.
             stream.is_some_and(|stream| stream.is_capturing().unwrap_or(false))
         };
-        let still = if streams.iter().any(capturing) {
-            pending
-        } else {
-            self.read_all(pending)
-        };
+        if !streams.iter().any(capturing) {
+            self.read_all(&mut pending);
+        }
         let mut books = self.lock();
         // What came meanwhile is younger.
-        let younger = std::mem::replace(&mut books.pending, still);
-        books.pending.extend(younger);
+        let mut younger = std::mem::replace(&mut books.pending, pending);
+        books.pending.append(&mut younger);
+        books.spare = younger;
     }
 
-    fn read_all(&self, pending: Vec<Pending>) -> Vec<Pending> {
-        let mut still = Vec::new();
-        for one in pending {
-            match self.read(&one) {
-                Ok(Some(done)) => self.lock().finish(one, done),
-                Ok(None) => still.push(one),
-                // What became of it will never be known: a lost device, mostly.
-                Err(error) => self.fail(error),
+    /// Leaves those that are not over.
+    fn read_all(&self, pending: &mut Vec<Pending>) {
+        let over = pending.extract_if(.., |one| match self.read(one) {
+            Ok(Some(done)) => {
+                one.done = Some(done);
+                true
             }
+            Ok(None) => false,
+            // What became of it will never be known: a lost device, mostly.
+            Err(error) => {
+                self.fail(error);
+                true
+            }
+        });
+        for one in over {
+            self.lock().finish(one);
         }
-        still
     }
 
     fn read(&self, pending: &Pending) -> Result<Option<Done>, DriverError> {
@@ -375,9 +435,10 @@ impl Books {
         }
     }
 
-    fn finish(&mut self, pending: Pending, done: Done) {
+    fn finish(&mut self, pending: Pending) {
         self.events.push(pending.start);
         self.events.push(pending.end);
+        let Some(done) = pending.done else { return };
         if pending.recording != span::epoch() {
             return;
         }
@@ -395,13 +456,12 @@ impl Books {
 
 /// A span of a device: the work put on the stream from here to the drop.
 #[must_use = "the span ends when the guard is dropped"]
-pub struct DeviceSpan {
-    open: Option<Open>,
+pub struct DeviceSpan<'s> {
+    open: Option<Open<'s>>,
 }
 
-struct Open {
-    times: Arc<DeviceTimes>,
-    stream: Stream,
+struct Open<'s> {
+    stream: &'s Stream,
     name: SpanName,
     work: Work,
     recording: u64,
@@ -409,7 +469,7 @@ struct Open {
     end: Event,
 }
 
-impl std::fmt::Debug for DeviceSpan {
+impl std::fmt::Debug for DeviceSpan<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = self.open.as_ref().map(|open| open.name);
         f.debug_struct("DeviceSpan").field("name", &name).finish()
@@ -418,9 +478,10 @@ impl std::fmt::Debug for DeviceSpan {
 
 /// Measures the work that is put on a stream from here to the guard's drop, by the device's own
 /// clock. Nothing waits. On a stream that is being captured, and when the driver fails, nothing is
-/// measured; the report counts both.
+/// measured; the report counts both. The first span of a process on a device waits for an event on
+/// a stream of its own, to tie the two clocks.
 #[inline]
-pub fn profile_on(name: &'static str, stream: &Stream, work: Work) -> DeviceSpan {
+pub fn profile_on<'s>(name: &'static str, stream: &'s Stream, work: Work) -> DeviceSpan<'s> {
     if !span::is_on() {
         return DeviceSpan { open: None };
     }
@@ -429,41 +490,48 @@ pub fn profile_on(name: &'static str, stream: &Stream, work: Work) -> DeviceSpan
     }
 }
 
-fn begin(name: &'static str, stream: &Stream, work: Work) -> Option<Open> {
-    let times = times_of(stream.driver())?;
-    let name = MET.try_with(|met| met.name(name)).ok()?;
-    match times.begin(stream) {
-        Ok(Some((start, end))) => Some(Open {
-            times,
-            stream: stream.clone(),
-            name,
-            work,
-            recording: span::epoch(),
-            start,
-            end,
-        }),
-        Ok(None) => None,
-        Err(error) => {
-            times.fail(error);
+fn begin<'s>(name: &'static str, stream: &'s Stream, work: Work) -> Option<Open<'s>> {
+    let begun = KNOWN.try_with(|known| {
+        let mut known = known.borrow_mut();
+        let device = known.of(stream.driver());
+        let begun = device.begin(stream);
+        begun.unwrap_or_else(|error| {
+            device.times.fail(error);
             None
-        }
-    }
+        })
+    });
+    // A thread that is being taken down has nowhere to record.
+    let (start, end) = begun.ok()??;
+    Some(Open {
+        stream,
+        name: MET.try_with(|met| met.name(name)).ok()?,
+        work,
+        recording: span::epoch(),
+        start,
+        end,
+    })
 }
 
-impl Drop for DeviceSpan {
+impl Drop for DeviceSpan<'_> {
     fn drop(&mut self) {
         let Some(open) = self.open.take() else { return };
-        if let Err(error) = open.stream.record(&open.end) {
-            open.times.fail(error);
-            return;
-        }
-        open.times.keep(Pending {
-            name: open.name,
-            work: open.work,
-            stream: open.stream.id(),
-            recording: open.recording,
-            start: open.start,
-            end: open.end,
+        let recorded = open.stream.record(&open.end);
+        // As where it began.
+        let _ = KNOWN.try_with(|known| {
+            let mut known = known.borrow_mut();
+            let times = &known.of(open.stream.driver()).times;
+            match recorded {
+                Ok(()) => times.keep(Pending {
+                    name: open.name,
+                    work: open.work,
+                    stream: open.stream.id(),
+                    recording: open.recording,
+                    start: open.start,
+                    end: open.end,
+                    done: None,
+                }),
+                Err(error) => times.fail(error),
+            }
         });
     }
 }
@@ -480,5 +548,6 @@ pub fn forget() {
     GENERATION.fetch_add(1, Ordering::AcqRel);
     drop(devices);
     // This thread's own table at once; others' at their next span.
-    let _ = KNOWN.try_with(|known| known.borrow_mut().devices.clear());
+    let own = KNOWN.try_with(|known| std::mem::take(&mut known.borrow_mut().devices));
+    drop(own);
 }
