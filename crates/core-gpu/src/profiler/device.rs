@@ -92,8 +92,6 @@ struct Pending {
     recording: u64,
     start: Event,
     end: Event,
-    /// What it turned out to be, when it is over.
-    done: Option<Done>,
 }
 
 /// An event whose moment is known on both clocks.
@@ -355,20 +353,24 @@ impl DeviceTimes {
 
     /// Leaves those that are not over.
     fn read_all(&self, pending: &mut Vec<Pending>) {
+        let mut turned_out = Vec::new();
         let over = pending.extract_if(.., |one| match self.read(one) {
             Ok(Some(done)) => {
-                one.done = Some(done);
+                turned_out.push(Some(done));
                 true
             }
             Ok(None) => false,
             // What became of it will never be known: a lost device, mostly.
             Err(error) => {
                 self.fail(error);
+                turned_out.push(None);
                 true
             }
         });
-        for one in over {
-            self.lock().finish(one);
+        let over: Vec<_> = over.collect();
+        let mut books = self.lock();
+        for (one, done) in over.into_iter().zip(turned_out) {
+            books.finish(one, done);
         }
     }
 
@@ -435,10 +437,10 @@ impl Books {
         }
     }
 
-    fn finish(&mut self, pending: Pending) {
+    fn finish(&mut self, pending: Pending, done: Option<Done>) {
         self.events.push(pending.start);
         self.events.push(pending.end);
-        let Some(done) = pending.done else { return };
+        let Some(done) = done else { return };
         if pending.recording != span::epoch() {
             return;
         }
@@ -528,7 +530,6 @@ impl Drop for DeviceSpan<'_> {
                     recording: open.recording,
                     start: open.start,
                     end: open.end,
-                    done: None,
                 }),
                 Err(error) => times.fail(error),
             }

@@ -345,8 +345,9 @@ fn of_device(record: &device::DeviceRecord, rate: &Rate) -> DeviceReport {
         clock_doubt: record.epoch.map(|(_, doubt)| rate.nanoseconds(doubt)),
         ..DeviceReport::default()
     };
+    let mut spans: BTreeMap<SpanName, DeviceSpanStatistics> = BTreeMap::new();
     for done in &record.done {
-        let span = report.spans.entry(done.name.text()).or_default();
+        let span = spans.entry(done.name).or_default();
         span.shortest = if span.count == 0 {
             done.nanoseconds
         } else {
@@ -363,6 +364,8 @@ fn of_device(record: &device::DeviceRecord, rate: &Rate) -> DeviceReport {
             report.compute += done.nanoseconds;
         }
     }
+    let named = spans.into_iter().map(|(name, span)| (name.text(), span));
+    report.spans = named.collect();
     let of = |wanted: fn(&Done) -> bool| covered(record.done.iter().filter(|done| wanted(done)));
     let (transfers, compute) = (
         of(|done| done.work.is_transfer()),
