@@ -34,6 +34,8 @@ pub mod host;
 pub mod identity;
 mod mapped;
 pub mod memory;
+#[cfg(unix)]
+pub mod process;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;
