@@ -32,7 +32,7 @@ fn registry() -> TaskRegistry {
             std::env::var(name).map_err(|error| error.to_string())
         })
         .task("panic", |text: String| -> Result<(), String> {
-            panic!("{text}")
+            std::panic::panic_any(text)
         })
         .task("abort", |(): ()| -> Result<(), String> {
             std::process::abort()
@@ -120,12 +120,11 @@ fn results_come_in_the_order_of_the_calls() {
     let pool = pool().workers(3).build().unwrap();
     let calls = (0..60_u64).map(|number| {
         // Early ones take longer than late ones.
-        let call = if number % 5 == 0 {
+        if number % 5 == 0 {
             TaskCall::new("sleep", &20)
         } else {
             TaskCall::new("double", &number)
-        };
-        call
+        }
     });
     let results: Vec<u64> = pool
         .ordered(calls)
@@ -312,7 +311,8 @@ fn dropping_a_pool_ends_everything_at_once() {
 #[test]
 fn programs_that_are_no_workers_are_found_out() {
     let limit = Duration::from_millis(400);
-    let cases: [(WorkerCommand, fn(&StartError) -> bool); 5] = [
+    type Fits = fn(&StartError) -> bool;
+    let cases: [(WorkerCommand, Fits); 5] = [
         (WorkerCommand::new("/nonexistent/program"), |error| {
             matches!(error, StartError::Spawn { .. })
         }),
