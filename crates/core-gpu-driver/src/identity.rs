@@ -11,6 +11,8 @@ pub enum PlatformKind {
     Cuda,
     /// AMD's HIP runtime.
     Rocm,
+    /// Apple's Metal.
+    Metal,
     /// Host memory used as if it were a device's.
     Host,
     /// A simulated device in this process.
@@ -24,6 +26,7 @@ impl PlatformKind {
         match self {
             Self::Cuda => "cuda",
             Self::Rocm => "rocm",
+            Self::Metal => "metal",
             Self::Host => "host",
             Self::Simulated => "simulated",
         }

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     error::Absent,
-    identity::{Capabilities, DeviceId, DeviceInfo, PlatformKind},
+    identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
 };
 
 /// Where the kernel's topology stands below the root of the file system.
@@ -37,9 +37,16 @@ pub struct Found {
 /// Looks for ROCm on this machine: below `/`, and for libraries also below `ROCM_PATH`.
 #[must_use]
 pub fn detect() -> Found {
+    detect_below(Path::new("/"))
+}
+
+/// The same with another root of the file system: of a container, or of a test. Libraries are
+/// looked for where they always are.
+#[must_use]
+pub fn detect_below(root: &Path) -> Found {
     let rocm_path = std::env::var_os("ROCM_PATH").map(PathBuf::from);
     Found {
-        devices: devices(Path::new("/")),
+        devices: devices(root),
         runtime: runtime_version(rocm_path.as_deref()),
     }
 }
@@ -176,6 +183,22 @@ fn read(path: &Path) -> Option<String> {
     let file = fs::File::open(path).ok()?;
     file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+/// The memory of a device at this moment, from what the kernel says of the card at its bus address
+/// below `root`. Unreadable is `None`.
+#[must_use]
+pub fn memory_info(root: &Path, bus_address: &str) -> Option<MemoryInfo> {
+    let total_bytes = card_bytes(root, bus_address)?;
+    let device = root.join("sys/bus/pci/devices").join(bus_address);
+    let used: u64 = read(&device.join("mem_info_vram_used"))?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(MemoryInfo {
+        free_bytes: total_bytes.saturating_sub(used),
+        total_bytes,
+    })
 }
 
 type HipRuntimeGetVersion = unsafe extern "C" fn(*mut c_int) -> c_int;

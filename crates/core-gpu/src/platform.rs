@@ -1,1 +1,0 @@
-//! Which platforms there are, and why the others are not.
