@@ -34,13 +34,10 @@ pub mod host;
 pub mod identity;
 mod mapped;
 pub mod memory;
-<<<<<<< HEAD
-#[cfg(unix)]
-pub mod process;
-=======
 #[cfg(feature = "metal")]
 pub mod metal;
->>>>>>> 4c76f153934bcaa91744a03fcc2aecb26c0a48a9
+#[cfg(unix)]
+pub mod process;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;

@@ -27,8 +27,8 @@ pub mod profiler;
 pub mod registry;
 pub mod slots;
 pub mod strategies;
-#[cfg(unix)]
 pub mod warning;
+#[cfg(unix)]
 pub mod workers;
 
 pub use core_gpu_driver as driver;
