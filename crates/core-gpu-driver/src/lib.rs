@@ -36,9 +36,12 @@ mod mapped;
 pub mod memory;
 #[cfg(feature = "metal")]
 pub mod metal;
+#[cfg(unix)]
+pub mod process;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;
+pub mod ticks;
 pub mod virtual_memory;
 
 pub use address::{DeviceAddress, HostAddress, Place};

@@ -1,9 +1,10 @@
 //! ROCm: which devices there are, and which runtime. Detection only: there is no driver for them
 //! here. The devices come from what the kernel says of them, which needs no library; the runtime's
-//! version comes from the HIP library, where one can be loaded.
+//! version comes from the HIP library, where one can be loaded (`library`).
+
+mod library;
 
 use std::{
-    ffi::c_int,
     fs,
     path::{Path, PathBuf},
 };
@@ -15,15 +16,10 @@ use crate::{
 
 /// Where the kernel's topology stands below the root of the file system.
 const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
-/// The names of the HIP library, the newest first.
-const LIBRARIES: &[&str] = &[
-    "libamdhip64.so.7",
-    "libamdhip64.so.6",
-    "libamdhip64.so.5",
-    "libamdhip64.so",
-];
 /// The largest file of the topology that is read, in bytes. Real ones have about one thousand.
 const LARGEST_FILE: u64 = 1 << 16;
+
+pub use library::{RuntimeDevice, SYMBOLS, runtime_devices};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +36,12 @@ pub fn detect() -> Found {
     detect_below(Path::new("/"))
 }
 
-/// The same with another root of the file system: of a container, or of a test. Libraries are
-/// looked for where they always are.
+/// As [`detect`], with the kernel's files below another folder than `/`.
 #[must_use]
 pub fn detect_below(root: &Path) -> Found {
-    let rocm_path = std::env::var_os("ROCM_PATH").map(PathBuf::from);
     Found {
         devices: devices(root),
-        runtime: runtime_version(rocm_path.as_deref()),
+        runtime: library::runtime_version(),
     }
 }
 
@@ -198,50 +192,5 @@ pub fn memory_info(root: &Path, bus_address: &str) -> Option<MemoryInfo> {
     Some(MemoryInfo {
         free_bytes: total_bytes.saturating_sub(used),
         total_bytes,
-    })
-}
-
-type HipRuntimeGetVersion = unsafe extern "C" fn(*mut c_int) -> c_int;
-
-/// The HIP runtime's version. The library is loaded, asked, and stays loaded: it cannot be unloaded
-/// safely.
-fn runtime_version(rocm_path: Option<&Path>) -> Result<u32, Absent> {
-    let library = load(rocm_path)?;
-    let symbol = "hipRuntimeGetVersion";
-    // SAFETY: this is the function's documented type.
-    let found = unsafe { library.get::<HipRuntimeGetVersion>(symbol.as_bytes()) };
-    let function = *found.map_err(|_| Absent::Symbol {
-        library: "libamdhip64",
-        symbol,
-    })?;
-    let mut version = 0;
-    // SAFETY: it writes one number, and needs no device.
-    let code = unsafe { function(&raw mut version) };
-    std::mem::forget(library);
-    if code != 0 {
-        let wanted = format!("a runtime that tells its version (code {code})");
-        return Err(Absent::Device { wanted });
-    }
-    Ok(version.unsigned_abs())
-}
-
-fn load(rocm_path: Option<&Path>) -> Result<libloading::Library, Absent> {
-    let below = rocm_path.map(|path| path.join("lib"));
-    let below = below
-        .iter()
-        .flat_map(|folder| LIBRARIES.iter().map(move |name| folder.join(name)));
-    let names = below.chain(LIBRARIES.iter().map(PathBuf::from));
-    let mut last = String::new();
-    for name in names {
-        // SAFETY: loading the runtime's library runs its initialisers, which is what any program
-        // that links to it does.
-        match unsafe { libloading::Library::new(&name) } {
-            Ok(library) => return Ok(library),
-            Err(error) => last = error.to_string(),
-        }
-    }
-    Err(Absent::Library {
-        platform: "ROCm",
-        tried: format!("{}: {last}", LIBRARIES.join(", ")),
     })
 }

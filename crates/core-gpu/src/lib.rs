@@ -28,6 +28,7 @@ pub mod registry;
 pub mod slots;
 pub mod strategies;
 pub mod warning;
+#[cfg(unix)]
 pub mod workers;
 
 pub use core_gpu_driver as driver;

@@ -1,1 +1,0 @@
-//! Where the time goes, on the device and on the host.
