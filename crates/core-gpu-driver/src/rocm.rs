@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     error::Absent,
-    identity::{Capabilities, DeviceId, DeviceInfo, PlatformKind},
+    identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
 };
 
 /// Where the kernel's topology stands below the root of the file system.
@@ -177,4 +177,20 @@ fn read(path: &Path) -> Option<String> {
     let file = fs::File::open(path).ok()?;
     file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+/// The memory of a device at this moment, from what the kernel says of the card at its bus address
+/// below `root`. Unreadable is `None`.
+#[must_use]
+pub fn memory_info(root: &Path, bus_address: &str) -> Option<MemoryInfo> {
+    let total_bytes = card_bytes(root, bus_address)?;
+    let device = root.join("sys/bus/pci/devices").join(bus_address);
+    let used: u64 = read(&device.join("mem_info_vram_used"))?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(MemoryInfo {
+        free_bytes: total_bytes.saturating_sub(used),
+        total_bytes,
+    })
 }

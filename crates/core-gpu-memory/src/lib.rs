@@ -59,6 +59,7 @@ mod perfetto;
 pub mod pool;
 pub mod resource;
 pub mod segment;
+pub mod settings;
 pub mod size_class;
 mod source;
 pub mod staging;

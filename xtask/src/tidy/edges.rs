@@ -30,11 +30,18 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-text",
             "coalesce-tree",
             "coalesce-verify",
+            // Behind the feature `devices`: the one place where the two halves meet.
+            "core-gpu",
+            "gpu-sim",
         ],
     ),
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),
     ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
+    (
+        "core-gpu",
+        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
+    ),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 

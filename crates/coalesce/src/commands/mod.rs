@@ -6,6 +6,8 @@
 
 mod audit;
 mod check;
+#[cfg(feature = "devices")]
+mod devices;
 mod emit;
 mod migrate;
 mod plan;
@@ -52,6 +54,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Explain(arguments) => Ok(Outcome::success(
             coalesce_report::explain::envelope(arguments.code),
         )),
+        #[cfg(feature = "devices")]
+        cli::Command::Devices(arguments) => devices::run(global, arguments),
     }
 }
 

@@ -37,6 +37,20 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
     Ok(found.into_iter().map(|found| found.info).collect())
 }
 
+/// The version of CUDA that the driver has, as it counts: 12080 is 12.8. Needs no device and starts
+/// nothing.
+///
+/// # Errors
+/// As [`devices`].
+pub fn driver_version() -> Result<u32, DriverError> {
+    let mut version = 0;
+    // SAFETY: it writes one number.
+    check("cuDriverGetVersion", unsafe {
+        (table()?.driver_get_version)(&raw mut version)
+    })?;
+    Ok(version.unsigned_abs())
+}
+
 /// A device's identity before it is known, for errors.
 const UNKNOWN: DeviceId = DeviceId {
     platform: PlatformKind::Cuda,

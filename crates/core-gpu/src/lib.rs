@@ -1,0 +1,35 @@
+//! One place that knows which GPUs there are and who uses them.
+//!
+//! | you want | take |
+//! | --- | --- |
+//! | which platforms there are, and why the others are not | [`platform`] |
+//! | settings: program over environment over file | [`configuration`] |
+//! | a device by name, its memory | [`devices`] |
+//! | how many pipelines may run, once for the process | [`registry`] |
+//! | a device for a while, not shared beyond its slots | [`slots`] |
+//! | the devices of a plan's steps, before it runs | [`assignment`] |
+//! | the memory, cache and profiler of a process | [`managers`] |
+//! | use, temperature and health of devices | [`monitor`] |
+//! | one process or several, on one device or several | [`strategies`] |
+//! | tasks in processes of their own | [`workers`] |
+//! | where the time goes | [`profiler`] |
+//!
+//! Lengths are bytes unless a name says otherwise. Nothing here starts a driver before it is asked
+//! for a device; nothing panics where there is none.
+
+pub mod assignment;
+pub mod configuration;
+pub mod devices;
+pub mod managers;
+pub mod monitor;
+pub mod platform;
+pub mod profiler;
+pub mod registry;
+pub mod slots;
+pub mod strategies;
+pub mod warning;
+#[cfg(unix)]
+pub mod workers;
+
+pub use core_gpu_driver as driver;
+pub use core_gpu_memory as memory;

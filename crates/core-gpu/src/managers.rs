@@ -1,0 +1,1 @@
+//! The memory, cache and profiler of a process; several devices as one.

@@ -1,0 +1,1 @@
+//! Use, temperature and health of devices.

@@ -1,0 +1,1 @@
+//! How many processes work on which devices.
