@@ -41,6 +41,16 @@ pub trait Language: Sync {
     /// edited text before anything is written; `None` for project files.
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)>;
 
+    /// The facts of a text with its [`Language::syntax_problem`], for languages that parse once for
+    /// both.
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (Self::Facts, Option<(ByteSpan, String)>) {
+        (self.facts(path, text), self.syntax_problem(path, text))
+    }
+
     /// Resolves the facts of all claimed files, sorted by path, into one graph. `paths` is every
     /// file of the tree. Deterministic.
     fn resolve(

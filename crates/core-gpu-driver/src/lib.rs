@@ -59,7 +59,7 @@ pub use cuda::CudaDriver;
 pub use driver::Driver;
 pub use error::{Absent, DriverError, Refusal};
 pub use host::HostDriver;
-pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind};
+pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, NoIdentity, PlatformKind};
 pub use mapped::Piece;
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
 pub use stream::{

@@ -19,7 +19,7 @@ use super::{
     sight::{Needs, Purpose, Subject, conditions_at},
 };
 use crate::{
-    discover::{DependencyKind, TargetKind, crate_name},
+    discover::{DependencyKind, ResolvedDependency, TargetKind, crate_name},
     resolve::{CrateId, World},
 };
 
@@ -69,16 +69,17 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
                 }
                 kind => kind,
             };
+            let package = mapping.package_after(krate.package);
             let want = match subject {
-                Subject::Crate(of, _) => tree_package(world, kind, krate.package, of),
+                Subject::Crate(of, _) => tree_package(mapping, kind, package, of),
                 Subject::External(name, source, _) => {
                     let name = world.names.text(name).to_string();
-                    outside_package(world, kind, krate.package, &name, source)
+                    outside_package(mapping, kind, package, &name, source)
                 }
                 Subject::Module(_) | Subject::Item(_) => None,
             };
             if let Some(want) = want {
-                let entry = wanted.entry((krate.package, want));
+                let entry = wanted.entry((package, want));
                 let by = (kind, mapping.name_of(user));
                 let known = entry.or_insert_with(|| by.clone());
                 if matches!(by.0, TargetKind::Lib | TargetKind::Bin) {
@@ -94,7 +95,7 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
             made.refusals.push(refusal(path, message));
         }
     }
-    made.cycles(world, &wanted);
+    made.cycles(mapping, &wanted);
     made
 }
 
@@ -115,24 +116,48 @@ fn sees(kind: TargetKind, dependency: DependencyKind) -> bool {
     }
 }
 
-fn tree_package(world: &World, kind: TargetKind, package: usize, of: CrateId) -> Option<Wanted> {
-    let target = world.crates.get(of.index())?.package;
-    let directory = &world.packages.get(target)?.directory;
-    let mut known = world.packages.get(package)?.dependencies.iter();
+fn tree_package(
+    mapping: &Mapping<'_>,
+    kind: TargetKind,
+    package: usize,
+    of: CrateId,
+) -> Option<Wanted> {
+    let world = mapping.world;
+    let target = mapping.package_after(world.crates.get(of.index())?.package);
+    // A line that named a library which goes into that one will name it.
+    let leads = |directory: &TreePath| {
+        let found = world
+            .packages
+            .iter()
+            .position(|known| known.directory == *directory);
+        found.is_some_and(|found| mapping.package_after(found) == target)
+    };
+    let mut known = brought(mapping, package);
     let known =
-        known.any(|known| known.directory.as_ref() == Some(directory) && sees(kind, known.kind));
+        known.any(|known| known.directory.as_ref().is_some_and(leads) && sees(kind, known.kind));
     (target != package && !known).then_some(Wanted::Tree { package: target })
 }
 
+/// The dependencies of a package, with those of the packages that go into it.
+fn brought<'m>(
+    mapping: &'m Mapping<'_>,
+    package: usize,
+) -> impl Iterator<Item = &'m ResolvedDependency> {
+    let packages = mapping.world.packages.iter().enumerate();
+    let own =
+        packages.filter(move |(at, _)| *at == package || mapping.package_after(*at) == package);
+    own.flat_map(|(_, found)| &found.dependencies)
+}
+
 fn outside_package(
-    world: &World,
+    mapping: &Mapping<'_>,
     kind: TargetKind,
     package: usize,
     name: &str,
     source: CrateId,
 ) -> Option<Wanted> {
-    let source = world.crates.get(source.index())?.package;
-    let mut known = world.packages.get(package)?.dependencies.iter();
+    let source = mapping.world.crates.get(source.index())?.package;
+    let mut known = brought(mapping, package);
     let known = known.any(|known| known.name == name && sees(kind, known.kind));
     (source != package && !known).then(|| Wanted::Outside {
         name: name.to_owned(),
@@ -140,7 +165,7 @@ fn outside_package(
     })
 }
 
-fn manifest_of(world: &World, package: usize) -> Option<TreePath> {
+pub(super) fn manifest_of(world: &World, package: usize) -> Option<TreePath> {
     let directory = &world.packages.get(package)?.directory;
     directory.join("Cargo.toml").ok()
 }
@@ -243,8 +268,14 @@ impl Dependencies {
     }
 
     /// Packages that would need each other.
-    fn cycles(&mut self, world: &World, wanted: &BTreeMap<(usize, Wanted), (TargetKind, String)>) {
-        let mut edges = known_edges(world);
+    fn cycles(
+        &mut self,
+        mapping: &Mapping<'_>,
+        wanted: &BTreeMap<(usize, Wanted), (TargetKind, String)>,
+    ) {
+        let world = mapping.world;
+        let mut edges = edges_after(mapping);
+        self.closed(mapping, &edges);
         for ((package, want), (kind, _)) in wanted {
             if let (Wanted::Tree { package: of }, TargetKind::Lib | TargetKind::Bin) = (want, kind)
             {
@@ -272,6 +303,52 @@ impl Dependencies {
             });
         }
     }
+}
+
+impl Dependencies {
+    /// A library that would need one which needs what it goes into.
+    fn closed(&mut self, mapping: &Mapping<'_>, edges: &BTreeSet<(usize, usize)>) {
+        let world = mapping.world;
+        for library in &mapping.libraries {
+            let target = library.target;
+            let around = edges
+                .iter()
+                .find(|(from, to)| *from == target && reaches(edges, *to, target));
+            let Some((_, other)) = around else { continue };
+            let name = |at: usize| world.packages.get(at).map_or("", |found| &*found.name);
+            let message = format!(
+                "`{}` would need `{}`, which needs `{}`: packages cannot need each other",
+                name(target),
+                name(*other),
+                name(target)
+            );
+            let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
+            self.refusals.push(Finding {
+                help: Some(format!(
+                    "move what `{}` and `{}` have in common first",
+                    name(library.package),
+                    name(*other)
+                )),
+                ..refusal(path, message)
+            });
+        }
+    }
+}
+
+/// Which package needs which, once what is in a library that goes counts for where it goes.
+fn edges_after(mapping: &Mapping<'_>) -> BTreeSet<(usize, usize)> {
+    let mut edges = BTreeSet::new();
+    for (from, to) in known_edges(mapping.world) {
+        let replaced = mapping
+            .libraries
+            .iter()
+            .any(|library| library.package == from && mapping.is_replaced(library.module));
+        let (from, to) = (mapping.package_after(from), mapping.package_after(to));
+        if from != to && !replaced {
+            edges.insert((from, to));
+        }
+    }
+    edges
 }
 
 /// Whether the library of a package is one of procedural macros.

@@ -52,7 +52,7 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
                     .position(|segment| facts.name(segment.name) == name);
                 // `::name` means a crate and nothing else.
                 let at = at.filter(|at| *at > 0 || !leading_colons(facts, site.site));
-                if let Some(at) = at.filter(|at| is_another(world, &site, *at, home)) {
+                if let Some(at) = at.filter(|at| is_another(mapping, &site, *at, home)) {
                     other = site.segments.get(at).map(|segment| segment.span);
                 }
             });
@@ -73,7 +73,8 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
 }
 
 /// Whether a segment is looked up in `home`, and found as a crate or by a glob.
-fn is_another(world: &World, site: &Site<'_>, at: usize, home: ModuleId) -> bool {
+fn is_another(mapping: &Mapping<'_>, site: &Site<'_>, at: usize, home: ModuleId) -> bool {
+    let world = mapping.world;
     let Some(step) = site.trace.steps.get(at) else {
         return false;
     };
@@ -91,11 +92,13 @@ fn is_another(world: &World, site: &Site<'_>, at: usize, home: ModuleId) -> bool
         && step.import.is_none()
         && step.all().any(|(res, _)| match res {
             Res::External(_) => true,
+            // A library that goes away is spelled anew wherever it is named.
             Res::Module(module) => {
                 let own = world.module(home).map(|node| node.krate);
-                world
+                let other = world
                     .module(module)
-                    .is_some_and(|node| node.parent.is_none() && Some(node.krate) != own)
+                    .is_some_and(|node| node.parent.is_none() && Some(node.krate) != own);
+                other && !mapping.is_changed(module)
             }
             _ => false,
         });

@@ -14,7 +14,7 @@ use super::{
     shims::Shims,
     sight::{Needs, conditions_at},
     spell::written,
-    structure::{Leaving, Structure, own_edits},
+    structure::{Arrival, Leaving, Structure, own_edits},
 };
 use crate::{
     facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
@@ -75,6 +75,9 @@ impl<'a> Placing<'a> {
         order.sort_by_key(length);
         for leaving in order {
             self.one(leaving);
+        }
+        for arrival in &self.structure.arrivals {
+            self.settle(arrival);
         }
         let mut files = self.made();
         files.sort();
@@ -190,6 +193,29 @@ impl<'a> Placing<'a> {
         }
     }
 
+    /// Declares the root of a library that has become a module.
+    fn settle(&mut self, arrival: &Arrival) {
+        let mut place = self.mapping.after(arrival.module);
+        let mut text = format!("{}pub mod {};", arrival.head, written(place.name()));
+        while let Some(home) = place.parent() {
+            if !self.structure.made.contains_key(&home) {
+                if place == self.mapping.after(arrival.module)
+                    || self.declared.insert(place.clone())
+                {
+                    self.insert(&home, place.name(), &text);
+                }
+                return;
+            }
+            let lines = self.lines.entry(home.clone()).or_default();
+            let named = lines.entry(place.name().to_owned()).or_default();
+            if !named.contains(&text) {
+                named.push(text);
+            }
+            text = format!("pub mod {};", written(home.name()));
+            place = home;
+        }
+    }
+
     /// Declares a made module, and those around it that are made as well.
     fn make(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, made: &Place) {
         let Some(home) = made.parent() else { return };
@@ -258,7 +284,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Puts a declaration into the bodies of an existing module.
-    fn insert(&mut self, home: &Place, name: &str, text: &str) {
+    pub fn insert(&mut self, home: &Place, name: &str, text: &str) {
         let world = self.mapping.world;
         let bodies = self
             .mapping
@@ -454,7 +480,7 @@ impl Spot {
 }
 
 /// The text of a span with its edits made, a comment behind it included.
-fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
+pub(super) fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
     let comment = lines::trailing_comment(text, span).unwrap_or_default();
     let slice = span.of(text).unwrap_or_default();
     let shifted = edits

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Edit, Evidence, NotRewritten, Rewrite, Safety, Texts, TreePath};
 
 use super::{
-    globs,
+    globs, lines,
     mapping::{Mapping, refusal},
+    packages,
     sight::Need,
     spell::{Outcome, Respelling, Speller, module_in, written},
     use_tree::{self, LeafChange},
@@ -214,7 +215,26 @@ impl Pass<'_> {
                 let names: Vec<String> = respelling.path.iter().map(|name| written(name)).collect();
                 self.made.edits.push(Edit::replace(span, names.join("::")));
             }
-            UseSite::ExternCrate(_) => {}
+            UseSite::ExternCrate(at) => self.extern_crate(at, &respelling.path),
+        }
+    }
+
+    /// `extern crate` of a library that goes as a whole: its users name the new place themselves.
+    fn extern_crate(&mut self, at: u32, path: &[String]) {
+        let Some(declaration) = self.facts.extern_crates.get(at as usize) else {
+            return;
+        };
+        match packages::extern_crate(self.facts, declaration, path) {
+            Ok(Some(text)) => self.made.edits.push(Edit::replace(declaration.span, text)),
+            Ok(None) => {
+                let span = lines::removal(self.text, declaration.span);
+                self.made.edits.push(Edit::delete(span));
+            }
+            Err(why) => {
+                let mut finding = refusal(self.path.clone(), why);
+                finding.span = Some(declaration.span);
+                self.made.refusals.push(finding);
+            }
         }
     }
 
@@ -319,6 +339,11 @@ impl Pass<'_> {
         if !self.mapping.is_changed(own) && !self.mapping.is_changed(reach) {
             return;
         }
+        // In a library that goes as a whole, `pub(crate)` says what it said, and of more.
+        let library = self.mapping.library_of(self.mapping.krate(reach));
+        if library.is_some_and(|library| library.module == reach) && site.segments.len() == 1 {
+            return;
+        }
         let Some(common) = reach_after.common(&before) else {
             return;
         };
@@ -387,7 +412,7 @@ impl Pass<'_> {
     }
 }
 
-fn span_of(site: &Site<'_>, start: usize, end: usize) -> ByteSpan {
+pub(super) fn span_of(site: &Site<'_>, start: usize, end: usize) -> ByteSpan {
     let mut spans = site
         .segments
         .get(start..end)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use coalesce_model::TreePath;
 
 use crate::{
+    discover::TargetKind,
     facts::{ModuleDeclaration, ScopeKind},
     resolve::{Body, BodyId, ModuleId, World},
 };
@@ -36,6 +37,8 @@ pub(super) fn directory(
 ) -> Option<TreePath> {
     let body = world.bodies.get(body.index())?;
     let path = &world.files.get(body.file.index())?.path;
+    // The root of a library that moves is declared from then on.
+    let declared = moved.contains_key(path) && is_library(world, body);
     let path = moved.get(path).unwrap_or(path);
     if is_inline(world, body) {
         let outer = body.declared?.0;
@@ -43,11 +46,19 @@ pub(super) fn directory(
         return directory(world, outer, moved)?.join(name).ok();
     }
     let parent = path.parent()?;
-    if owns_directory(world, body) || path.file_name() == "mod.rs" {
+    if (owns_directory(world, body) && !declared) || path.file_name() == "mod.rs" {
         Some(parent)
     } else {
         parent.join(path.file_stem()).ok()
     }
+}
+
+/// Whether a body is the root file of a library.
+fn is_library(world: &World, body: &Body) -> bool {
+    let node = world.module(body.module);
+    let krate = node.filter(|node| node.parent.is_none() && !body.included);
+    let krate = krate.and_then(|node| world.crates.get(node.krate.index()));
+    krate.is_some_and(|krate| krate.kind == TargetKind::Lib)
 }
 
 /// Whether modules declared in a file are beside it: a root, an included file, one that is named by

@@ -93,7 +93,17 @@ impl Speller<'_> {
         let crates = &self.world().crates;
         let externs = crates.get(user.index()).map(|user| user.externs.as_slice());
         let mut known = externs.unwrap_or_default().iter();
-        let name = known.find(|(_, krate)| *krate == Some(of));
+        // What a library brings along keeps the name that it has there.
+        let arriving = self.mapping.libraries.iter().filter(|library| {
+            self.mapping.after(library.module).krate == user
+                && !self.mapping.is_replaced(library.module)
+        });
+        let brought = arriving
+            .filter_map(|library| crates.get(library.krate.index()))
+            .flat_map(|krate| &krate.externs);
+        let name = known
+            .find(|(_, krate)| *krate == Some(of))
+            .or_else(|| brought.into_iter().find(|(_, krate)| *krate == Some(of)));
         name.map(|(name, _)| name.clone())
             .or_else(|| Some(crates.get(of.index())?.name.clone()))
             .unwrap_or_default()

@@ -19,12 +19,29 @@ pub(crate) struct Mapping<'a> {
     pub changes: &'a [Change],
     /// The module that each change names, and where it goes.
     pub roots: Vec<Option<(ModuleId, Place)>>,
+    /// The libraries among them, which go as a whole.
+    pub libraries: Vec<Library>,
     after: Vec<Place>,
     owner: Vec<Option<usize>>,
     /// Modules that stay or move, by their place after; replaced ones are left out.
     by_place: BTreeMap<Place, ModuleId>,
     /// Changes that cannot be made at all.
     pub refusals: Vec<Finding>,
+}
+
+/// A library that becomes a module of another one, or gives way to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Library {
+    /// Index of the change.
+    pub change: usize,
+    /// Its root module.
+    pub module: ModuleId,
+    /// Its crate.
+    pub krate: CrateId,
+    /// Its package.
+    pub package: usize,
+    /// The package that takes over.
+    pub target: usize,
 }
 
 /// An error at a file.
@@ -45,13 +62,18 @@ impl<'a> Mapping<'a> {
             world,
             changes,
             roots: Vec::new(),
+            libraries: Vec::new(),
             after: Vec::new(),
             owner: vec![None; world.modules.len()],
             by_place: BTreeMap::new(),
             refusals: Vec::new(),
         };
-        for change in changes {
+        for (at, change) in changes.iter().enumerate() {
             let root = mapping.root(change);
+            if let Some((module, place)) = &root {
+                let library = mapping.library(at, *module, place.krate);
+                mapping.libraries.extend(library);
+            }
             mapping.roots.push(root);
         }
         mapping.places();
@@ -62,15 +84,8 @@ impl<'a> Mapping<'a> {
         let module = self.world.modules_named(&change.from).first().copied()?;
         let node = self.world.module(module)?;
         let file = self.file_of(module).unwrap_or_else(TreePath::root);
-        if node.parent.is_none() {
-            let message = format!(
-                "`{}` is a crate; this version moves modules inside one",
-                change.from
-            );
-            self.refusals.push(refusal(file, message));
-            return None;
-        }
-        let Some((to, below)) = self.target(node.krate, &change.to) else {
+        let own = node.parent.is_some().then_some(node.krate);
+        let Some((to, below)) = self.target(own, &change.to) else {
             let message = format!(
                 "`{}` is in no library of the tree: `{}` cannot go there",
                 change.to, change.from
@@ -78,9 +93,15 @@ impl<'a> Mapping<'a> {
             self.refusals.push(refusal(file, message));
             return None;
         };
+        if own.is_none() && to == node.krate {
+            let message = format!("`{}` cannot go into itself", change.from);
+            self.refusals.push(refusal(file, message));
+            return None;
+        }
+        let names = below.split("::").filter(|name| !name.is_empty());
         let place = Place {
             krate: to,
-            path: below.split("::").map(str::to_owned).collect(),
+            path: names.map(str::to_owned).collect(),
         };
         if let Some(name) = place.path.iter().find(|name| !is_identifier(name)) {
             let message = format!("`{name}` of `{}` is not the name of a module", change.to);
@@ -90,18 +111,49 @@ impl<'a> Mapping<'a> {
         Some((module, place))
     }
 
+    /// The change as that of a library, where it names the root of one.
+    fn library(&self, change: usize, module: ModuleId, to: CrateId) -> Option<Library> {
+        let node = self.world.module(module)?;
+        let krate = self.world.crates.get(node.krate.index())?;
+        let target = self.world.crates.get(to.index())?;
+        node.parent.is_none().then_some(Library {
+            change,
+            module,
+            krate: node.krate,
+            package: krate.package,
+            target: target.package,
+        })
+    }
+
+    /// The library that leaves a crate, if that is one.
+    pub fn library_of(&self, krate: CrateId) -> Option<&Library> {
+        self.libraries.iter().find(|library| library.krate == krate)
+    }
+
+    /// The package that the targets of a package belong to after.
+    pub fn package_after(&self, package: usize) -> usize {
+        let moved = self
+            .libraries
+            .iter()
+            .find(|library| library.package == package);
+        moved.map_or(package, |library| library.target)
+    }
+
     /// The crate that a name after is in, its own one first, and the names below the root.
-    fn target<'n>(&self, own: CrateId, to: &'n str) -> Option<(CrateId, &'n str)> {
+    pub fn target<'n>(&self, own: Option<CrateId>, to: &'n str) -> Option<(CrateId, &'n str)> {
         let ids = (0..self.world.crates.len()).filter_map(|at| u32::try_from(at).ok());
         let libraries = ids.map(CrateId).filter(|krate| {
             let found = self.world.crates.get(krate.index());
             found.is_some_and(|found| found.kind == TargetKind::Lib && found.root.is_some())
         });
-        std::iter::once(own).chain(libraries).find_map(|krate| {
+        own.into_iter().chain(libraries).find_map(|krate| {
             let found = self.world.crates.get(krate.index())?;
             let below = [found.canonical.as_str(), found.name.as_str()]
                 .into_iter()
-                .find_map(|root| to.strip_prefix(root)?.strip_prefix("::"))?;
+                .find_map(|root| match to.strip_prefix(root)? {
+                    "" => Some(""),
+                    rest => rest.strip_prefix("::"),
+                })?;
             Some((krate, below))
         })
     }

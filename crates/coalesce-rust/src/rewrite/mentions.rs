@@ -202,7 +202,10 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
         return None;
     }
     let place = mapping.after(module);
-    let mut path: Vec<&str> = names.first().copied().into_iter().collect();
+    let home = mapping.world.crates.get(place.krate.index());
+    let home = home.filter(|_| mapping.crosses(module));
+    let first = home.map(|home| home.name.as_str());
+    let mut path: Vec<&str> = first.or(names.first().copied()).into_iter().collect();
     path.extend(place.path.iter().map(String::as_str));
     for (at, rest) in names.iter().skip(count).enumerate() {
         path.push(if at == 0 {

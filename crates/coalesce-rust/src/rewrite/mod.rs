@@ -12,6 +12,7 @@ mod file;
 mod fragment;
 mod globs;
 mod inherit;
+mod items;
 mod layout;
 mod libraries;
 mod lines;
@@ -19,6 +20,7 @@ mod macros;
 mod mapping;
 mod members;
 mod mentions;
+mod packages;
 mod place;
 mod public;
 mod shims;
@@ -29,7 +31,7 @@ mod traits;
 mod use_tree;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
@@ -53,6 +55,24 @@ pub(crate) fn rewrite(
     _options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
+    let items = changes
+        .iter()
+        .filter(|change| change.subject == coalesce_model::Subject::Item);
+    match items.count() {
+        0 => modules(graph, changes, texts),
+        of if of == changes.len() => items::rewrite(graph, changes, texts),
+        _ => LanguagePlan {
+            refusals: vec![mapping::refusal(
+                TreePath::root(),
+                "modules and items of Rust do not move in one migration: write two".to_owned(),
+            )],
+            ..LanguagePlan::default()
+        },
+    }
+}
+
+/// Works changes of modules out.
+fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
     let mut plan = LanguagePlan {
         refusals: mapping.refusals.clone(),
@@ -61,9 +81,12 @@ pub(crate) fn rewrite(
     if !plan.refusals.is_empty() {
         return plan;
     }
-    let structure = Structure::new(&mapping, texts);
+    let mut structure = Structure::new(&mapping, texts);
     plan.refusals.extend(structure.refusals.iter().cloned());
     plan.notes.extend(structure.notes.iter().cloned());
+    if !plan.refusals.is_empty() && !mapping.libraries.is_empty() {
+        return plan;
+    }
     let mut needs = Needs::default();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (path, made) in files(&mapping, &structure, texts) {
@@ -91,6 +114,12 @@ pub(crate) fn rewrite(
     }
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(collide::check(&mapping, &structure));
+    let packages = packages::check(&mapping, texts);
+    plan.refusals.extend(packages.refusals);
+    plan.notes.extend(packages.notes);
+    for (path, made) in packages.edits {
+        edits.entry(path).or_default().extend(made);
+    }
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
@@ -104,6 +133,18 @@ pub(crate) fn rewrite(
     let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
+    if plan.refusals.is_empty() {
+        let packages = packages::manifests(&mapping, &structure, &shims, texts, &mut edits);
+        plan.refusals.extend(packages.refusals);
+        plan.notes.extend(packages.notes);
+    }
+    for arrival in &mut structure.arrivals {
+        arrival.head = packages
+            .heads
+            .get(&arrival.module)
+            .cloned()
+            .unwrap_or_default();
+    }
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     placing.behind = macros.behind;
     plan.creates = placing.place();
@@ -134,12 +175,13 @@ fn files(
 ) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
     let count = u32::try_from(world.files.len()).unwrap_or(u32::MAX);
+    let names = packages::names(mapping);
     (0..count)
         .into_par_iter()
         .filter_map(|at| {
             let file = FileId(at);
             let source = world.files.get(file.index())?;
-            if !is_concerned(mapping, structure, file, world.facts(file)?) {
+            if !is_concerned(mapping, structure, file, world.facts(file)?, &names) {
                 return None;
             }
             let text = texts.text(&source.path)?;
@@ -155,6 +197,7 @@ fn is_concerned(
     structure: &Structure,
     file: FileId,
     facts: &SourceFacts,
+    names: &BTreeSet<String>,
 ) -> bool {
     let world = mapping.world;
     let Some(source) = world.files.get(file.index()) else {
@@ -168,8 +211,7 @@ fn is_concerned(
         body.is_some_and(|body| mapping.is_changed(body.module))
     });
     let named = || {
-        mapping.roots.iter().flatten().any(|(module, _)| {
-            let name = world.module(*module).map_or("", |node| node.name.as_str());
+        names.iter().any(|name| {
             let in_strings = facts
                 .strings
                 .iter()
@@ -189,7 +231,7 @@ fn is_concerned(
             .iter()
             .any(|declared| !declared.path_attributes.is_empty())
     };
-    changed || named() || by_path()
+    changed || structure.files.contains_key(&source.path) || named() || by_path()
 }
 
 /// The references of a piece of code, and the edits that follow.

@@ -12,13 +12,14 @@ use coalesce_model::{
 use super::{
     inherit, layout,
     mapping::{Mapping, refusal},
+    packages,
     place::Place,
     public::is_public,
     sight::{Need, Purpose, Subject},
     spell::{Speller, written},
 };
 use crate::{
-    resolve::{ModuleId, Reach, Res},
+    resolve::{ModuleId, Reach, Res, World},
     shim::{self, Shim},
 };
 
@@ -33,6 +34,7 @@ pub(super) struct Shims {
 }
 
 struct ShimFile {
+    module: ModuleId,
     path: TreePath,
     text: String,
     from: String,
@@ -48,6 +50,10 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
         };
         let node = mapping.world.module(*module);
         let outer = node.and_then(|node| Some((node.parent?, &node.name)));
+        if node.is_some_and(|node| node.parent.is_none()) {
+            let here = Place::root(mapping.krate(*module));
+            speller.chain(place, &here, &mut needs);
+        }
         if let Some((parent, name)) = outer.filter(|_| is_public(mapping, *module)) {
             let here = mapping.after(parent).child(name);
             speller.chain(place, &here, &mut needs);
@@ -112,15 +118,26 @@ impl Shims {
                     .iter()
                     .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
                     .collect();
+                let root = mapping
+                    .world
+                    .module(module)
+                    .is_some_and(|node| node.parent.is_none());
+                let (inner, crates) = if root {
+                    packages::of_shim(mapping, module, texts)
+                } else {
+                    self.declarations.insert(module, builder.attribute(module));
+                    (String::new(), String::new())
+                };
+                self.notes.extend(lost_note(&old, change, &made.lost));
                 let text = format!(
-                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}#![allow(deprecated, unused_imports)]\n{allowed}\n{}",
+                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
                     builder.inside(module),
                     silent_line(&made.silent),
                     made.text
                 );
-                self.declarations.insert(module, builder.attribute(module));
                 self.files.push(ShimFile {
+                    module,
                     path,
                     text,
                     from: change.from.clone(),
@@ -134,6 +151,12 @@ impl Shims {
                 ),
             )),
         }
+    }
+
+    /// The text of the shim of a module, where one stays.
+    pub fn text_of(&self, module: ModuleId) -> Option<&str> {
+        let file = self.files.iter().find(|file| file.module == module)?;
+        Some(&file.text)
     }
 
     /// Adds the shim files to the plan.
@@ -160,6 +183,22 @@ impl Shims {
     }
 }
 
+/// Says which names a shim goes without.
+fn lost_note(path: &TreePath, change: &Change, lost: &[String]) -> Option<Finding> {
+    (!lost.is_empty()).then(|| Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Warning,
+        path: path.clone(),
+        span: None,
+        message: format!(
+            "the shim goes without what `{}` does not have: {}",
+            change.to,
+            lost.join(", ")
+        ),
+        help: Some("nobody in the tree names it; somebody outside may".to_owned()),
+    })
+}
+
 fn silent_line(silent: &[String]) -> String {
     if silent.is_empty() {
         "\n".to_owned()
@@ -184,6 +223,17 @@ fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
     directory.join(&format!("{}.rs", node.name)).ok()
 }
 
+/// Whether a name that a signature starts with leads somewhere: it is bound in the module, or
+/// nothing there could bind it and it is everywhere.
+pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
+    let space = world.space(module);
+    let bound = world
+        .names
+        .get(name)
+        .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
+    bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
+}
+
 struct Builder<'a> {
     mapping: &'a Mapping<'a>,
     texts: &'a dyn Texts,
@@ -193,6 +243,8 @@ struct Builder<'a> {
 struct Made {
     text: String,
     silent: Vec<String>,
+    /// Names that the primary does not have.
+    lost: Vec<String>,
 }
 
 /// Types and traits that no module has to import.
@@ -292,6 +344,7 @@ impl Builder<'_> {
         shim::deprecated(
             &Shim {
                 text: "",
+                defined_as: "",
                 inside: &inside,
                 outside: &outside,
                 names: &[],
@@ -312,19 +365,20 @@ impl Builder<'_> {
             .mapping
             .at(&self.mapping.after(module))
             .unwrap_or(module);
-        let names = self.names(module);
+        let (names, mut lost) = self.offered(module);
         let (text, facts_file) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let (since, removal) = (self.since(), self.removal());
         let made = shim::items(&Shim {
             text: &text,
+            defined_as: "",
             inside: &inside,
             outside: &outside,
             names: &names,
             whole,
             since: &since,
             removal: &removal,
-            known: &|name| self.is_known(source, name),
+            known: &|name| is_known_in(world, source, name),
         })?;
         let mut result = Made {
             text: format!(
@@ -333,12 +387,20 @@ impl Builder<'_> {
                 made.text
             ),
             silent: made.silent,
+            lost: Vec::new(),
         };
         for child in world.module(module).map_or(&[][..], |node| &node.children) {
-            if depth < DEEPEST && self.is_public_child(*child) {
+            if depth >= DEEPEST || !self.is_public_child(*child) {
+                continue;
+            }
+            let gone = self.mapping.is_replaced(*child);
+            if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
+                lost.extend(world.module(*child).map(|node| node.name.clone()));
+            } else {
                 self.child(*child, depth, &mut result)?;
             }
         }
+        result.lost.append(&mut lost);
         Some(result)
     }
 
@@ -385,16 +447,19 @@ impl Builder<'_> {
             })
             .collect();
         let attribute = self.attribute(child);
+        let end = result.text.trim_end().len();
+        result.text.truncate(end);
+        if end > 0 {
+            result.text.push('\n');
+        }
         result.text.push_str(&format!(
             "\n/// Moved to [`{}`].\n{cfg}{attribute}\npub mod {} {{\n{body}}}\n",
             self.inside(child),
             written(&name)
         ));
-        result.silent.extend(
-            made.silent
-                .into_iter()
-                .map(|item| format!("{name}::{item}")),
-        );
+        let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
+        result.silent.extend(below(made.silent));
+        result.lost.extend(below(made.lost));
         Some(())
     }
 
@@ -411,6 +476,22 @@ impl Builder<'_> {
         let scope = world.facts(body.file)?.scope(body.scope)?;
         let inner = ByteSpan::new(scope.items_start, scope.span.end.saturating_sub(1));
         Some((inner.of(&text)?.to_owned(), body.file))
+    }
+
+    /// The public names that are there in the new place, and those that are not.
+    fn offered(&self, module: ModuleId) -> (Vec<(String, String)>, Vec<String>) {
+        let names = self.names(module);
+        if !self.mapping.is_replaced(module) {
+            return (names, Vec::new());
+        }
+        let speller = Speller {
+            mapping: self.mapping,
+        };
+        let place = self.mapping.after(module);
+        let (kept, lost): (Vec<_>, Vec<_>) = names
+            .into_iter()
+            .partition(|(_, new)| speller.offers(&place, new));
+        (kept, lost.into_iter().map(|(old, _)| old).collect())
     }
 
     /// The public names of a module that are items, each with its name at the new path.
@@ -436,18 +517,6 @@ impl Builder<'_> {
                 (name, new)
             })
             .collect()
-    }
-
-    /// Whether a name that a signature starts with leads somewhere: it is bound in the module, or
-    /// nothing there could bind it and it is everywhere.
-    fn is_known(&self, module: ModuleId, name: &str) -> bool {
-        let world = self.mapping.world;
-        let space = world.space(module);
-        let bound = world
-            .names
-            .get(name)
-            .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
-        bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
     }
 
     /// The conditions on an import, a line each.

@@ -329,7 +329,7 @@ impl<'a> Speller<'a> {
     }
 
     /// The path to a place, in the way that the site's author starts paths.
-    fn path_to(
+    pub(super) fn path_to(
         &self,
         facts: &SourceFacts,
         site: &Site<'_>,
@@ -348,7 +348,7 @@ impl<'a> Speller<'a> {
         if let Some(first) = style.first {
             let root = site.trace.steps.first().and_then(module_in)?;
             let known = matches!(first.as_str(), "crate" | "$crate")
-                || (!crosses && self.mapping.after(root).krate == place.krate);
+                || (!crosses && self.mapping.after(root) == Place::root(place.krate));
             let first = if known { first } else { "crate".to_owned() };
             let mut path = vec![first];
             path.extend(place.path.iter().cloned());

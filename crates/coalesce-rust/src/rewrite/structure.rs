@@ -9,6 +9,7 @@ use coalesce_model::{
 use super::{
     layout,
     mapping::{Mapping, refusal},
+    packages,
     place::Place,
     sight::Needs,
 };
@@ -33,12 +34,21 @@ pub(super) struct Made {
     pub change: usize,
 }
 
+/// A module that has no declaration yet: the root of a library that comes as a whole.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub module: ModuleId,
+    /// Attributes of its declaration, a line each.
+    pub head: String,
+}
+
 /// The files and declarations of a set of changes.
 #[derive(Default)]
 pub(super) struct Structure {
     pub files: BTreeMap<TreePath, TreePath>,
     pub deletes: BTreeSet<TreePath>,
     pub leaving: Vec<Leaving>,
+    pub arrivals: Vec<Arrival>,
     pub made: BTreeMap<Place, Made>,
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
@@ -80,6 +90,11 @@ impl Structure {
         let Some(kind) = mapping.changes.get(change).map(|change| &change.kind) else {
             return;
         };
+        let library = mapping.libraries.iter();
+        if let Some(library) = library.into_iter().find(|library| library.change == change) {
+            packages::arrange(self, mapping, library, place, texts);
+            return;
+        }
         if let Err(message) = self.may_leave(mapping, module) {
             let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
             self.refusals.push(refusal(path, message));
@@ -132,7 +147,7 @@ impl Structure {
     }
 
     /// The modules on the way to `place` that do not exist.
-    fn ways(&mut self, mapping: &Mapping<'_>, change: usize, place: &Place) {
+    pub fn ways(&mut self, mapping: &Mapping<'_>, change: usize, place: &Place) {
         let Some(parent) = place.parent() else { return };
         if mapping.at(&parent).is_some() || self.made.contains_key(&parent) {
             return;
@@ -316,7 +331,7 @@ impl Structure {
                 .iter()
                 .filter_map(|body| world.bodies.get(body.index()))
             {
-                if mapping.is_changed(body.module) {
+                if mapping.is_changed(body.module) || packages::goes_along(mapping, body.module) {
                     continue;
                 }
                 let name = world.module(body.module).map_or("", |node| &node.canonical);

@@ -62,6 +62,9 @@ impl Speller<'_> {
                 (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
                 (None, None) => stepping.external(needs),
             }
+            if let Some(module) = module {
+                stepping.is_there(module, &mut walk);
+            }
             match module {
                 Some(module) => before = Some(module),
                 None => break,
@@ -97,15 +100,18 @@ impl Stepping<'_, '_> {
             .world()
             .module(module)
             .and_then(|node| node.parent);
-        parent.is_none_or(|parent| {
-            self.mapping().after(module) == self.mapping().after(parent).child(self.name)
-        })
+        match parent {
+            None => !self.mapping().is_changed(module),
+            Some(parent) => {
+                self.mapping().after(module) == self.mapping().after(parent).child(self.name)
+            }
+        }
     }
 
     fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
         let holds = match self.name {
             "self" => true,
-            "crate" | "$crate" => self.mapping().after(module).krate == self.here().krate,
+            "crate" | "$crate" => self.mapping().after(module) == Place::root(self.here().krate),
             "super" => self.here().parent() == Some(self.mapping().after(module)),
             _ => match self.step.import {
                 Some(import) if self.step.glob => {
@@ -137,7 +143,9 @@ impl Stepping<'_, '_> {
     /// Whether the crate that the code goes to calls a library by the name that is written, or will.
     fn names_crate(&self, root: ModuleId, needs: &mut Vec<Need>) -> bool {
         let (here, krate) = (self.here(), self.mapping().krate(root));
-        if here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name {
+        let gone = self.mapping().is_changed(root);
+        if gone || here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name
+        {
             return false;
         }
         needs.push(Need {
@@ -209,6 +217,25 @@ impl Stepping<'_, '_> {
                 walk.broken = Some((self.at, Goal::Module(module)));
             }
             None => self.speller.see_module(module, &self.here(), needs),
+        }
+    }
+
+    /// A module that goes away needs one in its place where it is named.
+    fn is_there(&self, module: ModuleId, walk: &mut Walk) {
+        let gone = self.mapping().is_replaced(module);
+        let place = self.mapping().after(module);
+        let stays = !self.mapping().is_changed(self.speller.here(self.site));
+        if !gone || !stays || self.mapping().at(&place).is_some() {
+            return;
+        }
+        let offered = place
+            .parent()
+            .is_some_and(|home| self.speller.offers(&home, place.name()));
+        if !offered {
+            walk.refused = Some(format!(
+                "there is no `{}`, which is used here",
+                self.mapping().name_of(&place)
+            ));
         }
     }
 

@@ -14,6 +14,7 @@ use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assem
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
+use rayon::prelude::*;
 
 use super::{Page, misfit};
 use crate::{
@@ -376,7 +377,7 @@ fn diff(operations: &[Operation], session: &Session, overlay: &Overlay<'_>) -> S
         let after = new.map(|path| (path, overlay.text(path)));
         coalesce_report::diff::file_diff(before.as_ref().map(side), after.as_ref().map(side))
     };
-    operations.iter().map(one).collect()
+    operations.par_iter().map(one).collect()
 }
 
 fn side<'a>((path, text): &'a (&TreePath, Option<Arc<str>>)) -> Side<'a> {

@@ -15,7 +15,7 @@ use super::{
     source::{self, Source},
 };
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Evaluated, Use},
     rewrite::{
         imports::relative,
         mapping::Mapping,
@@ -606,7 +606,8 @@ impl Placing<'_, '_> {
                 let mut uses = left.source.analysis.uses.iter();
                 source::has_future(&left.source.analysis)
                     && uses.any(|used| {
-                        used.annotation && used.chain.first().is_some_and(|root| inside(root.span))
+                        used.evaluated == Evaluated::WithoutFuture
+                            && used.chain.first().is_some_and(|root| inside(root.span))
                     })
             })
         });
@@ -618,7 +619,8 @@ impl Placing<'_, '_> {
         if target.is_blank() {
             return (vec![Edit::insert(0, format!("{line}{newline}"))], None);
         }
-        let typed = target.analysis.uses.iter().any(|used| used.annotation);
+        let annotated = |used: &Use| used.evaluated == Evaluated::WithoutFuture;
+        let typed = target.analysis.uses.iter().any(annotated);
         let why = "types in this file are not evaluated any more: \
                    `from __future__ import annotations` comes with the item";
         let note = typed.then(|| Finding {
@@ -710,7 +712,7 @@ fn remaining(left: &Left, moved: &Moved) -> Vec<(ByteSpan, bool)> {
         let ours = root.text == item
             && !inside(root.span)
             && source.analysis.binding_scope(used.scope, item) == Some(0);
-        ours.then_some((root.span, used.eager && !(used.annotation && source.future)))
+        ours.then_some((root.span, used.eager && !used.unevaluated(source.future)))
     });
     uses.collect()
 }

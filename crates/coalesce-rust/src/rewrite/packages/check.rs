@@ -1,0 +1,268 @@
+//! What makes a library one that cannot become a part of another package.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+
+use super::{
+    super::{
+        cargo::{is_macro_package, manifest_of},
+        mapping::{Library, Mapping, refusal},
+    },
+    Packages,
+};
+use crate::{
+    discover::{Edition, Package, TargetKind},
+    facts::ItemKind,
+    resolve::CrateId,
+};
+
+/// Refuses a library, with every reason.
+pub(super) fn library(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    texts: &dyn Texts,
+    made: &mut Packages,
+) {
+    let world = mapping.world;
+    let (Some(package), Some(krate)) = (
+        world.packages.get(library.package),
+        world.crates.get(library.krate.index()),
+    ) else {
+        return;
+    };
+    let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
+    let mut reasons = Vec::new();
+    if krate.kind != TargetKind::Lib {
+        let reason = format!("`{}` is no library: only those go as a whole", krate.name);
+        made.refusals.push(refusal(path, reason));
+        return;
+    }
+    if library.package == library.target {
+        return;
+    }
+    reasons.extend(kind(mapping, library, package, texts));
+    reasons.extend(place(mapping, library, package));
+    reasons.extend(twice(mapping, library));
+    let moves = !mapping.is_replaced(library.module);
+    if moves {
+        reasons.extend(edition(mapping, library));
+        reasons.extend(macros(mapping, library));
+    }
+    let text = texts.text(&path);
+    reasons.extend(
+        text.as_deref()
+            .map(|text| said(text, moves))
+            .unwrap_or_default(),
+    );
+    if text.as_deref().is_some_and(is_published) {
+        made.notes.push(published(mapping, library, package, &path));
+    }
+    let refusals = reasons
+        .into_iter()
+        .map(|reason| refusal(path.clone(), reason));
+    made.refusals.extend(refusals);
+}
+
+/// Macro packages and programs.
+fn kind(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    package: &Package,
+    texts: &dyn Texts,
+) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for at in [library.package, library.target] {
+        if is_macro_package(mapping.world, texts, at) {
+            let name = mapping.world.packages.get(at);
+            reasons.push(format!(
+                "`{}` is a library of procedural macros, which has to stay by itself",
+                name.map_or("", |found| &*found.name)
+            ));
+        }
+    }
+    let programs: Vec<&str> = package
+        .targets
+        .iter()
+        .filter(|target| target.kind == TargetKind::Bin)
+        .map(|target| target.name.as_str())
+        .collect();
+    if !programs.is_empty() {
+        reasons.push(format!(
+            "`{}` has a program, `{}`: move its modules one by one, or the program first",
+            package.name,
+            programs.join("`, `")
+        ));
+    }
+    let script = |at: usize| {
+        let package = mapping.world.packages.get(at);
+        package.is_some_and(|package| {
+            let mut targets = package.targets.iter();
+            targets.any(|target| target.kind == TargetKind::BuildScript)
+        })
+    };
+    if script(library.package) && script(library.target) && !mapping.is_replaced(library.module) {
+        reasons.push(format!(
+            "`{}` has a build script, and so has the package that it would go to",
+            package.name
+        ));
+    }
+    reasons
+}
+
+/// Packages inside the folder that would go.
+fn place(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Option<String> {
+    let shim = mapping
+        .changes
+        .get(library.change)
+        .is_some_and(|change| change.shim.is_some());
+    let inside = mapping.world.packages.iter().find(|other| {
+        other.directory != package.directory
+            && other.directory.strip_prefix(&package.directory).is_some()
+    });
+    inside.filter(|_| !shim).map(|inside| {
+        format!(
+            "its folder would go, and `{}` is inside it; with `shim = true` it stays",
+            inside.name
+        )
+    })
+}
+
+/// Two libraries in one chain of changes.
+fn twice(mapping: &Mapping<'_>, library: &Library) -> Option<String> {
+    let chained = mapping
+        .libraries
+        .iter()
+        .any(|other| other.package == library.target);
+    chained.then(|| "what it would go to goes away as well: name the last one".to_owned())
+}
+
+fn edition(mapping: &Mapping<'_>, library: &Library) -> Option<String> {
+    let place = mapping.after(library.module);
+    let edition = |krate: CrateId| {
+        let found = mapping.world.crates.get(krate.index());
+        found.map_or(Edition::default(), |found| found.edition)
+    };
+    let (old, new) = (edition(library.krate), edition(place.krate));
+    if old != new {
+        return Some(format!(
+            "it is written in edition {}, and would be read in edition {}: `cargo fix --edition` brings the older crate up",
+            old.year(),
+            new.year()
+        ));
+    }
+    (old == Edition::E2015)
+        .then(|| "in edition 2015, paths start at the root that it would lose".to_owned())
+}
+
+/// Macros that both libraries export.
+fn macros(mapping: &Mapping<'_>, library: &Library) -> Option<String> {
+    let place = mapping.after(library.module);
+    let (own, other) = (
+        exported(mapping, library.krate),
+        exported(mapping, place.krate),
+    );
+    let both: Vec<&str> = own.intersection(&other).map(String::as_str).collect();
+    (!both.is_empty()).then(|| {
+        format!(
+            "both libraries export `{}!`, and a library has one macro of a name",
+            both.join("!`, `")
+        )
+    })
+}
+
+/// The macros that a library exports.
+pub(super) fn exported(mapping: &Mapping<'_>, krate: CrateId) -> BTreeSet<String> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    for item in &world.items {
+        let own = item.kind == ItemKind::Macro && mapping.krate(item.module) == krate;
+        if !own {
+            continue;
+        }
+        let exported = item.definitions.iter().any(|(file, at)| {
+            let facts = world.facts(*file);
+            let item = facts.and_then(|facts| facts.items.get(*at as usize));
+            item.is_some_and(|item| item.exported)
+        });
+        if exported {
+            found.insert(item.name.clone());
+        }
+    }
+    found
+}
+
+/// What the manifest itself says that stands in the way.
+fn said(text: &str, moves: bool) -> Vec<String> {
+    let Ok(document) = toml_edit::Document::parse(text) else {
+        return vec!["its manifest does not parse".to_owned()];
+    };
+    let mut reasons = Vec::new();
+    let links = document
+        .get("package")
+        .and_then(|package| package.get("links"));
+    if links.is_some() && moves {
+        reasons.push("it says `links`, which is a package's own".to_owned());
+    }
+    if document.get("workspace").is_some() {
+        reasons.push("it is the root of the workspace".to_owned());
+    }
+    let kinds = document.get("lib").and_then(|library| {
+        let found = library.get("crate-type").or(library.get("crate_type"))?;
+        found.as_array()
+    });
+    let foreign = kinds
+        .into_iter()
+        .flatten()
+        .filter_map(|kind| kind.as_str())
+        .find(|kind| !matches!(*kind, "lib" | "rlib"));
+    if let Some(foreign) = foreign {
+        reasons.push(format!("it is built as a `{foreign}` by its own name"));
+    }
+    reasons
+}
+
+fn is_published(text: &str) -> bool {
+    let document = toml_edit::Document::parse(text).ok();
+    let said = document.and_then(|document| {
+        let package = document.get("package")?;
+        match package.get("publish") {
+            None => Some(package.get("version").is_some()),
+            Some(item) if item.as_bool().is_some() => item.as_bool(),
+            Some(item) if item.as_array().is_some() => item.as_array().map(|list| !list.is_empty()),
+            Some(_) => Some(false),
+        }
+    });
+    said == Some(true)
+}
+
+fn published(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    package: &Package,
+    path: &TreePath,
+) -> Finding {
+    let shim = mapping
+        .changes
+        .get(library.change)
+        .is_some_and(|change| change.shim.is_some());
+    let message = if shim {
+        format!(
+            "`{}` may be published: publish the package that takes over first, then the shim",
+            package.name
+        )
+    } else {
+        format!(
+            "`{}` may be published: who has it from elsewhere stays with its last release",
+            package.name
+        )
+    };
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Note,
+        path: path.clone(),
+        span: None,
+        message,
+        help: (!shim).then(|| "`shim = true` leaves a package that forwards".to_owned()),
+    }
+}

@@ -1,0 +1,203 @@
+//! The files of a library that becomes a module: its sources, what they include, and the programs
+//! that belong to its package.
+//!
+//! What a manifest says of them is not looked at here.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
+
+use super::super::{
+    layout,
+    mapping::{Library, Mapping},
+    place::Place,
+    structure::{Arrival, Structure},
+};
+use crate::{
+    discover::TargetKind,
+    resolve::{ModuleId, World},
+};
+
+/// Arranges the files of one library.
+pub(in super::super) fn arrange(
+    structure: &mut Structure,
+    mapping: &Mapping<'_>,
+    library: &Library,
+    place: &Place,
+    texts: &dyn Texts,
+) {
+    let Some(change) = mapping.changes.get(library.change) else {
+        return;
+    };
+    let Some(package) = mapping.world.packages.get(library.package) else {
+        return;
+    };
+    let sources = sources(mapping, library, texts);
+    match change.kind {
+        ChangeKind::Move => {
+            structure.ways(mapping, library.change, place);
+            move_sources(structure, mapping, library, place, &sources, texts);
+            structure.arrivals.push(Arrival {
+                module: library.module,
+                head: String::new(),
+            });
+        }
+        ChangeKind::Replace { .. } => structure.deletes.extend(sources),
+    }
+    super::targets::arrange(structure, mapping, library, texts);
+    if change.shim.is_none() {
+        leave(structure, &package.directory, texts);
+    }
+}
+
+/// The files that are modules of the library, and all else in their directory but for other
+/// targets; a package whose directory is that of its sources has them among all the rest.
+fn sources(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
+    let world = mapping.world;
+    let mut found: BTreeSet<TreePath> = bodies(world, library)
+        .filter_map(|(_, path)| in_package(world, library, path).then(|| path.clone()))
+        .collect();
+    let Some(directory) = source_directory(mapping, library) else {
+        return found;
+    };
+    let package = world.packages.get(library.package);
+    if package.is_some_and(|package| package.directory == directory) {
+        return found;
+    }
+    let others: Vec<&TreePath> = package
+        .into_iter()
+        .flat_map(|package| &package.targets)
+        .filter(|target| target.kind != TargetKind::Lib)
+        .map(|target| &target.path)
+        .collect();
+    let below = texts
+        .paths()
+        .iter()
+        .filter(|path| path.strip_prefix(&directory).is_some() && !others.contains(path));
+    found.extend(below.cloned());
+    found
+}
+
+/// The directory of the root file.
+fn source_directory(mapping: &Mapping<'_>, library: &Library) -> Option<TreePath> {
+    mapping.file_of(library.module)?.parent()
+}
+
+fn in_package(world: &World, library: &Library, path: &TreePath) -> bool {
+    let package = world.packages.get(library.package);
+    package.is_some_and(|package| path.strip_prefix(&package.directory).is_some())
+}
+
+/// Every body of the library's modules that is a file, and its path.
+pub(super) fn bodies<'w>(
+    world: &'w World,
+    library: &Library,
+) -> impl Iterator<Item = (ModuleId, &'w TreePath)> + use<'w> {
+    let krate = library.krate;
+    world.bodies.iter().filter_map(move |body| {
+        let own = world.module(body.module)?.krate == krate;
+        let path = &world.files.get(body.file.index())?.path;
+        (own && body.scope.0 == 0).then_some((body.module, path))
+    })
+}
+
+fn move_sources(
+    structure: &mut Structure,
+    mapping: &Mapping<'_>,
+    library: &Library,
+    place: &Place,
+    sources: &BTreeSet<TreePath>,
+    texts: &dyn Texts,
+) {
+    let home = place
+        .parent()
+        .and_then(|parent| structure.directory_of(mapping, &parent));
+    let (Some(home), Some(root), Some(old)) = (
+        home,
+        mapping.file_of(library.module),
+        source_directory(mapping, library),
+    ) else {
+        return;
+    };
+    let Ok(new) = home.join(place.name()) else {
+        return;
+    };
+    let parent = place.parent().and_then(|parent| mapping.at(&parent));
+    let by_mod_rs = parent.is_some_and(|parent| layout::prefers_mod_rs(mapping.world, parent));
+    let root_after = if by_mod_rs {
+        new.join("mod.rs")
+    } else {
+        home.join(&format!("{}.rs", place.name()))
+    };
+    let Ok(root_after) = root_after else { return };
+    let package = mapping.world.packages.get(library.package);
+    for path in sources {
+        let rest = path
+            .strip_prefix(&old)
+            .or_else(|| path.strip_prefix(&package?.directory));
+        let after = match rest {
+            _ if *path == root => Ok(root_after.clone()),
+            Some(rest) => new.join(rest),
+            None => continue,
+        };
+        if let Ok(after) = after {
+            structure.files.insert(path.clone(), after);
+        }
+    }
+    let shim = mapping.changes.get(library.change);
+    if shim.is_some_and(|change| change.shim.is_none()) {
+        for path in included(mapping, library, texts) {
+            if let Ok(after) = new.join(path.file_name()) {
+                structure.files.entry(path).or_insert(after);
+            }
+        }
+    }
+}
+
+/// Files of the package that its library includes and that are none of its sources.
+fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    for (_, path) in bodies(world, library) {
+        let facts = world.file_at(path).and_then(|file| world.facts(file));
+        let package = world.packages.get(library.package);
+        for include in facts.into_iter().flat_map(|facts| &facts.includes) {
+            let base = if include.from_manifest {
+                package.map(|package| package.directory.clone())
+            } else {
+                path.parent()
+            };
+            let value = include.value.trim_start_matches('/');
+            let target = base.and_then(|base| base.join(value).ok());
+            found.extend(
+                target.filter(|path| texts.exists(path) && in_package(world, library, path)),
+            );
+        }
+    }
+    found
+}
+
+/// Without a shim, the folder goes with all that is left in it.
+fn leave(structure: &mut Structure, directory: &TreePath, texts: &dyn Texts) {
+    let below = texts.paths().iter();
+    let left: Vec<&TreePath> = below
+        .filter(|path| path.strip_prefix(directory).is_some())
+        .filter(|path| !structure.files.contains_key(*path) && !structure.deletes.contains(*path))
+        .collect();
+    let names: Vec<&str> = left
+        .iter()
+        .filter(|path| !matches!(path.file_name(), "Cargo.toml" | ".gitignore"))
+        .map(|path| path.file_name())
+        .collect();
+    if !names.is_empty() {
+        structure.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Warning,
+            path: directory.clone(),
+            span: None,
+            message: format!("the package goes, and with it {}", names.join(", ")),
+            help: Some("move what you want to keep by hand first".to_owned()),
+        });
+    }
+    structure.deletes.extend(left.into_iter().cloned());
+}

@@ -1,0 +1,639 @@
+//! The root file of a library that becomes a module: attributes that only a crate may have, macros
+//! that it exports, and names of crates that it gives to all of its modules.
+//!
+//! What the target has at its root anyway is left out; what only decorates documentation goes, with
+//! a note. A crate that can do without `std` stays able to only where the target is, too.
+
+use coalesce_model::{ByteSpan, Edit, Finding, Severity, Texts, TreePath, finding::codes};
+use syn::spanned::Spanned as _;
+
+use super::{
+    super::{
+        inherit, lines,
+        mapping::{Library, Mapping, refusal},
+    },
+    Packages, check, files,
+};
+use crate::{
+    facts::{ItemKind, SourceFacts},
+    resolve::World,
+};
+
+/// Options of `#![doc(…)]` that speak of the crate as a whole.
+const CRATE_DOCS: &[&str] = &[
+    "html_favicon_url",
+    "html_logo_url",
+    "html_no_source",
+    "html_playground_url",
+    "html_root_url",
+    "issue_tracker_base_url",
+    "test",
+    "auto_cfg",
+    "cfg_hide",
+];
+
+/// Attributes that a crate has for itself, with what becomes of them.
+const CRATE_ALONE: &[&str] = &[
+    "crate_name",
+    "crate_type",
+    "no_main",
+    "recursion_limit",
+    "type_length_limit",
+    "windows_subsystem",
+    "feature",
+    "no_std",
+    "no_core",
+];
+
+/// Lints of rustc that say nothing unless they are asked to.
+const QUIET: &[&str] = &[
+    "elided_lifetimes_in_paths",
+    "explicit_outlives_requirements",
+    "future_incompatible",
+    "keyword_idents",
+    "let_underscore_drop",
+    "macro_use_extern_crate",
+    "meta_variable_misuse",
+    "missing_abi",
+    "missing_copy_implementations",
+    "missing_debug_implementations",
+    "missing_docs",
+    "non_ascii_idents",
+    "redundant_lifetimes",
+    "rust_2018_idioms",
+    "rust_2021_compatibility",
+    "rust_2024_compatibility",
+    "single_use_lifetimes",
+    "trivial_casts",
+    "trivial_numeric_casts",
+    "unnameable_types",
+    "unreachable_pub",
+    "unsafe_code",
+    "unsafe_op_in_unsafe_fn",
+    "unstable_features",
+    "unused_crate_dependencies",
+    "unused_extern_crates",
+    "unused_import_braces",
+    "unused_lifetimes",
+    "unused_macro_rules",
+    "unused_qualifications",
+    "unused_results",
+    "variant_size_differences",
+];
+
+/// An inner attribute of a root file.
+struct Inner {
+    /// The bytes from `#!` to `]`.
+    span: ByteSpan,
+    /// What it says first, `cfg_attr` looked through.
+    names: Vec<String>,
+    /// The condition of the `cfg_attr` around it.
+    condition: Option<String>,
+    /// Its text.
+    text: String,
+}
+
+/// A root file, read.
+struct Root {
+    path: TreePath,
+    text: std::sync::Arc<str>,
+    inner: Vec<Inner>,
+}
+
+/// Works out the edits of both root files, and the head of the new declaration.
+pub(super) fn root(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    texts: &dyn Texts,
+    made: &mut Packages,
+) {
+    let target = mapping.after(library.module).krate;
+    let target = mapping
+        .world
+        .crates
+        .get(target.index())
+        .and_then(|krate| krate.root);
+    let roots = (
+        read(mapping, library.module, texts),
+        target.and_then(|target| read(mapping, target, texts)),
+    );
+    let (Some(old), Some(new)) = roots else {
+        let path = mapping
+            .file_of(library.module)
+            .unwrap_or_else(TreePath::root);
+        let message = "its root file, or that of its new crate, does not parse".to_owned();
+        made.refusals.push(refusal(path, message));
+        return;
+    };
+    if let Some(why) = without_std(&old, &new) {
+        made.refusals.push(refusal(old.path.clone(), why));
+    }
+    let mut pass = Pass {
+        mapping,
+        library,
+        old: &old,
+        new: &new,
+        above: Vec::new(),
+        made,
+        has_unsafe: true,
+    };
+    pass.attributes(texts);
+    pass.crates();
+    pass.macros();
+    pass.lints();
+    pass.settle();
+}
+
+/// What the root of a shim says as the library did: that it does without `std`, and the crates of the
+/// standard library that its signatures may name.
+pub(in super::super) fn of_shim(
+    mapping: &Mapping<'_>,
+    module: crate::resolve::ModuleId,
+    texts: &dyn Texts,
+) -> (String, String) {
+    let Some(root) = read(mapping, module, texts) else {
+        return (String::new(), String::new());
+    };
+    let plain = root.inner.iter().filter(|inner| {
+        let mut names = inner.names.iter();
+        names.any(|name| name == "no_std" || name == "feature")
+    });
+    let inner = plain.map(|inner| format!("{}\n", inner.text)).collect();
+    let Some(facts) = facts(mapping.world, &root.path) else {
+        return (inner, String::new());
+    };
+    let standard = facts.extern_crates.iter().filter(|found| {
+        let name = facts.name(found.name.name);
+        found.scope.0 == 0 && ["alloc", "std", "core"].contains(&name)
+    });
+    let crates = standard.filter_map(|found| found.span.of(&root.text));
+    let mut crates: String = crates.map(|text| format!("{text}\n")).collect();
+    if !crates.is_empty() {
+        crates.push('\n');
+    }
+    (inner, crates)
+}
+
+fn read(
+    mapping: &Mapping<'_>,
+    module: crate::resolve::ModuleId,
+    texts: &dyn Texts,
+) -> Option<Root> {
+    let path = mapping.file_of(module)?;
+    let text = texts.text(&path)?;
+    let inner = inner(&text)?;
+    Some(Root { path, text, inner })
+}
+
+/// The inner attributes of a file, doc comments left out.
+fn inner(text: &str) -> Option<Vec<Inner>> {
+    let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let skipped = text.len() - plain.len();
+    let shebang = if plain.starts_with("#!")
+        && !plain.trim_start_matches("#!").trim_start().starts_with('[')
+    {
+        plain.find('\n').unwrap_or(plain.len())
+    } else {
+        0
+    };
+    let code = plain.get(shebang..)?;
+    let file: syn::File = syn::parse_str(code).ok()?;
+    let mut found = Vec::new();
+    for attribute in &file.attrs {
+        let range = attribute.span().byte_range();
+        let said = code.get(range.clone())?;
+        if !said.starts_with('#') {
+            continue;
+        }
+        let start = skipped + shebang + range.start;
+        found.push(Inner {
+            span: ByteSpan::from_range(start..start + range.len()),
+            names: names(attribute),
+            condition: condition(attribute),
+            text: said.to_owned(),
+        });
+    }
+    drop(file);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Some(found)
+}
+
+/// `no_std`; `doc::html_root_url`; of `cfg_attr(x, feature(y))`: `feature`.
+fn names(attribute: &syn::Attribute) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(&attribute.meta, &mut found);
+    found
+}
+
+fn collect(meta: &syn::Meta, found: &mut Vec<String>) {
+    let name = meta
+        .path()
+        .get_ident()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let nested = match meta {
+        syn::Meta::List(list) if matches!(name.as_str(), "cfg_attr" | "doc") => {
+            let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+            list.parse_args_with(parser).ok()
+        }
+        _ => None,
+    };
+    match (name.as_str(), nested) {
+        ("cfg_attr", Some(nested)) => {
+            for meta in nested.iter().skip(1) {
+                collect(meta, found);
+            }
+        }
+        ("doc", Some(nested)) => {
+            for meta in &nested {
+                let option = meta.path().get_ident().map(ToString::to_string);
+                found.push(format!("doc::{}", option.unwrap_or_default()));
+            }
+        }
+        _ => found.push(name),
+    }
+}
+
+fn condition(attribute: &syn::Attribute) -> Option<String> {
+    let syn::Meta::List(list) = &attribute.meta else {
+        return None;
+    };
+    if !list.path.is_ident("cfg_attr") {
+        return None;
+    }
+    let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+    let nested = list.parse_args_with(parser).ok()?;
+    let first = nested.first()?.span().source_text()?;
+    Some(inherit::plain(&first))
+}
+
+/// When a root does without `std`: `None` never, an empty condition always.
+fn no_std(root: &Root) -> Option<String> {
+    let found = root
+        .inner
+        .iter()
+        .find(|inner| inner.names.iter().any(|name| name == "no_std"))?;
+    Some(found.condition.clone().unwrap_or_default())
+}
+
+/// Why a library cannot be where there is no `std`.
+fn without_std(old: &Root, new: &Root) -> Option<String> {
+    let there = no_std(new)?;
+    match no_std(old) {
+        Some(own) if own.is_empty() || own == there => None,
+        _ => Some(
+            "its new crate is #![no_std], and this one is not, or not under the same condition"
+                .to_owned(),
+        ),
+    }
+}
+
+struct Pass<'p, 'a> {
+    mapping: &'p Mapping<'a>,
+    library: &'p Library,
+    old: &'p Root,
+    new: &'p Root,
+    /// Lines that go to the head of the target's root, before its first item.
+    above: Vec<String>,
+    made: &'p mut Packages,
+    /// Whether a source of the library says `unsafe` somewhere.
+    has_unsafe: bool,
+}
+
+impl Pass<'_, '_> {
+    fn note(&mut self, span: ByteSpan, message: String) {
+        self.made.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: self.old.path.clone(),
+            span: Some(span),
+            message,
+            help: None,
+        });
+    }
+
+    fn edit(&mut self, path: TreePath, edit: Edit) {
+        self.made.edits.entry(path).or_default().push(edit);
+    }
+
+    /// Attributes that only a crate may have leave the file; the target gets what it lacks.
+    fn attributes(&mut self, texts: &dyn Texts) {
+        self.has_unsafe = files::bodies(self.mapping.world, self.library)
+            .any(|(_, path)| texts.text(path).is_some_and(|text| text.contains("unsafe")));
+        let old = self.old;
+        for inner in &old.inner {
+            let alone = |name: &String| {
+                CRATE_ALONE.contains(&name.as_str())
+                    || name
+                        .strip_prefix("doc::")
+                        .is_some_and(|option| CRATE_DOCS.contains(&option))
+            };
+            let own = inner.names.iter().filter(|name| alone(name)).count();
+            if own == 0 {
+                continue;
+            }
+            if own < inner.names.len() {
+                let message = format!(
+                    "`{}` says what only a crate may say together with what a module may: part it first",
+                    inner.text
+                );
+                self.made.refusals.push(Finding {
+                    span: Some(inner.span),
+                    ..refusal(old.path.clone(), message)
+                });
+                continue;
+            }
+            self.edit(
+                old.path.clone(),
+                Edit::delete(lines::removal(&old.text, inner.span)),
+            );
+            self.carry(inner);
+        }
+    }
+
+    /// What becomes of an attribute that left.
+    fn carry(&mut self, inner: &Inner) {
+        let says = |name: &str| inner.names.iter().any(|own| own == name);
+        let same = |other: &Inner| inherit::plain(&other.text) == inherit::plain(&inner.text);
+        if self.new.inner.iter().any(same) || says("no_std") || says("no_core") {
+            return;
+        }
+        if says("feature") || says("recursion_limit") || says("type_length_limit") {
+            let taken = self.new.inner.iter().any(|other| {
+                let limit = |name: &&String| name.ends_with("_limit");
+                other.names.iter().filter(limit).any(|name| says(name))
+            });
+            if taken {
+                self.note(
+                    inner.span,
+                    format!(
+                        "`{}` goes: its new crate has a limit of its own",
+                        inner.text
+                    ),
+                );
+            } else {
+                self.above.push(inner.text.clone());
+                self.note(
+                    inner.span,
+                    format!("`{}` goes to the root of the new crate", inner.text),
+                );
+            }
+            return;
+        }
+        self.note(
+            inner.span,
+            format!(
+                "`{}` goes: it is of a crate, and this will be a module",
+                inner.text
+            ),
+        );
+    }
+
+    /// Crates that the root names for all of its modules: there, only a root can do that.
+    fn crates(&mut self) {
+        let facts = facts(self.mapping.world, &self.old.path);
+        let known = facts_of_new(self.mapping.world, &self.new.path);
+        let Some(facts) = facts else { return };
+        for declaration in facts
+            .extern_crates
+            .iter()
+            .filter(|found| found.scope.0 == 0)
+        {
+            let name = facts.name(declaration.name.name);
+            if self.is_of_tree(name) {
+                continue;
+            }
+            let bound = declaration
+                .alias
+                .map_or(name, |alias| facts.name(alias.name));
+            let said = declaration.span.of(&self.old.text).unwrap_or_default();
+            let already = known
+                .iter()
+                .any(|(other, macros)| other == bound && (*macros || !declaration.macro_use));
+            let free = name == "std" && no_std(self.new).is_none();
+            if !already && !free {
+                let visibility = declaration.visibility.span.of(&self.old.text);
+                let plain = match visibility.filter(|text| !text.is_empty()) {
+                    Some(visibility) => said.replacen(&format!("{visibility} "), "", 1),
+                    None => said.to_owned(),
+                };
+                self.above.push(plain);
+            }
+            if declaration.macro_use {
+                // Only a root may take the macros of a crate like this.
+                let span = lines::removal(&self.old.text, declaration.span);
+                self.edit(self.old.path.clone(), Edit::delete(span));
+            }
+        }
+    }
+
+    /// Whether a name is that of a library of the tree that goes along: its users are spelled anew.
+    fn is_of_tree(&self, name: &str) -> bool {
+        let krate = self.mapping.world.crates.get(self.library.krate.index());
+        let externs = krate.map_or(&[][..], |krate| &krate.externs);
+        let known = externs.iter().find(|(known, _)| known == name);
+        let place = self.mapping.after(self.library.module);
+        known
+            .and_then(|(_, krate)| *krate)
+            .is_some_and(|krate| krate == place.krate || self.mapping.library_of(krate).is_some())
+            || name == "self"
+    }
+
+    /// Exported macros are at the root of their crate; a re-export keeps the path below the module.
+    fn macros(&mut self) {
+        let names = check::exported(self.mapping, self.library.krate);
+        if names.is_empty() {
+            return;
+        }
+        let mut lines = String::new();
+        for name in &names {
+            let conditions = self.conditions(name);
+            lines.push_str(&format!("{conditions}pub use crate::{name};\n"));
+        }
+        let end = u32::try_from(self.old.text.len()).unwrap_or(u32::MAX);
+        let open = if self.old.text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let path = self.old.path.clone();
+        let lines = format!("{open}\n{lines}").replace('\n', lines::line_break(&self.old.text));
+        self.edit(path, Edit::insert(end, lines));
+    }
+
+    /// The conditions under which a macro is there, a line each.
+    fn conditions(&self, name: &str) -> String {
+        let world = self.mapping.world;
+        let krate = self.library.krate;
+        let mut found = String::new();
+        let items = world.items.iter().filter(|item| {
+            item.kind == ItemKind::Macro
+                && item.name == name
+                && self.mapping.krate(item.module) == krate
+        });
+        for item in items {
+            let [(file, at)] = item.definitions.as_slice() else {
+                continue;
+            };
+            let facts = world.facts(*file);
+            let fact = facts.and_then(|facts| facts.items.get(*at as usize));
+            let Some(fact) = fact.filter(|fact| fact.exported) else {
+                continue;
+            };
+            for condition in super::super::sight::conditions_of(self.mapping, item.module) {
+                found.push_str(&format!("#[cfg({condition})]\n"));
+            }
+            if let (true, Some(source)) = (fact.conditional, world.files.get(file.index())) {
+                found.push_str(&self.own_conditions(&source.path, fact.span));
+            }
+        }
+        found
+    }
+
+    fn own_conditions(&self, path: &TreePath, span: ByteSpan) -> String {
+        let text = (*path == self.old.path).then(|| span.of(&self.old.text).unwrap_or_default());
+        let parsed = text.and_then(|text| syn::parse_str::<syn::ItemMacro>(text).ok());
+        let found = parsed.map(|item| inherit::conditions(&item.attrs));
+        let lines = found.unwrap_or_default().into_iter();
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// What the target forbids at its root and this one does not.
+    fn lints(&mut self) {
+        let denied = |root: &Root| -> Vec<(String, String)> {
+            let strict = root.inner.iter().filter(|inner| inner.condition.is_none());
+            strict
+                .flat_map(|inner| {
+                    let level = inner.names.first().cloned().unwrap_or_default();
+                    let list = inner.text.split_once('(').map_or("", |(_, rest)| rest);
+                    let list = list.trim_end_matches([']', ')', ' ', ',']).to_owned();
+                    let lints = list.split(',').map(|lint| lint.trim().to_owned());
+                    lints
+                        .map(move |lint| (level.clone(), lint))
+                        .collect::<Vec<_>>()
+                })
+                .filter(|(level, lint)| {
+                    matches!(
+                        level.as_str(),
+                        "deny" | "forbid" | "warn" | "allow" | "expect"
+                    ) && !lint.is_empty()
+                        && !lint.contains('=')
+                })
+                .collect()
+        };
+        let own = denied(self.old);
+        let there = denied(self.new);
+        let mut head = String::new();
+        for (level, lint) in &there {
+            let known = own.iter().any(|(_, other)| other == lint);
+            if level == "forbid"
+                && !own
+                    .iter()
+                    .any(|(own, other)| own == "forbid" && other == lint)
+            {
+                self.forbidden(lint);
+            } else if matches!(level.as_str(), "deny" | "warn") && !known {
+                // What warns anyway goes on warning, as it did.
+                let anyway = !lint.contains("::") && !QUIET.contains(&lint.as_str());
+                match (anyway, level.as_str()) {
+                    (true, "deny") => head.push_str(&format!("#[warn({lint})]\n")),
+                    (true, _) => {}
+                    (false, _) => head.push_str(&format!("#[allow({lint})]\n")),
+                }
+            }
+        }
+        let module = self.library.module;
+        self.made.heads.insert(module, head);
+    }
+
+    /// A lint that nothing inside can allow.
+    fn forbidden(&mut self, lint: &str) {
+        let unsafe_code = lint == "unsafe_code";
+        let breaks = !unsafe_code || self.has_unsafe;
+        if breaks {
+            let message = format!(
+                "its new crate says #![forbid({lint})], and this one does not keep to it for sure"
+            );
+            self.made
+                .refusals
+                .push(refusal(self.new.path.clone(), message));
+        }
+    }
+
+    /// Puts what the target's root gets where inner attributes and crates stand.
+    fn settle(&mut self) {
+        if self.above.is_empty() {
+            return;
+        }
+        let world = self.mapping.world;
+        let start = facts(world, &self.new.path)
+            .and_then(|facts| facts.scopes.first())
+            .map_or(0, |scope| scope.items_start);
+        let line = lines::line_break(&self.new.text);
+        let (mut inner, mut items) = (String::new(), String::new());
+        for text in &self.above {
+            let list = if text.starts_with("#!") {
+                &mut inner
+            } else {
+                &mut items
+            };
+            list.push_str(text);
+            list.push_str(line);
+        }
+        let head = self.new.text.get(..start as usize).unwrap_or_default();
+        let open = if head.is_empty() || head.ends_with('\n') {
+            ""
+        } else {
+            line
+        };
+        let at = match self.new.inner.last() {
+            Some(last) => lines::line_end(&self.new.text, last.span.end),
+            None => start,
+        };
+        let path = self.new.path.clone();
+        if at < start {
+            self.edit(path.clone(), Edit::insert(at, inner));
+            self.edit(path, Edit::insert(start, format!("{open}{items}")));
+        } else {
+            self.edit(
+                path,
+                Edit::insert(start.max(at), format!("{open}{inner}{items}")),
+            );
+        }
+    }
+}
+
+fn facts<'w>(world: &'w World, path: &TreePath) -> Option<&'w SourceFacts> {
+    world.facts(world.file_at(path)?)
+}
+
+/// The crates that a root names, and whether with their macros.
+fn facts_of_new(world: &World, path: &TreePath) -> Vec<(String, bool)> {
+    let Some(facts) = facts(world, path) else {
+        return Vec::new();
+    };
+    let own = facts
+        .extern_crates
+        .iter()
+        .filter(|found| found.scope.0 == 0);
+    own.map(|found| {
+        let bound = found.alias.unwrap_or(found.name);
+        (facts.name(bound.name).to_owned(), found.macro_use)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_known_through_conditions() {
+        let text = "#!/usr/bin/env x\n//! docs\n#![no_std]\n#![cfg_attr(docsrs, feature(doc_cfg))]\n#![doc(html_root_url = \"x\")]\n#![allow(dead_code)]\nfn f() {}\n";
+        let found = inner(text).unwrap();
+        let names: Vec<_> = found.iter().map(|inner| inner.names.join(" ")).collect();
+        assert_eq!(names, ["no_std", "feature", "doc::html_root_url", "allow"]);
+        assert_eq!(found[1].condition.as_deref(), Some("docsrs"));
+        assert_eq!(found[0].span.of(text), Some("#![no_std]"));
+    }
+}

@@ -1,0 +1,167 @@
+//! A library that becomes a module of another one, or gives way to it: what it takes besides the
+//! paths, which are spelled as those of any other module.
+//!
+//! `files` and `targets` say where files go, `head` what becomes of the attributes and macros of
+//! the root, `manifest` and `lock` what packages have to say. Programs, procedural macros and C
+//! libraries stay what they are: their packages are refused in `check`.
+
+mod book;
+mod check;
+mod entries;
+mod features;
+mod files;
+mod head;
+mod lock;
+mod manifest;
+mod shim;
+mod targets;
+mod users;
+mod workspace;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Edit, Finding, Texts, TreePath};
+
+pub(super) use files::arrange;
+pub(super) use head::of_shim;
+
+use super::{
+    mapping::{Mapping, refusal},
+    shims::Shims,
+    structure::Structure,
+};
+use crate::{
+    discover::TargetKind,
+    facts::{ExternCrate, SourceFacts, VisibilityKind},
+    resolve::ModuleId,
+};
+
+/// What the packages of a set of changes come to.
+#[derive(Default)]
+pub(super) struct Packages {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
+    /// Attributes of the declaration of each library that arrives, a line each.
+    pub heads: BTreeMap<ModuleId, String>,
+}
+
+/// Looks at what would stand in the way, and works out the edits of root files.
+pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Packages {
+    let mut made = Packages::default();
+    for library in &mapping.libraries {
+        let before = made.refusals.len();
+        check::library(mapping, library, texts, &mut made);
+        if made.refusals.len() == before && !mapping.is_replaced(library.module) {
+            head::root(mapping, library, texts, &mut made);
+        }
+    }
+    made
+}
+
+/// Manifests and lock files, with the edits that they have already.
+pub(super) fn manifests(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    shims: &Shims,
+    texts: &dyn Texts,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+) -> Packages {
+    let mut made = Packages::default();
+    if mapping.libraries.is_empty() {
+        return made;
+    }
+    let mut book = book::Book::new(texts, std::mem::take(edits));
+    for library in &mapping.libraries {
+        let mut merge = manifest::Merge {
+            mapping,
+            structure,
+            library,
+            texts,
+            book: &mut book,
+            shim: shims.text_of(library.module),
+            notes: Vec::new(),
+        };
+        if let Err((path, message)) = merge.run() {
+            made.refusals.push(refusal(path, message));
+        }
+        made.notes.append(&mut merge.notes);
+    }
+    *edits = book.close();
+    made
+}
+
+/// Whether a module belongs to a test, an example or a bench that goes along with its library.
+pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let krate = mapping.world.crates.get(mapping.krate(module).index());
+    krate.is_some_and(|krate| {
+        let kind = matches!(
+            krate.kind,
+            TargetKind::Test | TargetKind::Example | TargetKind::Bench
+        );
+        let mut libraries = mapping.libraries.iter();
+        kind && libraries.any(|library| library.package == krate.package)
+    })
+}
+
+/// The names that what moves may be found by: the last one of each module, for a library all that
+/// the crates of the tree call it by.
+pub(super) fn names(mapping: &Mapping<'_>) -> BTreeSet<String> {
+    let world = mapping.world;
+    let modules = mapping.roots.iter().flatten().map(|(module, _)| *module);
+    let mut names: BTreeSet<String> = modules
+        .filter_map(|module| Some(world.module(module)?.name.clone()))
+        .collect();
+    for krate in world
+        .crates
+        .iter()
+        .filter(|_| !mapping.libraries.is_empty())
+    {
+        let gone = krate
+            .externs
+            .iter()
+            .filter(|(_, known)| known.is_some_and(|known| mapping.library_of(known).is_some()));
+        names.extend(gone.map(|(name, _)| name.clone()));
+    }
+    names
+}
+
+/// What an `extern crate` of such a library becomes; nothing where its users name the new place.
+pub(super) fn extern_crate(
+    facts: &SourceFacts,
+    declaration: &ExternCrate,
+    path: &[String],
+) -> Result<Option<String>, String> {
+    let own = facts.name(declaration.name.name);
+    if own == "self" {
+        return Err(
+            "`extern crate self` names the crate itself, which becomes a module".to_owned(),
+        );
+    }
+    let bound = declaration
+        .alias
+        .map_or(own, |alias| facts.name(alias.name));
+    let first = path.first().map_or("crate", String::as_str);
+    if declaration.macro_use {
+        return if first == "crate" {
+            Err(format!(
+                "`#[macro_use] extern crate {own}` gives macros that will be of this crate"
+            ))
+        } else {
+            Ok(Some(format!("#[macro_use]\nextern crate {first};")))
+        };
+    }
+    if bound == "_" {
+        return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
+    }
+    if declaration.visibility.kind == VisibilityKind::Private {
+        return Ok(None);
+    }
+    let last = path.last().map(String::as_str);
+    let alias = if last == Some(bound) {
+        String::new()
+    } else {
+        format!(" as {bound}")
+    };
+    Ok(Some(format!("pub use {}{alias};", path.join("::"))))
+}

@@ -1,0 +1,157 @@
+//! Tests, examples, benches of a package whose library goes elsewhere: they go along.
+//!
+//! They keep their paths below the package where those are free; else all of a kind go to a folder
+//! of their own, which the manifest then names.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{Texts, TreePath};
+
+use super::super::{
+    mapping::{Library, Mapping},
+    structure::Structure,
+};
+use crate::discover::{Package, TargetKind, crate_name};
+
+/// The kinds that go along, and their folders.
+const KINDS: [(TargetKind, &str); 3] = [
+    (TargetKind::Test, "tests"),
+    (TargetKind::Example, "examples"),
+    (TargetKind::Bench, "benches"),
+];
+
+/// Moves the files of all of them.
+pub(super) fn arrange(
+    structure: &mut Structure,
+    mapping: &Mapping<'_>,
+    library: &Library,
+    texts: &dyn Texts,
+) {
+    let world = mapping.world;
+    let (Some(old), Some(new)) = (
+        world.packages.get(library.package),
+        world.packages.get(library.target),
+    ) else {
+        return;
+    };
+    for (kind, folder) in KINDS {
+        let Ok(from) = old.directory.join(folder) else {
+            continue;
+        };
+        let mut files: BTreeSet<TreePath> = texts
+            .paths()
+            .iter()
+            .filter(|path| path.strip_prefix(&from).is_some())
+            .cloned()
+            .collect();
+        let roots = targets(old, kind).map(|target| target.path.clone());
+        files.extend(roots.filter(|path| path.strip_prefix(&old.directory).is_some()));
+        for path in &files {
+            if let Some(after) = after(structure, old, new, (kind, folder), path, texts) {
+                structure.files.insert(path.clone(), after);
+            }
+        }
+    }
+}
+
+fn targets(package: &Package, kind: TargetKind) -> impl Iterator<Item = &crate::discover::Target> {
+    package
+        .targets
+        .iter()
+        .filter(move |target| target.kind == kind)
+}
+
+/// Where a file of the package goes, or nowhere when it has been moved already.
+fn after(
+    structure: &Structure,
+    old: &Package,
+    new: &Package,
+    (kind, folder): (TargetKind, &str),
+    path: &TreePath,
+    texts: &dyn Texts,
+) -> Option<TreePath> {
+    if structure.files.contains_key(path) {
+        return None;
+    }
+    let rest = path.strip_prefix(&old.directory)?;
+    let own = apart(old, new, kind, folder, texts);
+    let rest = match rest.strip_prefix(folder).filter(|_| own) {
+        Some(rest) => format!("{folder}/{}{rest}", crate_name(&old.name)),
+        None => rest.to_owned(),
+    };
+    new.directory.join(&rest).ok()
+}
+
+/// Whether the files of a kind need a folder of their own, because one of them or a target's name
+/// is taken.
+fn apart(old: &Package, new: &Package, kind: TargetKind, folder: &str, texts: &dyn Texts) -> bool {
+    let (Ok(from), Ok(to)) = (old.directory.join(folder), new.directory.join(folder)) else {
+        return false;
+    };
+    let taken = texts.paths().iter().any(|path| {
+        let rest = path.strip_prefix(&from);
+        rest.and_then(|rest| to.join(rest).ok())
+            .is_some_and(|path| texts.exists(&path))
+    });
+    let named =
+        targets(old, kind).any(|target| targets(new, kind).any(|known| known.name == target.name));
+    taken || named
+}
+
+/// What the manifest of the package that takes over has to say of a target that it gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    /// `test`, `example`, `bench`.
+    pub table: &'static str,
+    /// Its name before.
+    pub old: String,
+    /// Its name after.
+    pub name: String,
+    /// Its root file below the package, where it is not found by its place.
+    pub path: Option<String>,
+    /// Its root file below the package, where the manifest gave it before.
+    pub given: Option<String>,
+}
+
+/// The targets that come to a package, as its manifest names them.
+pub(super) fn named(
+    structure: &Structure,
+    mapping: &Mapping<'_>,
+    library: &Library,
+    texts: &dyn Texts,
+) -> Vec<Named> {
+    let world = mapping.world;
+    let (Some(old), Some(new)) = (
+        world.packages.get(library.package),
+        world.packages.get(library.target),
+    ) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (kind, folder) in KINDS {
+        let own = apart(old, new, kind, folder, texts);
+        for target in targets(old, kind) {
+            let after = structure.files.get(&target.path);
+            let Some(rest) = after.and_then(|after| after.strip_prefix(&new.directory)) else {
+                continue;
+            };
+            let taken = targets(new, kind).any(|known| known.name == target.name);
+            let name = if taken {
+                format!("{}_{}", crate_name(&old.name), target.name)
+            } else {
+                target.name.clone()
+            };
+            let by_place = rest
+                .strip_prefix(&format!("{folder}/"))
+                .is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
+            found.push(Named {
+                table: kind.name(),
+                old: target.name.clone(),
+                name,
+                path: own.then(|| rest.to_owned()),
+                given: (!by_place).then(|| rest.to_owned()),
+            });
+        }
+    }
+    found
+}

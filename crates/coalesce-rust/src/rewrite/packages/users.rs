@@ -1,0 +1,295 @@
+//! The packages that depend on a library which goes: their lines name what takes over.
+//!
+//! A line keeps its place, its features and whether it is optional. Where both were asked for, one
+//! line stays and asks for both.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::TreePath;
+
+use super::{
+    super::{cargo::manifest_of, layout},
+    book::Wrong,
+    entries::{self, Entry},
+    features::{self, Fate},
+    manifest::{Merge, Said, fate, join, kind, now_always},
+    workspace,
+};
+use crate::discover::{DependencyKind, Package};
+
+/// Edits the manifest of every user.
+pub(super) fn all(merge: &mut Merge<'_, '_>, said: &Said) -> Result<(), Wrong> {
+    for at in 0..merge.mapping.world.packages.len() {
+        let (Some(package), Some(path)) = (merge.package(at), manifest_of(merge.mapping.world, at))
+        else {
+            continue;
+        };
+        let gone = merge
+            .mapping
+            .libraries
+            .iter()
+            .any(|library| library.package == at);
+        let names_it = package.dependencies.iter().any(|known| {
+            let old = merge.package(merge.library.package);
+            known.directory.is_some() && known.directory.as_ref() == old.map(|old| &old.directory)
+        });
+        if !names_it || gone {
+            continue;
+        }
+        if at == merge.library.target {
+            target(merge, package, &path, said)?;
+        } else {
+            one(merge, at, package, &path, said)?;
+        }
+    }
+    Ok(())
+}
+
+/// The entries of a package that name the library.
+fn own(merge: &mut Merge<'_, '_>, package: &Package, path: &TreePath) -> Result<Vec<Entry>, Wrong> {
+    let text = merge.book.text(path)?;
+    let all = entries::dependencies(&text).map_err(|why| (path.clone(), why))?;
+    let old = merge.package(merge.library.package);
+    let old = old.map(|old| old.directory.clone());
+    let named = |entry: &Entry| {
+        let leads = merge.leads_to(package, entry);
+        leads.is_some() && leads.map(|leads| &leads.directory) == old.as_ref()
+    };
+    Ok(all.into_iter().filter(|entry| named(entry)).collect())
+}
+
+/// The package that takes over needs the library no more: it has it.
+fn target(
+    merge: &mut Merge<'_, '_>,
+    package: &Package,
+    path: &TreePath,
+    said: &Said,
+) -> Result<(), Wrong> {
+    let entries = own(merge, package, path)?;
+    let on = features::defaults(&said.features);
+    for entry in &entries {
+        let mut more: Vec<String> = entry.features();
+        more.retain(|name| !on.contains(name) || entry.default_features() == Some(false));
+        let fates = BTreeMap::from([(entry.key.clone(), Fate::Own)]);
+        let implicit = entry.is("optional");
+        merge.book.change(path, |text| {
+            let there = features::features(text)?;
+            let was =
+                implicit && features::implicit(&there, std::slice::from_ref(entry)).len() == 1;
+            let mut text = features::follow(text, &fates)?;
+            if was {
+                text = features::put(&text, &entry.key, &[])?;
+            }
+            let again = find(&text, entry)?;
+            entries::remove(&text, &again)
+        })?;
+        if !more.is_empty() && kind(entry) == DependencyKind::Normal {
+            let list = more.join("`, `");
+            let joined = vec![("default".to_owned(), more)];
+            merge
+                .book
+                .change(path, |text| features::join(text, &joined))?;
+            merge.note(
+                path,
+                format!("`{list}` is on by default now, since it was asked of what comes"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The entry at its place in a text that has changed since.
+fn find(text: &str, entry: &Entry) -> Result<Entry, String> {
+    let all = entries::dependencies(text)?;
+    all.into_iter()
+        .find(|other| other.key == entry.key && other.table == entry.table)
+        .ok_or_else(|| format!("`{}` is there no more", entry.key))
+}
+
+/// A package that depends on the library.
+fn one(
+    merge: &mut Merge<'_, '_>,
+    at: usize,
+    package: &Package,
+    path: &TreePath,
+    said: &Said,
+) -> Result<(), Wrong> {
+    let wrong = |why: String| (path.clone(), why);
+    for entry in own(merge, package, path)? {
+        let mut new = line_for(merge, at, &entry)?;
+        let text = merge.book.text(path)?;
+        let there = entries::dependencies(&text).map_err(wrong)?;
+        let target = merge.package(merge.library.target);
+        let known = there.iter().find(|other| {
+            let leads = merge.leads_to(package, other);
+            let same = leads.map(|leads| &leads.directory) == target.map(|new| &new.directory);
+            same && leads.is_some() && other.table == entry.table
+        });
+        let known = known.or_else(|| {
+            let mut made = there.iter();
+            made.find(|other| other.key == new.key && other.table == entry.table)
+        });
+        if let Some(known) = known {
+            if known.default_features() == Some(false) && new.default_features() != Some(false) {
+                new.ask(&said.defaults());
+                new.put("default-features", Some("false".to_owned()));
+            }
+            let joined = join(known, &new);
+            merge_into(merge, path, &entry, known, &joined)?;
+        } else {
+            merge.book.change(path, |text| put(text, &entry, &new))?;
+        }
+        let text = merge.book.text(path)?;
+        let there = entries::dependencies(&text).map_err(wrong)?;
+        let key = known.map_or(new.key.clone(), |known| known.key.clone());
+        lists(merge, path, &entry, fate(&there, &key))?;
+    }
+    Ok(())
+}
+
+/// Two lines become the one that was there.
+fn merge_into(
+    merge: &mut Merge<'_, '_>,
+    path: &TreePath,
+    old: &Entry,
+    known: &Entry,
+    joined: &Entry,
+) -> Result<(), Wrong> {
+    merge.book.change(path, |text| {
+        let mut text = text.to_owned();
+        if joined.fields != known.fields {
+            text = entries::replace(&text, &find(&text, known)?, joined)?;
+        }
+        if known.is("optional") && !joined.is("optional") {
+            text = now_always(&text, &joined.key)?;
+        }
+        entries::remove(&text, &find(&text, old)?)
+    })
+}
+
+/// Another line in the place of one; where lines are sorted, where it belongs.
+fn put(text: &str, old: &Entry, new: &Entry) -> Result<String, String> {
+    let all = entries::dependencies(text)?;
+    let names: Vec<&str> = all
+        .iter()
+        .filter(|entry| entry.table == old.table)
+        .map(|entry| entry.key.as_str())
+        .collect();
+    let sorted = names.len() > 1 && names.windows(2).all(|pair| pair.first() <= pair.last());
+    if !sorted {
+        return entries::replace(text, &find(text, old)?, new);
+    }
+    let text = entries::insert(text, new)?;
+    entries::remove(&text, &find(&text, old)?)
+}
+
+/// What lists of features said of the library.
+fn lists(merge: &mut Merge<'_, '_>, path: &TreePath, old: &Entry, fate: Fate) -> Result<(), Wrong> {
+    merge.book.change(path, |text| {
+        let there = features::features(text)?;
+        let implicit = features::implicit(&there, std::slice::from_ref(old)).len() == 1;
+        let again = match &fate {
+            Fate::Key { key, optional } if implicit && *key != old.key => {
+                Some(optional.then(|| format!("dep:{key}")))
+            }
+            _ => None,
+        };
+        let fates = BTreeMap::from([(old.key.clone(), fate)]);
+        let text = features::follow(text, &fates)?;
+        match again {
+            // The feature that the dependency was by its name stays.
+            Some(list) => {
+                let list: Vec<String> = list.into_iter().collect();
+                features::put(&text, &old.key, &list)
+            }
+            None => Ok(text),
+        }
+    })
+}
+
+/// The line that names the package which takes over, asking for what another line asked.
+fn line_for(merge: &mut Merge<'_, '_>, at: usize, old: &Entry) -> Result<Entry, Wrong> {
+    let mut new = line(merge, at)?;
+    new.table.clone_from(&old.table);
+    let shared = shared_entry(merge, at, merge.library.package)?;
+    let inherited = shared.filter(|_| old.is("workspace"));
+    let plain = [inherited.as_ref(), Some(old)];
+    let versions = plain
+        .iter()
+        .flatten()
+        .any(|entry| entry.raw("version").is_some());
+    if !versions {
+        new.put("version", None);
+    }
+    for entry in plain.into_iter().flatten() {
+        new.ask(&entry.features());
+        if entry.default_features() == Some(false) {
+            new.put("default-features", Some("false".to_owned()));
+        }
+    }
+    if new.is("workspace") {
+        let there = shared_entry(merge, at, merge.library.target)?;
+        if let Some(there) = there {
+            let known = there.features();
+            let mut features = new.features();
+            features.retain(|name| !known.contains(name));
+            let features = (!features.is_empty()).then(|| entries::list(&features));
+            new.put("features", features);
+            if there.default_features() != Some(false) {
+                new.put("default-features", None);
+            }
+        }
+    }
+    for name in ["optional", "public"] {
+        new.put(name, old.raw(name).map(str::to_owned));
+    }
+    Ok(new)
+}
+
+/// What the workspace of a package says of another one.
+fn shared_entry(merge: &mut Merge<'_, '_>, user: usize, of: usize) -> Result<Option<Entry>, Wrong> {
+    let (Some(user), Some(of)) = (merge.package(user), merge.package(of)) else {
+        return Ok(None);
+    };
+    let Some((path, root)) = workspace::root(merge.texts, &user.directory) else {
+        return Ok(None);
+    };
+    let text = merge.book.text(&path)?;
+    workspace::shared(&text, &root, &of.directory).map_err(|why| (path, why))
+}
+
+/// The line of a package for the one that takes over: as the workspace says it, else by its path.
+pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong> {
+    let table = ["dependencies".to_owned()];
+    let (Some(user), Some(target)) = (merge.package(at), merge.package(merge.library.target))
+    else {
+        return Ok(Entry::new(&table, ""));
+    };
+    let mut entry = Entry::new(&table, &target.name);
+    if let Some(shared) = shared_entry(merge, at, merge.library.target)? {
+        entry.key.clone_from(&shared.key);
+        entry.put("workspace", Some("true".to_owned()));
+        return Ok(entry);
+    }
+    let manifest = target.directory.join("Cargo.toml").ok();
+    let version = manifest.and_then(|path| version(merge, &path, &target.directory));
+    entry.put("version", version.map(|version| format!("\"{version}\"")));
+    let path = layout::relative(&user.directory, &target.directory);
+    entry.put("path", Some(format!("\"{path}\"")));
+    Ok(entry)
+}
+
+/// The version of a package, inherited or its own.
+fn version(merge: &mut Merge<'_, '_>, path: &TreePath, directory: &TreePath) -> Option<String> {
+    let text = merge.book.text(path).ok()?;
+    let document = entries::parse(&text).ok()?;
+    let item = document.get("package")?.get("version")?;
+    if let Some(version) = item.as_str() {
+        return Some(version.to_owned());
+    }
+    let (root, _) = workspace::root(merge.texts, directory)?;
+    let text = merge.book.text(&root).ok()?;
+    let document = entries::parse(&text).ok()?;
+    let version = document.get("workspace")?.get("package")?.get("version")?;
+    Some(version.as_str()?.to_owned())
+}

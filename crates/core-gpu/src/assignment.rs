@@ -1,1 +1,0 @@
-//! The devices of a plan's steps, settled before anything runs.

@@ -1,1 +1,0 @@
-//! A share of a device for a while, across threads and processes.
