@@ -1,5 +1,4 @@
 //! Managers, accelerated work and the monitor, on the host and on simulated machines.
-#![expect(clippy::unwrap_used, reason = "a test's failure")]
 
 use std::sync::Arc;
 

@@ -172,3 +172,25 @@ fn preferred(
         _ => Ok(recommended),
     }
 }
+
+/// Gives memory of the process's manager that is not in use back to the driver. Returns how many
+/// bytes.
+///
+/// # Errors
+/// As [`gpu_manager`].
+pub fn cleanup_memory() -> Result<u64, ManagerError> {
+    Ok(gpu_manager()?.memory().cleanup())
+}
+
+/// Whether so many bytes would fit into the process's manager now.
+///
+/// # Errors
+/// As [`gpu_manager`]; as the driver's call fails.
+pub fn check_memory(bytes: u64) -> Result<bool, ManagerError> {
+    let manager = gpu_manager()?;
+    let checked = manager.memory().check_memory(bytes);
+    checked.map_err(|error| ManagerError::Driver {
+        device: manager.device().to_string(),
+        error,
+    })
+}
