@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference,
-    Rewrite, Root, Texts, TreePath,
+    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
+    Reference, Rewrite, Root, Texts, TreePath,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -36,6 +36,10 @@ pub trait Language: Sync {
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// The tokens and units of one file, for comparing; `None` for project files. One pass of a
+    /// lexer, which never fails: what is not finished ends with the text.
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline>;
 
     /// Where and why a text of this language does not parse, by the full parser. Asked of every
     /// edited text before anything is written; `None` for project files.
