@@ -31,6 +31,8 @@ pub struct Entry {
     pub parameters: Vec<u32>,
     /// Tokens of the body.
     pub size: u32,
+    /// Whether the body calls something of the unit's own name.
+    pub forwards: bool,
 }
 
 /// All files, and the units that are compared as text.
@@ -120,14 +122,27 @@ fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
 }
 
 fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
-    let compared = |unit: &Unit| {
-        matches!(
-            unit.kind,
-            UnitKind::Function | UnitKind::Method | UnitKind::Block | UnitKind::GuardedImport
-        )
+    let mut holds_functions = vec![false; file.units.len()];
+    for unit in &file.units {
+        let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+        if let Some(parent) = unit.parent.filter(|_| is_function)
+            && let Some(holds) = holds_functions.get_mut(parent as usize)
+        {
+            *holds = true;
+        }
+    }
+    let compared = |(at, unit): &(usize, &Unit)| {
+        unit.end > unit.body
+            && match unit.kind {
+                UnitKind::Function
+                | UnitKind::Method
+                | UnitKind::Block
+                | UnitKind::GuardedImport => true,
+                UnitKind::Class | UnitKind::Impl => holds_functions.get(*at) == Some(&false),
+                UnitKind::Module | UnitKind::Imports => false,
+            }
     };
-    let units = file.units.iter().enumerate();
-    let units = units.filter(|(_, unit)| compared(unit) && unit.end > unit.body);
+    let units = file.units.iter().enumerate().filter(compared);
     units
         .map(|(index, unit)| entry(at, u32::try_from(index).unwrap_or(u32::MAX), file, unit))
         .collect()
@@ -162,7 +177,9 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         list.dedup();
         list.shrink_to_fit();
     }
+    let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
+        forwards,
         file: file_at,
         unit: unit_at,
         exact: exact.finish(),

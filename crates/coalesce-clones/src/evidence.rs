@@ -22,6 +22,8 @@ pub struct Evidence {
     pub parameters: f32,
     /// Whether the names are the same and not everybody's.
     pub same_name: bool,
+    /// Whether both call something of their own name.
+    pub forwards: bool,
 }
 
 impl Evidence {
@@ -51,6 +53,7 @@ impl Evidence {
             only: (features.1, features.2),
             locals: (locals.0, locals.0 + locals.1.min(locals.2)),
             parameters,
+            forwards: a.forwards && b.forwards,
             same_name: name_a == name_b && name_a != 0 && corpus.name_count(name_a) <= 24,
         }
     }

@@ -9,11 +9,14 @@
 //! is rare) → candidates (exact groups, rare runs of tokens, rare names) → evidence and verdict for
 //! each pair → classes.
 
+pub mod classes;
 pub mod corpus;
 pub mod evidence;
 pub mod grams;
 pub mod lcs;
+pub mod pairs;
 pub mod source;
+pub mod verdict;
 
 pub use corpus::Corpus;
 pub use source::{SourceFile, Token, Unit};
