@@ -8,11 +8,10 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     corpus::Corpus,
-    evidence::Evidence,
-    grams::Pair,
+    grams::{Pair, Runs},
     lcs::Lcs,
-    pairs::{Compared, Groups},
-    verdict::{self, Verdict},
+    pairs::{self, Compared, Groups},
+    verdict::Verdict,
 };
 
 /// Members of a class that are compared with those of another before both are joined.
@@ -31,10 +30,15 @@ pub struct Class {
 
 /// Classes of duplicates, and of siblings among those that are no duplicates.
 #[must_use]
-pub fn classes(corpus: &Corpus, groups: &Groups, compared: &[Compared]) -> Vec<Class> {
+pub fn classes(
+    corpus: &Corpus,
+    runs: &Runs,
+    groups: &Groups,
+    compared: &[Compared],
+) -> Vec<Class> {
     let mut known: FxHashMap<Pair, Verdict> = FxHashMap::default();
     known.extend(compared.iter().map(|compared| (compared.pair, compared.verdict)));
-    let mut joining = Joining::new(corpus, groups, known);
+    let mut joining = Joining::new(corpus, runs, groups, known);
     let mut order: Vec<&Compared> = compared
         .iter()
         .filter(|compared| compared.verdict == Verdict::Duplicate)
@@ -61,6 +65,7 @@ fn score(compared: &Compared) -> f32 {
 
 struct Joining<'c> {
     corpus: &'c Corpus,
+    runs: &'c Runs,
     /// Class of a representative.
     class_of: FxHashMap<u32, usize>,
     /// Representatives of each class; empty once it was joined to another.
@@ -71,10 +76,16 @@ struct Joining<'c> {
 }
 
 impl<'c> Joining<'c> {
-    fn new(corpus: &'c Corpus, groups: &Groups, known: FxHashMap<Pair, Verdict>) -> Self {
+    fn new(
+        corpus: &'c Corpus,
+        runs: &'c Runs,
+        groups: &Groups,
+        known: FxHashMap<Pair, Verdict>,
+    ) -> Self {
         let representatives = groups.representatives();
         Self {
             corpus,
+            runs,
             class_of: representatives.iter().copied().zip(0..).collect(),
             similarity: vec![1.0; representatives.len()],
             members: representatives.into_iter().map(|at| vec![at]).collect(),
@@ -134,11 +145,8 @@ impl<'c> Joining<'c> {
         if let Some(known) = self.known.get(&pair) {
             return *known;
         }
-        let entry = |at: u32| self.corpus.entries.get(at as usize);
-        let (Some(a), Some(b)) = (entry(pair.0), entry(pair.1)) else {
-            return Verdict::Unrelated;
-        };
-        let verdict = verdict::verdict(&Evidence::of(self.corpus, a, b, &mut self.lcs));
+        let compared = pairs::compare_one(self.corpus, self.runs, pair, &mut self.lcs);
+        let verdict = compared.map_or(Verdict::Unrelated, |compared| compared.verdict);
         self.known.insert(pair, verdict);
         verdict
     }

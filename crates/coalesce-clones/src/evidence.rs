@@ -2,6 +2,7 @@
 
 use crate::{
     corpus::{Corpus, Entry},
+    grams::{Pair, Runs},
     lcs::Lcs,
 };
 
@@ -12,6 +13,10 @@ pub struct Evidence {
     pub common: u32,
     /// Tokens of the smaller and of the larger body.
     pub sizes: (u32, u32),
+    /// Runs of tokens that both have, and all of the one with fewer.
+    pub runs: (u32, u32),
+    /// Whether they stand in one file.
+    pub same_file: bool,
     /// Weight of the features that both have.
     pub shared: f32,
     /// Weight of the features that only the first, only the second has.
@@ -27,10 +32,10 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Compares two entries.
+    /// Compares two entries, of which names were compared already.
     #[must_use]
-    pub fn of(corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
-        let mut evidence = Self::without_text(corpus, a, b);
+    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
+        let mut evidence = self;
         let blind = |entry: &Entry| -> Vec<u32> {
             corpus.body(entry).iter().map(crate::Token::blind).collect()
         };
@@ -41,12 +46,16 @@ impl Evidence {
 
     /// What names alone say, without an alignment.
     #[must_use]
-    pub fn without_text(corpus: &Corpus, a: &Entry, b: &Entry) -> Self {
+    pub fn without_text(corpus: &Corpus, runs: &Runs, pair: Pair) -> Option<Self> {
+        let a = corpus.entries.get(pair.0 as usize)?;
+        let b = corpus.entries.get(pair.1 as usize)?;
         let features = overlap(corpus, &a.features, &b.features);
         let locals = overlap(corpus, &a.locals, &b.locals);
         let parameters = overlap_count(&a.parameters, &b.parameters);
         let (name_a, name_b) = (corpus.unit(a).name, corpus.unit(b).name);
-        Self {
+        Some(Self {
+            runs: runs.shared(pair.0, pair.1),
+            same_file: a.file == b.file,
             common: 0,
             sizes: (a.size.min(b.size), a.size.max(b.size)),
             shared: features.0,
@@ -55,7 +64,7 @@ impl Evidence {
             parameters,
             forwards: a.forwards && b.forwards,
             same_name: name_a == name_b && name_a != 0 && corpus.name_count(name_a) <= 24,
-        }
+        })
     }
 
     /// Common tokens of all, 0 to 1.
@@ -68,6 +77,18 @@ impl Evidence {
     #[must_use]
     pub fn containment(&self) -> f32 {
         self.common as f32 / self.sizes.0.max(1) as f32
+    }
+
+    /// Common runs of the smaller one, 0 to 1.
+    #[must_use]
+    pub fn run_containment(&self) -> f32 {
+        self.runs.0 as f32 / self.runs.1.max(1) as f32
+    }
+
+    /// Whether the smaller one says the same thing again and again: a table, a list of calls.
+    #[must_use]
+    pub const fn is_repetitive(&self) -> bool {
+        self.runs.1 * 2 < self.sizes.0
     }
 
     /// Weight of common features of all, 0 to 1.

@@ -24,18 +24,61 @@ const MOST: usize = 24;
 /// A pair of entries, the smaller index first.
 pub type Pair = (u32, u32);
 
-/// Pairs among `chosen` entries that share enough, sorted.
+/// The distinct runs of four tokens of chosen entries, local names and messages left out.
+pub struct Runs {
+    /// For each chosen entry its runs, sorted.
+    runs: Vec<Box<[u32]>>,
+    /// Which entries were chosen, sorted.
+    chosen: Vec<u32>,
+}
+
+impl Runs {
+    /// The runs of `chosen` entries, which are sorted.
+    #[must_use]
+    pub fn new(corpus: &Corpus, chosen: Vec<u32>) -> Self {
+        let runs = chosen.par_iter().map(|at| runs_of(corpus, *at)).collect();
+        Self { runs, chosen }
+    }
+
+    /// The entries that were chosen, sorted.
+    #[must_use]
+    pub fn chosen(&self) -> &[u32] {
+        &self.chosen
+    }
+
+    /// The runs of an entry; none when it was not chosen.
+    #[must_use]
+    pub fn of(&self, entry: u32) -> &[u32] {
+        let at = self.chosen.binary_search(&entry).ok();
+        at.and_then(|at| self.runs.get(at)).map_or(&[], |runs| runs)
+    }
+
+    /// How many runs two entries have in common, and how many the one with fewer has.
+    #[must_use]
+    pub fn shared(&self, a: u32, b: u32) -> (u32, u32) {
+        let (a, b) = (self.of(a), self.of(b));
+        let (mut left, mut right, mut both) = (0, 0, 0u32);
+        while let (Some(x), Some(y)) = (a.get(left), b.get(right)) {
+            both += u32::from(x == y);
+            left += usize::from(x <= y);
+            right += usize::from(y <= x);
+        }
+        (both, u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX))
+    }
+}
+
+/// Pairs among the chosen entries that share enough, sorted.
 #[must_use]
-pub fn candidates(corpus: &Corpus, chosen: &[u32]) -> Vec<Pair> {
-    let runs: Vec<Vec<u32>> = chosen.par_iter().map(|at| runs_of(corpus, *at)).collect();
-    let mut counts = Counts::new(runs.iter().map(Vec::len).sum());
-    for run in runs.iter().flatten() {
+pub fn candidates(all: &Runs) -> Vec<Pair> {
+    let Runs { runs, chosen } = all;
+    let mut counts = Counts::new(runs.iter().map(|runs| runs.len()).sum());
+    for run in runs.iter().flat_map(|runs| runs.iter()) {
         counts.add(*run);
     }
-    let postings = Postings::new(&runs, &counts);
+    let postings = Postings::new(runs, &counts);
     let mut pairs: Vec<Pair> = (0..chosen.len())
         .into_par_iter()
-        .map_init(Tally::default, |tally, at| partners(at, &runs, &counts, &postings, tally))
+        .map_init(Tally::default, |tally, at| partners(at, runs, &counts, &postings, tally))
         .flatten_iter()
         .filter_map(|(a, b)| {
             let (a, b) = (*chosen.get(a as usize)?, *chosen.get(b as usize)?);
@@ -47,10 +90,9 @@ pub fn candidates(corpus: &Corpus, chosen: &[u32]) -> Vec<Pair> {
     pairs
 }
 
-/// The distinct runs of four tokens of an entry, local names and messages left out.
-fn runs_of(corpus: &Corpus, at: u32) -> Vec<u32> {
+fn runs_of(corpus: &Corpus, at: u32) -> Box<[u32]> {
     let Some(entry) = corpus.entries.get(at as usize) else {
-        return Vec::new();
+        return Box::default();
     };
     let body = corpus.body(entry);
     let mut runs: Vec<u32> = body.windows(4).map(hash).collect();
@@ -59,7 +101,7 @@ fn runs_of(corpus: &Corpus, at: u32) -> Vec<u32> {
     }
     runs.sort_unstable();
     runs.dedup();
-    runs
+    runs.into_boxed_slice()
 }
 
 fn hash(run: &[Token]) -> u32 {
@@ -80,7 +122,7 @@ struct Postings {
 }
 
 impl Postings {
-    fn new(runs: &[Vec<u32>], counts: &Counts) -> Self {
+    fn new(runs: &[Box<[u32]>], counts: &Counts) -> Self {
         let mut rows: Vec<(u32, u32)> = runs
             .par_iter()
             .enumerate()
@@ -134,12 +176,12 @@ struct Tally {
 /// The units that share most of the rarest runs of unit `at`.
 fn partners(
     at: usize,
-    runs: &[Vec<u32>],
+    runs: &[Box<[u32]>],
     counts: &Counts,
     postings: &Postings,
     tally: &mut Tally,
 ) -> Vec<Pair> {
-    let own = runs.get(at).map(Vec::as_slice).unwrap_or_default();
+    let own = runs.get(at).map_or::<&[u32], _>(&[], |runs| runs);
     tally.rare.clear();
     tally.rare.extend(own.iter().map(|run| (counts.get(*run), *run)));
     tally.rare.sort_unstable();

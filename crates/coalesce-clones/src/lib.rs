@@ -9,14 +9,19 @@
 //! is rare) → candidates (exact groups, rare runs of tokens, rare names) → evidence and verdict for
 //! each pair → classes.
 
+pub mod align;
+pub mod catalogue;
 pub mod classes;
+pub mod containers;
 pub mod corpus;
 pub mod evidence;
 pub mod grams;
 pub mod lcs;
 pub mod pairs;
+pub mod report;
 pub mod source;
 pub mod verdict;
 
 pub use corpus::Corpus;
+pub use report::{Duplicate, Kind, Member, Options, Report, find};
 pub use source::{SourceFile, Token, Unit};

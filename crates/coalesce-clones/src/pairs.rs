@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     corpus::{Corpus, Entry},
     evidence::Evidence,
-    grams::{self, Pair},
+    grams::{self, Pair, Runs},
     lcs::Lcs,
     verdict::{self, Verdict},
 };
@@ -96,28 +96,30 @@ fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
 
 /// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
 #[must_use]
-pub fn compare(corpus: &Corpus, representatives: &[u32]) -> Vec<Compared> {
-    let mut pairs = grams::candidates(corpus, representatives);
-    pairs.extend(namesakes(corpus, representatives));
+pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
+    let mut pairs = grams::candidates(runs);
+    pairs.extend(namesakes(corpus, runs.chosen()));
     pairs.par_sort_unstable();
     pairs.dedup();
     pairs
         .into_par_iter()
-        .map_init(Lcs::default, |lcs, pair| compare_one(corpus, pair, lcs))
+        .map_init(Lcs::default, |lcs, pair| compare_one(corpus, runs, pair, lcs))
         .flatten()
         .collect()
 }
 
 /// The evidence and verdict of one pair; `None` when there is nothing to it.
-fn compare_one(corpus: &Corpus, pair: Pair, lcs: &mut Lcs) -> Option<Compared> {
-    let (a, b) = (corpus.entries.get(pair.0 as usize)?, corpus.entries.get(pair.1 as usize)?);
+pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> Option<Compared> {
+    let a = corpus.entries.get(pair.0 as usize)?;
+    let b = corpus.entries.get(pair.1 as usize)?;
     if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
         return None;
     }
-    if !verdict::is_possible(&Evidence::without_text(corpus, a, b)) {
+    let names = Evidence::without_text(corpus, runs, pair)?;
+    if !verdict::is_possible(&names) {
         return None;
     }
-    let evidence = Evidence::of(corpus, a, b, lcs);
+    let evidence = names.with_text(corpus, a, b, lcs);
     let verdict = verdict::verdict(&evidence);
     (verdict != Verdict::Unrelated).then_some(Compared {
         pair,

@@ -23,6 +23,8 @@ pub enum Verdict {
 const CONTAINED_TOKENS: u32 = 50;
 /// Below so many tokens, shape is no evidence.
 const SHORT_TOKENS: u32 = 30;
+/// So many times larger, any text holds the tokens of a small one in some order: then runs count.
+const MUCH_LARGER: u32 = 3;
 
 /// What the evidence amounts to.
 #[must_use]
@@ -36,28 +38,54 @@ pub fn verdict(evidence: &Evidence) -> Verdict {
     }
 }
 
-/// Whether the alignment can still make it a duplicate, going by names alone.
+/// Whether the alignment can still make it more than unrelated, going by names, runs and sizes: most
+/// candidates end here, before the costly part.
 #[must_use]
 pub fn is_possible(evidence: &Evidence) -> bool {
-    let floor = if evidence.same_name { 0.3 } else { 0.6 };
-    evidence.contained() >= floor
+    if evidence.same_name && evidence.contained() >= 0.3 {
+        return true;
+    }
+    let (small, large) = evidence.sizes;
+    let same_size = 20 * small >= 7 * (small + large);
+    let shape = same_size && evidence.run_containment() >= 0.35 && evidence.alike() >= 0.2;
+    let inside = small >= CONTAINED_TOKENS
+        && evidence.run_containment() >= 0.6
+        && evidence.contained() >= 0.85;
+    shape || inside
 }
 
 fn is_duplicate(evidence: &Evidence) -> bool {
-    let short = evidence.sizes.0 < SHORT_TOKENS;
-    let as_a_whole = if short { 0.85 } else { 0.7 };
-    let copied = evidence.similarity() >= 0.7 && evidence.alike() >= as_a_whole;
-    let inside = evidence.sizes.0 >= CONTAINED_TOKENS
+    is_copy(evidence) || is_inside(evidence) || (evidence.same_name && is_namesake(evidence))
+}
+
+/// Whether one is the other with small changes. In one file, another name is there for a reason:
+/// then next to nothing that is distinctive may differ.
+fn is_copy(evidence: &Evidence) -> bool {
+    let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
+    let variant = evidence.same_file && !evidence.same_name;
+    let alike = if strict || variant { 0.85 } else { 0.7 };
+    evidence.similarity() >= 0.7 && evidence.alike() >= alike
+}
+
+/// Whether one stands inside the other as it is.
+fn is_inside(evidence: &Evidence) -> bool {
+    evidence.sizes.0 >= CONTAINED_TOKENS
+        && !evidence.is_repetitive()
         && evidence.containment() >= 0.85
-        && evidence.contained() >= 0.85;
-    copied || inside || (evidence.same_name && is_namesake(evidence))
+        && evidence.run_containment() >= 0.6
+        && evidence.contained() >= 0.85
 }
 
 /// Whether two units of the same rare name do the same.
 fn is_namesake(evidence: &Evidence) -> bool {
+    if evidence.sizes.1 > MUCH_LARGER * evidence.sizes.0 && evidence.run_containment() < 0.5 {
+        return false;
+    }
     let interface = evidence.parameters >= 0.5 || evidence.local_names() >= 0.4;
     let forwards = evidence.forwards && evidence.contained() >= 0.3;
     let text = evidence.containment() >= 0.85 && (evidence.contained() >= 0.6 || forwards);
     let both = evidence.containment() >= 0.65 && evidence.contained() >= 0.65;
-    interface && both || text && (interface || forwards)
+    // Two of one name in one file are two on purpose.
+    let apart = !evidence.same_file || evidence.alike() >= 0.7;
+    apart && (interface && both || text && (interface || forwards))
 }

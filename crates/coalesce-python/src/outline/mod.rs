@@ -171,6 +171,7 @@ impl Builder<'_> {
             Some("import" | "from") => self.import(line, end),
             Some("try") if self.guards_import(next) => self.block(line, UnitKind::GuardedImport),
             Some("else" | "elif" | "except" | "finally") => {}
+            Some("if") if self.word(first + 1) == "__name__" => {}
             Some("if" | "try" | "for" | "while" | "with") if self.at_module() => {
                 self.block(line, UnitKind::Block);
             }
