@@ -10,11 +10,13 @@
 //! each pair → classes.
 
 pub mod align;
+pub mod baseline;
 pub mod catalogue;
 pub mod classes;
 pub mod containers;
 pub mod corpus;
 pub mod evidence;
+pub mod forwarders;
 pub mod grams;
 pub mod lcs;
 pub mod pairs;
@@ -22,6 +24,7 @@ pub mod report;
 pub mod source;
 pub mod verdict;
 
+pub use baseline::{Baseline, BaselineError};
 pub use corpus::Corpus;
 pub use report::{Duplicate, Kind, Member, Options, Report, find};
 pub use source::{SourceFile, Token, Unit};

@@ -10,10 +10,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     align::{self, Difference},
-    catalogue::{self, Idiom, RoleUse},
+    catalogue::{self, Idiom, Role, RoleUse},
     classes::{self, Class},
     containers::{self, Container, Contents, Overlap},
     corpus::Corpus,
+    forwarders,
     grams::Runs,
     pairs::{self, Groups, Minimum},
     source::{SourceFile, Unit},
@@ -72,6 +73,23 @@ pub struct Duplicate {
     pub title: String,
 }
 
+/// What one file does with one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRole {
+    /// The file.
+    pub path: TreePath,
+    /// Its language.
+    pub language: LanguageKind,
+    /// The library.
+    pub package: String,
+    /// What for.
+    pub role: Role,
+    /// How many calls.
+    pub count: u32,
+    /// Line of the first, 1-based.
+    pub line: u32,
+}
+
 /// Lines that have to do with GPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuLines {
@@ -91,7 +109,9 @@ pub struct Report {
     /// What the catalogue finds scattered.
     pub idioms: Vec<Duplicate>,
     /// Which file does what with GPUs.
-    pub roles: Vec<RoleUse>,
+    pub roles: Vec<FileRole>,
+    /// Files whose functions only call another one.
+    pub forwarders: Vec<TreePath>,
     /// GPU lines.
     pub gpu_lines: GpuLines,
     /// Members that comments allow to be copies.
@@ -135,11 +155,25 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     report.duplicates.extend(report.idioms.iter().cloned());
     report.allowed = writer.allowed;
     report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
-    report.roles = gpu.uses;
+    report.roles = gpu.uses.iter().filter_map(|used| file_role(&corpus, used)).collect();
+    let forwarders = corpus.files.iter().filter(|file| forwarders::is_forwarder(file));
+    report.forwarders = forwarders.map(|file| file.path.clone()).collect();
     for list in [&mut report.duplicates, &mut report.siblings, &mut report.idioms] {
         finish(list);
     }
     report
+}
+
+fn file_role(corpus: &Corpus, used: &RoleUse) -> Option<FileRole> {
+    let file = corpus.files.get(used.file as usize)?;
+    Some(FileRole {
+        path: file.path.clone(),
+        language: file.language,
+        package: used.package.clone(),
+        role: used.role,
+        count: used.count,
+        line: used.line,
+    })
 }
 
 /// Ranks a list and makes its names unique.
@@ -377,13 +411,7 @@ fn removable(places: &[(&SourceFile, &Unit)]) -> u32 {
 
 /// A name from the first member: its kind, file and item; for what has no name, its text.
 fn id(kind: Kind, file: &SourceFile, unit: &Unit) -> String {
-    let word = match kind {
-        Kind::Module => "module",
-        Kind::Class => "class",
-        Kind::Function => "function",
-        Kind::Block => "block",
-        Kind::Idiom => "idiom",
-    };
+    let word = kind.as_str();
     let mut key = format!("{word}\n{}\n{}\n", file.path, file.item_name(unit));
     if unit.name == 0 && unit.kind != UnitKind::Module {
         for token in file.tokens_of(unit) {

@@ -34,8 +34,12 @@ const PROSE: u32 = 0x5052_4f53;
 impl Token {
     fn new(text: &str, token: &OutlineToken) -> Self {
         let bytes = text.as_bytes().get(token.span.range()).unwrap_or_default();
+        let told = match token.class {
+            TokenClass::Key => without_quotes(bytes),
+            _ => bytes,
+        };
         Self {
-            id: id_of(bytes),
+            id: id_of(told),
             start: token.span.start,
             bytes: u16::try_from(token.span.len()).unwrap_or(u16::MAX),
             class: token.class,
@@ -63,6 +67,14 @@ impl Token {
     #[must_use]
     pub fn span(&self) -> ByteSpan {
         ByteSpan::new(self.start, self.start + u32::from(self.bytes))
+    }
+}
+
+/// A string without its quotes, of which some languages have several kinds.
+fn without_quotes(bytes: &[u8]) -> &[u8] {
+    match bytes {
+        [b'\'' | b'"', inside @ .., b'\'' | b'"'] => inside,
+        _ => bytes,
     }
 }
 
@@ -124,16 +136,16 @@ impl SourceFile {
     /// The file at `path`, of which the language made `outline`.
     #[must_use]
     pub fn new(path: TreePath, language: LanguageKind, text: Arc<str>, outline: &Outline) -> Self {
-        let tokens = outline.tokens.iter();
-        let tokens = tokens.map(|token| Token::new(&text, token)).collect();
+        let (tokens, places) = normal(&text, &outline.tokens);
+        let place = |at: u32| places.get(at as usize).copied().unwrap_or(0);
         let units = outline.units.iter().map(|unit| Unit {
             kind: unit.kind,
             name: name_id(&text, unit.name),
             name_span: unit.name,
             parent: unit.parent,
-            first: unit.first,
-            body: unit.body,
-            end: unit.end,
+            first: place(unit.first),
+            body: place(unit.body),
+            end: place(unit.end),
             lines: unit.lines,
             allowed: None,
         });
@@ -219,6 +231,38 @@ impl SourceFile {
             unit.allowed = Some(reason);
         }
     }
+}
+
+/// Tokens without what only layout asks for: a comma before a closing bracket, and the parts of a
+/// string that goes on over lines. Also where each token went, and the end.
+fn normal(text: &str, outlined: &[OutlineToken]) -> (Vec<Token>, Vec<u32>) {
+    let mut tokens: Vec<Token> = Vec::with_capacity(outlined.len());
+    let mut places = Vec::with_capacity(outlined.len() + 1);
+    let is_string = |class| matches!(class, TokenClass::Key | TokenClass::Prose);
+    let byte = |token: &Token| text.as_bytes().get(token.start as usize).copied();
+    for outline in outlined {
+        let token = Token::new(text, outline);
+        if let Some(last) = tokens.last_mut() {
+            let goes_on = is_string(last.class)
+                && is_string(token.class)
+                && !token.has(marks::STATEMENT);
+            if goes_on {
+                last.class = TokenClass::Prose;
+                last.bytes = u16::try_from(token.span().end - last.start).unwrap_or(u16::MAX);
+                places.push(u32::try_from(tokens.len() - 1).unwrap_or(u32::MAX));
+                continue;
+            }
+            let closes = token.class == TokenClass::Punct
+                && matches!(byte(&token), Some(b')' | b']' | b'}'));
+            if closes && last.class == TokenClass::Punct && byte(last) == Some(b',') {
+                tokens.pop();
+            }
+        }
+        places.push(u32::try_from(tokens.len()).unwrap_or(u32::MAX));
+        tokens.push(token);
+    }
+    places.push(u32::try_from(tokens.len()).unwrap_or(u32::MAX));
+    (tokens, places)
 }
 
 fn name_id(text: &str, name: ByteSpan) -> u32 {

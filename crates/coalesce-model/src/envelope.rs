@@ -5,13 +5,14 @@
 //! worked out; nothing here reads a file, and no path in it is absolute.
 
 mod bodies;
+mod duplicates;
 mod locate;
 mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, locate::*, upkeep::*};
+pub use self::{bodies::*, duplicates::*, locate::*, upkeep::*};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new

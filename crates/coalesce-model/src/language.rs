@@ -15,6 +15,21 @@ use crate::{
 pub struct Settings {
     /// Python import roots, instead of those that would be found.
     pub python_roots: Option<Vec<TreePath>>,
+    /// What counts as a duplicate.
+    pub duplicates: DuplicateSettings,
+}
+
+/// What `coalesce.toml` says about duplicates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateSettings {
+    /// Lines that a unit must have.
+    pub min_lines: Option<u32>,
+    /// Tokens that the body of a unit must have.
+    pub min_tokens: Option<u32>,
+    /// Globs of files that are looked at; all when there is none.
+    pub include: Vec<String>,
+    /// Globs of files that are not looked at.
+    pub exclude: Vec<String>,
 }
 
 /// One language: facts of a file, and the way from all facts to a graph.

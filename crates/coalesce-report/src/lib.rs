@@ -7,6 +7,7 @@
 mod audit;
 mod check;
 pub mod diff;
+mod duplicates;
 mod error;
 pub mod explain;
 mod migration;

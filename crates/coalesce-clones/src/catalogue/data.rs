@@ -35,6 +35,26 @@ pub enum Role {
     Compute,
 }
 
+impl Role {
+    /// As a verb.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Detect => "detect",
+            Self::Select => "select",
+            Self::Allocate => "allocate",
+            Self::Pool => "pool",
+            Self::Release => "release",
+            Self::Measure => "measure",
+            Self::Transfer => "transfer",
+            Self::Stream => "stream",
+            Self::Profile => "profile",
+            Self::Launch => "launch",
+            Self::Compute => "compute",
+        }
+    }
+}
+
 /// A library.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

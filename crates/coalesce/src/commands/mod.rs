@@ -6,6 +6,7 @@
 
 mod audit;
 mod check;
+mod duplicates;
 mod migrate;
 mod plan;
 mod refs;
