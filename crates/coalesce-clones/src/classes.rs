@@ -17,6 +17,9 @@ use crate::{
 /// Members of a class that are compared with those of another before both are joined.
 const SAMPLED: usize = 6;
 
+/// A pair below this similarity joins classes only where all of their members are copies.
+const LOOSE: f32 = 0.6;
+
 /// Units that are copies of each other.
 #[derive(Clone, Debug)]
 pub struct Class {
@@ -104,7 +107,9 @@ impl<'c> Joining<'c> {
         if left == right {
             return true;
         }
-        if !self.go_together(left, right) {
+        // What only stands inside of the other ties nothing else together.
+        let loose = compared.evidence.similarity() < LOOSE;
+        if !self.go_together(left, right, loose) {
             return false;
         }
         let moved = self.members.get_mut(right).map(std::mem::take).unwrap_or_default();
@@ -121,7 +126,7 @@ impl<'c> Joining<'c> {
         true
     }
 
-    fn go_together(&mut self, left: usize, right: usize) -> bool {
+    fn go_together(&mut self, left: usize, right: usize, loose: bool) -> bool {
         let sample = |at: usize| -> Vec<u32> {
             let members = self.members.get(at).map(Vec::as_slice).unwrap_or_default();
             members.iter().take(SAMPLED).copied().collect()
@@ -138,7 +143,7 @@ impl<'c> Joining<'c> {
                 }
             }
         }
-        duplicates * 2 >= all
+        if loose { duplicates == all } else { duplicates * 2 >= all }
     }
 
     fn verdict(&mut self, pair: Pair) -> Verdict {

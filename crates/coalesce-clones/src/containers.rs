@@ -5,7 +5,7 @@
 //! the smaller one has a counterpart in the other.
 
 use coalesce_model::UnitKind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{classes::Class, corpus::Corpus};
 
@@ -36,6 +36,99 @@ pub struct Overlap {
     pub whole: bool,
     /// Share of the smaller one's functions whose name is in the other, by tokens, 0 to 1.
     pub named: f32,
+}
+
+/// Containers that are copies of each other, all of them.
+#[derive(Clone, Debug)]
+pub struct ContainerClass {
+    /// The containers, by place.
+    pub members: Vec<Container>,
+    /// The overlaps that tie them together.
+    pub overlaps: Vec<Overlap>,
+    /// The least share that is covered, 0 to 1.
+    pub covered: f32,
+    /// Whether all of them are hardly more than what they have in common.
+    pub whole: bool,
+}
+
+/// Joins overlaps to classes: two classes become one where at least half of their members overlap.
+/// What cannot be joined stays a class of two, if one side is in no other class.
+#[must_use]
+pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
+    let known: FxHashSet<(Container, Container)> =
+        overlaps.iter().map(|overlap| overlap.pair).collect();
+    let mut class_of: FxHashMap<Container, usize> = FxHashMap::default();
+    let mut classes: Vec<Vec<Container>> = Vec::new();
+    let mut left = Vec::new();
+    for overlap in &overlaps {
+        let (a, b) = overlap.pair;
+        let mut class = |at: Container| {
+            *class_of.entry(at).or_insert_with(|| {
+                classes.push(vec![at]);
+                classes.len() - 1
+            })
+        };
+        let (into, from) = (class(a), class(b));
+        if into == from {
+            continue;
+        }
+        let moved = classes.get(from).cloned().unwrap_or_default();
+        let stays = classes.get(into).map(Vec::as_slice).unwrap_or_default();
+        let crossing = || stays.iter().flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))));
+        if crossing().filter(|pair| known.contains(pair)).count() * 2 < crossing().count() {
+            left.push(overlap.pair);
+            continue;
+        }
+        class_of.extend(moved.iter().map(|member| (*member, into)));
+        if let Some(class) = classes.get_mut(from) {
+            class.clear();
+        }
+        if let Some(class) = classes.get_mut(into) {
+            class.extend(moved);
+        }
+    }
+    let alone = |at: &Container| {
+        class_of.get(at).and_then(|at| classes.get(*at)).is_none_or(|class| class.len() < 2)
+    };
+    left.retain(|(a, b)| alone(a) || alone(b));
+    let mut members: Vec<Vec<Container>> = left.into_iter().map(|(a, b)| vec![a, b]).collect();
+    members.extend(classes.into_iter().filter(|class| class.len() > 1));
+    gather(members, overlaps)
+}
+
+/// Gives each class the overlaps between its members.
+fn gather(mut classes: Vec<Vec<Container>>, overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
+    for class in &mut classes {
+        class.sort_unstable();
+    }
+    classes.sort();
+    let mut classes_of: FxHashMap<Container, Vec<usize>> = FxHashMap::default();
+    for (at, class) in classes.iter().enumerate() {
+        for member in class {
+            classes_of.entry(*member).or_default().push(at);
+        }
+    }
+    let mut found: Vec<ContainerClass> = classes
+        .into_iter()
+        .map(|members| ContainerClass {
+            members,
+            overlaps: Vec::new(),
+            covered: 1.0,
+            whole: true,
+        })
+        .collect();
+    for overlap in overlaps {
+        let of = |at: &Container| classes_of.get(at).map(Vec::as_slice).unwrap_or_default();
+        let (left, right) = (of(&overlap.pair.0), of(&overlap.pair.1));
+        let both = left.iter().find(|at| right.contains(at));
+        if let Some(class) = both.and_then(|at| found.get_mut(*at)) {
+            class.covered = class.covered.min(overlap.covered);
+            class.whole &= overlap.whole;
+            class.overlaps.push(overlap);
+        }
+    }
+    found.retain(|class| !class.overlaps.is_empty());
+    found
 }
 
 /// What containers consist of.

@@ -144,7 +144,6 @@ fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
         }
     }
     let mut pairs = Vec::new();
-    #[expect(clippy::iter_over_hash_type, reason = "the pairs are sorted afterwards")]
     for same in by_name.values().filter(|same| same.len() <= NAMESAKES) {
         for (at, a) in same.iter().enumerate() {
             pairs.extend(same.iter().skip(at + 1).map(|b| (*a.min(b), *a.max(b))));

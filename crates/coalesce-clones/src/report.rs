@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{LanguageKind, TreePath, UnitKind};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     align::{self, Difference},
     catalogue::{self, Idiom, Role, RoleUse},
     classes::{self, Class},
-    containers::{self, Container, Contents, Overlap},
+    containers::{self, Container, ContainerClass, Contents, Overlap},
     corpus::Corpus,
     forwarders,
     grams::Runs,
@@ -143,9 +143,10 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         allowed: 0,
     };
     let mut report = Report::default();
-    let absorbed = Absorbed::new(&overlaps);
-    for overlap in overlaps.iter().filter(|overlap| !absorbed.overlap(&corpus, overlap)) {
-        report.duplicates.extend(writer.overlap(overlap));
+    let containers = containers::join(overlaps);
+    let absorbed = Absorbed::new(&containers);
+    for class in containers.iter().filter(|class| !absorbed.containers(class)) {
+        report.duplicates.extend(writer.containers(class));
     }
     let told = classes.iter().filter(|class| !absorbed.class(class));
     let (siblings, duplicates): (Vec<&Class>, Vec<&Class>) = told.partition(|class| class.sibling);
@@ -195,43 +196,62 @@ fn finish(list: &mut Vec<Duplicate>) {
 
 /// What is not told because a larger copy says it already.
 struct Absorbed {
-    /// Entries that are matched inside of whole copies, pair by pair.
-    pairs: FxHashSet<(u32, u32)>,
-    /// Pairs of files that are whole copies.
-    modules: FxHashSet<(u32, u32)>,
+    /// For each entry the whole copies in which it has a counterpart.
+    entries: FxHashMap<u32, Vec<usize>>,
+    /// For each file the whole copies that it is a member of.
+    files: FxHashMap<u32, Vec<usize>>,
 }
 
 impl Absorbed {
-    fn new(overlaps: &[Overlap]) -> Self {
-        let whole = overlaps.iter().filter(|overlap| overlap.whole);
-        let pairs = whole.clone().flat_map(|overlap| overlap.matched.iter().copied());
-        let files = whole.filter(|overlap| overlap.pair.0.1 == 0 && overlap.pair.1.1 == 0);
-        Self {
-            pairs: pairs.collect(),
-            modules: files.map(|overlap| (overlap.pair.0.0, overlap.pair.1.0)).collect(),
+    fn new(classes: &[ContainerClass]) -> Self {
+        let (mut entries, mut files) = (FxHashMap::default(), FxHashMap::default());
+        for (at, class) in classes.iter().enumerate().filter(|(_, class)| class.whole) {
+            let matched = class.overlaps.iter().flat_map(|overlap| &overlap.matched);
+            for entry in matched.flat_map(|(a, b)| [*a, *b]) {
+                insert(&mut entries, entry, at);
+            }
+            for (file, _) in class.members.iter().filter(|member| member.1 == 0) {
+                insert(&mut files, *file, at);
+            }
         }
+        Self { entries, files }
     }
 
     fn class(&self, class: &Class) -> bool {
-        match class.members.as_slice() {
-            [a, b] => self.pairs.contains(&(*a, *b)),
-            _ => false,
-        }
+        in_one(&self.entries, class.members.iter())
     }
 
-    /// A class of a whole copy, or a module that has nothing to add to its one class.
-    fn overlap(&self, corpus: &Corpus, overlap: &Overlap) -> bool {
-        let ((left, a), (right, b)) = overlap.pair;
-        if a != 0 || b != 0 {
-            return self.modules.contains(&(left, right));
+    /// Classes of modules that are whole copies, and modules that have no more in common than what
+    /// is told with their classes and functions.
+    fn containers(&self, class: &ContainerClass) -> bool {
+        if class.members.iter().any(|member| member.1 == 0) {
+            return !class.whole && class.covered < MODULE_COVERED;
         }
-        if overlap.whole {
-            return false;
-        }
-        // Partial modules: what matches is told with its classes and functions.
-        let tokens = |file: u32| corpus.files.get(file as usize).map_or(0, |file| file.tokens.len());
-        tokens(left).min(tokens(right)) * 2 < tokens(left).max(tokens(right)) || overlap.covered < 0.7
+        in_one(&self.files, class.members.iter().map(|member| &member.0))
     }
+}
+
+/// The share of a module that must be in another one when they are no whole copies.
+const MODULE_COVERED: f32 = 0.7;
+
+fn insert(map: &mut FxHashMap<u32, Vec<usize>>, key: u32, class: usize) {
+    let classes = map.entry(key).or_default();
+    if classes.last() != Some(&class) {
+        classes.push(class);
+    }
+}
+
+/// Whether one class has all of them.
+fn in_one<'k>(map: &FxHashMap<u32, Vec<usize>>, mut keys: impl Iterator<Item = &'k u32>) -> bool {
+    let of = |key: &u32| map.get(key).map(Vec::as_slice).unwrap_or_default();
+    let Some(first) = keys.next() else {
+        return false;
+    };
+    let mut left = of(first).to_vec();
+    for key in keys {
+        left.retain(|class| of(key).contains(class));
+    }
+    !left.is_empty()
 }
 
 struct Writer<'c> {
@@ -280,41 +300,56 @@ impl Writer<'_> {
         Some((class, allowed.len()))
     }
 
-    /// Two classes or modules; `None` when a comment allows one of them.
-    fn overlap(&mut self, overlap: &Overlap) -> Option<Duplicate> {
-        let place = |(file, unit): Container| {
-            let file = self.corpus.files.get(file as usize)?;
-            Some((file, file.units.get(unit as usize)?))
+    /// Classes or modules; `None` when comments leave less than two.
+    fn containers(&mut self, class: &ContainerClass) -> Option<Duplicate> {
+        let place = |(file, unit): &Container| {
+            let file = self.corpus.files.get(*file as usize)?;
+            Some((file, file.units.get(*unit as usize)?))
         };
-        let (left, right) = (place(overlap.pair.0)?, place(overlap.pair.1)?);
-        if is_allowed(left.0, left.1) || is_allowed(right.0, right.1) {
-            self.allowed += 1;
-            return None;
-        }
-        let kind = kind_of(left.1.kind);
+        let mut members = class.members.clone();
+        members.retain(|member| place(member).is_some_and(|(file, unit)| !is_allowed(file, unit)));
+        let places: Vec<(&SourceFile, &Unit)> = members.iter().filter_map(place).collect();
+        self.allowed += class.members.len() - members.len();
+        let (file, unit) = *places.first().filter(|_| places.len() > 1)?;
+        let kind = kind_of(unit.kind);
+        let gpu = |at: &u32| self.gpu.entries.contains(at);
+        let matched = || class.overlaps.iter().flat_map(|overlap| &overlap.matched);
+        let differences = match class.overlaps.as_slice() {
+            [overlap] if overlap.whole => self.inner_differences(overlap),
+            _ => Vec::new(),
+        };
+        Some(Duplicate {
+            id: id(kind, file, unit),
+            kind,
+            language: file.language,
+            members: places.iter().map(|(file, unit)| member(file, unit)).collect(),
+            similarity: class.covered,
+            removable_lines: self.matched_lines(&members, &class.overlaps),
+            differences,
+            gpu: matched().any(|(a, b)| gpu(a) || gpu(b)),
+            title: String::new(),
+        })
+    }
+
+    /// Lines that have a counterpart: for each member but the one with most, those of its best
+    /// match.
+    fn matched_lines(&self, members: &[Container], overlaps: &[Overlap]) -> u32 {
         let lines = |at: u32| {
             let entry = self.corpus.entries.get(at as usize);
             entry.map_or(0, |entry| self.corpus.unit(entry).line_count())
         };
-        let matched = overlap.matched.iter();
-        let differences = if overlap.whole {
-            self.inner_differences(overlap)
-        } else {
-            Vec::new()
+        let best = |member: &Container| {
+            let of_member = overlaps
+                .iter()
+                .filter(|overlap| overlap.pair.0 == *member || overlap.pair.1 == *member);
+            let sums = of_member.map(|overlap| {
+                let matched = overlap.matched.iter();
+                matched.map(|(a, b)| lines(*a).min(lines(*b))).sum::<u32>()
+            });
+            sums.max().unwrap_or(0)
         };
-        Some(Duplicate {
-            id: id(kind, left.0, left.1),
-            kind,
-            language: left.0.language,
-            members: vec![member(left.0, left.1), member(right.0, right.1)],
-            similarity: overlap.covered,
-            removable_lines: matched.clone().map(|(a, b)| lines(*a).min(lines(*b))).sum(),
-            differences,
-            gpu: matched.clone().any(|(a, b)| {
-                self.gpu.entries.contains(a) || self.gpu.entries.contains(b)
-            }),
-            title: String::new(),
-        })
+        let each: Vec<u32> = members.iter().map(best).collect();
+        each.iter().sum::<u32>() - each.iter().max().copied().unwrap_or(0)
     }
 
     /// The differences of the matched members of a whole copy.

@@ -73,7 +73,7 @@ fn is_inside(evidence: &Evidence) -> bool {
         && !evidence.is_repetitive()
         && evidence.containment() >= 0.85
         && evidence.run_containment() >= 0.6
-        && evidence.contained() >= 0.85
+        && evidence.contained() >= if evidence.same_file { 0.95 } else { 0.85 }
 }
 
 /// Whether two units of the same rare name do the same.

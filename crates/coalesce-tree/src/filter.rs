@@ -58,6 +58,6 @@ mod tests {
             let filter = PathFilter::new(&owned(include), &owned(exclude)).unwrap();
             assert_eq!(filter.passes(&TreePath::new(path).unwrap()), passes, "{path}");
         }
-        assert!(PathFilter::new(&["a[".to_owned()], &[]).is_err());
+        assert!(PathFilter::new(&["a{b".to_owned()], &[]).is_err());
     }
 }
