@@ -31,6 +31,8 @@ pub struct Entry {
     pub parameters: Vec<u32>,
     /// Tokens of the body.
     pub size: u32,
+    /// Tokens of the body without statements that only keep a value: `self.x = x`, `super().f()`.
+    pub work: u32,
     /// Whether the body calls something of the unit's own name.
     pub forwards: bool,
 }
@@ -179,6 +181,7 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     }
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
+        work: work(file, body),
         forwards,
         file: file_at,
         unit: unit_at,
@@ -189,6 +192,41 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         parameters,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     }
+}
+
+/// Tokens without those of statements that only keep a value or call the parent.
+fn work(file: &SourceFile, body: &[Token]) -> u32 {
+    let mut tokens = 0;
+    let mut rest = body;
+    while !rest.is_empty() {
+        let more = rest.iter().skip(1);
+        let end = more.take_while(|token| !token.has(marks::STATEMENT)).count() + 1;
+        let (statement, behind) = rest.split_at(end);
+        if !keeps_value(file, statement) {
+            tokens += statement.len();
+        }
+        rest = behind;
+    }
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
+    let word = |at: usize| {
+        let token = statement.get(at);
+        token.and_then(|token| token.span().of(&file.text)).unwrap_or("")
+    };
+    if word(0) == "super" {
+        return true;
+    }
+    let is_plain = |at: usize| {
+        statement.get(at).is_some_and(|token| token.class != TokenClass::Punct)
+    };
+    word(0) == "self"
+        && word(1) == "."
+        && match statement.len() {
+            4.. if word(3) == "=" => statement.len() == 5 && is_plain(4),
+            _ => false,
+        }
 }
 
 /// What a token says about its unit: names that are not local, keys and numbers.

@@ -1,5 +1,7 @@
 //! What two units have in common, in numbers, and what they do not.
 
+use coalesce_model::UnitKind;
+
 use crate::{
     corpus::{Corpus, Entry},
     grams::{Pair, Runs},
@@ -27,6 +29,10 @@ pub struct Evidence {
     pub parameters: f32,
     /// Whether the names are the same and not everybody's.
     pub same_name: bool,
+    /// How many units have the name of the first; names of interfaces are many.
+    pub name_count: u32,
+    /// Whether both are methods, which have names of their interfaces.
+    pub methods: bool,
     /// Whether both call something of their own name.
     pub forwards: bool,
 }
@@ -63,6 +69,8 @@ impl Evidence {
             locals: (locals.0, locals.0 + locals.1.min(locals.2)),
             parameters,
             forwards: a.forwards && b.forwards,
+            methods: [a, b].iter().all(|entry| corpus.unit(entry).kind == UnitKind::Method),
+            name_count: corpus.name_count(name_a),
             same_name: name_a == name_b && name_a != 0 && corpus.name_count(name_a) <= 24,
         })
     }

@@ -87,7 +87,7 @@ impl Groups {
 /// Whether a unit is large and distinctive enough to be a duplicate.
 fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     let unit = corpus.unit(entry);
-    if entry.size < minimum.tokens || unit.line_count() < minimum.lines {
+    if entry.work < minimum.tokens || unit.line_count() < minimum.lines {
         return false;
     }
     let weights = entry.features.iter().map(|feature| corpus.weight(*feature));

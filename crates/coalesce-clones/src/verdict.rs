@@ -20,9 +20,13 @@ pub enum Verdict {
 }
 
 /// Tokens that a unit needs to be found inside of a larger one under another name.
-const CONTAINED_TOKENS: u32 = 50;
+const CONTAINED_TOKENS: u32 = 60;
 /// Below so many tokens, shape is no evidence.
 const SHORT_TOKENS: u32 = 30;
+/// Below so many tokens, two of one file that differ at all are two on purpose.
+const VARIANT_TOKENS: u32 = 60;
+/// Below so many tokens, a common name is all that there is.
+const TINY_TOKENS: u32 = 20;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
@@ -49,7 +53,7 @@ pub fn is_possible(evidence: &Evidence) -> bool {
     let same_size = 20 * small >= 7 * (small + large);
     let shape = same_size && evidence.run_containment() >= 0.35 && evidence.alike() >= 0.2;
     let inside = small >= CONTAINED_TOKENS
-        && evidence.run_containment() >= 0.6
+        && evidence.run_containment() >= 0.7
         && evidence.contained() >= 0.85;
     shape || inside
 }
@@ -59,12 +63,16 @@ fn is_duplicate(evidence: &Evidence) -> bool {
 }
 
 /// Whether one is the other with small changes. In one file, another name is there for a reason:
-/// then next to nothing that is distinctive may differ.
+/// then next to nothing that is distinctive may differ, and of short ones nothing at all.
 fn is_copy(evidence: &Evidence) -> bool {
-    let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
     let variant = evidence.same_file && !evidence.same_name;
+    if variant && evidence.sizes.0 < VARIANT_TOKENS {
+        return false;
+    }
+    let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
     let alike = if strict || variant { 0.85 } else { 0.7 };
-    evidence.similarity() >= 0.7 && evidence.alike() >= alike
+    let similar = if variant { 0.8 } else { 0.7 };
+    evidence.similarity() >= similar && evidence.alike() >= alike
 }
 
 /// Whether one stands inside the other as it is.
@@ -72,7 +80,7 @@ fn is_inside(evidence: &Evidence) -> bool {
     evidence.sizes.0 >= CONTAINED_TOKENS
         && !evidence.is_repetitive()
         && evidence.containment() >= 0.85
-        && evidence.run_containment() >= 0.6
+        && evidence.run_containment() >= 0.7
         && evidence.contained() >= if evidence.same_file { 0.95 } else { 0.85 }
 }
 
@@ -83,8 +91,17 @@ fn is_namesake(evidence: &Evidence) -> bool {
     }
     let interface = evidence.parameters >= 0.5 || evidence.local_names() >= 0.4;
     let forwards = evidence.forwards && evidence.contained() >= 0.3;
-    let text = evidence.containment() >= 0.85 && (evidence.contained() >= 0.6 || forwards);
-    let both = evidence.containment() >= 0.65 && evidence.contained() >= 0.65;
+    // The more methods share a name, the more it is that of an interface, and the less it says.
+    let needed = match evidence.name_count {
+        4..=8 if evidence.methods => 0.75,
+        9.. if evidence.methods => 0.85,
+        _ => 0.65,
+    };
+    if evidence.sizes.0 < TINY_TOKENS && evidence.contained() < 0.8 && !forwards {
+        return false;
+    }
+    let text = evidence.containment() >= 0.85 && (evidence.contained() >= needed - 0.05 || forwards);
+    let both = evidence.containment() >= 0.65 && evidence.contained() >= needed;
     // Two of one name in one file are two on purpose.
     let apart = !evidence.same_file || evidence.alike() >= 0.7;
     apart && (interface && both || text && (interface || forwards))
