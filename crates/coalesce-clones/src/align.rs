@@ -71,7 +71,10 @@ pub fn statements(file: &SourceFile, unit: &Unit) -> Vec<Statement> {
         let token = file.tokens.get(at as usize);
         let ends = at == unit.end || token.is_some_and(|token| token.has(marks::STATEMENT));
         if ends && at > start {
-            let tokens = file.tokens.get(start as usize..at as usize).unwrap_or_default();
+            let tokens = file
+                .tokens
+                .get(start as usize..at as usize)
+                .unwrap_or_default();
             let (blind, shape) = hashes(tokens);
             let first = tokens.first().map_or(0, |token| token.start);
             if tokens.len() > 1 || tokens.iter().any(|token| token.class != TokenClass::Punct) {
@@ -97,7 +100,10 @@ struct LineCounter<'f> {
 
 impl<'f> LineCounter<'f> {
     fn new(file: &'f SourceFile, unit: &Unit) -> Self {
-        let first = file.tokens.get(unit.first as usize).map_or(0, |token| token.start);
+        let first = file
+            .tokens
+            .get(unit.first as usize)
+            .map_or(0, |token| token.start);
         Self {
             text: file.text.as_bytes(),
             at: first as usize,
@@ -128,9 +134,8 @@ fn hashes(tokens: &[Token]) -> (u64, u64) {
 /// The alignment of two lists of statements: runs that are equal, replaced, only in one.
 #[must_use]
 pub fn align(a: &[Statement], b: &[Statement]) -> Vec<DiffOp> {
-    let hashes = |list: &[Statement]| -> Vec<u64> {
-        list.iter().map(|statement| statement.blind).collect()
-    };
+    let hashes =
+        |list: &[Statement]| -> Vec<u64> { list.iter().map(|statement| statement.blind).collect() };
     capture_diff_slices(Algorithm::Myers, &hashes(a), &hashes(b))
 }
 
@@ -150,7 +155,9 @@ pub fn differences(members: &[(&SourceFile, &Unit)]) -> Vec<Difference> {
     }
     let mut found = Vec::new();
     for (member, ((file, unit), statements)) in members.iter().zip(&all).enumerate() {
-        let own = statements.iter().filter(|statement| owners.is_alone(statement.blind));
+        let own = statements
+            .iter()
+            .filter(|statement| owners.is_alone(statement.blind));
         let own = own.map(|statement| {
             let varied = !shapes.is_alone(statement.shape);
             Difference {
@@ -160,7 +167,10 @@ pub fn differences(members: &[(&SourceFile, &Unit)]) -> Vec<Difference> {
                 text: shown(file, statement.tokens),
             }
         });
-        found.extend(own.chain(parameters(members, member, file, unit)).take(TOLD));
+        found.extend(
+            own.chain(parameters(members, member, file, unit))
+                .take(TOLD),
+        );
     }
     found
 }
@@ -202,8 +212,13 @@ fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> Aspect {
 
 /// The text of some tokens on one line.
 fn shown(file: &SourceFile, tokens: (u32, u32)) -> String {
-    let first = file.tokens.get(tokens.0 as usize).map_or(0, |token| token.start);
-    let last = (tokens.1 as usize).checked_sub(1).and_then(|last| file.tokens.get(last));
+    let first = file
+        .tokens
+        .get(tokens.0 as usize)
+        .map_or(0, |token| token.start);
+    let last = (tokens.1 as usize)
+        .checked_sub(1)
+        .and_then(|last| file.tokens.get(last));
     let end = last.map_or(first, |token| token.span().end);
     let text = file.text.get(first as usize..end as usize).unwrap_or("");
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -222,23 +237,30 @@ fn parameters<'m>(
     file: &'m SourceFile,
     unit: &'m Unit,
 ) -> impl Iterator<Item = Difference> + 'm {
-    let others = members.iter().enumerate().filter(move |(at, _)| *at != member);
+    let others = members
+        .iter()
+        .enumerate()
+        .filter(move |(at, _)| *at != member);
     let others: Vec<Vec<(u32, u64)>> = others
         .map(|(_, (file, unit))| {
             let of_other = parameter_list(file, unit).into_iter();
-            of_other.map(|parameter| (parameter.0, parameter.1)).collect()
+            of_other
+                .map(|parameter| (parameter.0, parameter.1))
+                .collect()
         })
         .collect();
-    parameter_list(file, unit).into_iter().filter_map(move |(name, value, tokens)| {
-        let known = others.iter().flatten().any(|other| *other == (name, value));
-        let line = LineCounter::new(file, unit).at(file.tokens.get(tokens.0 as usize)?.start);
-        (!known && !others.is_empty()).then(|| Difference {
-            member,
-            aspect: Aspect::Default,
-            line,
-            text: shown(file, tokens),
+    parameter_list(file, unit)
+        .into_iter()
+        .filter_map(move |(name, value, tokens)| {
+            let known = others.iter().flatten().any(|other| *other == (name, value));
+            let line = LineCounter::new(file, unit).at(file.tokens.get(tokens.0 as usize)?.start);
+            (!known && !others.is_empty()).then(|| Difference {
+                member,
+                aspect: Aspect::Default,
+                line,
+                text: shown(file, tokens),
+            })
         })
-    })
 }
 
 /// Name, hash of the default, and tokens of each parameter.
@@ -266,7 +288,9 @@ fn parameter_list(file: &SourceFile, unit: &Unit) -> Vec<(u32, u64, (u32, u32))>
 
 fn word(file: &SourceFile, at: u32) -> &str {
     let token = file.tokens.get(at as usize);
-    token.and_then(|token| token.span().of(&file.text)).unwrap_or("")
+    token
+        .and_then(|token| token.span().of(&file.text))
+        .unwrap_or("")
 }
 
 /// Where a parameter ends: the comma or bracket behind it.

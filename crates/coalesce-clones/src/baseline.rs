@@ -92,9 +92,10 @@ impl Baseline {
         let is_new = |class: &Duplicate| {
             let keys = keys(class);
             let candidates = keys.first().and_then(|first| by_member.get(first));
-            !candidates.into_iter().flatten().any(|known| {
-                known.kind == class.kind.as_str() && contains(&known.members, &keys)
-            })
+            !candidates
+                .into_iter()
+                .flatten()
+                .any(|known| known.kind == class.kind.as_str() && contains(&known.members, &keys))
         };
         duplicates.iter().map(is_new).collect()
     }
@@ -102,8 +103,9 @@ impl Baseline {
 
 fn keys(class: &Duplicate) -> Vec<(TreePath, String)> {
     let members = class.members.iter();
-    let mut keys: Vec<_> =
-        members.map(|member| (member.path.clone(), member.item.clone())).collect();
+    let mut keys: Vec<_> = members
+        .map(|member| (member.path.clone(), member.item.clone()))
+        .collect();
     keys.sort();
     keys
 }
@@ -111,7 +113,8 @@ fn keys(class: &Duplicate) -> Vec<(TreePath, String)> {
 /// Whether a sorted list holds all of another one, as often.
 fn contains<T: Ord>(all: &[T], some: &[T]) -> bool {
     let mut left = all.iter();
-    some.iter().all(|wanted| left.by_ref().any(|found| found == wanted))
+    some.iter()
+        .all(|wanted| left.by_ref().any(|found| found == wanted))
 }
 
 impl Kind {

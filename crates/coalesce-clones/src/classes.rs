@@ -33,14 +33,13 @@ pub struct Class {
 
 /// Classes of duplicates, and of siblings among those that are no duplicates.
 #[must_use]
-pub fn classes(
-    corpus: &Corpus,
-    runs: &Runs,
-    groups: &Groups,
-    compared: &[Compared],
-) -> Vec<Class> {
+pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Compared]) -> Vec<Class> {
     let mut known: FxHashMap<Pair, Verdict> = FxHashMap::default();
-    known.extend(compared.iter().map(|compared| (compared.pair, compared.verdict)));
+    known.extend(
+        compared
+            .iter()
+            .map(|compared| (compared.pair, compared.verdict)),
+    );
     let mut joining = Joining::new(corpus, runs, groups, known);
     let mut order: Vec<&Compared> = compared
         .iter()
@@ -55,7 +54,9 @@ pub fn classes(
     }
     let mut classes = joining.duplicates(groups);
     classes.extend(left_over(groups, &left, &classes));
-    let siblings = compared.iter().filter(|compared| compared.verdict == Verdict::Sibling);
+    let siblings = compared
+        .iter()
+        .filter(|compared| compared.verdict == Verdict::Sibling);
     classes.extend(sibling_classes(groups, siblings));
     classes
 }
@@ -112,7 +113,11 @@ impl<'c> Joining<'c> {
         if !self.go_together(left, right, loose) {
             return false;
         }
-        let moved = self.members.get_mut(right).map(std::mem::take).unwrap_or_default();
+        let moved = self
+            .members
+            .get_mut(right)
+            .map(std::mem::take)
+            .unwrap_or_default();
         for member in &moved {
             self.class_of.insert(*member, left);
         }
@@ -143,7 +148,11 @@ impl<'c> Joining<'c> {
                 }
             }
         }
-        if loose { duplicates == all } else { duplicates * 2 >= all }
+        if loose {
+            duplicates == all
+        } else {
+            duplicates * 2 >= all
+        }
     }
 
     fn verdict(&mut self, pair: Pair) -> Verdict {
@@ -178,7 +187,9 @@ fn expand(representatives: &[u32], by_first: &FxHashMap<u32, &[u32]>) -> Vec<u32
 
 fn by_first(groups: &Groups) -> FxHashMap<u32, &[u32]> {
     let groups = groups.groups.iter();
-    groups.filter_map(|group| Some((*group.first()?, group.as_slice()))).collect()
+    groups
+        .filter_map(|group| Some((*group.first()?, group.as_slice())))
+        .collect()
 }
 
 /// Pairs whose classes could not be joined, each with one side that is in no class: they are a class

@@ -74,7 +74,11 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
         }
         let moved = classes.get(from).cloned().unwrap_or_default();
         let stays = classes.get(into).map(Vec::as_slice).unwrap_or_default();
-        let crossing = || stays.iter().flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))));
+        let crossing = || {
+            stays
+                .iter()
+                .flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))))
+        };
         if crossing().filter(|pair| known.contains(pair)).count() * 2 < crossing().count() {
             left.push(overlap.pair);
             continue;
@@ -88,7 +92,10 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
         }
     }
     let alone = |at: &Container| {
-        class_of.get(at).and_then(|at| classes.get(*at)).is_none_or(|class| class.len() < 2)
+        class_of
+            .get(at)
+            .and_then(|at| classes.get(*at))
+            .is_none_or(|class| class.len() < 2)
     };
     left.retain(|(a, b)| alone(a) || alone(b));
     let mut members: Vec<Vec<Container>> = left.into_iter().map(|(a, b)| vec![a, b]).collect();
@@ -155,7 +162,10 @@ impl Contents {
     /// of these.
     #[must_use]
     pub fn of(&self, container: Container) -> &[u32] {
-        self.entries.get(&container).map(Vec::as_slice).unwrap_or_default()
+        self.entries
+            .get(&container)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     fn tokens(&self, corpus: &Corpus, container: Container) -> u32 {
@@ -164,7 +174,10 @@ impl Contents {
 }
 
 fn size(corpus: &Corpus, at: u32) -> u32 {
-    corpus.entries.get(at as usize).map_or(0, |entry| entry.size)
+    corpus
+        .entries
+        .get(at as usize)
+        .map_or(0, |entry| entry.size)
 }
 
 /// The class and the modules around an entry; none for what stands inside of a function.
@@ -247,11 +260,20 @@ impl Overlap {
         matched: Vec<(u32, u32)>,
     ) -> Option<Self> {
         let matched = one_to_one(corpus, &matched);
-        let (left, right) = (contents.tokens(corpus, pair.0), contents.tokens(corpus, pair.1));
+        let (left, right) = (
+            contents.tokens(corpus, pair.0),
+            contents.tokens(corpus, pair.1),
+        );
         let smaller = left.min(right).max(1) as f32;
-        let covered = matched.iter().map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
+        let covered = matched
+            .iter()
+            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
         let covered = covered.sum::<u32>() as f32 / smaller;
-        let (few, many) = if left <= right { pair } else { (pair.1, pair.0) };
+        let (few, many) = if left <= right {
+            pair
+        } else {
+            (pair.1, pair.0)
+        };
         let named = named(corpus, contents.of(few), contents.of(many)) / smaller;
         let several = matched.len() >= 2;
         let enough = covered >= COVERED
@@ -269,7 +291,12 @@ impl Overlap {
 
 /// Each entry with one counterpart at most: those of the same name first, then larger ones.
 fn one_to_one(corpus: &Corpus, matched: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let name = |at: u32| corpus.entries.get(at as usize).map_or(0, |entry| corpus.unit(entry).name);
+    let name = |at: u32| {
+        corpus
+            .entries
+            .get(at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name)
+    };
     let mut order: Vec<(u32, u32)> = matched.to_vec();
     order.sort_by_key(|(a, b)| {
         let tokens = size(corpus, *a).min(size(corpus, *b));
@@ -289,7 +316,12 @@ fn one_to_one(corpus: &Corpus, matched: &[(u32, u32)]) -> Vec<(u32, u32)> {
 
 /// Tokens of functions in `few` whose name a function in `many` has too.
 fn named(corpus: &Corpus, few: &[u32], many: &[u32]) -> f32 {
-    let name = |at: &u32| corpus.entries.get(*at as usize).map_or(0, |entry| corpus.unit(entry).name);
+    let name = |at: &u32| {
+        corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name)
+    };
     let mut names: Vec<u32> = many.iter().map(name).collect();
     names.sort_unstable();
     let shared = few.iter().filter(|at| {

@@ -47,7 +47,14 @@ pub struct Corpus {
     features: Counts,
     /// How many functions have a name.
     names: Counts,
+    /// The weight of a feature by the number of entries that have it.
+    weights: Vec<f32>,
 }
+
+/// The weight of what is in most entries.
+const COMMON_WEIGHT: f32 = 0.1;
+/// Features in more entries than this all weigh as much as one in so many.
+const WEIGHED: usize = 4096;
 
 impl Corpus {
     /// Puts files together; they are sorted here.
@@ -59,7 +66,10 @@ impl Corpus {
             .enumerate()
             .flat_map_iter(|(at, file)| entries_of(u32::try_from(at).unwrap_or(u32::MAX), file))
             .collect();
-        let total = entries.iter().map(|entry| entry.features.len() + entry.locals.len()).sum();
+        let total = entries
+            .iter()
+            .map(|entry| entry.features.len() + entry.locals.len())
+            .sum();
         let mut features = Counts::new(total);
         let mut names = Counts::new(entries.len());
         for entry in &entries {
@@ -70,7 +80,10 @@ impl Corpus {
                 names.add(unit.name);
             }
         }
+        let all = entries.len().max(2) as f32;
+        let weight = |count: usize| (all / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
         Self {
+            weights: (0..=WEIGHED).map(weight).collect(),
             files,
             entries,
             features,
@@ -107,9 +120,9 @@ impl Corpus {
     /// How much it says that two units share this feature: 0 for what is everywhere.
     #[must_use]
     pub fn weight(&self, feature: u32) -> f32 {
-        let all = self.entries.len().max(2) as f32;
-        let count = self.features.get(feature).max(1) as f32;
-        (all / count).ln().max(0.0) + 0.1
+        let count = self.features.get(feature) as usize;
+        let known = self.weights.get(count.min(self.weights.len() - 1));
+        known.copied().unwrap_or(COMMON_WEIGHT)
     }
 
     /// How many functions and methods have this name.
@@ -120,7 +133,10 @@ impl Corpus {
 }
 
 fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
-    files.get(entry.file as usize)?.units.get(entry.unit as usize)
+    files
+        .get(entry.file as usize)?
+        .units
+        .get(entry.unit as usize)
 }
 
 fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
@@ -160,10 +176,13 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         literal.write_u32(token.id);
         if token.has(marks::LOCAL) {
             locals.push(token.id);
-            let number = order.iter().position(|id| *id == token.id).unwrap_or_else(|| {
-                order.push(token.id);
-                order.len() - 1
-            });
+            let number = order
+                .iter()
+                .position(|id| *id == token.id)
+                .unwrap_or_else(|| {
+                    order.push(token.id);
+                    order.len() - 1
+                });
             exact.write_usize(number);
         } else {
             exact.write_u32(token.blind());
@@ -200,7 +219,10 @@ fn work(file: &SourceFile, body: &[Token]) -> u32 {
     let mut rest = body;
     while !rest.is_empty() {
         let more = rest.iter().skip(1);
-        let end = more.take_while(|token| !token.has(marks::STATEMENT)).count() + 1;
+        let end = more
+            .take_while(|token| !token.has(marks::STATEMENT))
+            .count()
+            + 1;
         let (statement, behind) = rest.split_at(end);
         if !keeps_value(file, statement) {
             tokens += statement.len();
@@ -213,13 +235,17 @@ fn work(file: &SourceFile, body: &[Token]) -> u32 {
 fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
     let word = |at: usize| {
         let token = statement.get(at);
-        token.and_then(|token| token.span().of(&file.text)).unwrap_or("")
+        token
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
     };
     if word(0) == "super" {
         return true;
     }
     let is_plain = |at: usize| {
-        statement.get(at).is_some_and(|token| token.class != TokenClass::Punct)
+        statement
+            .get(at)
+            .is_some_and(|token| token.class != TokenClass::Punct)
     };
     word(0) == "self"
         && word(1) == "."

@@ -38,6 +38,15 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// The same with the runs that both have.
+    #[must_use]
+    pub fn with_runs(self, runs: &Runs, pair: Pair) -> Self {
+        Self {
+            runs: runs.shared(pair.0, pair.1),
+            ..self
+        }
+    }
+
     /// Compares two entries, of which names were compared already.
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
@@ -50,9 +59,9 @@ impl Evidence {
         evidence
     }
 
-    /// What names alone say, without an alignment.
+    /// What names and sizes alone say, without runs and alignment.
     #[must_use]
-    pub fn without_text(corpus: &Corpus, runs: &Runs, pair: Pair) -> Option<Self> {
+    pub fn of_names(corpus: &Corpus, pair: Pair) -> Option<Self> {
         let a = corpus.entries.get(pair.0 as usize)?;
         let b = corpus.entries.get(pair.1 as usize)?;
         let features = overlap(corpus, &a.features, &b.features);
@@ -60,7 +69,7 @@ impl Evidence {
         let parameters = overlap_count(&a.parameters, &b.parameters);
         let (name_a, name_b) = (corpus.unit(a).name, corpus.unit(b).name);
         Some(Self {
-            runs: runs.shared(pair.0, pair.1),
+            runs: (0, 0),
             same_file: a.file == b.file,
             common: 0,
             sizes: (a.size.min(b.size), a.size.max(b.size)),
@@ -69,7 +78,9 @@ impl Evidence {
             locals: (locals.0, locals.0 + locals.1.min(locals.2)),
             parameters,
             forwards: a.forwards && b.forwards,
-            methods: [a, b].iter().all(|entry| corpus.unit(entry).kind == UnitKind::Method),
+            methods: [a, b]
+                .iter()
+                .all(|entry| corpus.unit(entry).kind == UnitKind::Method),
             name_count: corpus.name_count(name_a),
             same_name: name_a == name_b && name_a != 0 && corpus.name_count(name_a) <= 24,
         })
@@ -156,5 +167,9 @@ fn overlap(corpus: &Corpus, a: &[u32], b: &[u32]) -> (f32, f32, f32) {
 fn overlap_count(a: &[u32], b: &[u32]) -> f32 {
     let both = a.iter().filter(|id| b.binary_search(id).is_ok()).count();
     let all = a.len() + b.len() - both;
-    if all == 0 { 1.0 } else { both as f32 / all as f32 }
+    if all == 0 {
+        1.0
+    } else {
+        both as f32 / all as f32
+    }
 }

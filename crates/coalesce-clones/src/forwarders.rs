@@ -27,15 +27,21 @@ pub fn is_forwarder(file: &SourceFile) -> bool {
 /// import before that are no work.
 fn forwards(file: &SourceFile, unit: &Unit) -> bool {
     let statements = align::statements(file, unit);
-    let mut work = statements.iter().filter(|statement| !is_preamble(file, statement));
+    let mut work = statements
+        .iter()
+        .filter(|statement| !is_preamble(file, statement));
     let (Some(call), None) = (work.next(), work.next()) else {
         return false;
     };
-    let tokens = file.tokens.get(call.tokens.0 as usize..call.tokens.1 as usize);
+    let tokens = file
+        .tokens
+        .get(call.tokens.0 as usize..call.tokens.1 as usize);
     let tokens = tokens.unwrap_or_default();
     let word = |at: usize| {
         let token = tokens.get(at);
-        token.and_then(|token| token.span().of(&file.text)).unwrap_or("")
+        token
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
     };
     let start = usize::from(matches!(word(0), "return" | "await"));
     let Some(open) = (start..tokens.len()).find(|at| word(*at) == "(") else {

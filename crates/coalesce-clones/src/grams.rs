@@ -63,7 +63,10 @@ impl Runs {
             left += usize::from(x <= y);
             right += usize::from(y <= x);
         }
-        (both, u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX))
+        (
+            both,
+            u32::try_from(a.len().min(b.len())).unwrap_or(u32::MAX),
+        )
     }
 }
 
@@ -78,7 +81,9 @@ pub fn candidates(all: &Runs) -> Vec<Pair> {
     let postings = Postings::new(runs, &counts);
     let mut pairs: Vec<Pair> = (0..chosen.len())
         .into_par_iter()
-        .map_init(Tally::default, |tally, at| partners(at, runs, &counts, &postings, tally))
+        .map_init(Tally::default, |tally, at| {
+            partners(at, runs, &counts, &postings, tally)
+        })
         .flatten_iter()
         .filter_map(|(a, b)| {
             let (a, b) = (*chosen.get(a as usize)?, *chosen.get(b as usize)?);
@@ -128,9 +133,9 @@ impl Postings {
             .enumerate()
             .flat_map_iter(|(unit, runs)| {
                 let unit = u32::try_from(unit).unwrap_or(u32::MAX);
-                let found = runs.iter().filter(|run| {
-                    (2..=LAST_RESORT).contains(&counts.get(**run))
-                });
+                let found = runs
+                    .iter()
+                    .filter(|run| (2..=LAST_RESORT).contains(&counts.get(**run)));
                 found.map(move |run| (*run, unit)).collect::<Vec<_>>()
             })
             .collect();
@@ -158,7 +163,10 @@ impl Postings {
     fn units(&self, run: u32) -> impl Iterator<Item = u32> {
         let bucket = (run >> self.shift) as usize;
         let at = |bucket: usize| self.starts.get(bucket).copied().unwrap_or(0) as usize;
-        let rows = self.rows.get(at(bucket)..at(bucket + 1)).unwrap_or_default();
+        let rows = self
+            .rows
+            .get(at(bucket)..at(bucket + 1))
+            .unwrap_or_default();
         let from = rows.partition_point(|row| row.0 < run);
         let same = rows.iter().skip(from).take_while(move |row| row.0 == run);
         same.map(|row| row.1)
@@ -183,7 +191,9 @@ fn partners(
 ) -> Vec<Pair> {
     let own = runs.get(at).map_or::<&[u32], _>(&[], |runs| runs);
     tally.rare.clear();
-    tally.rare.extend(own.iter().map(|run| (counts.get(*run), *run)));
+    tally
+        .rare
+        .extend(own.iter().map(|run| (counts.get(*run), *run)));
     tally.rare.sort_unstable();
     let prefix = own.len() - (own.len() * SHARED).div_ceil(100) + 1;
     tally.shared.resize(runs.len(), 0);

@@ -57,7 +57,11 @@ impl Lcs {
         }
         let used = |(at, word): (usize, &u64)| {
             let bits = (short.len() - at * 64).min(64);
-            let valid = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+            let valid = if bits == 64 {
+                u64::MAX
+            } else {
+                (1 << bits) - 1
+            };
             (!word & valid).count_ones() as usize
         };
         self.column.iter().enumerate().map(used).sum()
@@ -92,7 +96,11 @@ mod tests {
             let mut corner = 0;
             for (at, y) in b.iter().enumerate() {
                 let above = row[at + 1];
-                row[at + 1] = if x == y { corner + 1 } else { above.max(row[at]) };
+                row[at + 1] = if x == y {
+                    corner + 1
+                } else {
+                    above.max(row[at])
+                };
                 corner = above;
             }
         }

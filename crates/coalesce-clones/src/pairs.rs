@@ -80,7 +80,10 @@ impl Groups {
     /// The first entry of each group.
     #[must_use]
     pub fn representatives(&self) -> Vec<u32> {
-        self.groups.iter().filter_map(|group| group.first().copied()).collect()
+        self.groups
+            .iter()
+            .filter_map(|group| group.first().copied())
+            .collect()
     }
 }
 
@@ -103,7 +106,9 @@ pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
     pairs.dedup();
     pairs
         .into_par_iter()
-        .map_init(Lcs::default, |lcs, pair| compare_one(corpus, runs, pair, lcs))
+        .map_init(Lcs::default, |lcs, pair| {
+            compare_one(corpus, runs, pair, lcs)
+        })
         .flatten()
         .collect()
 }
@@ -115,11 +120,15 @@ pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> O
     if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
         return None;
     }
-    let names = Evidence::without_text(corpus, runs, pair)?;
+    let names = Evidence::of_names(corpus, pair)?;
     if !verdict::is_possible(&names) {
         return None;
     }
-    let evidence = names.with_text(corpus, a, b, lcs);
+    let with_runs = names.with_runs(runs, pair);
+    if !verdict::is_likely(&with_runs) {
+        return None;
+    }
+    let evidence = with_runs.with_text(corpus, a, b, lcs);
     let verdict = verdict::verdict(&evidence);
     (verdict != Verdict::Unrelated).then_some(Compared {
         pair,
@@ -138,7 +147,10 @@ fn is_inside(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
 fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
     let mut by_name: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for at in representatives {
-        let name = corpus.entries.get(*at as usize).map_or(0, |entry| corpus.unit(entry).name);
+        let name = corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name);
         if name != 0 {
             by_name.entry(name).or_default().push(*at);
         }

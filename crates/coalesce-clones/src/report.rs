@@ -145,7 +145,10 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let mut report = Report::default();
     let containers = containers::join(overlaps);
     let absorbed = Absorbed::new(&containers);
-    for class in containers.iter().filter(|class| !absorbed.containers(class)) {
+    for class in containers
+        .iter()
+        .filter(|class| !absorbed.containers(class))
+    {
         report.duplicates.extend(writer.containers(class));
     }
     let told = classes.iter().filter(|class| !absorbed.class(class));
@@ -156,10 +159,21 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     report.duplicates.extend(report.idioms.iter().cloned());
     report.allowed = writer.allowed;
     report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
-    report.roles = gpu.uses.iter().filter_map(|used| file_role(&corpus, used)).collect();
-    let forwarders = corpus.files.iter().filter(|file| forwarders::is_forwarder(file));
+    report.roles = gpu
+        .uses
+        .iter()
+        .filter_map(|used| file_role(&corpus, used))
+        .collect();
+    let forwarders = corpus
+        .files
+        .iter()
+        .filter(|file| forwarders::is_forwarder(file));
     report.forwarders = forwarders.map(|file| file.path.clone()).collect();
-    for list in [&mut report.duplicates, &mut report.siblings, &mut report.idioms] {
+    for list in [
+        &mut report.duplicates,
+        &mut report.siblings,
+        &mut report.idioms,
+    ] {
         finish(list);
     }
     report
@@ -284,7 +298,10 @@ impl Writer<'_> {
         let told = kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && !class.sibling;
         let places: Vec<(&SourceFile, &Unit)> =
             kept.iter().map(|(_, file, unit)| (*file, *unit)).collect();
-        let members = places.iter().map(|(file, unit)| member(file, unit)).collect();
+        let members = places
+            .iter()
+            .map(|(file, unit)| member(file, unit))
+            .collect();
         let kind = kind_of(first.kind);
         let class = Duplicate {
             id: id(kind, first_file, first),
@@ -292,7 +309,11 @@ impl Writer<'_> {
             language: first_file.language,
             similarity: class.similarity,
             removable_lines: removable(&places),
-            differences: if told { align::differences(&places) } else { Vec::new() },
+            differences: if told {
+                align::differences(&places)
+            } else {
+                Vec::new()
+            },
             gpu: kept.iter().any(|(at, _, _)| self.gpu.entries.contains(at)),
             members,
             title: String::new(),
@@ -322,7 +343,10 @@ impl Writer<'_> {
             id: id(kind, file, unit),
             kind,
             language: file.language,
-            members: places.iter().map(|(file, unit)| member(file, unit)).collect(),
+            members: places
+                .iter()
+                .map(|(file, unit)| member(file, unit))
+                .collect(),
             similarity: class.covered,
             removable_lines: self.matched_lines(&members, &class.overlaps),
             differences,
@@ -364,7 +388,11 @@ impl Writer<'_> {
             let (Some(left), Some(right)) = (place(*a), place(*b)) else {
                 continue;
             };
-            let turned = self.corpus.entries.get(*a as usize).is_some_and(|a| a.file != first);
+            let turned = self
+                .corpus
+                .entries
+                .get(*a as usize)
+                .is_some_and(|a| a.file != first);
             let pair = if turned { [right, left] } else { [left, right] };
             found.extend(align::differences(&pair));
         }
@@ -391,7 +419,9 @@ impl Writer<'_> {
                     ..member(file, unit)
                 })
                 .collect();
-            let lines = members.iter().map(|member| member.lines.1 - member.lines.0 + 1);
+            let lines = members
+                .iter()
+                .map(|member| member.lines.1 - member.lines.0 + 1);
             let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
             (members.len() > 1).then(|| Duplicate {
                 id: format!("idiom-{}", idiom.id),
@@ -416,7 +446,9 @@ fn is_allowed(file: &SourceFile, unit: &Unit) -> bool {
         if unit.allowed.is_some() {
             return true;
         }
-        next = unit.parent.and_then(|parent| file.units.get(parent as usize));
+        next = unit
+            .parent
+            .and_then(|parent| file.units.get(parent as usize));
     }
     false
 }
@@ -458,18 +490,35 @@ fn id(kind: Kind, file: &SourceFile, unit: &Unit) -> String {
 
 fn gpu_lines(corpus: &Corpus, gpu: &catalogue::Scan, duplicates: &[Duplicate]) -> GpuLines {
     let mut places: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
-    for entry in gpu.entries.iter().filter_map(|at| corpus.entries.get(*at as usize)) {
+    for entry in gpu
+        .entries
+        .iter()
+        .filter_map(|at| corpus.entries.get(*at as usize))
+    {
         let lines = corpus.unit(entry).lines;
-        places.entry(&corpus.file(entry).path).or_default().push(lines);
+        places
+            .entry(&corpus.file(entry).path)
+            .or_default()
+            .push(lines);
     }
     let mut copies: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
     for class in duplicates.iter().filter(|class| class.gpu) {
-        let longest = class.members.iter().max_by_key(|member| member.lines.1 - member.lines.0);
-        for member in class.members.iter().filter(|member| Some(*member) != longest) {
+        let longest = class
+            .members
+            .iter()
+            .max_by_key(|member| member.lines.1 - member.lines.0);
+        for member in class
+            .members
+            .iter()
+            .filter(|member| Some(*member) != longest)
+        {
             copies.entry(&member.path).or_default().push(member.lines);
         }
     }
-    let total = places.values().map(|lines| lines_of(lines).len()).sum::<usize>();
+    let total = places
+        .values()
+        .map(|lines| lines_of(lines).len())
+        .sum::<usize>();
     let duplicate: usize = places
         .iter()
         .filter_map(|(path, lines)| {
@@ -485,5 +534,8 @@ fn gpu_lines(corpus: &Corpus, gpu: &catalogue::Scan, duplicates: &[Duplicate]) -
 
 /// The line numbers that ranges cover.
 fn lines_of(ranges: &[(u32, u32)]) -> FxHashSet<u32> {
-    ranges.iter().flat_map(|(first, last)| *first..=*last).collect()
+    ranges
+        .iter()
+        .flat_map(|(first, last)| *first..=*last)
+        .collect()
 }

@@ -184,7 +184,9 @@ impl SourceFile {
             if !name.is_empty() {
                 names.push(name);
             }
-            let parent = unit.parent.and_then(|parent| self.units.get(parent as usize));
+            let parent = unit
+                .parent
+                .and_then(|parent| self.units.get(parent as usize));
             next = parent;
         }
         names.reverse();
@@ -243,9 +245,8 @@ fn normal(text: &str, outlined: &[OutlineToken]) -> (Vec<Token>, Vec<u32>) {
     for outline in outlined {
         let token = Token::new(text, outline);
         if let Some(last) = tokens.last_mut() {
-            let goes_on = is_string(last.class)
-                && is_string(token.class)
-                && !token.has(marks::STATEMENT);
+            let goes_on =
+                is_string(last.class) && is_string(token.class) && !token.has(marks::STATEMENT);
             if goes_on {
                 last.class = TokenClass::Prose;
                 last.bytes = u16::try_from(token.span().end - last.start).unwrap_or(u16::MAX);

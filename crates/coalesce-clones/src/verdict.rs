@@ -26,7 +26,7 @@ const SHORT_TOKENS: u32 = 30;
 /// Below so many tokens, two of one file that differ at all are two on purpose.
 const VARIANT_TOKENS: u32 = 60;
 /// Below so many tokens, a common name is all that there is.
-const TINY_TOKENS: u32 = 20;
+const TINY_TOKENS: u32 = 16;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
@@ -42,20 +42,30 @@ pub fn verdict(evidence: &Evidence) -> Verdict {
     }
 }
 
-/// Whether the alignment can still make it more than unrelated, going by names, runs and sizes: most
-/// candidates end here, before the costly part.
+/// Whether runs and the alignment can still make it more than unrelated, going by names and sizes:
+/// most candidates end here, before the costly part.
 #[must_use]
 pub fn is_possible(evidence: &Evidence) -> bool {
     if evidence.same_name && evidence.contained() >= 0.3 {
         return true;
     }
+    let shape = is_of_a_size(evidence) && evidence.alike() >= 0.2;
+    shape || (evidence.sizes.0 >= CONTAINED_TOKENS && evidence.contained() >= 0.85)
+}
+
+/// The same going by runs as well.
+#[must_use]
+pub fn is_likely(evidence: &Evidence) -> bool {
+    let runs = evidence.run_containment();
+    let shape = is_of_a_size(evidence) && runs >= 0.35 && evidence.alike() >= 0.2;
+    let inside = runs >= 0.7 && evidence.contained() >= 0.85;
+    shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
+}
+
+/// Whether the sizes allow a similarity of seven tenths.
+const fn is_of_a_size(evidence: &Evidence) -> bool {
     let (small, large) = evidence.sizes;
-    let same_size = 20 * small >= 7 * (small + large);
-    let shape = same_size && evidence.run_containment() >= 0.35 && evidence.alike() >= 0.2;
-    let inside = small >= CONTAINED_TOKENS
-        && evidence.run_containment() >= 0.7
-        && evidence.contained() >= 0.85;
-    shape || inside
+    20 * small >= 7 * (small + large)
 }
 
 fn is_duplicate(evidence: &Evidence) -> bool {
@@ -100,7 +110,8 @@ fn is_namesake(evidence: &Evidence) -> bool {
     if evidence.sizes.0 < TINY_TOKENS && evidence.contained() < 0.8 && !forwards {
         return false;
     }
-    let text = evidence.containment() >= 0.85 && (evidence.contained() >= needed - 0.05 || forwards);
+    let text =
+        evidence.containment() >= 0.85 && (evidence.contained() >= needed - 0.05 || forwards);
     let both = evidence.containment() >= 0.65 && evidence.contained() >= needed;
     // Two of one name in one file are two on purpose.
     let apart = !evidence.same_file || evidence.alike() >= 0.7;

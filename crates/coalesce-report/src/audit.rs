@@ -3,7 +3,8 @@
 use coalesce_model::{
     Guard, LanguageKind, ModuleKind, Root, Severity,
     envelope::{
-        Audit, CycleEntry, Envelope, FindingEntry, GpuLines, GuardedImport, ImportOutcome, ModuleEntry,
+        Audit, CycleEntry, Envelope, FindingEntry, GpuLines, GuardedImport, ImportOutcome,
+        ModuleEntry,
     },
     finding::codes,
 };

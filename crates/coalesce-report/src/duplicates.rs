@@ -19,7 +19,8 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
         let wanted = |class: &&&DuplicateEntry| (class.kind == DuplicateKind::Idiom) == idiom;
         told.iter().filter(wanted).copied().collect()
     };
-    let why = "Lines that would go if one copy stayed come first; what each does alone is below it.";
+    let why =
+        "Lines that would go if one copy stayed come first; what each does alone is below it.";
     classes(page, "Duplicates", why, &of(false));
     let why = "The same question asked again in each place; one of them should answer it.";
     classes(page, "Scattered GPU idioms", why, &of(true));
@@ -95,14 +96,17 @@ fn forwarders(page: &mut Page, audit: &Audit) {
     let why = "Each of their functions hands its arguments on to another one.";
     page.section(WARN, "Modules that only forward", forwarders.len(), why);
     page.some(&forwarders, |page, stub| {
-        page.put(PLAIN, "  ").put(PLACE, &stub.path).put(PLAIN, "  ");
+        page.put(PLAIN, "  ")
+            .put(PLACE, &stub.path)
+            .put(PLAIN, "  ");
         page.put(BOLD, &stub.module);
         let importers = if stub.importers.is_empty() {
             "nobody".to_owned()
         } else {
             listed(&stub.importers, 4)
         };
-        page.put(PLAIN, format_args!("  imported by {importers}")).end();
+        page.put(PLAIN, format_args!("  imported by {importers}"))
+            .end();
     });
 }
 

@@ -4,13 +4,15 @@ use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
     TreePath,
     envelope::{
-        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep, Envelope,
-        ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GuardedImport,
-        ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry, ModuleEntry,
-        NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover, RecoverOutcome,
-        ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, Rollback, ShimEntry, SkippedFile,
-        State, Status, TreeState, Verdict, Verify, VerifyFailure, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember, GpuLines, RoleCount, RoleEntry, Share, StubEntry, StubKind,
-},
+        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
+        DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
+        Envelope, ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GpuLines,
+        GuardedImport, ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry,
+        ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover,
+        RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, RoleCount,
+        RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry, StubKind,
+        TreeState, Verdict, Verify, VerifyFailure,
+    },
     finding::codes,
 };
 use coalesce_report::{

@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemPlace, Language, LanguageGraph,
-    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts,
-    TreePath, language::RewriteOptions,
+    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
+    Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
     discover,
     facts::{self, Facts},
-    outline,
-    references,
+    outline, references,
     resolve::{self, Res, World},
     retire, rewrite,
 };

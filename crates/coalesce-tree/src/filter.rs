@@ -17,7 +17,9 @@ impl PathFilter {
     /// What is wrong with a glob.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, String> {
         Ok(Self {
-            include: (!include.is_empty()).then(|| matcher(include)).transpose()?,
+            include: (!include.is_empty())
+                .then(|| matcher(include))
+                .transpose()?,
             exclude: matcher(exclude)?,
         })
     }
@@ -26,7 +28,9 @@ impl PathFilter {
     #[must_use]
     pub fn passes(&self, path: &TreePath) -> bool {
         let named = |globs: &Gitignore| {
-            globs.matched_path_or_any_parents(path.as_str(), false).is_ignore()
+            globs
+                .matched_path_or_any_parents(path.as_str(), false)
+                .is_ignore()
         };
         self.include.as_ref().is_none_or(named) && !named(&self.exclude)
     }
@@ -35,7 +39,9 @@ impl PathFilter {
 fn matcher(globs: &[String]) -> Result<Gitignore, String> {
     let mut builder = GitignoreBuilder::new("");
     for glob in globs {
-        builder.add_line(None, glob).map_err(|error| error.to_string())?;
+        builder
+            .add_line(None, glob)
+            .map_err(|error| error.to_string())?;
     }
     builder.build().map_err(|error| error.to_string())
 }
@@ -54,9 +60,18 @@ mod tests {
             (&[], &["*_pb2.py"], "a/x_pb2.py", false),
             (&["*.rs"], &["**/generated/**"], "a/generated/b.rs", false),
         ] {
-            let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+            let owned = |globs: &[&str]| {
+                globs
+                    .iter()
+                    .map(|glob| (*glob).to_owned())
+                    .collect::<Vec<_>>()
+            };
             let filter = PathFilter::new(&owned(include), &owned(exclude)).unwrap();
-            assert_eq!(filter.passes(&TreePath::new(path).unwrap()), passes, "{path}");
+            assert_eq!(
+                filter.passes(&TreePath::new(path).unwrap()),
+                passes,
+                "{path}"
+            );
         }
         assert!(PathFilter::new(&["a{b".to_owned()], &[]).is_err());
     }

@@ -157,7 +157,11 @@ impl Package {
             let lengths = patterns.iter().filter(|pattern| matches(pattern, name));
             lengths.map(|pattern| (pattern.len(), *role)).max()
         };
-        self.calls.iter().filter_map(fits).max().map(|(_, role)| role)
+        self.calls
+            .iter()
+            .filter_map(fits)
+            .max()
+            .map(|(_, role)| role)
     }
 }
 
@@ -167,7 +171,10 @@ fn matches(pattern: &str, name: &str) -> bool {
         return pattern == name;
     };
     name.strip_prefix(head).is_some_and(|name| {
-        rest.is_empty() || name.char_indices().any(|(at, _)| name.get(at..).is_some_and(|tail| matches(rest, tail)))
+        rest.is_empty()
+            || name
+                .char_indices()
+                .any(|(at, _)| name.get(at..).is_some_and(|tail| matches(rest, tail)))
     })
 }
 

@@ -25,12 +25,22 @@ impl<'c> Index<'c> {
     /// The libraries of one language.
     #[must_use]
     pub fn new(catalogue: &'c Catalogue, language: LanguageKind) -> Self {
-        let of_language = || catalogue.packages.iter().filter(move |package| package.language == language);
+        let of_language = || {
+            catalogue
+                .packages
+                .iter()
+                .filter(move |package| package.language == language)
+        };
         let aliases = of_language().flat_map(|package| {
-            package.aliases.iter().map(move |alias| (id_of(alias.as_bytes()), package))
+            package
+                .aliases
+                .iter()
+                .map(move |alias| (id_of(alias.as_bytes()), package))
         });
         Self {
-            packages: of_language().map(|package| (id_of(package.name.as_bytes()), package)).collect(),
+            packages: of_language()
+                .map(|package| (id_of(package.name.as_bytes()), package))
+                .collect(),
             aliases: aliases.collect(),
         }
     }
@@ -71,12 +81,18 @@ impl<'c> Index<'c> {
     ) {
         let words: Vec<(&str, u32)> = words(file, tokens);
         let from = words.first().is_some_and(|word| word.0 == "from");
-        let split = words.iter().position(|word| word.0 == "import").unwrap_or(0);
+        let split = words
+            .iter()
+            .position(|word| word.0 == "import")
+            .unwrap_or(0);
         let head = words.get(1..split).unwrap_or_default();
         let leaves = words.get(split + 1..).unwrap_or_default();
         for leaf in leaves.split(|word| word.0 == ",") {
-            let leaf: Vec<(&str, u32)> =
-                leaf.iter().filter(|word| !matches!(word.0, "(" | ")")).copied().collect();
+            let leaf: Vec<(&str, u32)> = leaf
+                .iter()
+                .filter(|word| !matches!(word.0, "(" | ")"))
+                .copied()
+                .collect();
             let bound = leaf.iter().position(|word| word.0 == "as");
             let path = leaf.get(..bound.unwrap_or(leaf.len())).unwrap_or_default();
             let Some(name) = bound.and_then(|at| leaf.get(at + 1)).or(if from {
@@ -86,7 +102,11 @@ impl<'c> Index<'c> {
             }) else {
                 continue;
             };
-            let full = if from { [head, path].concat() } else { path.to_vec() };
+            let full = if from {
+                [head, path].concat()
+            } else {
+                path.to_vec()
+            };
             let package = full.first().and_then(|first| self.packages.get(&first.1));
             match package {
                 // `import a.b` binds `a`.
@@ -94,7 +114,12 @@ impl<'c> Index<'c> {
                     names.insert(name.1, known(package, ""));
                 }
                 Some(package) => {
-                    let inside: Vec<&str> = full.iter().skip(1).map(|word| word.0).filter(|word| *word != ".").collect();
+                    let inside: Vec<&str> = full
+                        .iter()
+                        .skip(1)
+                        .map(|word| word.0)
+                        .filter(|word| *word != ".")
+                        .collect();
                     names.insert(name.1, known(package, &inside.join(".")));
                 }
                 None => {
@@ -107,14 +132,12 @@ impl<'c> Index<'c> {
     }
 
     /// `use a::b::{c, d as e};`, one level of braces after another.
-    fn rust_use(
-        &self,
-        file: &SourceFile,
-        tokens: &[Token],
-        names: &mut FxHashMap<u32, Known<'c>>,
-    ) {
+    fn rust_use(&self, file: &SourceFile, tokens: &[Token], names: &mut FxHashMap<u32, Known<'c>>) {
         let words = words(file, tokens);
-        let start = words.iter().position(|word| word.0 == "use").map_or(0, |at| at + 1);
+        let start = words
+            .iter()
+            .position(|word| word.0 == "use")
+            .map_or(0, |at| at + 1);
         let rest = words.get(start..).unwrap_or_default();
         let rest = if rest.first().is_some_and(|word| word.0 == "::") {
             rest.get(1..).unwrap_or_default()
@@ -134,7 +157,9 @@ impl<'c> Index<'c> {
                 "," | "}" | ";" => {
                     if let Some((name, id)) = last.take() {
                         let original = match rest.get(at.saturating_sub(2)) {
-                            Some(("as", _)) => rest.get(at.saturating_sub(3)).map_or(name, |word| word.0),
+                            Some(("as", _)) => {
+                                rest.get(at.saturating_sub(3)).map_or(name, |word| word.0)
+                            }
                             _ => name,
                         };
                         let inside = [path.as_slice(), &[original]].concat().join("::");
@@ -168,7 +193,8 @@ fn words<'f>(file: &'f SourceFile, tokens: &[Token]) -> Vec<(&'f str, u32)> {
 fn statement_end(file: &SourceFile, start: usize) -> usize {
     let rest = file.tokens.get(start + 1..).unwrap_or_default();
     let more = rest.iter().position(|token| {
-        !token.has(marks::IMPORT) || (token.has(marks::STATEMENT) && token.class == TokenClass::Keyword)
+        !token.has(marks::IMPORT)
+            || (token.has(marks::STATEMENT) && token.class == TokenClass::Keyword)
     });
     start + 1 + more.unwrap_or(rest.len())
 }

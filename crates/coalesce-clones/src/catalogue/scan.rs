@@ -108,7 +108,9 @@ fn calls(file: &SourceFile, index: &Index<'_>) -> Vec<Call> {
         let free = token.class == TokenClass::Word && !token.has(marks::IMPORT);
         if free && token.has(marks::ATTRIBUTE) {
             let name = format!(".{}", token.span().of(&file.text).unwrap_or(""));
-            let call = packages.iter().find_map(|package| Some((package, package.role(&name)?)));
+            let call = packages
+                .iter()
+                .find_map(|package| Some((package, package.role(&name)?)));
             if let Some((package, role)) = call {
                 found.push(call_at(at, &package.name, role));
             }
@@ -140,12 +142,17 @@ fn chain(file: &SourceFile, start: usize, known: &Known<'_>) -> (String, usize) 
     let mut name = known.inside.clone();
     let word = |at: usize| {
         let token = file.tokens.get(at);
-        token.and_then(|token| token.span().of(&file.text)).unwrap_or("")
+        token
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
     };
     let mut at = start + 1;
     loop {
         let is_next = word(at) == separator
-            && file.tokens.get(at + 1).is_some_and(|token| token.class == TokenClass::Word);
+            && file
+                .tokens
+                .get(at + 1)
+                .is_some_and(|token| token.class == TokenClass::Word);
         if is_next {
             if !name.is_empty() {
                 name.push_str(separator);
@@ -170,40 +177,61 @@ fn uses(corpus: &Corpus, calls: &[Vec<Call>]) -> Vec<RoleUse> {
             let key = (call.package.as_str(), call.role);
             counts.entry(key).or_insert((0, call.token)).0 += 1;
         }
-        uses.extend(counts.into_iter().map(|((package, role), (count, token))| RoleUse {
-            file: u32::try_from(at).unwrap_or(u32::MAX),
-            package: package.to_owned(),
-            role,
-            count,
-            line: line_of(file, token),
-        }));
+        uses.extend(
+            counts
+                .into_iter()
+                .map(|((package, role), (count, token))| RoleUse {
+                    file: u32::try_from(at).unwrap_or(u32::MAX),
+                    package: package.to_owned(),
+                    role,
+                    count,
+                    line: line_of(file, token),
+                }),
+        );
     }
     uses
 }
 
 fn line_of(file: &SourceFile, token: u32) -> u32 {
-    let start = file.tokens.get(token as usize).map_or(0, |token| token.start);
-    let before = file.text.as_bytes().get(..start as usize).unwrap_or_default();
+    let start = file
+        .tokens
+        .get(token as usize)
+        .map_or(0, |token| token.start);
+    let before = file
+        .text
+        .as_bytes()
+        .get(..start as usize)
+        .unwrap_or_default();
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
 }
 
 /// Entries with a call in them, and guarded imports of a library.
 fn entries(corpus: &Corpus, calls: &[Vec<Call>]) -> FxHashSet<u32> {
     let has_call = |(_, entry): &(usize, &crate::corpus::Entry)| {
-        let calls = calls.get(entry.file as usize).map(Vec::as_slice).unwrap_or_default();
+        let calls = calls
+            .get(entry.file as usize)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let unit = corpus.unit(entry);
         let from = calls.partition_point(|call| call.token < unit.first);
         calls.get(from).is_some_and(|call| call.token < unit.end)
     };
     let entries = corpus.entries.iter().enumerate().filter(has_call);
-    entries.map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+    entries
+        .map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX))
+        .collect()
 }
 
 fn idioms(corpus: &Corpus, catalogue: &Catalogue, calls: &[Vec<Call>]) -> Vec<Idiom> {
     let packages: FxHashMap<u32, &str> = catalogue
         .packages
         .iter()
-        .map(|package| (crate::source::id_of(package.name.as_bytes()), package.name.as_str()))
+        .map(|package| {
+            (
+                crate::source::id_of(package.name.as_bytes()),
+                package.name.as_str(),
+            )
+        })
         .collect();
     let mut found: BTreeMap<(String, String), BTreeSet<Place>> = BTreeMap::new();
     for (at, (file, calls)) in corpus.files.iter().zip(calls).enumerate() {
@@ -248,7 +276,10 @@ fn matching(
     if !fits || unit.line_count() > rule.most_lines {
         return none;
     }
-    if rule.language.is_some_and(|language| language != file.language) {
+    if rule
+        .language
+        .is_some_and(|language| language != file.language)
+    {
         return none;
     }
     if rule.unit == IdiomUnit::GuardedImport {
@@ -258,7 +289,10 @@ fn matching(
         return none;
     }
     let from = calls.partition_point(|call| call.token < unit.first);
-    let inside = calls.iter().skip(from).take_while(|call| call.token < unit.end);
+    let inside = calls
+        .iter()
+        .skip(from)
+        .take_while(|call| call.token < unit.end);
     let wanted = inside.filter(|call| rule.roles.contains(&call.role));
     wanted.map(|call| call.package.clone()).collect()
 }
@@ -266,17 +300,33 @@ fn matching(
 /// The libraries that a `try` imports before its first `except`, if it also binds a flag.
 fn guarded(file: &SourceFile, unit: &Unit, packages: &FxHashMap<u32, &str>) -> BTreeSet<String> {
     let tokens = file.tokens_of(unit);
-    let word = |at: usize| tokens.get(at).and_then(|token| token.span().of(&file.text)).unwrap_or("");
-    let end = (0..tokens.len()).find(|at| word(*at) == "except").unwrap_or(tokens.len());
-    let is_root = |at: usize| matches!(word(at.wrapping_sub(1)), "import" | "from") || word(at.wrapping_sub(1)) == ",";
-    let flags = (0..tokens.len()).any(|at| word(at) == "=" && matches!(word(at + 1), "True" | "False" | "None"));
-    let answers = (0..tokens.len()).any(|at| word(at) == "return" && matches!(word(at + 1), "True" | "False"));
+    let word = |at: usize| {
+        tokens
+            .get(at)
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
+    };
+    let end = (0..tokens.len())
+        .find(|at| word(*at) == "except")
+        .unwrap_or(tokens.len());
+    let is_root = |at: usize| {
+        matches!(word(at.wrapping_sub(1)), "import" | "from") || word(at.wrapping_sub(1)) == ","
+    };
+    let flags = (0..tokens.len())
+        .any(|at| word(at) == "=" && matches!(word(at + 1), "True" | "False" | "None"));
+    let answers = (0..tokens.len())
+        .any(|at| word(at) == "return" && matches!(word(at + 1), "True" | "False"));
     if !flags && !answers {
         return BTreeSet::new();
     }
-    let imported = (0..end).filter(|at| is_root(*at)).filter_map(|at| tokens.get(at));
+    let imported = (0..end)
+        .filter(|at| is_root(*at))
+        .filter_map(|at| tokens.get(at));
     let imported = imported.filter(|token| token.has(marks::IMPORT));
-    imported.filter_map(|token| packages.get(&token.id)).map(|name| (*name).to_owned()).collect()
+    imported
+        .filter_map(|token| packages.get(&token.id))
+        .map(|name| (*name).to_owned())
+        .collect()
 }
 
 fn is_named(rule: &IdiomRule, file: &SourceFile, unit: &Unit) -> bool {
@@ -290,14 +340,23 @@ fn is_named(rule: &IdiomRule, file: &SourceFile, unit: &Unit) -> bool {
 
 fn has_keywords(rule: &IdiomRule, file: &SourceFile, unit: &Unit) -> bool {
     let body = file.body_of(unit);
-    let word = |at: usize| body.get(at).and_then(|token| token.span().of(&file.text)).unwrap_or("");
+    let word = |at: usize| {
+        body.get(at)
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
+    };
     let present = |wanted: &str| (0..body.len()).any(|at| word(at) == wanted);
     let all = rule.keywords.iter().all(|wanted| present(wanted));
     let truth = |at: usize| matches!(word(at), "True" | "False" | "true" | "false");
     let answers = || {
         let told = (0..body.len()).any(truth);
-        let head = file.tokens.get(unit.first as usize..unit.body as usize).unwrap_or_default();
-        let typed = head.iter().any(|token| token.span().of(&file.text) == Some("bool"));
+        let head = file
+            .tokens
+            .get(unit.first as usize..unit.body as usize)
+            .unwrap_or_default();
+        let typed = head
+            .iter()
+            .any(|token| token.span().of(&file.text) == Some("bool"));
         told || typed
     };
     all && (!rule.answers || answers())

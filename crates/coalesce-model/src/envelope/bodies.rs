@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    DuplicateEntry, Files, GpuLines, Range, RoleEntry, StubEntry, Verify,
-};
+use super::{DuplicateEntry, Files, GpuLines, Range, RoleEntry, StubEntry, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath,

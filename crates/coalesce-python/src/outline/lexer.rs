@@ -235,8 +235,25 @@ impl Lexer<'_> {
         let two = [first, self.byte(1)];
         let pair = matches!(
             &two,
-            b"==" | b"!=" | b"<=" | b">=" | b"->" | b":=" | b"**" | b"//" | b"<<" | b">>"
-                | b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"&=" | b"|=" | b"^=" | b"@="
+            b"=="
+                | b"!="
+                | b"<="
+                | b">="
+                | b"->"
+                | b":="
+                | b"**"
+                | b"//"
+                | b"<<"
+                | b">>"
+                | b"+="
+                | b"-="
+                | b"*="
+                | b"/="
+                | b"%="
+                | b"&="
+                | b"|="
+                | b"^="
+                | b"@="
         );
         self.at += 1 + usize::from(pair);
         TokenClass::Punct
@@ -252,7 +269,10 @@ const fn is_word(byte: u8) -> bool {
 fn is_keyword(word: &[u8]) -> bool {
     match word.len() {
         2 => matches!(word, b"if" | b"in" | b"is" | b"as" | b"or"),
-        3 => matches!(word, b"def" | b"for" | b"not" | b"and" | b"try" | b"del" | b"cls"),
+        3 => matches!(
+            word,
+            b"def" | b"for" | b"not" | b"and" | b"try" | b"del" | b"cls"
+        ),
         4 => matches!(
             word,
             b"self" | b"None" | b"True" | b"else" | b"elif" | b"from" | b"with" | b"pass"
@@ -261,7 +281,10 @@ fn is_keyword(word: &[u8]) -> bool {
             word,
             b"False" | b"raise" | b"class" | b"while" | b"break" | b"yield" | b"async" | b"await"
         ),
-        6 => matches!(word, b"return" | b"import" | b"except" | b"lambda" | b"global" | b"assert"),
+        6 => matches!(
+            word,
+            b"return" | b"import" | b"except" | b"lambda" | b"global" | b"assert"
+        ),
         7 => word == b"finally",
         8 => matches!(word, b"continue" | b"nonlocal"),
         _ => false,

@@ -123,7 +123,10 @@ fn variables<'t>(
         if token.has(marks::STATEMENT) {
             targets(text, body.get(at..).unwrap_or_default(), names);
         }
-        let next = || body.get(at + 1).filter(|next| next.class == TokenClass::Word);
+        let next = || {
+            body.get(at + 1)
+                .filter(|next| next.class == TokenClass::Word)
+        };
         match word(text, token) {
             "for" => {
                 let bound = body.get(at + 1..).unwrap_or_default().iter();

@@ -192,7 +192,10 @@ impl Builder<'_> {
 
     fn define(&mut self, line: &Line, keyword: u32, end: u32) {
         let is_class = self.word(keyword) == "class";
-        let parent = self.open.last().and_then(|open| self.units.get(open.unit as usize));
+        let parent = self
+            .open
+            .last()
+            .and_then(|open| self.units.get(open.unit as usize));
         let in_class = parent.is_some_and(|parent| parent.kind == UnitKind::Class);
         let kind = match (is_class, in_class) {
             (true, _) => UnitKind::Class,
@@ -231,7 +234,13 @@ impl Builder<'_> {
     }
 
     fn block(&mut self, line: &Line, kind: UnitKind) {
-        let unit = self.unit(kind, ByteSpan::empty(0), line.first, line.first, line.number);
+        let unit = self.unit(
+            kind,
+            ByteSpan::empty(0),
+            line.first,
+            line.first,
+            line.number,
+        );
         self.open.push(Open {
             unit,
             indent: line.indent,

@@ -77,7 +77,9 @@ fn parameters<'t>(
     let mut depth = 0usize;
     for at in start.unwrap_or(head.len())..head.len() {
         let declares = head.get(at + 1).is_some_and(|next| word(text, next) == ":");
-        let Some(token) = head.get_mut(at) else { return };
+        let Some(token) = head.get_mut(at) else {
+            return;
+        };
         let own = word(text, token);
         match own {
             "(" | "[" => depth += 1,
@@ -113,9 +115,8 @@ fn variables<'t>(
             "|" if opens_closure(text, body, at) => bind(text, rest, &["|"], names),
             "=>" => {
                 let arm = body.get(at.saturating_sub(PATTERN)..at).unwrap_or_default();
-                let starts = |token: &OutlineToken| {
-                    matches!(word(text, token), "{" | "}" | ";" | "=>")
-                };
+                let starts =
+                    |token: &OutlineToken| matches!(word(text, token), "{" | "}" | ";" | "=>");
                 let from = arm.iter().rposition(starts).map_or(0, |at| at + 1);
                 let pattern = arm.get(from..).unwrap_or_default();
                 let end = pattern
@@ -132,7 +133,10 @@ fn variables<'t>(
 fn opens_closure(text: &str, body: &[OutlineToken], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| body.get(before));
     let before = before.map_or("", |token| word(text, token));
-    matches!(before, "(" | "," | "=" | "move" | "return" | "{" | "=>" | ":")
+    matches!(
+        before,
+        "(" | "," | "=" | "move" | "return" | "{" | "=>" | ":"
+    )
 }
 
 /// The names of a pattern that ends before one of `ends`.

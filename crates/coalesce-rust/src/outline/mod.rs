@@ -58,8 +58,20 @@ fn is_pair(text: &str, span: ByteSpan) -> bool {
     matches!(
         span.of(text),
         Some(
-            "::" | "->" | "=>" | "==" | "!=" | "<=" | ">=" | "&&" | "||" | ".." | "+=" | "-="
-                | "*=" | "/=" | "..="
+            "::" | "->"
+                | "=>"
+                | "=="
+                | "!="
+                | "<="
+                | ">="
+                | "&&"
+                | "||"
+                | ".."
+                | "+="
+                | "-="
+                | "*="
+                | "/="
+                | "..="
         )
     )
 }
@@ -70,8 +82,14 @@ fn class(text: &str, token: &Token) -> TokenClass {
         TokenKind::Ident => TokenClass::Word,
         TokenKind::Lifetime => TokenClass::Keyword,
         TokenKind::Text { content } => {
-            let spaced = content.of(text).is_some_and(|content| content.contains(' '));
-            if spaced { TokenClass::Prose } else { TokenClass::Key }
+            let spaced = content
+                .of(text)
+                .is_some_and(|content| content.contains(' '));
+            if spaced {
+                TokenClass::Prose
+            } else {
+                TokenClass::Key
+            }
         }
         TokenKind::Literal => TokenClass::Number,
         TokenKind::Punct(_) | TokenKind::Open(_) | TokenKind::Close(_) => TokenClass::Punct,
@@ -80,7 +98,11 @@ fn class(text: &str, token: &Token) -> TokenClass {
 
 /// `#[doc = "…"]` says what a comment says.
 fn without_doc_attributes(text: &str, tokens: Vec<OutlineToken>) -> Vec<OutlineToken> {
-    let word = |at: usize| tokens.get(at).and_then(|token: &OutlineToken| token.span.of(text));
+    let word = |at: usize| {
+        tokens
+            .get(at)
+            .and_then(|token: &OutlineToken| token.span.of(text))
+    };
     let is_doc = |at: usize| {
         word(at) == Some("#")
             && word(at + 1) == Some("[")
@@ -106,11 +128,45 @@ fn without_doc_attributes(text: &str, tokens: Vec<OutlineToken>) -> Vec<OutlineT
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "as" | "async" | "await" | "break" | "const" | "continue" | "crate" | "dyn" | "else"
-            | "enum" | "extern" | "false" | "fn" | "for" | "if" | "impl" | "in" | "let" | "loop"
-            | "match" | "mod" | "move" | "mut" | "pub" | "ref" | "return" | "self" | "Self"
-            | "static" | "struct" | "super" | "trait" | "true" | "type" | "union" | "unsafe"
-            | "use" | "where" | "while" | "yield"
+        "as" | "async"
+            | "await"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "fn"
+            | "for"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "Self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "type"
+            | "union"
+            | "unsafe"
+            | "use"
+            | "where"
+            | "while"
+            | "yield"
     )
 }
 
@@ -135,7 +191,9 @@ struct Builder<'t> {
 impl Builder<'_> {
     fn word(&self, at: u32) -> &str {
         let token = self.tokens.get(at as usize);
-        token.and_then(|token| token.span.of(self.text)).unwrap_or("")
+        token
+            .and_then(|token| token.span.of(self.text))
+            .unwrap_or("")
     }
 
     fn count(&self) -> u32 {
@@ -143,7 +201,10 @@ impl Builder<'_> {
     }
 
     fn line(&self, token: u32) -> u32 {
-        let start = self.tokens.get(token as usize).map(|token| token.span.start);
+        let start = self
+            .tokens
+            .get(token as usize)
+            .map(|token| token.span.start);
         start.map_or(1, |start| self.lines.line_number(start))
     }
 
@@ -271,12 +332,18 @@ impl Builder<'_> {
     }
 
     fn in_type(&self) -> bool {
-        let around = self.open.last().and_then(|open| self.units.get(open.unit as usize));
+        let around = self
+            .open
+            .last()
+            .and_then(|open| self.units.get(open.unit as usize));
         around.is_some_and(|unit| matches!(unit.kind, UnitKind::Impl | UnitKind::Class))
     }
 
     fn at_module(&self) -> bool {
-        let around = self.open.last().and_then(|open| self.units.get(open.unit as usize));
+        let around = self
+            .open
+            .last()
+            .and_then(|open| self.units.get(open.unit as usize));
         around.is_some_and(|unit| unit.kind == UnitKind::Module)
     }
 
@@ -289,9 +356,7 @@ impl Builder<'_> {
                 "{" | "where" | ";" => break,
                 "<" => angles += 1,
                 ">" => angles -= 1,
-                _ if angles == 0
-                    && token.is_some_and(|token| token.class == TokenClass::Word) =>
-                {
+                _ if angles == 0 && token.is_some_and(|token| token.class == TokenClass::Word) => {
                     name = place;
                 }
                 _ => {}

@@ -39,11 +39,15 @@ impl Copies {
     /// # Errors
     /// When a glob is malformed, or a baseline cannot be read or written.
     pub fn find(session: &Session, arguments: &cli::Audit) -> anyhow::Result<Self> {
-        let baseline = arguments.baseline.as_ref().map(|path| -> anyhow::Result<Baseline> {
-            let text = named_files::read(path)?;
-            let parsed = Baseline::parse(&text);
-            Ok(parsed.map_err(|error| Failure::config(format!("{}: {error}", path.display())))?)
-        });
+        let baseline = arguments
+            .baseline
+            .as_ref()
+            .map(|path| -> anyhow::Result<Baseline> {
+                let text = named_files::read(path)?;
+                let parsed = Baseline::parse(&text);
+                Ok(parsed
+                    .map_err(|error| Failure::config(format!("{}: {error}", path.display())))?)
+            });
         let baseline = baseline.transpose()?;
         session.progress.stage("looking for duplicates");
         let filter = filter(session, arguments)?;
@@ -61,7 +65,8 @@ impl Copies {
     pub fn findings(&self, session: &Session) -> Vec<Finding> {
         let duplicates = self.report.duplicates.iter().enumerate();
         let told = duplicates.filter(|(at, _)| self.is_new(*at) != Some(false));
-        told.filter_map(|(at, class)| finding(session, class, self.is_new(at))).collect()
+        told.filter_map(|(at, class)| finding(session, class, self.is_new(at)))
+            .collect()
     }
 
     fn is_new(&self, at: usize) -> Option<bool> {
@@ -77,7 +82,8 @@ impl Copies {
         body.roles = roles(&body.modules, &report.roles);
         let entries = report.duplicates.into_iter();
         body.duplicates = entries.map(|class| entry(class, known.next())).collect();
-        let plain = |list: Vec<Duplicate>| list.into_iter().map(|class| entry(class, None)).collect();
+        let plain =
+            |list: Vec<Duplicate>| list.into_iter().map(|class| entry(class, None)).collect();
         body.siblings = plain(report.siblings);
         body.idioms = plain(report.idioms);
         body.gpu_lines = GpuLines {
@@ -113,7 +119,10 @@ fn sources<L: Language>(
     filter: &PathFilter,
     part: &crate::session::Part<L>,
 ) -> Vec<SourceFile> {
-    let files = part.files.par_iter().filter(|(path, _)| filter.passes(path));
+    let files = part
+        .files
+        .par_iter()
+        .filter(|(path, _)| filter.passes(path));
     let source = |(path, _): &(TreePath, _)| {
         // Of a stub file and its module only one runs.
         if path.extension() == Some("pyi") {
@@ -121,7 +130,12 @@ fn sources<L: Language>(
         }
         let text = session.tree.text(path)?;
         let outline = part.language.outline(path, &text)?;
-        Some(SourceFile::new(path.clone(), part.language.kind(), text, &outline))
+        Some(SourceFile::new(
+            path.clone(),
+            part.language.kind(),
+            text,
+            &outline,
+        ))
     };
     files.filter_map(source).collect()
 }
@@ -144,7 +158,11 @@ fn finding(session: &Session, class: &Duplicate, new: Option<bool>) -> Option<Fi
     let start = LineIndex::new(&text).line_start(first.lines.0)?;
     Some(Finding {
         code: codes::DUPLICATES,
-        severity: if new == Some(true) { Severity::Warning } else { Severity::Note },
+        severity: if new == Some(true) {
+            Severity::Warning
+        } else {
+            Severity::Note
+        },
         path: first.path.clone(),
         span: Some(ByteSpan::empty(start)),
         message: format!("{what}: {}", named.join(", ")),
@@ -153,7 +171,11 @@ fn finding(session: &Session, class: &Duplicate, new: Option<bool>) -> Option<Fi
 }
 
 fn copies(count: usize) -> String {
-    if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
+    if count == 1 {
+        "1 copy".to_owned()
+    } else {
+        format!("{count} copies")
+    }
 }
 
 fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
@@ -233,7 +255,10 @@ fn roles(modules: &[ModuleEntry], uses: &[FileRole]) -> Vec<RoleEntry> {
         .collect();
     let mut by_file: BTreeMap<(&TreePath, LanguageKind), Vec<&FileRole>> = BTreeMap::new();
     for used in uses {
-        by_file.entry((&used.path, used.language)).or_default().push(used);
+        by_file
+            .entry((&used.path, used.language))
+            .or_default()
+            .push(used);
     }
     let entry = |((path, language), uses): ((&TreePath, LanguageKind), Vec<&FileRole>)| {
         let mut packages: Vec<String> = uses.iter().map(|used| used.package.clone()).collect();
@@ -244,16 +269,17 @@ fn roles(modules: &[ModuleEntry], uses: &[FileRole]) -> Vec<RoleEntry> {
             let count = counts.entry(used.role).or_insert((0, u32::MAX));
             *count = (count.0 + used.count, count.1.min(used.line));
         }
-        let count = |(role, (count, line)): (coalesce_clones::catalogue::Role, (u32, u32))| {
-            RoleCount {
+        let count =
+            |(role, (count, line)): (coalesce_clones::catalogue::Role, (u32, u32))| RoleCount {
                 role: role.as_str().to_owned(),
                 count,
                 line,
-            }
-        };
+            };
         RoleEntry {
             path: path.clone(),
-            module: names.get(path).map_or_else(|| path.to_string(), |name| (*name).to_owned()),
+            module: names
+                .get(path)
+                .map_or_else(|| path.to_string(), |name| (*name).to_owned()),
             language,
             packages,
             roles: counts.into_iter().map(count).collect(),
