@@ -12,6 +12,16 @@ use crate::source::{SourceFile, Token, Unit};
 const KEY: u32 = 0x9e37_79b9;
 const NUMBER: u32 = 0x85eb_ca6b;
 
+/// A name, key or number, and how much it says that two units share it: little for what is
+/// everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted {
+    /// Its hash.
+    pub id: u32,
+    /// Its weight.
+    pub weight: f32,
+}
+
 /// A unit of the corpus that is compared as text: a function, a method or a block.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -24,9 +34,9 @@ pub struct Entry {
     /// Hash of its body as it is written, messages included.
     pub literal: u64,
     /// Distinct names, keys and numbers of the body that are not local, sorted.
-    pub features: Vec<u32>,
+    pub features: Vec<Weighted>,
     /// Distinct local names, sorted.
-    pub locals: Vec<u32>,
+    pub locals: Vec<Weighted>,
     /// Distinct names of parameters, sorted.
     pub parameters: Vec<u32>,
     /// Tokens of the body.
@@ -43,12 +53,8 @@ pub struct Corpus {
     pub files: Vec<SourceFile>,
     /// Functions, methods and blocks, by file and place.
     pub entries: Vec<Entry>,
-    /// In how many entries a feature occurs.
-    features: Counts,
     /// How many functions have a name.
     names: Counts,
-    /// The weight of a feature by the number of entries that have it.
-    weights: Vec<f32>,
 }
 
 /// The weight of what is in most entries.
@@ -61,32 +67,19 @@ impl Corpus {
     #[must_use]
     pub fn new(mut files: Vec<SourceFile>) -> Self {
         files.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let entries: Vec<Entry> = files
+        let mut entries: Vec<Entry> = files
             .par_iter()
             .enumerate()
             .flat_map_iter(|(at, file)| entries_of(u32::try_from(at).unwrap_or(u32::MAX), file))
             .collect();
-        let total = entries
-            .iter()
-            .map(|entry| entry.features.len() + entry.locals.len())
-            .sum();
-        let mut features = Counts::new(total);
         let mut names = Counts::new(entries.len());
-        for entry in &entries {
-            for feature in entry.features.iter().chain(&entry.locals) {
-                features.add(*feature);
-            }
-            if let Some(unit) = unit_of(&files, entry) {
-                names.add(unit.name);
-            }
+        for unit in entries.iter().filter_map(|entry| unit_of(&files, entry)) {
+            names.add(unit.name);
         }
-        let all = entries.len().max(2) as f32;
-        let weight = |count: usize| (all / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
+        weigh(&mut entries);
         Self {
-            weights: (0..=WEIGHED).map(weight).collect(),
             files,
             entries,
-            features,
             names,
         }
     }
@@ -117,19 +110,32 @@ impl Corpus {
         self.file(entry).language
     }
 
-    /// How much it says that two units share this feature: 0 for what is everywhere.
-    #[must_use]
-    pub fn weight(&self, feature: u32) -> f32 {
-        let count = self.features.get(feature) as usize;
-        let known = self.weights.get(count.min(self.weights.len() - 1));
-        known.copied().unwrap_or(COMMON_WEIGHT)
-    }
-
     /// How many functions and methods have this name.
     #[must_use]
     pub fn name_count(&self, name: u32) -> u32 {
         self.names.get(name)
     }
+}
+
+/// Gives each feature the weight that its rarity asks for.
+fn weigh(entries: &mut [Entry]) {
+    let all = |entry: &Entry| entry.features.len() + entry.locals.len();
+    let mut counts = Counts::new(entries.iter().map(all).sum());
+    for feature in entries
+        .iter()
+        .flat_map(|entry| entry.features.iter().chain(&entry.locals))
+    {
+        counts.add(feature.id);
+    }
+    let units = entries.len().max(2) as f32;
+    let weight = |count: usize| (units / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
+    let weights: Vec<f32> = (0..=WEIGHED).map(weight).collect();
+    entries.par_iter_mut().for_each(|entry| {
+        for feature in entry.features.iter_mut().chain(&mut entry.locals) {
+            let count = (counts.get(feature.id) as usize).min(WEIGHED);
+            feature.weight = weights.get(count).copied().unwrap_or(COMMON_WEIGHT);
+        }
+    });
 }
 
 fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
@@ -196,8 +202,15 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     for list in [&mut features, &mut locals, &mut parameters] {
         list.sort_unstable();
         list.dedup();
-        list.shrink_to_fit();
     }
+    let unweighted = |list: &[u32]| -> Vec<Weighted> {
+        list.iter()
+            .map(|id| Weighted {
+                id: *id,
+                weight: 0.0,
+            })
+            .collect()
+    };
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body),
@@ -206,8 +219,8 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         unit: unit_at,
         exact: exact.finish(),
         literal: literal.finish(),
-        features,
-        locals,
+        features: unweighted(&features),
+        locals: unweighted(&locals),
         parameters,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     }

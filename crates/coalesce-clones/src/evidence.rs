@@ -1,12 +1,18 @@
 //! What two units have in common, in numbers, and what they do not.
 
+use std::cmp::Ordering;
+
 use coalesce_model::UnitKind;
 
 use crate::{
-    corpus::{Corpus, Entry},
+    corpus::{Corpus, Entry, Weighted},
     grams::{Pair, Runs},
     lcs::Lcs,
+    verdict,
 };
+
+/// Units of one name beyond which the name is everybody's.
+const NAMESAKES: u32 = 24;
 
 /// What a comparison of two units found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,11 +44,40 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// The same with the runs that both have.
+    /// What names and sizes alone say, without local names, runs and alignment.
     #[must_use]
-    pub fn with_runs(self, runs: &Runs, pair: Pair) -> Self {
+    pub fn of_names(corpus: &Corpus, pair: Pair) -> Option<Self> {
+        let a = corpus.entries.get(pair.0 as usize)?;
+        let b = corpus.entries.get(pair.1 as usize)?;
+        let (unit_a, unit_b) = (corpus.unit(a), corpus.unit(b));
+        let name_count = corpus.name_count(unit_a.name);
+        let mut evidence = Self {
+            sizes: (a.size.min(b.size), a.size.max(b.size)),
+            same_file: a.file == b.file,
+            forwards: a.forwards && b.forwards,
+            methods: unit_a.kind == UnitKind::Method && unit_b.kind == UnitKind::Method,
+            name_count,
+            same_name: unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES,
+            ..Self::default()
+        };
+        if evidence.same_name || verdict::is_of_a_size(&evidence) || verdict::is_long(&evidence) {
+            (evidence.shared, evidence.only.0, evidence.only.1) = overlap(&a.features, &b.features);
+        }
+        Some(evidence)
+    }
+
+    /// The same with local names, parameters and the runs that both have.
+    #[must_use]
+    pub fn with_runs(self, corpus: &Corpus, runs: &Runs, pair: Pair) -> Self {
+        let entry = |at: u32| corpus.entries.get(at as usize);
+        let (Some(a), Some(b)) = (entry(pair.0), entry(pair.1)) else {
+            return self;
+        };
+        let locals = overlap(&a.locals, &b.locals);
         Self {
             runs: runs.shared(pair.0, pair.1),
+            locals: (locals.0, locals.0 + locals.1.min(locals.2)),
+            parameters: overlap_count(&a.parameters, &b.parameters),
             ..self
         }
     }
@@ -50,40 +85,14 @@ impl Evidence {
     /// Compares two entries, of which names were compared already.
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
-        let mut evidence = self;
         let blind = |entry: &Entry| -> Vec<u32> {
             corpus.body(entry).iter().map(crate::Token::blind).collect()
         };
         let common = lcs.length(&blind(a), &blind(b));
-        evidence.common = u32::try_from(common).unwrap_or(u32::MAX);
-        evidence
-    }
-
-    /// What names and sizes alone say, without runs and alignment.
-    #[must_use]
-    pub fn of_names(corpus: &Corpus, pair: Pair) -> Option<Self> {
-        let a = corpus.entries.get(pair.0 as usize)?;
-        let b = corpus.entries.get(pair.1 as usize)?;
-        let features = overlap(corpus, &a.features, &b.features);
-        let locals = overlap(corpus, &a.locals, &b.locals);
-        let parameters = overlap_count(&a.parameters, &b.parameters);
-        let (name_a, name_b) = (corpus.unit(a).name, corpus.unit(b).name);
-        Some(Self {
-            runs: (0, 0),
-            same_file: a.file == b.file,
-            common: 0,
-            sizes: (a.size.min(b.size), a.size.max(b.size)),
-            shared: features.0,
-            only: (features.1, features.2),
-            locals: (locals.0, locals.0 + locals.1.min(locals.2)),
-            parameters,
-            forwards: a.forwards && b.forwards,
-            methods: [a, b]
-                .iter()
-                .all(|entry| corpus.unit(entry).kind == UnitKind::Method),
-            name_count: corpus.name_count(name_a),
-            same_name: name_a == name_b && name_a != 0 && corpus.name_count(name_a) <= 24,
-        })
+        Self {
+            common: u32::try_from(common).unwrap_or(u32::MAX),
+            ..self
+        }
     }
 
     /// Common tokens of all, 0 to 1.
@@ -136,31 +145,31 @@ impl Evidence {
 }
 
 /// Weights of what is in both, only in the first, only in the second; lists are sorted.
-fn overlap(corpus: &Corpus, a: &[u32], b: &[u32]) -> (f32, f32, f32) {
+fn overlap(a: &[Weighted], b: &[Weighted]) -> (f32, f32, f32) {
     let (mut both, mut only_a, mut only_b) = (0.0, 0.0, 0.0);
-    let (mut left, mut right) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        match (left.peek(), right.peek()) {
-            (Some(x), Some(y)) if x == y => {
-                both += corpus.weight(**x);
-                left.next();
-                right.next();
+    let (mut left, mut right) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(left), b.get(right)) {
+        match x.id.cmp(&y.id) {
+            Ordering::Equal => {
+                both += x.weight;
+                left += 1;
+                right += 1;
             }
-            (Some(x), Some(y)) if x < y => {
-                only_a += corpus.weight(**x);
-                left.next();
+            Ordering::Less => {
+                only_a += x.weight;
+                left += 1;
             }
-            (Some(x), None) => {
-                only_a += corpus.weight(**x);
-                left.next();
+            Ordering::Greater => {
+                only_b += y.weight;
+                right += 1;
             }
-            (_, Some(y)) => {
-                only_b += corpus.weight(**y);
-                right.next();
-            }
-            (None, None) => return (both, only_a, only_b),
         }
     }
+    let rest = |list: &[Weighted], from: usize| -> f32 {
+        let rest = list.get(from..).unwrap_or_default();
+        rest.iter().map(|feature| feature.weight).sum()
+    };
+    (both, only_a + rest(a, left), only_b + rest(b, right))
 }
 
 /// The share of `a` and `b` that is in both; 1 when both are empty.

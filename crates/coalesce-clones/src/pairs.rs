@@ -93,7 +93,7 @@ fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     if entry.work < minimum.tokens || unit.line_count() < minimum.lines {
         return false;
     }
-    let weights = entry.features.iter().map(|feature| corpus.weight(*feature));
+    let weights = entry.features.iter().map(|feature| feature.weight);
     weights.sum::<f32>() >= DISTINCTIVE
 }
 
@@ -124,7 +124,7 @@ pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> O
     if !verdict::is_possible(&names) {
         return None;
     }
-    let with_runs = names.with_runs(runs, pair);
+    let with_runs = names.with_runs(corpus, runs, pair);
     if !verdict::is_likely(&with_runs) {
         return None;
     }

@@ -156,6 +156,8 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     report.duplicates.extend(writer.classes(&duplicates));
     report.siblings = writer.classes(&siblings);
     report.idioms = writer.idioms(&gpu.idioms);
+    let idioms = &report.idioms;
+    report.duplicates.retain(|class| !is_said(class, idioms));
     report.duplicates.extend(report.idioms.iter().cloned());
     report.allowed = writer.allowed;
     report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
@@ -292,8 +294,13 @@ impl Writer<'_> {
             let entry = corpus.entries.get(*at as usize)?;
             Some((*at, corpus.file(entry), corpus.unit(entry)))
         });
-        let (kept, allowed): (Vec<_>, Vec<_>) =
+        let (mut kept, allowed): (Vec<_>, Vec<_>) =
             units.partition(|(_, file, unit)| !is_allowed(file, unit));
+        let places: Vec<Member> = kept
+            .iter()
+            .map(|(_, file, unit)| member(file, unit))
+            .collect();
+        kept.retain(|(_, file, unit)| !is_part(&file.path, unit.lines, &places));
         let (_, first_file, first) = kept.first()?;
         let told = kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && !class.sibling;
         let places: Vec<(&SourceFile, &Unit)> =
@@ -412,13 +419,15 @@ impl Writer<'_> {
                 .filter(|(file, unit, _)| !is_allowed(file, unit))
                 .collect();
             let (file, _, _) = places.first()?;
-            let members: Vec<Member> = places
+            let all: Vec<Member> = places
                 .iter()
                 .map(|(file, unit, lines)| Member {
                     lines: *lines,
                     ..member(file, unit)
                 })
                 .collect();
+            let mut members = all.clone();
+            members.retain(|member| !is_part(&member.path, member.lines, &all));
             let lines = members
                 .iter()
                 .map(|member| member.lines.1 - member.lines.0 + 1);
@@ -437,6 +446,20 @@ impl Writer<'_> {
         });
         found.collect()
     }
+}
+
+/// Whether lines are a part of a listed member; the whole of it does not count.
+fn is_part(path: &TreePath, lines: (u32, u32), members: &[Member]) -> bool {
+    members.iter().any(|member| {
+        let around = member.lines;
+        member.path == *path && around != lines && around.0 <= lines.0 && lines.1 <= around.1
+    })
+}
+
+/// Whether an idiom says all that a class of blocks says.
+fn is_said(class: &Duplicate, idioms: &[Duplicate]) -> bool {
+    let says = |idiom: &Duplicate| class.members.iter().all(|own| idiom.members.contains(own));
+    class.kind == Kind::Block && idioms.iter().any(says)
 }
 
 /// Whether a comment allows a unit, or one around it, to be a copy.

@@ -50,7 +50,7 @@ pub fn is_possible(evidence: &Evidence) -> bool {
         return true;
     }
     let shape = is_of_a_size(evidence) && evidence.alike() >= 0.2;
-    shape || (evidence.sizes.0 >= CONTAINED_TOKENS && evidence.contained() >= 0.85)
+    shape || (is_long(evidence) && evidence.contained() >= 0.85)
 }
 
 /// The same going by runs as well.
@@ -62,8 +62,15 @@ pub fn is_likely(evidence: &Evidence) -> bool {
     shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
 }
 
+/// Whether the smaller one is large enough to be looked for inside of another.
+#[must_use]
+pub const fn is_long(evidence: &Evidence) -> bool {
+    evidence.sizes.0 >= CONTAINED_TOKENS
+}
+
 /// Whether the sizes allow a similarity of seven tenths.
-const fn is_of_a_size(evidence: &Evidence) -> bool {
+#[must_use]
+pub const fn is_of_a_size(evidence: &Evidence) -> bool {
     let (small, large) = evidence.sizes;
     20 * small >= 7 * (small + large)
 }
@@ -87,7 +94,7 @@ fn is_copy(evidence: &Evidence) -> bool {
 
 /// Whether one stands inside the other as it is.
 fn is_inside(evidence: &Evidence) -> bool {
-    evidence.sizes.0 >= CONTAINED_TOKENS
+    is_long(evidence)
         && !evidence.is_repetitive()
         && evidence.containment() >= 0.85
         && evidence.run_containment() >= 0.7

@@ -125,17 +125,7 @@ fn audit() -> Envelope {
             kind: StubKind::Forwarder,
             importers: Vec::new(),
         }],
-        roles: vec![RoleEntry {
-            path: path("lidar/core/gpu.py"),
-            module: "lidar.core.gpu".into(),
-            language: LanguageKind::Python,
-            packages: vec!["cupy".into()],
-            roles: vec![RoleCount {
-                role: "detect".into(),
-                count: 2,
-                line: 7,
-            }],
-        }],
+        roles: vec![role()],
         gpu_lines: GpuLines {
             total: 120,
             duplicate: 30,
@@ -156,6 +146,20 @@ fn audit() -> Envelope {
         reason: "declared by [tool.setuptools] in pyproject.toml".into(),
     }];
     envelope
+}
+
+fn role() -> RoleEntry {
+    RoleEntry {
+        path: path("lidar/core/gpu.py"),
+        module: "lidar.core.gpu".into(),
+        language: LanguageKind::Python,
+        packages: vec!["cupy".into()],
+        roles: vec![RoleCount {
+            role: "detect".into(),
+            count: 2,
+            line: 7,
+        }],
+    }
 }
 
 fn duplicate() -> DuplicateEntry {
