@@ -38,13 +38,15 @@ pub mod codes {
     pub const STALE_GUARD: Code = Code("stale-guarded-import");
     /// A module without definitions.
     pub const EMPTY_STUB: Code = Code("empty-stub");
+    /// Copies of each other, where one would do.
+    pub const DUPLICATES: Code = Code("duplicates");
     /// A manifest that cannot be followed.
     pub const MANIFEST: Code = Code("manifest");
     /// A change that would break something.
     pub const UNSAFE_CHANGE: Code = Code("unsafe-change");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 10] = [
+    pub const ALL: [Code; 11] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -53,6 +55,7 @@ pub mod codes {
         IMPORT_CYCLE,
         STALE_GUARD,
         EMPTY_STUB,
+        DUPLICATES,
         MANIFEST,
         UNSAFE_CHANGE,
     ];

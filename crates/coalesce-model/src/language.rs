@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference,
-    Rewrite, Root, Texts, TreePath,
+    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
+    Reference, Rewrite, Root, Texts, TreePath,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -15,6 +15,21 @@ use crate::{
 pub struct Settings {
     /// Python import roots, instead of those that would be found.
     pub python_roots: Option<Vec<TreePath>>,
+    /// What counts as a duplicate.
+    pub duplicates: DuplicateSettings,
+}
+
+/// What `coalesce.toml` says about duplicates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateSettings {
+    /// Lines that a unit must have.
+    pub min_lines: Option<u32>,
+    /// Tokens that the body of a unit must have.
+    pub min_tokens: Option<u32>,
+    /// Globs of files that are looked at; all when there is none.
+    pub include: Vec<String>,
+    /// Globs of files that are not looked at.
+    pub exclude: Vec<String>,
 }
 
 /// One language: facts of a file, and the way from all facts to a graph.
@@ -36,6 +51,10 @@ pub trait Language: Sync {
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// The tokens and units of one file, for comparing; `None` for project files. One pass of a
+    /// lexer, which never fails: what is not finished ends with the text.
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline>;
 
     /// Where and why a text of this language does not parse, by the full parser. Asked of every
     /// edited text before anything is written; `None` for project files.

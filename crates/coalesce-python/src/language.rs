@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts, TreePath,
     language::RewriteOptions,
 };
 
@@ -13,7 +13,7 @@ use crate::{
     extract,
     facts::PythonFacts,
     graph::{Entity, PythonGraph},
-    order, references, retire, rewrite,
+    order, outline, references, retire, rewrite,
 };
 
 /// The Python language.
@@ -37,6 +37,11 @@ impl Language for Python {
 
     fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {
         extract::facts(path, text)
+    }
+
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        let source = matches!(path.extension(), Some("py" | "pyi"));
+        source.then(|| outline::outline(text))
     }
 
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {

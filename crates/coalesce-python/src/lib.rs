@@ -11,6 +11,7 @@ pub mod graph;
 mod language;
 mod names;
 mod order;
+mod outline;
 mod project;
 mod project_edit;
 mod references;

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts, TreePath,
     language::RewriteOptions,
 };
 
 use crate::{
     discover,
     facts::{self, Facts},
-    references,
+    outline, references,
     resolve::{self, Res, World},
     retire, rewrite,
 };
@@ -43,6 +43,10 @@ impl Language for Rust {
             return Facts::Manifest(Box::new(discover::manifest_facts(text)));
         }
         Facts::Source(Box::new(facts::source_facts(text)))
+    }
+
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        (path.extension() == Some("rs")).then(|| outline::outline(text))
     }
 
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {

@@ -8,6 +8,7 @@ pub mod discover;
 pub mod facts;
 mod graph;
 mod lexer;
+mod outline;
 mod references;
 pub mod resolve;
 mod retire;

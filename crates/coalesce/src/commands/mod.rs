@@ -8,6 +8,7 @@ mod audit;
 mod check;
 #[cfg(feature = "devices")]
 mod devices;
+mod duplicates;
 mod emit;
 mod migrate;
 mod plan;
