@@ -20,6 +20,7 @@ mod macros;
 mod mapping;
 mod members;
 mod mentions;
+mod mixed;
 mod packages;
 mod place;
 mod public;
@@ -61,13 +62,7 @@ pub(crate) fn rewrite(
     match items.count() {
         0 => modules(graph, changes, texts),
         of if of == changes.len() => items::rewrite(graph, changes, texts),
-        _ => LanguagePlan {
-            refusals: vec![mapping::refusal(
-                TreePath::root(),
-                "modules and items of Rust do not move in one migration: write two".to_owned(),
-            )],
-            ..LanguagePlan::default()
-        },
+        _ => mixed::rewrite(graph, changes, texts),
     }
 }
 
