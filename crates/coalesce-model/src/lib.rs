@@ -25,7 +25,7 @@ pub use change::{Change, ChangeKind, ShimRequest, Subject};
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;
-pub use language::{FoundItem, ItemPlace, Language, LanguageGraph, Settings};
+pub use language::{FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings};
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
 pub use path::{PathError, TreePath};
 pub use plan::{FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety};

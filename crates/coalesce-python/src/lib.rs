@@ -15,6 +15,7 @@ mod project;
 mod project_edit;
 mod references;
 mod retire;
+mod retire_items;
 mod rewrite;
 mod roots;
 mod shim;
