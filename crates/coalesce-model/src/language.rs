@@ -89,6 +89,19 @@ pub struct RewriteOptions {
     pub way: usize,
 }
 
+/// The shim of one item, in a module that goes on being one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemShim {
+    /// The full old name of the item.
+    pub name: String,
+    /// The module that has the shim.
+    pub module: String,
+    /// Its file.
+    pub path: TreePath,
+    /// Id of the manifest that has made it.
+    pub manifest: String,
+}
+
 /// What stands at the name of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemPlace {
@@ -179,6 +192,25 @@ pub trait LanguageGraph: Send + Sync {
     /// What it takes to remove shims: their files go, and what declares them. `shims` are paths of
     /// modules of [`crate::ModuleKind::Shim`]. Who still uses them is the caller's business.
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan;
+
+    /// The shims of single items that stand in modules of their own right. None where the language
+    /// has no such shims.
+    fn item_shims(&self) -> Vec<ItemShim> {
+        Vec::new()
+    }
+
+    /// Who names an item by the name that its shim keeps, outside of the module with the shim.
+    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        let _ = (name, texts);
+        Vec::new()
+    }
+
+    /// What it takes to remove the shims of the items of these names. Who still uses them is the
+    /// caller's business.
+    fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+        let _ = (names, texts);
+        LanguagePlan::default()
+    }
 
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.

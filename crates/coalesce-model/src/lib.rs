@@ -26,7 +26,9 @@ pub use change::{Change, ChangeKind, ShimRequest, Subject};
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;
-pub use language::{DuplicateSettings, FoundItem, ItemPlace, Language, LanguageGraph, Settings};
+pub use language::{
+    DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
+};
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts, TreePath,
-    language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
+    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
+    Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     extract,
     facts::PythonFacts,
     graph::{Entity, PythonGraph},
-    order, outline, references, retire, rewrite,
+    order, outline, references, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -125,6 +125,18 @@ impl LanguageGraph for PythonGraph {
 
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
         retire::retire(shims, texts)
+    }
+
+    fn item_shims(&self) -> Vec<ItemShim> {
+        retire_items::all(self)
+    }
+
+    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        retire_items::references(self, name, texts)
+    }
+
+    fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+        retire_items::retire(self, names, texts)
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {

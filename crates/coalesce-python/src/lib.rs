@@ -16,6 +16,7 @@ mod project;
 mod project_edit;
 mod references;
 mod retire;
+mod retire_items;
 mod rewrite;
 mod roots;
 mod shim;

@@ -10,7 +10,7 @@ mod file;
 mod imports;
 mod items;
 mod lazy;
-mod list;
+pub(crate) mod list;
 mod lost;
 mod mapping;
 mod paths;

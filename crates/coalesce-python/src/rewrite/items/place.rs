@@ -439,7 +439,7 @@ impl Placing<'_, '_> {
         let node = self.nodes.of(&moved.parent);
         let risky = spans.iter().all(program) || self.loads.reaches(node, source.module, &own);
         let inner = local(&source.outline, &spans, &line)
-            .filter(|_| risky && !eager && !(self.way.in_place && !spans.iter().all(program)));
+            .filter(|_| risky && !eager && (!self.way.in_place || spans.iter().all(program)));
         let there = self
             .way
             .in_place
