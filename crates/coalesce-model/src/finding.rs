@@ -42,9 +42,13 @@ pub mod codes {
     pub const MANIFEST: Code = Code("manifest");
     /// A change that would break something.
     pub const UNSAFE_CHANGE: Code = Code("unsafe-change");
+    /// A check of the project that fails on the planned tree and passes on the tree as it is.
+    pub const NEW_FAILURE: Code = Code("new-failure");
+    /// A check that fails once the shims of the plan are away.
+    pub const FAILS_WITHOUT_SHIM: Code = Code("fails-without-shim");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 10] = [
+    pub const ALL: [Code; 12] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -55,6 +59,8 @@ pub mod codes {
         EMPTY_STUB,
         MANIFEST,
         UNSAFE_CHANGE,
+        NEW_FAILURE,
+        FAILS_WITHOUT_SHIM,
     ];
 }
 
