@@ -295,6 +295,10 @@ fn verify() -> Verify {
         remembered: state == TreeState::Before,
     };
     let failure = |state, line, cause| VerifyFailure {
+        code: match state {
+            TreeState::ShimsHidden => codes::FAILS_WITHOUT_SHIM,
+            _ => codes::NEW_FAILURE,
+        },
         state,
         subject: "lib `lidar`".into(),
         message: "error[E0433]: cannot find `gpu`\n  --> src/lib.rs:3:5\n\n\u{1b}[2J".into(),

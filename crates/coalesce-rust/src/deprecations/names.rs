@@ -1,6 +1,6 @@
 //! Which old names a planned tree keeps, as another crate says them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Texts, TreePath};
 use syn::{parse::Parser as _, spanned::Spanned as _};
@@ -160,8 +160,13 @@ impl Reader<'_> {
                 inner.extend(module_conditions(self.world, child));
                 at = child;
             }
-            let own = self.item_conditions(at, last);
-            found.insert(home.named(name, inner.into_iter().chain(own), false));
+            let definitions = self.definitions(at, last);
+            let own = joined(&definitions);
+            // A re-export of what was deprecated all along warns by itself.
+            let warns = !definitions.is_empty() && definitions.iter().all(|one| one.deprecated);
+            let parts: Vec<String> = name.split("::").map(written).collect();
+            let conditions = inner.into_iter().chain(own);
+            found.insert(home.named(&parts.join("::"), conditions, warns));
         }
     }
 
@@ -174,9 +179,8 @@ impl Reader<'_> {
             .copied()
     }
 
-    /// The conditions on the definition that a name of a module leads to; none where one of several
-    /// definitions has none.
-    fn item_conditions(&self, module: ModuleId, name: &str) -> Vec<String> {
+    /// The definitions that a name of a module leads to.
+    fn definitions(&self, module: ModuleId, name: &str) -> Vec<Definition> {
         let names = &self.world.names;
         let bindings = names.get(name).and_then(|sym| {
             let space = self.world.space(module)?;
@@ -189,35 +193,44 @@ impl Reader<'_> {
                 Res::Item(item) => self.world.items.get(item.index()),
                 _ => None,
             });
-        let mut all: BTreeMap<(FileId, u32), Vec<String>> = BTreeMap::new();
-        for (file, at) in items.flat_map(|item| &item.definitions) {
-            let found = self.definition_conditions(*file, *at);
-            all.insert((*file, *at), found.unwrap_or_default());
-        }
-        if all.values().any(Vec::is_empty) {
-            return Vec::new();
-        }
-        let each: Vec<String> = all
-            .values()
-            .map(|list| match list.as_slice() {
-                [one] => one.clone(),
-                several => format!("all({})", several.join(", ")),
+        let places: BTreeSet<(FileId, u32)> =
+            items.flat_map(|item| item.definitions.clone()).collect();
+        let found = places.into_iter().filter_map(|(file, at)| {
+            let item = self.world.facts(file)?.items.get(at as usize)?;
+            let text = self.texts.text(&self.world.files.get(file.index())?.path)?;
+            let head = ByteSpan::new(item.span.start, item.signature.start);
+            let head = head.of(&text)?;
+            Some(Definition {
+                conditions: conditions(head),
+                deprecated: head.contains("#[deprecated"),
             })
-            .collect();
-        match each.as_slice() {
-            [] | [_] => each,
-            several => vec![format!("any({})", several.join(", "))],
-        }
+        });
+        found.collect()
     }
+}
 
-    fn definition_conditions(&self, file: FileId, at: u32) -> Option<Vec<String>> {
-        let item = self.world.facts(file)?.items.get(at as usize)?;
-        if !item.conditional {
-            return None;
+/// What stands on a definition.
+struct Definition {
+    conditions: Vec<String>,
+    deprecated: bool,
+}
+
+/// When one of several definitions is there: none where one of them always is.
+fn joined(definitions: &[Definition]) -> Option<String> {
+    if definitions.iter().any(|one| one.conditions.is_empty()) {
+        return None;
+    }
+    let all = |one: &Definition| match one.conditions.as_slice() {
+        [one] => one.clone(),
+        several => format!("all({})", several.join(", ")),
+    };
+    match definitions {
+        [] => None,
+        [one] => Some(all(one)),
+        several => {
+            let each: Vec<String> = several.iter().map(all).collect();
+            Some(format!("any({})", each.join(", ")))
         }
-        let text = self.texts.text(&self.world.files.get(file.index())?.path)?;
-        let head = ByteSpan::new(item.span.start, item.signature.start);
-        Some(conditions(head.of(&text)?))
     }
 }
 

@@ -115,16 +115,17 @@ impl<'a> Placing<'a> {
         own.extend(self.inherited(leaving, declaration, &text));
         self.note(leaving, declaration, &source.path);
         let list = self.edits.entry(source.path.clone()).or_default();
-        if Structure::is_in_place(self.mapping, leaving.module) {
-            list.extend(own);
+        list.extend(own);
+        let shim = self.shims.declarations.get(&leaving.module);
+        // One that stays declares itself under its new name; its shim needs a declaration, too.
+        if shim.is_none() && Structure::is_in_place(self.mapping, leaving.module) {
             return;
         }
-        list.extend(own);
         let inside = |edit: &Edit| declaration.span.contains(edit.span);
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
-        match self.shims.declarations.get(&leaving.module) {
+        match shim {
             Some(attribute) => list.extend(shim_edits(facts, declaration, &text, attribute)),
             None => list.push(Edit::delete(lines::removal(&text, declaration.span))),
         }
