@@ -124,17 +124,17 @@ fn tree_package(
 ) -> Option<Wanted> {
     let world = mapping.world;
     let target = mapping.package_after(world.crates.get(of.index())?.package);
-    // A line that named a library which goes into that one will name it.
-    let leads = |directory: &TreePath| {
-        let found = world
-            .packages
-            .iter()
-            .position(|known| known.directory == *directory);
-        found.is_some_and(|found| mapping.package_after(found) == target)
+    // A line that named a library which goes into that one will name it, in the table where it stands.
+    let leads = |known: &ResolvedDependency| {
+        let directory = known.directory.as_ref();
+        let mut packages = world.packages.iter();
+        let at = packages.position(|package| directory == Some(&package.directory));
+        at.is_some_and(|at| {
+            let arrives = at != target && mapping.package_after(at) == target;
+            arrives || (at == target && sees(kind, known.kind))
+        })
     };
-    let mut known = brought(mapping, package);
-    let known =
-        known.any(|known| known.directory.as_ref().is_some_and(leads) && sees(kind, known.kind));
+    let known = brought(mapping, package).any(leads);
     (target != package && !known).then_some(Wanted::Tree { package: target })
 }
 

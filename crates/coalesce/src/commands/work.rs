@@ -1,6 +1,9 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::{
     Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
@@ -65,6 +68,8 @@ pub fn work_out(
         worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
         let links = moved_links(session, &worked.assembled.operations);
         worked.assembled.refusals.extend(links);
+        let led = led_to(session, &worked.assembled.operations);
+        worked.assembled.refusals.extend(led);
         let left = left_links(session, &mut worked.assembled.operations);
         worked.assembled.notes.extend(left);
         worked
@@ -138,6 +143,34 @@ fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
             span: None,
             message: "it would have to move, and is no plain file".to_owned(),
             help: Some("move or remove the link by hand first".to_owned()),
+        })
+        .collect()
+}
+
+/// Sources that leave their place while a link of the same name stands elsewhere: links are not read,
+/// so one that leads there would lead nowhere.
+fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let files = session.tree.files();
+    let links: BTreeMap<&str, &TreePath> = files
+        .iter()
+        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
+        .map(|file| (file.path.file_name(), &file.path))
+        .collect();
+    let left = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { from: path, .. } | Operation::Delete { path } => Some(path),
+        _ => None,
+    });
+    left.filter(|path| path.extension() == Some("rs"))
+        .filter_map(|path| {
+            let link = links.get(path.file_name())?;
+            (*link != path && links.values().all(|other| *other != path)).then(|| Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Error,
+                path: path.clone(),
+                span: None,
+                message: format!("it would leave its place, and the link {link} may lead to it"),
+                help: Some("put a file in the place of the link first".to_owned()),
+            })
         })
         .collect()
 }
