@@ -71,7 +71,11 @@ pub fn work_out(
         let led = led_to(session, &worked.assembled.operations);
         worked.assembled.refusals.extend(led);
         let left = left_links(session, &mut worked.assembled.operations);
-        worked.assembled.notes.extend(left);
+        let (refused, noted): (Vec<Finding>, Vec<Finding>) = left
+            .into_iter()
+            .partition(|finding| finding.severity == Severity::Error);
+        worked.assembled.refusals.extend(refused);
+        worked.assembled.notes.extend(noted);
         worked
             .assembled
             .refusals
@@ -175,7 +179,8 @@ fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
         .collect()
 }
 
-/// Links in a folder that goes: they stay, since nothing is done to what is no plain file.
+/// Links in a folder that goes: they stay, since nothing is done to what is no plain file. Where a
+/// workspace takes every folder of a pattern for a member, one without a manifest must not stay.
 fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding> {
     let files = session.tree.files();
     let odd: BTreeSet<&TreePath> = files
@@ -188,7 +193,11 @@ fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding
         Operation::Delete { path } if odd.contains(path) => {
             left.push(Finding {
                 code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
+                severity: if by_pattern(session, path) {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                },
                 path: path.clone(),
                 span: None,
                 message: "its folder goes, and this stays: it is no plain file".to_owned(),
@@ -199,6 +208,24 @@ fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding
         _ => true,
     });
     left
+}
+
+/// Whether a workspace around a path has members by a pattern.
+fn by_pattern(session: &Session, path: &TreePath) -> bool {
+    let mut at = path.parent();
+    while let Some(here) = at {
+        let text = here
+            .join("Cargo.toml")
+            .ok()
+            .and_then(|manifest| session.tree.text(&manifest));
+        let members = text.as_deref().and_then(|text| text.split_once("members"));
+        let list = members.and_then(|(_, rest)| rest.split_once(']'));
+        if list.is_some_and(|(list, _)| list.contains('*')) {
+            return true;
+        }
+        at = here.parent();
+    }
+    false
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.
