@@ -15,6 +15,7 @@ use toml_edit::Item;
 use super::{
     layout, lines,
     mapping::{Mapping, refusal},
+    packages,
     place::Place,
     sight::{Needs, Purpose, Subject, conditions_at},
 };
@@ -410,11 +411,9 @@ fn tree_line(
     table: &str,
 ) -> Option<Line> {
     let (user, target) = (world.packages.get(package)?, world.packages.get(of)?);
-    let mut at = Some(user.directory.clone());
-    let mut text = None;
-    while let Some(here) = at {
-        let manifest = here.join("Cargo.toml").ok()?;
-        let shared = texts.text(&manifest).is_some_and(|text| {
+    let shared = packages::workspace_of(texts, &user.directory)
+        .and_then(|(manifest, _)| texts.text(&manifest))
+        .is_some_and(|text| {
             let known = crate::discover::manifest_facts(&text);
             known.dependencies.iter().any(|known| {
                 known.kind == DependencyKind::Workspace
@@ -422,12 +421,7 @@ fn tree_line(
                     && known.name == crate_name(&target.name)
             })
         });
-        if shared {
-            text = Some("{ workspace = true }".to_owned());
-            break;
-        }
-        at = here.parent();
-    }
+    let text = shared.then(|| "{ workspace = true }".to_owned());
     let text = text.unwrap_or_else(|| {
         let path = layout::relative(&user.directory, &target.directory);
         let version = world.packages.iter().find_map(|other| {

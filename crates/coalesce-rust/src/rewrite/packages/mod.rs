@@ -26,6 +26,7 @@ use coalesce_model::{Edit, Finding, Texts, TreePath};
 pub(super) use files::arrange;
 pub(super) use head::of_shim;
 pub(crate) use retire::{package_of, packages as retire};
+pub(super) use workspace::root as workspace_of;
 
 use super::{
     mapping::{Mapping, refusal},

@@ -216,6 +216,7 @@ fn line_for(
 ) -> Result<Entry, Wrong> {
     let mut new = line(merge, at)?;
     new.table.clone_from(&old.table);
+    new.braces = old.braces;
     let shared = shared_entry(merge, at, merge.library.package)?;
     let inherited = shared.filter(|_| old.is("workspace"));
     let plain = [inherited.as_ref(), Some(old)];
