@@ -41,6 +41,16 @@ pub trait Language: Sync {
     /// edited text before anything is written; `None` for project files.
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)>;
 
+    /// The facts of a text with its [`Language::syntax_problem`], for languages that parse once for
+    /// both.
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (Self::Facts, Option<(ByteSpan, String)>) {
+        (self.facts(path, text), self.syntax_problem(path, text))
+    }
+
     /// Resolves the facts of all claimed files, sorted by path, into one graph. `paths` is every
     /// file of the tree. Deterministic.
     fn resolve(
@@ -56,6 +66,8 @@ pub trait Language: Sync {
 pub struct RewriteOptions {
     /// Full names in prose (comments, docstrings, documents) change too.
     pub prose: bool,
+    /// Which of the ways that [`LanguageGraph::ways`] counts is taken, from 0.
+    pub way: usize,
 }
 
 /// What stands at the name of an item.
@@ -127,6 +139,13 @@ pub trait LanguageGraph: Send + Sync {
 
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
+
+    /// In how many ways the changes could be worked out: where the first one would break something,
+    /// the next may not.
+    fn ways(&self, changes: &[Change]) -> usize {
+        let _ = changes;
+        1
+    }
 
     /// Works the changes out. They are already checked: each `from` is a module of this graph or an
     /// item that one defines, a move's `to` is not (or leads to that item) and a replacement's `to`

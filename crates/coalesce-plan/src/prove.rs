@@ -11,6 +11,8 @@ use coalesce_model::{
     TreePath, change::renamed, finding::codes,
 };
 
+use rayon::prelude::*;
+
 use crate::{Operation, Overlay};
 
 /// What the comparison showed.
@@ -56,6 +58,20 @@ pub fn prove<L: Language>(
     proof
 }
 
+/// The planned tree, resolved.
+pub fn planned<L: Language>(
+    language: &L,
+    files: &[(TreePath, Arc<L::Facts>)],
+    operations: &[Operation],
+    settings: &Settings,
+    base: &dyn Texts,
+) -> L::Graph {
+    let overlay = Overlay::new(base, operations);
+    let mut proof = Proof::default();
+    let files = facts_after(language, files, &overlay, operations, base, &mut proof);
+    language.resolve(&files, overlay.paths(), settings)
+}
+
 /// The facts of the planned tree: those of unchanged files are shared.
 fn facts_after<L: Language>(
     language: &L,
@@ -77,39 +93,51 @@ fn facts_after<L: Language>(
         .iter()
         .filter(|(path, _)| overlay.exists(path) && !changed.contains(path));
     let mut result: Vec<_> = kept.cloned().collect();
-    for path in changed.into_iter().filter(|path| language.claims(path)) {
-        let Some(text) = overlay.text(path) else {
-            continue;
-        };
-        result.push((path.clone(), Arc::new(language.facts(path, &text))));
-        let Some((span, message)) = language.syntax_problem(path, &text) else {
-            continue;
-        };
-        let old = origin.get(path).copied().unwrap_or(path);
-        let parsed_before = base
-            .text(old)
-            .is_none_or(|text| language.syntax_problem(old, &text).is_none());
-        let message = format!("the edited file would not parse: {message}");
-        if parsed_before {
-            // The span is one of the planned text; the file as a whole is what can be pointed at.
-            proof
-                .refusals
-                .push(finding(Severity::Error, old, None, message));
-        } else {
-            let message = "does not parse; only its import statements were rewritten".to_owned();
-            proof.notes.push(Finding {
-                code: codes::SYNTAX_ERROR,
-                ..finding(
-                    Severity::Warning,
-                    old,
-                    (old == path).then_some(span),
-                    message,
-                )
-            });
+    let changed: Vec<&TreePath> = changed
+        .into_iter()
+        .filter(|path| language.claims(path))
+        .collect();
+    let read = changed.into_par_iter().filter_map(|path| {
+        let text = overlay.text(path)?;
+        let (facts, problem) = language.facts_and_problem(path, &text);
+        let problem = problem.map(|problem| {
+            let old = origin.get(path).copied().unwrap_or(path);
+            let text = base.text(old);
+            let parsed = text.is_none_or(|text| language.syntax_problem(old, &text).is_none());
+            (old, parsed, problem)
+        });
+        Some((path.clone(), Arc::new(facts), problem))
+    });
+    for (path, facts, problem) in read.collect::<Vec<_>>() {
+        if let Some((old, parsed, (span, message))) = problem {
+            unparsed(proof, old, (*old == path).then_some(span), parsed, &message);
         }
+        result.push((path, facts));
     }
     result.sort_by(|a, b| a.0.cmp(&b.0));
     result
+}
+
+/// A text of the planned tree that does not parse: refused where it did before.
+fn unparsed(
+    proof: &mut Proof,
+    old: &TreePath,
+    span: Option<coalesce_model::ByteSpan>,
+    parsed_before: bool,
+    message: &str,
+) {
+    if parsed_before {
+        // The span is one of the planned text; the file as a whole is what can be pointed at.
+        let message = format!("the edited file would not parse: {message}");
+        let refusal = finding(Severity::Error, old, None, message);
+        proof.refusals.push(refusal);
+    } else {
+        let message = "does not parse; only its import statements were rewritten".to_owned();
+        proof.notes.push(Finding {
+            code: codes::SYNTAX_ERROR,
+            ..finding(Severity::Warning, old, span, message)
+        });
+    }
 }
 
 fn finding(
@@ -164,20 +192,16 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     /// Every import that is unresolved after must have been so before, by the same name.
     fn imports(&self, proof: &mut Proof) {
         let unresolved = |import: &&Import| import.target == ImportTarget::Unresolved;
-        let known: BTreeSet<(&TreePath, &str)> = self
-            .before
-            .imports()
-            .iter()
-            .filter(unresolved)
-            .map(|import| (&import.path, import.name.as_str()))
-            .collect();
+        let mut known: BTreeMap<&TreePath, Vec<&str>> = BTreeMap::new();
+        for import in self.before.imports().iter().filter(unresolved) {
+            known.entry(&import.path).or_default().push(&import.name);
+        }
         let separator = self.before.language().separator();
         let known_after = |import: &Import| {
-            let old = self.path_before(&import.path);
-            known.iter().any(|(path, name)| {
-                *path == old
-                    && (*name == import.name
-                        || renamed(self.changes, separator, name).as_deref() == Some(&import.name))
+            let names = known.get(self.path_before(&import.path));
+            names.into_iter().flatten().any(|name| {
+                *name == import.name
+                    || renamed(self.changes, separator, name).as_deref() == Some(&import.name)
             })
         };
         for import in self.after.imports() {

@@ -5,9 +5,9 @@
 
 mod annotations;
 mod assignments;
+mod imports;
+mod parts;
 mod predicates;
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{
@@ -17,8 +17,11 @@ use ruff_python_ast::{
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::facts::{Content, FromPart, ImportStatement, Leaf, Spanned};
+use crate::facts::{Content, ImportStatement, Spanned};
 
+pub use parts::{
+    Binding, Called, Definition, DefinitionKind, Evaluated, Scope, StringLiteral, Use,
+};
 use predicates::{
     assigns_all, catches_import_error, is_logger, is_name, is_run_as_program, is_suppress,
     is_type_checking, is_warning, mentions_type_checking, stronger,
@@ -45,62 +48,8 @@ pub struct Analysis {
     pub syntax_error: Option<(ByteSpan, String)>,
     /// `importlib.import_module("…")` and its kin: the literal, and what stands around it.
     pub dynamic_imports: Vec<(Spanned, Guard, bool)>,
-}
-
-/// One scope.
-#[derive(Debug, Default)]
-pub struct Scope {
-    /// The scope around it.
-    pub parent: Option<usize>,
-    /// A class body: its names are not seen from the functions in it.
-    pub class: bool,
-    /// Names bound here.
-    pub bindings: BTreeMap<String, Vec<Binding>>,
-    /// Names declared `global`.
-    pub globals: BTreeSet<String>,
-    /// Names declared `nonlocal`.
-    pub nonlocals: BTreeSet<String>,
-}
-
-/// One binding of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Binding {
-    /// Place of the name.
-    pub span: ByteSpan,
-    /// The import statement and leaf that bind it, if that is what does.
-    pub import: Option<(usize, usize)>,
-    /// The use whose value it takes over unchanged: `b` in `a = b`.
-    pub value: Option<usize>,
-    /// It is made only when the file runs as a program: whoever imports it does not see it.
-    pub program: bool,
-}
-
-/// A name, and the attributes that follow it: `a.b.c`.
-#[derive(Debug)]
-pub struct Use {
-    /// Scope that it stands in.
-    pub scope: usize,
-    /// The name and the attributes, each with its place.
-    pub chain: Vec<Spanned>,
-    /// The name is assigned to or deleted, not read.
-    pub store: bool,
-    /// Evaluated with the module.
-    pub eager: bool,
-    /// It stands in a type, which need not be evaluated.
-    pub annotation: bool,
-    /// The last attribute of the chain is assigned to or deleted.
-    pub assigned: bool,
-}
-
-/// A string literal.
-#[derive(Debug)]
-pub struct StringLiteral {
-    /// The bytes between the quotes.
-    pub span: ByteSpan,
-    /// It is a docstring.
-    pub documentation: bool,
-    /// It stands where a type is expected: its text is code.
-    pub annotation: bool,
+    /// What module-level code defines: functions, classes and names that get a value.
+    pub definitions: Vec<Definition>,
 }
 
 impl Analysis {
@@ -135,6 +84,9 @@ impl Analysis {
             quoted: annotations,
             branches: 0,
             program: false,
+            called: Called::No,
+            evaluated: Evaluated::Always,
+            through: 0,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -216,6 +168,12 @@ struct Walker<'t> {
     branches: usize,
     /// Below `if __name__ == "__main__"`: nothing of it happens when the file is imported.
     program: bool,
+    /// What the call around does with what is walked.
+    called: Called,
+    /// Whether what is walked is evaluated.
+    evaluated: Evaluated,
+    /// Where the statement ends that binds what is walked.
+    through: u32,
 }
 
 impl<'t> Walker<'t> {
@@ -295,7 +253,7 @@ impl<'t> Walker<'t> {
         } else {
             self.scope
         };
-        let program = self.program;
+        let (program, through) = (self.program, self.through.max(span.start));
         if let Some(scope) = self.found.scopes.get_mut(scope) {
             scope
                 .bindings
@@ -306,6 +264,7 @@ impl<'t> Walker<'t> {
                     import,
                     value: None,
                     program,
+                    through,
                 });
         }
     }
@@ -313,6 +272,28 @@ impl<'t> Walker<'t> {
     fn bind_identifier(&mut self, name: &ast::Identifier) {
         let span = self.span(name);
         self.bind(name.as_str(), span, None);
+    }
+
+    fn decorators(&mut self, decorators: &'t [ast::Decorator]) {
+        let outer = std::mem::replace(&mut self.called, Called::Callee);
+        for decorator in decorators {
+            self.visit_decorator(decorator);
+        }
+        self.called = outer;
+    }
+
+    /// Notes what module-level code defines.
+    fn define(&mut self, name: &str, span: ByteSpan, kind: DefinitionKind) {
+        if self.scope == 0 && self.executed() {
+            let name = name.to_owned();
+            let hooks = false;
+            self.found.definitions.push(Definition {
+                name,
+                span,
+                kind,
+                hooks,
+            });
+        }
     }
 
     fn within(&mut self, class: bool, function: bool, walk: impl FnOnce(&mut Self)) {
@@ -323,12 +304,20 @@ impl<'t> Walker<'t> {
         });
         let outer = std::mem::replace(&mut self.scope, self.found.scopes.len() - 1);
         let guard = self.guard;
+        let through = std::mem::take(&mut self.through);
+        let called = self.called;
+        let evaluated = self.evaluated;
         if function {
+            self.evaluated = Evaluated::Always;
+            self.called = Called::No;
             self.depth += 1;
         }
         walk(self);
         self.depth -= usize::from(function);
         self.guard = guard;
+        self.called = called;
+        self.evaluated = evaluated;
+        self.through = through;
         self.scope = outer;
     }
 
@@ -337,75 +326,6 @@ impl<'t> Walker<'t> {
         self.guard = stronger(outer, guard);
         self.visit_body(body);
         self.guard = outer;
-    }
-
-    fn import(&mut self, from: Option<FromPart>, names: &[ast::Alias], range: TextRange) {
-        let statement = self.found.imports.len();
-        let mut leaves = Vec::with_capacity(names.len());
-        for alias in names {
-            let spanned = |name: &ast::Identifier| Spanned {
-                text: name.as_str().to_owned(),
-                span: shift(name.range, self.start),
-            };
-            let leaf = Leaf {
-                name: spanned(&alias.name),
-                alias: alias.asname.as_ref().map(spanned),
-                span: shift(alias.range, self.start),
-                line: 0,
-            };
-            leaves.push(leaf);
-        }
-        for (at, leaf) in leaves.iter().enumerate() {
-            if leaf.name.text != "*" {
-                let span = leaf
-                    .alias
-                    .as_ref()
-                    .map_or(leaf.name.span, |alias| alias.span);
-                self.bind(leaf.bound(), span, Some((statement, at)));
-            }
-        }
-        let import = ImportStatement {
-            span: shift(range, self.start),
-            from,
-            leaves,
-            eager: self.executed() && self.guard != Guard::TypeChecking,
-            top_level: self.scope == 0,
-            guard: self.guard,
-            conditional: self.branches > 0,
-        };
-        self.found.imports.push((import, self.scope));
-    }
-
-    /// Dots and module of a `from` part: the parser does not give the place of the dots.
-    fn module_part(&self, statement: &ast::StmtImportFrom) -> FromPart {
-        let whole = self.span(statement);
-        let after = whole.start as usize + "from".len();
-        let rest = self.text.get(after..).unwrap_or_default();
-        let blank = rest.len()
-            - rest
-                .trim_start_matches([' ', '\t', '\\', '\r', '\n', '\x0c'])
-                .len();
-        let start = u32::try_from(after + blank).unwrap_or(whole.start);
-        let dots = rest
-            .get(blank..)
-            .unwrap_or_default()
-            .chars()
-            .take_while(|c| matches!(c, '.' | ' ' | '\t'))
-            .collect::<String>();
-        let end = match &statement.module {
-            Some(module) => self.span(module).end,
-            None => start + u32::try_from(dots.trim_end().len()).unwrap_or(0),
-        };
-        let module = statement
-            .module
-            .as_ref()
-            .map(|module| module.as_str().to_owned())
-            .unwrap_or_default();
-        FromPart {
-            level: statement.level,
-            module,
-            span: ByteSpan::new(start.min(end), end),
-        }
     }
 
     /// The chain `a.b.c` that ends at this attribute, when it starts at a name.
@@ -446,9 +366,11 @@ impl<'t> Walker<'t> {
             scope,
             chain,
             store,
-            eager: self.executed(),
+            eager: self.executed() && self.guard != Guard::TypeChecking,
             annotation: self.annotation,
             assigned: false,
+            called: self.called,
+            evaluated: self.evaluated,
         });
     }
 
@@ -467,10 +389,30 @@ impl<'t> Walker<'t> {
     }
 
     fn function(&mut self, function: &'t ast::StmtFunctionDef) {
-        for decorator in &function.decorator_list {
-            self.visit_decorator(decorator);
-        }
+        self.decorators(&function.decorator_list);
+        self.define(
+            &function.name,
+            self.span(function),
+            DefinitionKind::Function,
+        );
         self.bind_identifier(&function.name);
+        let hook = matches!(
+            function.name.as_str(),
+            "__init_subclass__" | "__prepare__" | "__set_name__" | "__call__" | "__new__"
+        );
+        let in_class = self
+            .found
+            .scopes
+            .get(self.scope)
+            .is_some_and(|scope| scope.class);
+        if let Some(class) = self
+            .found
+            .definitions
+            .last_mut()
+            .filter(|_| in_class && hook)
+        {
+            class.hooks = true;
+        }
         if function.name.as_str() == "__getattr__" && self.scope == 0 {
             self.found.dynamic = true;
         }
@@ -509,12 +451,17 @@ impl<'t> Walker<'t> {
     }
 
     fn class(&mut self, class: &'t ast::StmtClassDef) {
-        for decorator in &class.decorator_list {
-            self.visit_decorator(decorator);
-        }
+        self.decorators(&class.decorator_list);
+        self.define(&class.name, self.span(class), DefinitionKind::Class);
         self.bind_identifier(&class.name);
         if let Some(arguments) = &class.arguments {
+            let meta = arguments.args.iter().any(|base| is_name(base, "type"));
+            if let Some(definition) = self.found.definitions.last_mut().filter(|_| meta) {
+                definition.hooks = true;
+            }
+            let outer = std::mem::replace(&mut self.called, Called::Base);
             self.visit_arguments(arguments);
+            self.called = outer;
         }
         self.within(true, false, |walker| {
             walker.documentation(&class.body);
@@ -614,10 +561,8 @@ impl<'t> Walker<'t> {
         }
         self.quoted_type(literal);
     }
-}
 
-impl<'t> Visitor<'t> for Walker<'t> {
-    fn visit_stmt(&mut self, statement: &'t Stmt) {
+    fn statement(&mut self, statement: &'t Stmt) {
         match statement {
             Stmt::Import(import) => self.import(None, &import.names, import.range),
             Stmt::ImportFrom(import) => {
@@ -655,13 +600,73 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 self.assign_all(&assign.value, true);
                 visitor::walk_stmt(self, statement);
             }
+            Stmt::AnnAssign(assign) => {
+                // The type of a local variable is nobody's business.
+                let local = self.depth > 0 && matches!(&*assign.target, Expr::Name(_));
+                let inner = if local {
+                    Evaluated::Never
+                } else {
+                    self.evaluated
+                };
+                let outer = std::mem::replace(&mut self.evaluated, inner);
+                self.visit_annotation(&assign.annotation);
+                self.evaluated = outer;
+                if let Some(value) = &assign.value {
+                    self.visit_expr(value);
+                    self.gets_value(&assign.target, statement);
+                }
+                self.visit_expr(&assign.target);
+            }
+            Stmt::For(each) => {
+                let outer = std::mem::replace(&mut self.called, Called::Callee);
+                self.visit_expr(&each.iter);
+                self.called = outer;
+                self.visit_expr(&each.target);
+                self.visit_body(&each.body);
+                self.visit_body(&each.orelse);
+            }
             _ => visitor::walk_stmt(self, statement),
+        }
+    }
+}
+
+impl<'t> Visitor<'t> for Walker<'t> {
+    fn visit_stmt(&mut self, statement: &'t Stmt) {
+        // Blocks bind as they go; what is one statement binds when it is through.
+        let through = match statement {
+            Stmt::Assign(_)
+            | Stmt::AnnAssign(_)
+            | Stmt::AugAssign(_)
+            | Stmt::Import(_)
+            | Stmt::ImportFrom(_)
+            | Stmt::FunctionDef(_)
+            | Stmt::ClassDef(_)
+            | Stmt::TypeAlias(_) => self.span(statement).end,
+            _ => 0,
+        };
+        let outer = std::mem::replace(&mut self.through, through);
+        self.statement(statement);
+        self.through = outer;
+    }
+
+    fn visit_with_item(&mut self, item: &'t ast::WithItem) {
+        let outer = std::mem::replace(&mut self.called, Called::Callee);
+        self.visit_expr(&item.context_expr);
+        self.called = outer;
+        if let Some(names) = &item.optional_vars {
+            self.visit_expr(names);
         }
     }
 
     fn visit_annotation(&mut self, annotation: &'t Expr) {
         let outer = std::mem::replace(&mut self.annotation, true);
+        let evaluated = match self.evaluated {
+            Evaluated::Never => Evaluated::Never,
+            _ => Evaluated::WithoutFuture,
+        };
+        let evaluated = std::mem::replace(&mut self.evaluated, evaluated);
         self.visit_expr(annotation);
+        self.evaluated = evaluated;
         self.annotation = outer;
     }
 

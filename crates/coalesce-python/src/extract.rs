@@ -5,6 +5,7 @@ use coalesce_model::{ByteSpan, LineIndex, TreePath};
 use crate::{
     analysis::Analysis,
     facts::{ImportStatement, Leaf, PythonFacts, Spanned},
+    flow::Flow,
     project,
 };
 
@@ -21,13 +22,14 @@ fn source(text: &str) -> PythonFacts {
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, &analysis);
-    imports.extend(analysis.imports.into_iter().map(|(import, _)| import));
+    imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
     // `import_module("a.b")` is an import of a module by a literal name.
     imports.extend(
         analysis
             .dynamic_imports
-            .into_iter()
+            .iter()
             .filter(|(name, ..)| is_dotted(&name.text) || is_identifier(&name.text))
+            .cloned()
             .map(|(name, guard, eager)| ImportStatement {
                 span: name.span,
                 from: None,
@@ -46,6 +48,7 @@ fn source(text: &str) -> PythonFacts {
                 conditional: false,
             }),
     );
+    let flow = Flow::new(&analysis, &imports);
     let lines = LineIndex::new(text);
     for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
         leaf.line = lines.line_number(leaf.name.span.start);
@@ -67,6 +70,7 @@ fn source(text: &str) -> PythonFacts {
         content: analysis.content,
         names,
         declared_roots: Vec::new(),
+        flow,
     }
 }
 

@@ -3,6 +3,8 @@
 use coalesce_model::{ByteSpan, Guard};
 use serde::{Deserialize, Serialize};
 
+use crate::flow::Flow;
+
 /// A text with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spanned {
@@ -38,6 +40,8 @@ pub struct PythonFacts {
     pub names: Vec<(Spanned, u32)>,
     /// Import roots that a project file declares, relative to its directory, with the reason.
     pub declared_roots: Vec<(String, String)>,
+    /// What executing the file and calling its definitions does, in order.
+    pub flow: Flow,
 }
 
 /// What a module consists of, as far as its kind depends on it.

@@ -24,7 +24,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 5;
+    const FACTS_VERSION: u32 = 6;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -42,6 +42,16 @@ impl Language for Python {
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {
         let source = matches!(path.extension(), Some("py" | "pyi"));
         source.then(|| Analysis::new(text).syntax_error).flatten()
+    }
+
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (PythonFacts, Option<(ByteSpan, String)>) {
+        let facts = self.facts(path, text);
+        let problem = facts.syntax_error.clone();
+        (facts, problem)
     }
 
     fn resolve(
@@ -95,6 +105,10 @@ impl LanguageGraph for PythonGraph {
         references::references(self, name, texts)
     }
 
+    fn ways(&self, changes: &[Change]) -> usize {
+        rewrite::ways(changes)
+    }
+
     fn rewrite(
         &self,
         changes: &[Change],
@@ -116,9 +130,9 @@ impl LanguageGraph for PythonGraph {
         &self,
         after: &Self,
         changes: &[Change],
-        before_texts: &dyn Texts,
-        after_texts: &dyn Texts,
+        _before_texts: &dyn Texts,
+        _after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        order::order_regressions(self, after, changes, before_texts, after_texts)
+        order::order_regressions(self, after, changes)
     }
 }

@@ -6,6 +6,7 @@
 pub mod analysis;
 mod extract;
 pub mod facts;
+mod flow;
 pub mod graph;
 mod language;
 mod names;

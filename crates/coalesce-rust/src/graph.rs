@@ -7,9 +7,9 @@ mod modules;
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemPlace, Language, LanguageGraph,
-    LanguageKind, LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts,
-    TreePath, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
+    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    language::RewriteOptions,
 };
 
 use crate::{
@@ -51,6 +51,20 @@ impl Language for Rust {
         } else {
             None
         }
+    }
+
+    fn facts_and_problem(
+        &self,
+        path: &TreePath,
+        text: &str,
+    ) -> (Facts, Option<(ByteSpan, String)>) {
+        let facts = self.facts(path, text);
+        let problem = match &facts {
+            Facts::Source(source) => source.problem.as_ref(),
+            Facts::Manifest(_) => None,
+        };
+        let problem = problem.map(|problem| (problem.span, problem.message.to_string()));
+        (facts, problem)
     }
 
     fn resolve(
@@ -148,17 +162,15 @@ impl LanguageGraph for RustGraph {
         !references::Wanted::of(&self.world, name).is_empty() || self.world.exports(name)
     }
 
-    /// Found, so that an entry that names one can be told that it is not moved.
     fn item(&self, name: &str) -> Option<FoundItem> {
         let (parent, _) = name.rsplit_once("::")?;
         let named = |wanted: &str| self.modules.iter().position(|module| module.name == wanted);
         let module = named(parent)?;
-        let place = ItemPlace::Defined;
-        (self.knows(name) && named(name).is_none()).then_some(FoundItem { module, place })
-    }
-
-    fn refuses_items(&self) -> Option<&'static str> {
-        Some("items of Rust are not moved yet")
+        let place = self
+            .world
+            .item_place(name)
+            .filter(|_| named(name).is_none())?;
+        Some(FoundItem { module, place })
     }
 
     fn is_taken(&self, name: &str) -> bool {

@@ -3,6 +3,7 @@
 //! Pure functions over text: nothing here reads a disk, starts a program, or runs anything of the
 //! tree; `Cargo.toml` files are parsed, never given to cargo.
 
+mod deprecations;
 pub mod discover;
 pub mod facts;
 mod graph;
@@ -13,5 +14,6 @@ mod retire;
 mod rewrite;
 mod shim;
 
+pub use deprecations::{Dependency, OldName, old_names, package};
 pub use facts::Facts;
 pub use graph::{Rust, RustGraph};

@@ -13,6 +13,8 @@ use syn::{spanned::Spanned, visit::Visit};
 pub(crate) struct Shim<'a> {
     /// The text that defines the items.
     pub text: &'a str,
+    /// The name of the one item of the text, where that is not the one at the new path.
+    pub defined_as: &'a str,
     /// `crate::new::path`
     pub inside: &'a str,
     /// `crate_name::new::path`, for the notes.
@@ -91,6 +93,15 @@ impl Writer<'_> {
         self.text.get(range).unwrap_or_default()
     }
 
+    /// The name by which the text defines what has the name `new` at the new path.
+    fn defined<'n>(&'n self, new: &'n str) -> &'n str {
+        if self.shim.defined_as.is_empty() {
+            new
+        } else {
+            self.shim.defined_as
+        }
+    }
+
     fn of(&self, kind: &syn::Type) -> &str {
         self.slice(kind.span().byte_range())
     }
@@ -99,7 +110,7 @@ impl Writer<'_> {
         let found: Vec<&syn::Item> = file
             .items
             .iter()
-            .filter(|item| named(item).is_some_and(|name| name == new))
+            .filter(|item| named(item).is_some_and(|name| name == self.defined(new)))
             .collect();
         let mut warns = !found.is_empty();
         let mut constructor = false;

@@ -170,6 +170,7 @@ impl Reader<'_> {
                 key: String::new(),
                 message: talk.clone(),
                 places: Vec::new(),
+                settled: false,
             });
         }
         let first = failures.first().map(|failure| failure.message.clone());
@@ -209,6 +210,7 @@ impl Reader<'_> {
             key: format!("{code} {}", message.message),
             message: rendered.trim_end().to_owned(),
             places,
+            settled: true,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::{
     cargo,
     error::{Error, ErrorKind},
     memory, program, python,
-    scratch::Scratch,
+    scratch::{Scratch, Wanted},
 };
 
 /// Bounds on every program.
@@ -91,6 +91,9 @@ pub struct Failure {
     pub message: String,
     /// Where, the nearest place first.
     pub places: Vec<Place>,
+    /// Whether it would fail so again: it follows from the files, not from how long something took
+    /// or what a test met.
+    pub settled: bool,
 }
 
 /// What a check has found.
@@ -107,18 +110,25 @@ pub struct Outcome {
     pub remembered: bool,
 }
 
+/// Is told how far a check is: done, of how many.
+pub type Watch<'w> = &'w (dyn Fn(usize, usize) + Sync);
+
 /// Runs checks on a scratch copy.
-#[derive(Debug)]
 pub struct Checker<'s> {
     scratch: &'s Scratch,
     limits: Limits,
+    watch: Watch<'s>,
 }
 
 impl<'s> Checker<'s> {
     /// Checks of this copy, each program within these limits.
     #[must_use]
-    pub const fn new(scratch: &'s Scratch, limits: Limits) -> Self {
-        Self { scratch, limits }
+    pub const fn new(scratch: &'s Scratch, limits: Limits, watch: Watch<'s>) -> Self {
+        Self {
+            scratch,
+            limits,
+            watch,
+        }
     }
 
     /// Runs a check on the copy as it is now.
@@ -147,23 +157,44 @@ impl<'s> Checker<'s> {
                 roots,
                 modules,
                 changed,
-            } => python::imports(self.scratch, roots, modules, changed, self.limits),
+            } => {
+                let task = python::Imports {
+                    roots,
+                    modules,
+                    changed,
+                };
+                python::imports(self.scratch, &task, self.limits, self.watch)
+            }
             Check::Tests { roots, paths } => python::tests(self.scratch, roots, paths, self.limits),
             Check::Command { text } => self.command(text),
         }
     }
 
-    /// Runs a check on the tree that everything is compared with. What passed for the very same
-    /// files is remembered, unless `anew`.
+    /// What the check has found before for these very files, which need not be in the copy.
+    ///
+    /// # Errors
+    /// When a tool that has to be asked for its version is missing, or a file cannot be read.
+    pub fn recall(&self, check: &Check, wanted: &Wanted) -> Result<Option<Outcome>, Error> {
+        Ok(memory::Memory::of(self.scratch, wanted, check)?.recall())
+    }
+
+    /// As [`Self::run`], and remembers what was found for the files of `wanted`, which are those of
+    /// the copy.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_and_keep(&self, check: &Check, wanted: &Wanted) -> Result<Outcome, Error> {
+        let outcome = self.run(check)?;
+        memory::Memory::of(self.scratch, wanted, check)?.keep(&outcome)?;
+        Ok(outcome)
+    }
+
+    /// Runs a check on the tree that everything is compared with, and remembers what was found.
     ///
     /// # Errors
     /// As [`Self::run`], and [`ErrorKind::BaselineFails`] when nothing can be compared.
-    pub fn baseline(&self, check: &Check, anew: bool) -> Result<Outcome, Error> {
-        let memory = memory::Memory::of(self.scratch, check)?;
-        if let Some(outcome) = memory.recall().filter(|_| !anew) {
-            return Ok(outcome);
-        }
-        let outcome = self.run(check)?;
+    pub fn baseline(&self, check: &Check, wanted: &Wanted) -> Result<Outcome, Error> {
+        let outcome = self.run_and_keep(check, wanted)?;
         if let Some(why) = &outcome.hopeless {
             let message = format!(
                 "`{}` fails before the change: {}",
@@ -172,8 +203,6 @@ impl<'s> Checker<'s> {
             );
             return Err(Error::new(ErrorKind::BaselineFails, message));
         }
-        // The run may have made the lock file that the next one finds.
-        memory::Memory::of(self.scratch, check)?.keep(&outcome)?;
         Ok(outcome)
     }
 
@@ -195,6 +224,7 @@ impl<'s> Checker<'s> {
             key: String::new(),
             places: python::places_in(&said, self.scratch),
             message: said.clone(),
+            settled: false,
         };
         Ok(Outcome {
             judged: 1,

@@ -129,6 +129,7 @@ mod tests {
                 path: path(file),
                 line: 1,
             }],
+            settled: true,
         };
         Outcome {
             failures: all.iter().map(failure).collect(),

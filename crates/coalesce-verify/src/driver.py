@@ -1,19 +1,32 @@
 """Imports modules, each once in a process of its own, and reports how that went, a JSON line each.
 
-Arguments: a file with {"tree", "roots", "modules", "changed", "seconds", "jobs"}; for the process of
-one module its name. Writes to the file that COALESCE_VERIFY_REPORT names; what the modules print goes
-nowhere.
+Arguments: a file with {"tree", "roots", "modules", "changed", "seconds", "jobs", "outside"}; for a new
+interpreter that imports one module, its name. Writes to the file that COALESCE_VERIFY_REPORT names, as
+results come; what the modules print goes nowhere.
 
-What a module imports from outside of the tree is most of the work, so on Linux most processes are
-copies of one that has done it and has never seen the tree. Those that the change concerns, and those
-that fail in a copy, get a new interpreter.
+A module of a package cannot be imported before the package. So on Linux the process of a module is a
+copy of one that has imported the package and nothing else of the tree; that of a script or test is a
+copy of one that has imported what its first import of the tree needs, where nothing stands before that
+import. What the tree imports from elsewhere was imported once before, too, but not for the modules that
+the change concerns. An import that fails in an odd way is tried again in a new interpreter.
 """
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
 import time
+
+# How an import ends that would end so in any process.
+BELIEVED = {
+    None, "AttributeError", "Elsewhere", "FileNotFoundError", "ImportError", "IndentationError",
+    "ModuleNotFoundError", "NameError", "SyntaxError", "SystemExit", "TypeError", "ValueError",
+}
+# With fewer modules than these, preparing what they share is more work than it saves.
+MANY = 8
+CLEAN, SHARED, NEW = "clean", "shared", "new"
 
 
 def places(error, tree):
@@ -50,19 +63,16 @@ def import_one(name, tree):
     return {"error": None, "message": "", "places": []}
 
 
-def child(name, tree):
-    """The process of one module: its last line of output is the report, and then it is over."""
-    keep = os.dup(1)
-    silence()
-    os.write(keep, json.dumps(import_one(name, tree)).encode() + b"\n")
-    # Threads and exit handlers of a module must not hold up the others.
-    os._exit(0)
-
-
 def silence():
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+
+
+def say(pipe, line):
+    line = line.encode() + b"\n"
+    while line:
+        line = line[os.write(pipe, line):]
 
 
 def inside(module, tree):
@@ -70,70 +80,353 @@ def inside(module, tree):
     return isinstance(file, str) and os.path.realpath(file).startswith(tree + os.sep)
 
 
-def scout(task, tree):
-    """Names what the modules import from outside of the tree, in that order. Runs in a process of its
-    own, for it imports the tree to find out."""
-    keep = os.dup(1)
-    silence()
+def scout(names, tree, pipe):
+    """Names what the modules import from outside of the tree, in that order. It imports the tree to find
+    out, so nothing else is done in this process."""
     told = set(sys.modules)
-    own = {name.partition(".")[0] for name in task["modules"]}
-    for name in task["modules"]:
+    own = {name.partition(".")[0] for name in names}
+    for name in names:
         import_one(name, tree)
         for each in [each for each in list(sys.modules) if each not in told]:
             told.add(each)
             # A package of the tree without a file is not inside, and still its own.
             if each.partition(".")[0] not in own and not inside(sys.modules.get(each), tree):
-                os.write(keep, each.encode() + b"\n")
-    os._exit(0)
+                say(pipe, each)
+    return {"error": None}
 
 
-# How an import ends that would end so in any process.
-BELIEVED = {
-    None, "AttributeError", "Elsewhere", "FileNotFoundError", "ImportError", "IndentationError",
-    "ModuleNotFoundError", "NameError", "SyntaxError", "SystemExit", "TimeLimit", "TypeError", "ValueError",
-}
+def preload(names, tree):
+    """Imports what the tree needs from elsewhere; an error where that has imported of the tree, too."""
+    import importlib
+
+    path = list(sys.path)
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            pass
+    sys.path[:] = path
+    touched = any(inside(module, tree) for name, module in list(sys.modules.items()) if name != "__main__")
+    return {"error": "Inside" if touched else None}
 
 
-class Fresh:
+def alone():
+    """Whether no thread of Python runs beside this one: a copy would not have it."""
+    threading = sys.modules.get("threading")
+    return threading is None or threading.active_count() == 1
+
+
+def serve(control, tree):
+    """Makes copies of this process, one a request, each with a module to import; some then serve, too."""
+    while True:
+        # The copies are nobody's to wait for; whoever asked hears of their end by their pipe.
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        message, ancillary, _, _ = control.recvmsg(1 << 20, socket.CMSG_SPACE(8))
+        if not message:
+            os._exit(0)
+        received = [int.from_bytes(data[at:at + 4], sys.byteorder) for _, _, data in ancillary for at in (0, 4)]
+        pipe, next_control = received
+        if os.fork() == 0:
+            control.close()
+            work(json.loads(message.decode()), pipe, next_control, tree)
+            control = socket.socket(fileno=next_control)
+        else:
+            os.close(pipe)
+            os.close(next_control)
+
+
+def work(request, pipe, control, tree):
+    """What a copy does; it returns only in one that others are to be copied from."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    say(pipe, str(os.getpid()))
+    if request["do"] == "scout":
+        with open(request["task"], encoding="utf-8") as file:
+            result = scout(json.load(file)["modules"], tree, pipe)
+    elif request["do"] == "preload":
+        with open(request["outside"], encoding="utf-8") as file:
+            result = preload(file.read().split(), tree)
+    else:
+        result = import_one(request["name"], tree)
+    serves = request["serves"] and result["error"] is None and alone()
+    say(pipe, json.dumps(dict(result, serves=serves)))
+    if not serves:
+        # Threads and exit handlers of a module must not hold up the others.
+        os._exit(0)
+    os.close(pipe)
+
+
+class Copy:
+    """A copy of a process that serves."""
+
+    def __init__(self, server, request):
+        self.pipe, write = os.pipe()
+        self.control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        both = (write).to_bytes(4, sys.byteorder) + far.fileno().to_bytes(4, sys.byteorder)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, both)]
+        try:
+            server.sendmsg([json.dumps(request).encode()], rights)
+        except OSError:
+            pass  # It is gone; the pipe ends at once, which tells.
+        os.close(write)
+        far.close()
+        self.pid, self.lines, self.rest = None, [], b""
+
+    def read(self):
+        """Takes what was said; whether there will be no more."""
+        said = os.read(self.pipe, 1 << 16)
+        lines = (self.rest + said).split(b"\n")
+        self.rest = lines.pop()
+        for line in lines:
+            if self.pid is None:
+                self.pid = int(line)
+            else:
+                self.lines.append(line.decode("utf-8", "replace"))
+        return not said or any(line.startswith("{") for line in self.lines[-1:])
+
+    def end(self, late):
+        if late and self.pid is not None:
+            try:
+                os.kill(self.pid, signal.SIGKILL)
+            except OSError:
+                pass
+        os.close(self.pipe)
+        return self.lines, "a signal"
+
+
+class Interpreter:
     """A new interpreter for one module."""
 
     def __init__(self, name):
         command = [sys.executable, __file__, sys.argv[1], name]
         devnull = subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdin=devnull, stdout=subprocess.PIPE, stderr=devnull)
+        self.pipe, self.control, self.said = self.process.stdout.fileno(), None, b""
 
-    def ended(self):
-        return self.process.poll() is not None
+    def read(self):
+        said = os.read(self.pipe, 1 << 16)
+        self.said += said
+        # What it has started may hold the pipe for long.
+        return not said or self.said.endswith(b"}\n")
 
     def end(self, late):
         if late:
             self.process.kill()
-        return self.process.communicate()[0], self.process.returncode
+        status = self.process.wait()
+        self.process.stdout.close()
+        return self.said.decode("utf-8", "replace").splitlines(), status
 
 
-class Forked:
-    """A copy of this interpreter, which has imported what the modules need from elsewhere."""
+def base(tree):
+    """The process that all copies come from."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        near.close()
+        silence()
+        serve(far, tree)
+    far.close()
+    return near
 
-    def __init__(self, name, tree):
-        self.pipe, write = os.pipe()
-        self.pid, self.status = os.fork(), None
-        if self.pid == 0:
-            os.dup2(write, 1)
-            child(name, tree)
-        os.close(write)
 
-    def ended(self):
-        if self.status is None:
-            done, status = os.waitpid(self.pid, os.WNOHANG)
-            self.status = status if done else None
-        return self.status is not None
+def first_need(name, roots, packages):
+    """The package that the first import of the tree in a module without package needs; None where
+    something else stands before it."""
+    import ast
 
-    def end(self, late):
-        if late and self.status is None:
-            os.kill(self.pid, 9)
-            self.status = os.waitpid(self.pid, 0)[1]
-        with os.fdopen(self.pipe, "rb") as pipe:
-            return pipe.read(1 << 20), self.status
+    files = [os.path.join(root, *name.split(".")) + end for root in roots for end in (".py", "/__init__.py")]
+    try:
+        with open(next(filter(os.path.isfile, files)), "rb") as file:
+            body = ast.parse(file.read()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError, StopIteration):
+        return None
+    own = {package.partition(".")[0] for package in packages}
+    for statement in body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.Constant, getattr(ast, "Str", ast.Constant))):
+            continue
+        if isinstance(statement, ast.Import):
+            targets = [alias.name for alias in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and not statement.level:
+            targets = [statement.module]
+        else:
+            return None
+        for target in targets:
+            if target.partition(".")[0] in own:
+                return above(target + ".", packages)
+    return None
+
+
+def above(name, packages):
+    """The innermost of the packages around a name."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        if name in packages:
+            return name
+    return None
+
+
+class Run:
+    """All modules on their way to a result."""
+
+    def __init__(self, task, tree):
+        self.task, self.tree = task, tree
+        self.results, self.running = {}, []
+        self.packages = {above_all for name in task["modules"] for above_all in prefixes(name)} & set(task["modules"])
+        # By (package, kind): the socket of a process that has imported it; None where there is none.
+        self.servers = {}
+        linux = sys.platform.startswith("linux")
+        kind = CLEAN if linux else NEW
+        if linux:
+            self.servers[None, CLEAN] = base(tree)
+        changed = set(task["changed"])
+        others = sum(name not in changed for name in task["modules"])
+        shared = kind if others < MANY or not linux else SHARED
+        self.waiting = [(name, kind if name in changed else shared) for name in task["modules"]]
+        # Whose result counts: a package may be imported for its modules in one way, and for itself in another.
+        self.own = set(self.waiting)
+        self.needs, self.users = {}, {}
+        for name, kind in self.waiting:
+            self.use(name, kind, 1)
+        self.report = open(os.environ["COALESCE_VERIFY_REPORT"], "w", encoding="utf-8")
+
+    def all(self):
+        compile_all(self.tree)
+        if any(kind == SHARED for _, kind in self.waiting):
+            self.prepare()
+        while self.waiting or self.running:
+            self.fill()
+            ready = self.ready()
+            left = []
+            for job, what, kind, until in self.running:
+                late = time.monotonic() > until
+                if (job.pipe in ready and job.read()) or late:
+                    self.done(job, what, kind, job.end(late), late)
+                else:
+                    left.append((job, what, kind, until))
+            self.running = left
+        self.report.close()
+
+    def ready(self):
+        """The pipes on which something was said."""
+        if sys.platform == "win32":
+            # What was said is short enough to wait in the pipe.
+            time.sleep(0.02)
+            return [job.pipe for job, _, _, _ in self.running if job.process.poll() is not None]
+        import select
+
+        return select.select([job.pipe for job, _, _, _ in self.running], [], [], 0.1)[0]
+
+    def fill(self):
+        """Starts what can be started, in order. A package on its way holds its modules up."""
+        for at, (name, kind) in list(enumerate(self.waiting)):
+            if len(self.running) >= self.task["jobs"]:
+                break
+            if (name, kind) in self.servers or self.start(name, kind):
+                self.waiting[at] = None
+        self.waiting = [entry for entry in self.waiting if entry]
+
+    def start(self, name, kind):
+        """Whether it is under way now; otherwise what it needs is, or nothing more can be started."""
+        if kind == NEW:
+            self.add(Interpreter(name), name, NEW)
+            return True
+        server = self.server(self.need(name), kind)
+        if server is None:
+            return False
+        serves = name in self.packages
+        if serves:
+            self.servers[name, kind] = "starts"
+        self.add(Copy(server, {"do": "import", "name": name, "serves": serves}), name, kind)
+        return True
+
+    def add(self, job, what, kind):
+        self.running.append((job, what, kind, time.monotonic() + self.task["seconds"]))
+
+    def need(self, name):
+        """The package to start from."""
+        if name not in self.needs:
+            need = above(name, self.packages)
+            if need is None and name not in self.packages and sys.platform.startswith("linux"):
+                need = first_need(name, self.task["roots"], self.packages)
+            self.needs[name] = need
+        return self.needs[name]
+
+    def use(self, name, kind, by):
+        """Counts who still wants copies of the packages around a module; those of nobody end."""
+        package = self.need(name)
+        while package is not None:
+            left = self.users[package, kind] = self.users.get((package, kind), 0) + by
+            server = self.servers.get((package, kind))
+            if not left and isinstance(server, socket.socket):
+                server.close()
+                self.servers[package, kind] = None
+            package = above(package, self.packages)
+
+    def server(self, package, kind):
+        """A process that has imported the package; None where one is yet to come."""
+        while package is not None:
+            if (package, kind) not in self.servers:
+                if len(self.running) < self.task["jobs"]:
+                    self.start(package, kind)
+                return None
+            server = self.servers[package, kind]
+            if server == "starts":
+                return None
+            if server is not None:
+                return server
+            package = above(package, self.packages)
+        return self.servers.get((None, kind))
+
+    def prepare(self):
+        """Asks for the process that has imported what the tree needs from elsewhere."""
+        self.servers[None, SHARED] = None
+        if os.path.isfile(self.task["outside"]):
+            request = {"do": "preload", "outside": self.task["outside"], "serves": True}
+        else:
+            request = {"do": "scout", "task": sys.argv[1], "serves": False}
+        self.add(Copy(self.servers[None, CLEAN], request), request["do"], None)
+
+    def done(self, job, what, kind, end, late):
+        lines, status = end
+        result = read_result(lines, status, late, self.task["seconds"])
+        serves = result.pop("serves", False)
+        if kind is None:
+            self.prepared(job, what, lines, serves)
+            return
+        if (what, kind) in self.servers:
+            wanted = serves and self.users.get((what, kind), 0)
+            self.servers[what, kind] = job.control if wanted else None
+        if what in self.results or (what, kind) not in self.own:
+            return
+        if kind != NEW and result["error"] not in BELIEVED:
+            # It may fail because it is a copy.
+            self.waiting.insert(0, (what, NEW))
+            self.own.add((what, NEW))
+            self.use(what, kind, -1)
+            return
+        self.results[what] = result
+        if kind != NEW:
+            self.use(what, kind, -1)
+        self.report.write(json.dumps(dict(result, module=what)) + "\n")
+        self.report.flush()
+
+    def prepared(self, job, what, lines, serves):
+        if what == "scout":
+            with open(self.task["outside"], "w", encoding="utf-8") as file:
+                file.write("\n".join(line for line in lines if not line.startswith("{")))
+            self.prepare()
+        elif serves:
+            self.servers[None, SHARED] = job.control
+        else:
+            late = [name for name, kind in self.waiting if kind == SHARED]
+            self.waiting = [(name, CLEAN if kind == SHARED else kind) for name, kind in self.waiting]
+            self.own.update(self.waiting)
+            for name in late:
+                self.use(name, CLEAN, 1)
+
+
+def prefixes(name):
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
 
 
 def compile_all(tree):
@@ -142,6 +435,8 @@ def compile_all(tree):
     import importlib.util
     import py_compile
 
+    if not getattr(sys, "pycache_prefix", None):
+        return
     mode = py_compile.PycInvalidationMode.CHECKED_HASH
     for directory, _, names in os.walk(tree):
         for name in names:
@@ -163,33 +458,13 @@ def compile_all(tree):
                 pass  # Whoever imports it gets to see what is wrong.
 
 
-def preloaded(task, tree):
-    """Imports what the tree needs from elsewhere, so that copies of this process need not; whether
-    that left the tree itself alone."""
-    if not sys.platform.startswith("linux") or len(task["modules"]) < 8:
-        return False
-    first = subprocess.Popen(
-        [sys.executable, __file__, sys.argv[1], "", "scout"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )
+def read_result(lines, status, late, seconds):
     try:
-        said = first.communicate(timeout=task["seconds"])[0]
-    except subprocess.TimeoutExpired:
-        first.kill()
-        said = first.communicate()[0]
-    import importlib
-
-    keep = [os.dup(descriptor) for descriptor in (0, 1, 2)]
-    silence()
-    for name in said.decode().split():
-        try:
-            importlib.import_module(name)
-        except BaseException:
-            pass
-    for descriptor, kept in enumerate(keep):
-        os.dup2(kept, descriptor)
-        os.close(kept)
-    return not any(inside(module, tree) for name, module in list(sys.modules.items()) if name != "__main__")
+        return json.loads(lines[-1])
+    except (IndexError, ValueError):
+        if late:
+            return {"error": "TimeLimit", "message": "it took longer than %s s" % seconds, "places": []}
+        return {"error": "Killed", "message": "its process ended with %s" % status, "places": []}
 
 
 def main():
@@ -197,53 +472,13 @@ def main():
         task = json.load(file)
     tree = os.path.realpath(task["tree"])
     sys.path[:] = task["roots"] + sys.path[1:]
-    arguments, sys.argv = sys.argv, [""] if len(sys.argv) > 2 else sys.argv
-    if len(arguments) > 3:
-        scout(task, tree)
-    if len(arguments) > 2:
-        child(arguments[2], tree)
-    if getattr(sys, "pycache_prefix", None):
-        compile_all(tree)
-    path = list(sys.path)
-    quick = preloaded(task, tree)
-    sys.path[:] = path
-    fresh = set(task["changed"]) if quick else set(task["modules"])
-    results, running = {}, []
-    waiting = list(reversed(task["modules"]))
-    while waiting or running:
-        while waiting and len(running) < task["jobs"]:
-            name = waiting.pop()
-            process = Fresh(name) if name in fresh else Forked(name, tree)
-            running.append((name, process, time.monotonic() + task["seconds"]))
-        left = []
-        for name, process, until in running:
-            late = time.monotonic() > until
-            if not process.ended() and not late:
-                left.append((name, process, until))
-                continue
-            result = read_result(process.end(late), late, task["seconds"])
-            if name not in fresh and result["error"] not in BELIEVED:
-                # It may fail because it is a copy.
-                fresh.add(name)
-                waiting.append(name)
-                continue
-            results[name] = result
-        running = left
-        if running:
-            time.sleep(0.002)
-    with open(os.environ["COALESCE_VERIFY_REPORT"], "w", encoding="utf-8") as report:
-        for name in task["modules"]:
-            report.write(json.dumps(dict(results[name], module=name)) + "\n")
-
-
-def read_result(end, late, seconds):
-    said, status = end
-    try:
-        return json.loads(said.strip().splitlines()[-1])
-    except (IndexError, ValueError):
-        if late:
-            return {"error": "TimeLimit", "message": "it took longer than %s s" % seconds, "places": []}
-        return {"error": "Killed", "message": "its process ended with %s" % status, "places": []}
+    if len(sys.argv) > 2:
+        name, sys.argv = sys.argv[2], [""]
+        keep = os.dup(1)
+        silence()
+        say(keep, json.dumps(import_one(name, tree)))
+        os._exit(0)
+    Run(task, tree).all()
 
 
 main()

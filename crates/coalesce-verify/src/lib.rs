@@ -22,7 +22,7 @@ mod python;
 mod scratch;
 
 pub use blame::Blame;
-pub use check::{Check, Checker, Failure, Limits, Outcome, Place};
+pub use check::{Check, Checker, Failure, Limits, Outcome, Place, Watch};
 pub use compare::{Renames, compare};
 pub use error::{Error, ErrorKind};
 pub use scratch::{Content, Scratch, Wanted};

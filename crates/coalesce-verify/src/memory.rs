@@ -1,24 +1,24 @@
 //! What a check found for a tree that is still the same: a baseline need not be made twice.
 //!
-//! Only outcomes without a failure are kept, so that what is remembered can never hide a failure:
-//! at worst it shows one that is the environment's, and then the baseline is made anew.
+//! Known by everything that the outcome follows from, as far as it can be known: the files, the
+//! check, and what the tools say of themselves. An outcome that time may have had a part in is not
+//! kept; whoever asks makes it anew before a failure is shown.
 
 use std::{fs, path::PathBuf, process::Command, time::Duration};
 
 use coalesce_model::ContentHash;
-use walkdir::WalkDir;
 
 use crate::{
     check::{Check, Limits, Outcome},
     error::Error,
     program, python,
-    scratch::Scratch,
+    scratch::{Content, Scratch, Wanted},
 };
 
 /// Bounds on asking a program for its version.
 const ASKING: Limits = Limits {
     time: Duration::from_secs(60),
-    output_bytes: 1 << 16,
+    output_bytes: 1 << 20,
 };
 
 /// The memory of one check of one tree.
@@ -29,36 +29,39 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The memory of `check` for the copy as it is now.
-    pub fn of(scratch: &Scratch, check: &Check) -> Result<Self, Error> {
+    /// The memory of `check` for the files of `wanted`, wherever they are now.
+    pub fn of(scratch: &Scratch, wanted: &Wanted, check: &Check) -> Result<Self, Error> {
         let mut all = String::new();
-        let walk = WalkDir::new(scratch.tree()).sort_by_file_name();
-        for entry in walk {
-            let entry = entry.map_err(|error| Error::copy(scratch.tree(), &error.into()))?;
-            if !entry.file_type().is_file() {
-                continue;
-            }
-            let bytes =
-                fs::read(entry.path()).map_err(|error| Error::copy(entry.path(), &error))?;
-            all.push_str(&format!(
-                "{} {}\n",
-                entry.path().display(),
-                ContentHash::of(&bytes)
-            ));
+        for (path, content) in wanted {
+            let failed = |error| Error::copy(&scratch.tree().join(path.as_str()), &error);
+            let hash = match content {
+                Content::Copy(from) => ContentHash::of(&fs::read(from).map_err(failed)?),
+                Content::Bytes(bytes, _) => ContentHash::of(bytes),
+                Content::Link(target) => ContentHash::of(target.as_os_str().as_encoded_bytes()),
+            };
+            all.push_str(&format!("{path} {hash}\n"));
         }
         let what = format!("{check:?}");
         let tools = match check {
             Check::Cargo { .. } => cargo_version(scratch)?,
-            Check::Imports { .. } | Check::Tests { .. } => python::version(scratch, ASKING)?,
+            Check::Imports { .. } | Check::Tests { .. } => python::environment(scratch, ASKING)?,
             // What a command needs is not known.
             Check::Command { .. } => String::new(),
         };
-        let name = format!("passed-{}.json", ContentHash::of(what.as_bytes()));
+        let key = format!("{}\n{what}\n{tools}\n{all}", env!("CARGO_PKG_VERSION"));
+        let key = ContentHash::of(key.as_bytes());
+        // By the check without what differs between the trees before and after.
+        let name = match check {
+            Check::Cargo { directory } => format!("cargo {directory}"),
+            Check::Imports { .. } => "imports".to_owned(),
+            Check::Tests { paths, .. } => format!("tests {paths:?}"),
+            Check::Command { text } => format!("command {text}"),
+        };
+        let name = format!("found-{}", ContentHash::of(name.as_bytes()));
+        let directory = scratch.directory().join(name);
         Ok(Self {
-            file: scratch.directory().join(name),
-            key: ContentHash::of(
-                format!("{}\n{what}\n{tools}\n{all}", env!("CARGO_PKG_VERSION")).as_bytes(),
-            ),
+            file: directory.join(format!("{key}.json")),
+            key,
         })
     }
 
@@ -73,18 +76,38 @@ impl Memory {
         })
     }
 
-    /// Keeps an outcome without failures.
+    /// Keeps an outcome, instead of those that are no longer asked for.
     pub fn keep(&self, outcome: &Outcome) -> Result<(), Error> {
-        if !outcome.failures.is_empty() {
+        let failed = |error| Error::copy(&self.file, &error);
+        if let Some(directory) = self.file.parent() {
+            fs::create_dir_all(directory).map_err(failed)?;
+            self.forget_old(directory).map_err(failed)?;
+        }
+        let settled = outcome.failures.iter().all(|failure| failure.settled);
+        if !settled && outcome.hopeless.is_none() {
             return match fs::remove_file(&self.file) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    Err(Error::copy(&self.file, &error))
-                }
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
                 _ => Ok(()),
             };
         }
         let text = serde_json::json!([self.key.to_string(), outcome]).to_string();
-        fs::write(&self.file, text).map_err(|error| Error::copy(&self.file, &error))
+        fs::write(&self.file, text).map_err(failed)
+    }
+
+    /// Leaves the newest: those of the trees before and without the shims, of a few plans.
+    fn forget_old(&self, directory: &std::path::Path) -> std::io::Result<()> {
+        const MOST: usize = 8;
+        let mut known = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            known.push((entry.metadata()?.modified()?, entry.path()));
+        }
+        known.sort();
+        let over = known.len().saturating_sub(MOST);
+        for (_, path) in known.iter().take(over) {
+            fs::remove_file(path)?;
+        }
+        Ok(())
     }
 }
 

@@ -9,14 +9,16 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::mpsc,
     thread,
+    time::Duration,
 };
 
 use coalesce_model::TreePath;
 use serde::Deserialize;
 
 use crate::{
-    check::{Failure, Limits, Outcome, Place, last_lines},
+    check::{Failure, Limits, Outcome, Place, Watch, last_lines},
     error::{Error, ErrorKind},
     program::{self, Finished},
     scratch::Scratch,
@@ -29,36 +31,57 @@ const PLUGIN_NAME: &str = "coalesce_verify_plugin";
 /// How long one module may take, in seconds, where the whole check may take longer.
 const MODULE_SECONDS: u64 = 60;
 
-/// Imports `modules`, each in a process of its own.
+/// What is imported.
+pub(crate) struct Imports<'c> {
+    /// Directories that names begin at.
+    pub roots: &'c [TreePath],
+    /// Full names.
+    pub modules: &'c [String],
+    /// Those that the change concerns.
+    pub changed: &'c [String],
+}
+
+impl Imports<'_> {
+    /// What the driver is told.
+    fn describe(&self, scratch: &Scratch, limits: Limits) -> serde_json::Value {
+        serde_json::json!({
+            "tree": scratch.tree(),
+            "roots": absolute(scratch, self.roots),
+            "modules": self.modules,
+            "changed": self.changed,
+            "seconds": limits.time.as_secs().clamp(1, MODULE_SECONDS),
+            "jobs": thread::available_parallelism().map_or(1, usize::from),
+            // What was found once only saves time: whatever the list lacks is imported where it is needed.
+            "outside": scratch.directory().join("outside.txt"),
+        })
+    }
+}
+
+/// Imports the modules, each in a process of its own.
 pub(crate) fn imports(
     scratch: &Scratch,
-    roots: &[TreePath],
-    modules: &[String],
-    changed: &[String],
+    task: &Imports<'_>,
     limits: Limits,
+    watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
+    let modules = task.modules;
     if modules.is_empty() {
         return Ok(Outcome::default());
     }
     let report = write(scratch, "report.jsonl", "")?;
     let driver = write(scratch, "driver.py", DRIVER)?;
-    let task = serde_json::json!({
-        "tree": scratch.tree(),
-        "roots": absolute(scratch, roots),
-        "modules": modules,
-        "changed": changed,
-        "seconds": limits.time.as_secs().clamp(1, MODULE_SECONDS),
-        "jobs": thread::available_parallelism().map_or(1, usize::from),
-    });
+    let task = task.describe(scratch, limits);
     let task = write(scratch, "task.json", &task.to_string())?;
     let label = "import of every module";
-    let done = run(scratch, label, limits, |command| {
-        command
-            .arg(&driver)
-            .arg(&task)
-            .env("COALESCE_VERIFY_REPORT", &report);
+    let done = watched(&report, modules.len(), watch, || {
+        run(scratch, label, limits, |command| {
+            command
+                .arg(&driver)
+                .arg(&task)
+                .env("COALESCE_VERIFY_REPORT", &report);
+        })
     })?;
-    let lines = read_report::<ImportLine>(&report, label)?;
+    let mut lines = read_report::<ImportLine>(&report, label)?;
     if lines.len() != modules.len() {
         let message = format!(
             "{label} reported {} of {}: {}",
@@ -68,6 +91,8 @@ pub(crate) fn imports(
         );
         return Err(Error::new(ErrorKind::Report, message));
     }
+    // They come as they end.
+    lines.sort_by(|a, b| a.module.cmp(&b.module));
     let failures = lines.iter().filter_map(|line| {
         let error = line.error.as_ref()?;
         Some(Failure {
@@ -78,6 +103,7 @@ pub(crate) fn imports(
             ),
             message: line.message.clone(),
             places: places(&line.places, scratch),
+            settled: !matches!(error.as_str(), "TimeLimit" | "Killed"),
         })
     });
     let failures: Vec<Failure> = failures.collect();
@@ -106,16 +132,8 @@ pub(crate) fn tests(
     let search = env::join_paths(&search).map_err(|error| Error::new(ErrorKind::Copy, error))?;
     let done = run(scratch, "pytest", limits, |command| {
         command
-            .args([
-                "-m",
-                "pytest",
-                "-q",
-                "--color=no",
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                PLUGIN_NAME,
-            ])
+            .args(["-m", "pytest", "-q", "--color=no"])
+            .args(["-p", "no:cacheprovider", "-p", PLUGIN_NAME])
             .args(paths)
             .env("PYTHONPATH", &search)
             .env("COALESCE_VERIFY_REPORT", &report);
@@ -139,6 +157,7 @@ pub(crate) fn tests(
         key: line.test.clone(),
         message: line.message.clone().unwrap_or_default(),
         places: places(line.places.as_deref().unwrap_or_default(), scratch),
+        settled: true,
     });
     let mut failures: Vec<Failure> = failures.collect();
     // 0: all pass, 1: some fail, 5: there are none; anything else is pytest's own trouble.
@@ -154,6 +173,7 @@ pub(crate) fn tests(
             key: String::new(),
             message: said.clone(),
             places: Vec::new(),
+            settled: false,
         });
     }
     Ok(Outcome {
@@ -164,12 +184,34 @@ pub(crate) fn tests(
     })
 }
 
-/// What tells two interpreters apart.
-pub(crate) fn version(scratch: &Scratch, limits: Limits) -> Result<String, Error> {
+/// What tells two interpreters apart: itself, and what is installed for it.
+pub(crate) fn environment(scratch: &Scratch, limits: Limits) -> Result<String, Error> {
+    const ASK: &str = "import sys\nprint(sys.executable, sys.version)\ntry:\n import importlib.metadata as m\n \
+         print(sorted('%s %s' % (d.metadata['Name'], d.version) for d in m.distributions()))\n\
+         except ImportError: pass";
     let done = run(scratch, "python", limits, |command| {
-        command.args(["-c", "import sys; print(sys.executable, sys.version)"]);
+        command.args(["-c", ASK]);
     })?;
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Runs what writes a report, and tells of each line that is there.
+fn watched<T>(report: &Path, of: usize, watch: Watch<'_>, run: impl FnOnce() -> T) -> T {
+    const LOOK: Duration = Duration::from_millis(200);
+    let (ended, wait) = mpsc::channel::<()>();
+    thread::scope(|threads| {
+        threads.spawn(move || {
+            while wait.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // It is told again, or not at all: nothing depends on it.
+                if let Ok(text) = fs::read(report) {
+                    watch(text.iter().filter(|byte| **byte == b'\n').count(), of);
+                }
+            }
+        });
+        let done = run();
+        drop(ended);
+        done
+    })
 }
 
 fn run(
@@ -283,4 +325,119 @@ pub(crate) fn places_in(text: &str, scratch: &Scratch) -> Vec<Place> {
         }
     }
     places(&found, scratch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::{Content, Wanted};
+
+    /// A tree of every way in which a process may not be like a new one.
+    const TREE: &[(&str, &str)] = &[
+        ("p/__init__.py", "import json\nCOUNT = []\n"),
+        // Only in a process of its own is it the first.
+        (
+            "p/first.py",
+            "import p\np.COUNT.append(1)\nassert len(p.COUNT) == 1\n",
+        ),
+        (
+            "p/second.py",
+            "import p\np.COUNT.append(1)\nassert len(p.COUNT) == 1\n",
+        ),
+        ("p/gone.py", "from p import missing\n"),
+        ("p/odd.py", "raise ZeroDivisionError('always')\n"),
+        ("p/ends.py", "import os\nos._exit(3)\n"),
+        ("p/sub/__init__.py", "import p.first\n"),
+        ("p/sub/deep.py", "import p\nassert len(p.COUNT) == 1\n"),
+        ("p/broken/__init__.py", "import nowhere_at_all\n"),
+        ("p/broken/below.py", ""),
+        // A copy has no second thread, so none is made of this one.
+        (
+            "p/threads/__init__.py",
+            "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+        ),
+        (
+            "p/threads/below.py",
+            "import threading\nassert threading.active_count() == 2\n",
+        ),
+        // Something stands before the first import of the tree: it must see a process without it.
+        (
+            "test_mock.py",
+            "import sys\nassert 'p' not in sys.modules\nimport p\n",
+        ),
+        (
+            "test_plain.py",
+            "\"\"\"Tests.\"\"\"\nimport os\nfrom p.sub import deep\nimport q\n",
+        ),
+        ("test_exit.py", "import p\nraise SystemExit(1)\n"),
+    ];
+
+    #[test]
+    fn each_module_has_a_process_as_good_as_new() {
+        let cache = tempfile::tempdir().unwrap();
+        let scratch = Scratch::open(cache.path(), Path::new("/some/tree")).unwrap();
+        let file = |(path, text): &(&str, &str)| {
+            let content = Content::Bytes(text.as_bytes().to_vec(), None);
+            (TreePath::new(path).unwrap(), content)
+        };
+        let wanted: Wanted = TREE.iter().map(file).collect();
+        scratch.bring(&wanted).unwrap();
+        let module = |path: &TreePath| {
+            let name = path.as_str().trim_end_matches(".py").replace('/', ".");
+            name.trim_end_matches(".__init__").to_owned()
+        };
+        let modules: Vec<String> = wanted.keys().map(module).collect();
+        let limits = Limits {
+            time: Duration::from_secs(100),
+            output_bytes: 1 << 20,
+        };
+        // All shared, all clean, and a few of each; the last with what was found by those before.
+        let some: Vec<String> = modules.iter().step_by(3).cloned().collect();
+        for changed in [&[][..], &modules, &some] {
+            let roots = [TreePath::root()];
+            let task = Imports {
+                roots: &roots,
+                modules: &modules,
+                changed,
+            };
+            let seen = std::sync::atomic::AtomicUsize::new(0);
+            let watch = |done, of| {
+                assert_eq!(of, modules.len());
+                seen.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+            };
+            let outcome = match imports(&scratch, &task, limits, &watch) {
+                Err(error) if error.kind() == ErrorKind::ProgramMissing => return,
+                outcome => outcome.unwrap(),
+            };
+            let found: Vec<(&str, &str)> = outcome
+                .failures
+                .iter()
+                .map(|one| (one.subject.as_str(), one.key.as_str()))
+                .collect();
+            let nowhere =
+                "ModuleNotFoundError ModuleNotFoundError: No module named 'nowhere_at_all'";
+            let ended = "Killed its process ended with 3";
+            let expected = [
+                ("p.broken", nowhere),
+                ("p.broken.below", nowhere),
+                ("p.ends", ended),
+                (
+                    "p.gone",
+                    "ImportError ImportError: cannot import name 'missing' from 'p'",
+                ),
+                ("p.odd", "ZeroDivisionError ZeroDivisionError: always"),
+                ("test_exit", "SystemExit SystemExit: 1"),
+                (
+                    "test_plain",
+                    "ModuleNotFoundError ModuleNotFoundError: No module named 'q'",
+                ),
+            ];
+            assert_eq!(found.len(), expected.len(), "{changed:?}: {found:#?}");
+            for ((subject, key), (wanted, said)) in found.iter().zip(expected) {
+                assert_eq!(*subject, wanted, "{changed:?}");
+                assert!(key.starts_with(said), "{subject}: {key}");
+            }
+            assert_eq!(outcome.judged, modules.len());
+        }
+    }
 }

@@ -11,7 +11,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-use super::{Analysis, Scope, Use, Walker, predicates::last_name, shift};
+use super::{Analysis, Called, Evaluated, Scope, Use, Walker, predicates::last_name, shift};
 
 /// Names whose subscripts are types wherever they stand.
 const CONSTRUCTORS: [&str; 34] = [
@@ -87,6 +87,7 @@ impl<'t> Walker<'t> {
         self.found.uses.extend(own.map(|used| Use {
             scope: self.scope,
             eager: false,
+            evaluated: Evaluated::Never,
             ..used
         }));
     }
@@ -141,7 +142,14 @@ impl<'t> Walker<'t> {
 
     /// The callee and the arguments of a call: some of `typing` take types.
     pub(super) fn arguments(&mut self, call: &'t ast::ExprCall) {
+        let outer = std::mem::replace(&mut self.called, Called::Callee);
         self.visit_expr(&call.func);
+        self.called = outer.max(Called::Passed);
+        self.passed(call);
+        self.called = outer;
+    }
+
+    fn passed(&mut self, call: &'t ast::ExprCall) {
         let callee = last_name(&call.func).unwrap_or_default();
         for (at, argument) in call.arguments.args.iter().enumerate() {
             let is_type = match callee {

@@ -2,7 +2,9 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt, visitor};
 
-use super::{Use, Walker, predicates::is_name, shift};
+use super::{
+    Called, Definition, DefinitionKind, Evaluated, Use, Walker, predicates::is_name, shift,
+};
 use crate::facts::Spanned;
 
 impl<'t> Walker<'t> {
@@ -24,6 +26,8 @@ impl<'t> Walker<'t> {
                 eager: false,
                 annotation: self.annotation,
                 assigned: false,
+                called: Called::No,
+                evaluated: Evaluated::Always,
             });
         }
     }
@@ -31,6 +35,9 @@ impl<'t> Walker<'t> {
     pub(super) fn assign(&mut self, assign: &'t ast::StmtAssign, statement: &'t Stmt) {
         let value = self.found.uses.len();
         visitor::walk_stmt(self, statement);
+        for target in &assign.targets {
+            self.gets_value(target, statement);
+        }
         let whole = match &*assign.value {
             Expr::Name(_) => true,
             Expr::Attribute(attribute) => self.chain(attribute).is_some(),
@@ -46,6 +53,30 @@ impl<'t> Walker<'t> {
             {
                 last.value = Some(value);
             }
+        }
+    }
+
+    /// Notes a name of module-level code that gets a value.
+    pub(super) fn gets_value(&mut self, target: &Expr, statement: &Stmt) {
+        let span = self.span(statement);
+        match target {
+            Expr::Name(name) if self.scope == 0 && self.executed() => {
+                let name = name.id.to_string();
+                let kind = DefinitionKind::Value;
+                let hooks = false;
+                self.found.definitions.push(Definition {
+                    name,
+                    span,
+                    kind,
+                    hooks,
+                });
+            }
+            Expr::Tuple(tuple) => {
+                for element in &tuple.elts {
+                    self.gets_value(element, statement);
+                }
+            }
+            _ => {}
         }
     }
 

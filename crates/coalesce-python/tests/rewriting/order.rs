@@ -1,20 +1,25 @@
 //! Moves that change what is bound when.
 
-use coalesce_model::{LanguageGraph as _, MemoryTexts, TreePath};
+use coalesce_model::{Change, LanguageGraph as _, MemoryTexts, TreePath};
 
-use crate::support::{applied, graph, moving, plan};
+use crate::support::{applied, graph, item, moving, plan};
 
 /// Checks what moving `pkg.util` to `pkg.core.util` breaks.
 fn check(tree: &str, expected: &[&str]) {
+    check_change(tree, &moving("pkg.util", "pkg.core.util"), expected);
+}
+
+/// Checks what a change breaks.
+fn check_change(tree: &str, change: &Change, expected: &[&str]) {
     let before = MemoryTexts::fixture(tree);
-    let changes = [moving("pkg.util", "pkg.core.util")];
-    let files = applied(&before, &plan(&before, &changes, false));
+    let changes = std::slice::from_ref(change);
+    let files = applied(&before, &plan(&before, changes, false));
     let after = MemoryTexts::new(
         files
             .into_iter()
             .map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())),
     );
-    let findings = graph(&before).order_regressions(&graph(&after), &changes, &before, &after);
+    let findings = graph(&before).order_regressions(&graph(&after), changes, &before, &after);
     let messages: Vec<String> = findings
         .iter()
         .map(|finding| format!("{}: {}", finding.path, finding.message))
@@ -128,4 +133,137 @@ g = density
     // `__getattr__` may bring what nothing else does.
     let lazy = "//- pkg/__init__.py\nfrom .util import *\nfrom .core import *\nif TYPE_CHECKING:\n    from .core.user import density\ndef __getattr__(name): ...\n//- pkg/util.py\nu = 1\n//- pkg/core/__init__.py\nfrom .user import g\n//- pkg/core/user.py\nfrom pkg import density as d\ng = 1\ndensity = 1\n";
     check(lazy, &[]);
+}
+
+/// `style` makes a style of `color.parse` while it is imported; `report` needs both.
+const CALLS: &str = "//- pkg/__init__.py
+//- pkg/color.py
+NAMES = {1: 'red'}
+
+class Color:
+    @classmethod
+    def parse(cls, name):
+        return cls.read(name)
+
+    @classmethod
+    def read(cls, name):
+        return NAMES[name]
+//- pkg/style.py
+from .color import Color
+from .other import MARK
+
+class Style:
+    def __init__(self, color=None):
+        self.color = color and Color.parse(color)
+
+NULL = @CALL@
+//- pkg/report.py
+from .style import NULL
+//- pkg/other.py
+MARK = 1
+";
+
+#[test]
+fn what_is_called_while_modules_are_imported_is_followed() {
+    let change = item("pkg.color.NAMES", "pkg.report.NAMES");
+    // Imported first, `report` comes to `style`, whose call needs what `report` has not bound yet.
+    let broken: &[&str] = &["`NAMES` of `pkg.report`", "`NULL` of `pkg.style`"];
+    for (code, expected) in [
+        ("NULL = Style(1)", broken),
+        ("NULL = [Style(each) for each in (1, 2)]", broken),
+        ("NULL = Style", &[]),
+        ("NULL = lambda: Style(1)", &[]),
+        ("NULL = {'style': Style}", &[]),
+        // Handed to what may call it.
+        (
+            "def make(x): return Style(x)\nNULL = list(map(make, [1]))",
+            broken,
+        ),
+        // Decorators, bases that hear of it, and what a loop goes through.
+        (
+            "def keep(f):\n    Style(1)\n    return f\n\n@keep\ndef NULL(): pass",
+            broken,
+        ),
+        (
+            "class Base:\n    def __init_subclass__(cls):\n        Style(1)\n\nclass NULL(Base): pass",
+            broken,
+        ),
+        (
+            "def each():\n    yield Style(1)\n\nfor NULL in each(): pass",
+            &broken[..1],
+        ),
+    ] {
+        let tree = CALLS.replace("NULL = @CALL@", code);
+        check_change(&tree, &change, expected);
+    }
+}
+
+#[test]
+fn a_star_that_brings_a_submodule_hides_another_of_that_name() {
+    // `from pkg.algorithms import net` finds `pkg.algorithms.mix.net`, and does not execute
+    // `pkg.algorithms.net` before `flow`.
+    let tree = "//- pkg/__init__.py
+from pkg import algorithms
+//- pkg/algorithms/__init__.py
+from pkg.algorithms.mix import *
+from pkg.algorithms import net
+from pkg.algorithms import flow
+//- pkg/algorithms/mix/__init__.py
+from pkg.algorithms.mix.net import *
+//- pkg/algorithms/mix/net.py
+def degree(): pass
+//- pkg/algorithms/net/__init__.py
+from .cuts import *
+//- pkg/algorithms/net/cuts.py
+from pkg.algorithms.flow import kolmogorov
+//- pkg/algorithms/flow/__init__.py
+from .maximum import *
+from .kolmogorovs import *
+//- pkg/algorithms/flow/maximum.py
+from .dinitz import dinitz
+//- pkg/algorithms/flow/kolmogorovs.py
+def kolmogorov(): pass
+//- pkg/algorithms/flow/dinitz.py
+def dinitz(): pass
+";
+    let change = item(
+        "pkg.algorithms.flow.dinitz.dinitz",
+        "pkg.algorithms.net.new.dinitz",
+    );
+    check_change(tree, &change, &["`kolmogorov` of `pkg.algorithms.flow`"]);
+    let other = tree.replace("from pkg.algorithms.mix import *\n", "");
+    check_change(&other, &change, &[]);
+}
+
+#[test]
+fn names_with_underscores_on_both_sides_are_bound_when_the_text_binds_them() {
+    let tree = "//- pkg/__init__.py
+from pkg.version import __version__
+from pkg.http import get
+//- pkg/version.py
+__version__ = '1'
+//- pkg/http.py
+from pkg import __version__, __path__
+def get(): return 1
+//- pkg/key.py
+from pkg.http import get
+class Key(get): pass
+";
+    let tree = tree
+        .replace("from pkg.key import Key\n", "")
+        .replace("return Key", "return 1");
+    check_change(
+        &tree,
+        &item("pkg.key.Key", "pkg.version.Key"),
+        &["`__version__` of `pkg`"],
+    );
+}
+
+#[test]
+fn what_runs_while_modules_are_imported_waits_for_nothing() {
+    check_change(
+        "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef g():\n    return f()\n\n\nX = g()\n//- pkg/new.py\nfrom pkg.old import X\n",
+        &item("pkg.old.f", "pkg.new.f"),
+        &["`f` of `pkg.new`", "`X` of `pkg.old`"],
+    );
 }

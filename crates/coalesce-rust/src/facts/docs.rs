@@ -26,6 +26,21 @@ pub(super) struct DocLine {
     pub scope: ScopeId,
 }
 
+/// The ids and names in `// coalesce: item shim ID NAME`, which stands above the shim of an item.
+pub(super) fn item_shims(text: &str) -> Vec<(Box<str>, Box<str>)> {
+    let marker = "// coalesce: item shim ";
+    if !text.contains(marker) {
+        return Vec::new();
+    }
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(marker));
+    lines
+        .filter_map(|rest| rest.trim().split_once(' '))
+        .map(|(id, name)| (id.into(), name.trim().into()))
+        .collect()
+}
+
 /// The id in `// coalesce: shim ID`, which stands in the first lines of a shim.
 pub(super) fn shim_marker(text: &str) -> Option<Box<str>> {
     let line = text

@@ -26,7 +26,7 @@ use crate::discover::ManifestFacts;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 4;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,6 +92,8 @@ pub struct SourceFacts {
     pub line_starts: Vec<u32>,
     /// The marker `// coalesce: shim ID` that a shim carries.
     pub shim_marker: Option<Box<str>>,
+    /// `(manifest id, name)` of each `// coalesce: item shim ID NAME`.
+    pub item_shims: Vec<(Box<str>, Box<str>)>,
     /// Whether the file starts with a macro that generated files carry (`@generated`).
     pub generated: bool,
 }

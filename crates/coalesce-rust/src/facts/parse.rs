@@ -144,6 +144,7 @@ fn finish(facts: &mut SourceFacts, text: &str) {
     facts.lines = lines.line_count(text);
     facts.line_starts = (1..).map_while(|line| lines.line_start(line)).collect();
     facts.shim_marker = docs::shim_marker(text);
+    facts.item_shims = docs::item_shims(text);
     let head = text
         .get(..text.floor_char_boundary(1024))
         .unwrap_or_default();

@@ -3,10 +3,7 @@
 use coalesce_model::TreePath;
 use rustc_hash::FxHashMap;
 
-use super::{
-    tree::id,
-    world::{Crate, CrateId, World},
-};
+use super::world::{Crate, CrateId, World};
 use crate::discover::{self, DependencyKind, Package, TargetKind};
 
 pub(super) fn crates(world: &mut World) {
@@ -54,13 +51,12 @@ pub(super) fn crates(world: &mut World) {
 
 /// Works out which crates each crate may name.
 pub(super) fn externs(world: &mut World) {
-    let library = |package: usize| {
-        let found = world
-            .crates
-            .iter()
-            .position(|krate| krate.package == package && krate.kind == TargetKind::Lib);
-        found.map(|at| CrateId(id(at)))
-    };
+    let libraries: FxHashMap<usize, CrateId> = (0..)
+        .zip(&world.crates)
+        .filter(|(_, krate)| krate.kind == TargetKind::Lib)
+        .map(|(at, krate)| (krate.package, CrateId(at)))
+        .collect();
+    let library = |package: usize| libraries.get(&package).copied();
     let mut all = Vec::with_capacity(world.crates.len());
     for krate in &world.crates {
         let Some(package) = world.packages.get(krate.package) else {

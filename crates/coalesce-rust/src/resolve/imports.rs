@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     lookup::{Found, Lookup},
     names::{bind, reach, sym},
+    order,
     tree::id,
     world::{Binding, FileId, ItemId, ModuleId, Reach, Res, SpaceId, Sym, World},
 };
@@ -280,25 +281,43 @@ fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
     changed
 }
 
-/// Resolves imports until nothing changes.
+/// Resolves imports until nothing changes: group by group of crates, since names come only from
+/// crates of the same group and of those before.
 pub(super) fn resolve(world: &mut World) {
-    let imports = imports(world);
-    for _ in 0..MOST_ROUNDS {
-        let mut changed = false;
-        for import in &imports {
-            changed |= step(world, import);
-        }
-        if !changed {
-            break;
-        }
+    let imports = by_group(world);
+    for group in &imports {
+        settle(world, group, step);
     }
-    for import in &imports {
+    for import in imports.iter().flatten() {
         note_unknown(world, import);
     }
+    for group in &imports {
+        settle(world, group, pass_on_unknown);
+    }
+}
+
+/// The imports of each group of crates that name each other.
+fn by_group(world: &World) -> Vec<Vec<Import>> {
+    let groups = order::groups(&world.crates);
+    let mut sorted: Vec<Vec<Import>> = Vec::new();
+    sorted.resize_with(groups.len(), Vec::new);
+    for import in imports(world) {
+        let space = world.spaces.get(import.space.0 as usize);
+        let module = space.and_then(|space| world.module(space.module));
+        let group = module.and_then(|module| groups.get(module.krate.index()));
+        if let Some(list) = group.and_then(|group| sorted.get_mut(*group)) {
+            list.push(import);
+        }
+    }
+    sorted
+}
+
+/// Takes each import in turn until a round brings nothing new.
+fn settle(world: &mut World, imports: &[Import], step: impl Fn(&mut World, &Import) -> bool) {
     for _ in 0..MOST_ROUNDS {
         let mut changed = false;
-        for import in &imports {
-            changed |= pass_on_unknown(world, import);
+        for import in imports {
+            changed |= step(world, import);
         }
         if !changed {
             break;

@@ -359,12 +359,16 @@ impl Lookup<'_> {
         else {
             return Found::NONE;
         };
-        let name = self.world.names.text(sym);
-        if *name == *krate.name && self.in_doc_code(space) {
+        let name = self.world.names.as_str(sym);
+        if name == krate.name && self.in_doc_code(space) {
             return Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE);
         }
         let mut found = Found::NONE;
-        for (_, target) in krate.externs.iter().filter(|(known, _)| **known == *name) {
+        let first = krate
+            .externs
+            .partition_point(|(known, _)| known.as_str() < name);
+        let named = krate.externs.iter().skip(first);
+        for (_, target) in named.take_while(|(known, _)| known == name) {
             match target.and_then(|target| self.world.crates.get(target.index())?.root) {
                 Some(root) => found.push(Res::Module(root), Namespaces::TYPE),
                 None => found.push(Res::External(sym), Namespaces::TYPE),

@@ -5,6 +5,7 @@ mod files;
 mod imports;
 mod lookup;
 mod names;
+mod order;
 mod tree;
 mod uses;
 mod world;

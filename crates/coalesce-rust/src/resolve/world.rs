@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use coalesce_model::TreePath;
+use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -170,6 +170,10 @@ impl Interner {
 
     pub fn get(&self, text: &str) -> Option<Sym> {
         self.known.get(text).copied()
+    }
+
+    pub fn as_str(&self, sym: Sym) -> &str {
+        self.texts.get(sym.0 as usize).map_or("", |text| text)
     }
 
     pub fn text(&self, sym: Sym) -> Arc<str> {
@@ -514,6 +518,39 @@ impl World {
                 .is_some_and(|space| space.names.contains_key(&sym))
         };
         self.modules_named(module).iter().any(bound)
+    }
+
+    /// What stands at the name of an item: its definition, or an import that leads on.
+    pub(crate) fn item_place(&self, name: &str) -> Option<ItemPlace> {
+        let (parent, last) = name.rsplit_once("::")?;
+        let sym = self.names.get(last)?;
+        let module = *self.modules_named(parent).first()?;
+        let bindings = self.space(module)?.names.get(&sym)?;
+        if let Some(id) = self.item_shim(module, last) {
+            return Some(ItemPlace::Shim(id));
+        }
+        let own = bindings.iter().find_map(|binding| match binding.res {
+            Res::Item(item) if binding.import.is_none() => Some(item),
+            _ => None,
+        });
+        if own.is_some() {
+            return Some(ItemPlace::Defined);
+        }
+        let target = bindings.first()?.res;
+        Some(ItemPlace::Reexport(self.name_of(&self.target(target))))
+    }
+
+    /// The manifest that left a shim of this name in a module.
+    fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
+        let bodies = self.module(module)?.bodies.iter();
+        let mut facts = bodies.filter_map(|body| self.facts(self.bodies.get(body.index())?.file));
+        facts.find_map(|facts| {
+            let shim = facts
+                .item_shims
+                .iter()
+                .find(|(_, known)| **known == *name)?;
+            Some(shim.0.to_string())
+        })
     }
 
     pub(crate) fn has_variant(&self, item: ItemId, name: &str) -> bool {

@@ -62,12 +62,22 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
 
 impl Crossing {
     fn editions(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId) {
+        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        self.between(mapping, (mapping.krate(module), to), &path);
+    }
+
+    /// Code of one crate that another one would read.
+    pub fn between(
+        &mut self,
+        mapping: &Mapping<'_>,
+        (from, to): (CrateId, CrateId),
+        path: &TreePath,
+    ) {
         let edition = |krate: CrateId| {
             let found = mapping.world.crates.get(krate.index());
             found.map_or(Edition::default(), |found| found.edition)
         };
-        let (old, new) = (edition(mapping.krate(module)), edition(to));
-        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        let (old, new) = (edition(from), edition(to));
         let message = format!(
             "it is written in edition {}, and would be read in edition {}",
             old.year(),
@@ -76,12 +86,12 @@ impl Crossing {
         if new < old || (old == Edition::E2015 && new != old) {
             self.refusals.push(Finding {
                 help: Some("`cargo fix --edition` brings the older crate up".to_owned()),
-                ..refusal(path, message)
+                ..refusal(path.clone(), message)
             });
         } else if new != old {
             self.notes.push(Finding {
                 severity: Severity::Warning,
-                ..refusal(path, message)
+                ..refusal(path.clone(), message)
             });
         }
     }
@@ -245,7 +255,12 @@ impl Crossing {
 
 /// Whether a condition holds for those who depend on a package and say no more: a default feature,
 /// or one of the system.
-fn is_default(mapping: &Mapping<'_>, module: ModuleId, condition: &str, texts: &dyn Texts) -> bool {
+pub(super) fn is_default(
+    mapping: &Mapping<'_>,
+    module: ModuleId,
+    condition: &str,
+    texts: &dyn Texts,
+) -> bool {
     let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
     let named = named_features(condition, whole);
     if named.is_empty() {
@@ -279,7 +294,7 @@ fn defaults(text: &str) -> BTreeSet<String> {
     found
 }
 
-fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
+pub(super) fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
     let message = format!("`{package}` has no feature `{feature}`");
     Finding {
         help: Some(format!("declare it in the manifest of `{package}`")),
@@ -345,7 +360,7 @@ fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u3
 }
 
 /// The features that a manifest declares, optional dependencies among them.
-fn features(text: &str) -> BTreeSet<String> {
+pub(super) fn features(text: &str) -> BTreeSet<String> {
     let Ok(document) = toml_edit::Document::parse(text) else {
         return BTreeSet::new();
     };
@@ -367,7 +382,7 @@ fn features(text: &str) -> BTreeSet<String> {
 }
 
 /// Each `feature = "…"`, with the place of the name.
-fn named_features(text: &str, span: ByteSpan) -> Vec<(String, ByteSpan)> {
+pub(super) fn named_features(text: &str, span: ByteSpan) -> Vec<(String, ByteSpan)> {
     let tokens = lexer::tokens(text, span);
     let mut found = Vec::new();
     for three in tokens.windows(3) {
@@ -386,7 +401,7 @@ fn named_features(text: &str, span: ByteSpan) -> Vec<(String, ByteSpan)> {
 }
 
 /// Strings that name a variable which cargo sets for the package that is compiled.
-fn cargo_variables(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+pub(super) fn cargo_variables(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     let tokens = lexer::tokens(text, span).into_iter();
     tokens
         .filter_map(|token| match token.kind {

@@ -287,7 +287,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Puts a declaration into the bodies of an existing module.
-    fn insert(&mut self, home: &Place, name: &str, text: &str) {
+    pub fn insert(&mut self, home: &Place, name: &str, text: &str) {
         let world = self.mapping.world;
         let bodies = self
             .mapping
@@ -511,7 +511,7 @@ impl Spot {
 }
 
 /// The text of a span with its edits made, a comment behind it included.
-fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
+pub(super) fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String, String> {
     let comment = lines::trailing_comment(text, span).unwrap_or_default();
     let slice = span.of(text).unwrap_or_default();
     let shifted = edits

@@ -416,7 +416,7 @@ impl Pass<'_> {
     }
 }
 
-fn span_of(site: &Site<'_>, start: usize, end: usize) -> ByteSpan {
+pub(super) fn span_of(site: &Site<'_>, start: usize, end: usize) -> ByteSpan {
     let mut spans = site
         .segments
         .get(start..end)

@@ -9,7 +9,7 @@ use coalesce_model::Texts;
 use syn::spanned::Spanned as _;
 
 use super::{mapping::Mapping, place::Place, structure::Leaving};
-use crate::resolve::{Body, ModuleId, World};
+use crate::resolve::{Body, FileId, ModuleId, World};
 
 /// The attributes, outermost first, that the declaration of a module needs in its new place.
 pub(super) fn attributes(
@@ -37,6 +37,56 @@ pub(super) fn attributes(
             .and_then(|rest| rest.strip_suffix(")]"));
         condition.is_none_or(|condition| !known.contains(&plain(condition)))
     });
+    found
+}
+
+/// The attributes, outermost first, that an item says itself once it has left `home` for `place`.
+pub(super) fn around_item(
+    mapping: &Mapping<'_>,
+    home: ModuleId,
+    file: FileId,
+    place: &Place,
+    texts: &dyn Texts,
+) -> Vec<String> {
+    let world = mapping.world;
+    let known: BTreeSet<String> = around_place(mapping, place, texts);
+    let bodies = world.module(home).map_or(&[][..], |node| &node.bodies);
+    let mut bodies = bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()));
+    let mut at = bodies.find(|body| body.file == file);
+    let mut found: Vec<String> = Vec::new();
+    while let Some(body) = at.filter(|body| !is_around(mapping, body, place)) {
+        let mut own = of_body(world, body, texts);
+        own.retain(|attribute| !found.contains(attribute) && !known.contains(&plain(attribute)));
+        own.append(&mut found);
+        found = own;
+        at = body
+            .declared
+            .and_then(|(outer, _)| world.bodies.get(outer.index()));
+    }
+    found
+}
+
+/// What the modules around a place say, without spaces.
+fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTreeSet<String> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    let mut at = Some(place.clone());
+    while let Some(here) = at {
+        let bodies = mapping
+            .at(&here)
+            .and_then(|module| world.module(module))
+            .map_or(&[][..], |node| &node.bodies);
+        for body in bodies
+            .iter()
+            .filter_map(|body| world.bodies.get(body.index()))
+        {
+            let own = of_body(world, body, texts);
+            found.extend(own.iter().map(|attribute| plain(attribute)));
+        }
+        at = here.parent();
+    }
     found
 }
 

@@ -86,6 +86,24 @@ pub(super) fn removal(text: &str, span: ByteSpan) -> ByteSpan {
     }
 }
 
+/// The span and the lines of comment directly above it.
+pub(super) fn with_comments_above(text: &str, span: ByteSpan) -> ByteSpan {
+    if prefix(text, span.start).is_none_or(|before| !before.trim().is_empty()) {
+        return span;
+    }
+    let mut start = span.start;
+    while let Some(end) = line_start(text, start).checked_sub(1) {
+        let above = line_start(text, end);
+        let line = text.get(above as usize..end as usize).unwrap_or_default();
+        let own = line.trim_start();
+        if !own.starts_with("//") || own.starts_with("//!") {
+            break;
+        }
+        start = above + offset(line.len() - own.len());
+    }
+    ByteSpan::new(start, span.end)
+}
+
 /// Code at another depth: lines that start with `old` start with `new`, but for those that are part
 /// of a literal.
 pub(super) fn reindented(code: &str, old: &str, new: &str) -> String {

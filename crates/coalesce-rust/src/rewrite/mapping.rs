@@ -140,7 +140,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// The crate that a name after is in, its own one first, and the names below the root.
-    fn target<'n>(&self, own: Option<CrateId>, to: &'n str) -> Option<(CrateId, &'n str)> {
+    pub fn target<'n>(&self, own: Option<CrateId>, to: &'n str) -> Option<(CrateId, &'n str)> {
         let ids = (0..self.world.crates.len()).filter_map(|at| u32::try_from(at).ok());
         let libraries = ids.map(CrateId).filter(|krate| {
             let found = self.world.crates.get(krate.index());

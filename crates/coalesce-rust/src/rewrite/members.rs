@@ -35,36 +35,39 @@ pub(super) struct Members {
 
 /// What moved code says.
 #[derive(Default)]
-struct Said {
+pub(super) struct Said {
     /// Names behind a dot.
     dotted: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
+    /// Whether a macro puts names behind dots: `.$name`.
+    by_macro: bool,
     /// Types and functions that are named.
-    items: BTreeSet<ItemId>,
+    pub items: BTreeSet<ItemId>,
     /// `Type::name`
-    members: BTreeSet<(ItemId, String)>,
+    pub members: BTreeSet<(ItemId, String)>,
 }
 
 /// A field or method that its module keeps to itself.
-struct Member {
-    of: String,
-    name: String,
-    kind: MemberKind,
+#[derive(Clone)]
+pub(super) struct Member {
+    pub of: String,
+    pub name: String,
+    pub kind: MemberKind,
     /// Where its visibility is or goes.
-    at: ByteSpan,
+    pub at: ByteSpan,
     /// Whether it stands in plain code, where a visibility can be written.
-    plain: bool,
+    pub plain: bool,
     /// The module that has it, and the one around all that see it.
-    home: ModuleId,
+    pub home: ModuleId,
     /// `None` when everybody sees it.
-    reach: Option<ModuleId>,
+    pub reach: Option<ModuleId>,
     /// Names of the types that come with it.
     types: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum MemberKind {
+pub(super) enum MemberKind {
     Field,
     Position,
     Method,
@@ -144,7 +147,7 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
     made
 }
 
-fn hidden_in_macro(name: &str) -> String {
+pub(super) fn hidden_in_macro(name: &str) -> String {
     format!("`{name}` would have to be widened, and a macro defines it")
 }
 
@@ -194,7 +197,7 @@ fn expose(mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts, made: &mut
 }
 
 /// The types of a member that would be out of sight.
-fn types(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Vec<Need> {
+pub(super) fn types(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Vec<Need> {
     let world = mapping.world;
     let speller = Speller { mapping };
     let mut needs = Vec::new();
@@ -279,7 +282,7 @@ fn said(mapping: &Mapping<'_>, krate: CrateId, owner: Option<usize>, texts: &dyn
     said
 }
 
-fn words(text: &str, span: ByteSpan, said: &mut Said) {
+pub(super) fn words(text: &str, span: ByteSpan, said: &mut Said) {
     let tokens = lexer::tokens(text, span);
     let mut dot = false;
     for token in tokens {
@@ -291,12 +294,24 @@ fn words(text: &str, span: ByteSpan, said: &mut Said) {
             }
             said.names.insert(word.to_owned());
         }
+        said.by_macro |= dot && token.is(b'$');
         dot = token.is(b'.');
     }
 }
 
-fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
-    let items = || mapping.world.items_of(member.home, &member.of);
+pub(super) fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
+    let world = mapping.world;
+    let items = || {
+        let mut all = world.items_of(member.home, &member.of);
+        let sym = world.names.get(&member.of);
+        let bound = sym.and_then(|sym| world.space(member.home)?.names.get(&sym));
+        all.extend(bound.into_iter().flatten().filter_map(|one| match one.res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        }));
+        all
+    };
+    let by_macro = said.by_macro && said.names.contains(&member.name);
     let named = || items().iter().any(|item| said.items.contains(item));
     let path = || {
         items()
@@ -305,10 +320,12 @@ fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool {
     };
     match member.kind {
         MemberKind::Field => {
-            said.dotted.contains(&member.name) || (said.names.contains(&member.name) && named())
+            said.dotted.contains(&member.name)
+                || by_macro
+                || (said.names.contains(&member.name) && named())
         }
         MemberKind::Position => named(),
-        MemberKind::Method => said.dotted.contains(&member.name) || path(),
+        MemberKind::Method => said.dotted.contains(&member.name) || by_macro || path(),
         MemberKind::Associated => path(),
         MemberKind::Function => {
             let functions = mapping.world.items_of(member.home, &member.name);
@@ -354,7 +371,12 @@ fn kept_members(
     found
 }
 
-fn members_of(text: &str, facts: &SourceFacts, body: &Body, world: &World) -> Vec<Member> {
+pub(super) fn members_of(
+    text: &str,
+    facts: &SourceFacts,
+    body: &Body,
+    world: &World,
+) -> Vec<Member> {
     let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let code = text.get(base..).unwrap_or_default();
     let Ok(file) = syn::parse_str::<syn::File>(code) else {

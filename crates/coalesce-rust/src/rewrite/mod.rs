@@ -12,6 +12,7 @@ mod file;
 mod fragment;
 mod globs;
 mod inherit;
+mod items;
 mod layout;
 mod libraries;
 mod lines;
@@ -56,6 +57,24 @@ pub(crate) fn rewrite(
     _options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
+    let items = changes
+        .iter()
+        .filter(|change| change.subject == coalesce_model::Subject::Item);
+    match items.count() {
+        0 => modules(graph, changes, texts),
+        of if of == changes.len() => items::rewrite(graph, changes, texts),
+        _ => LanguagePlan {
+            refusals: vec![mapping::refusal(
+                TreePath::root(),
+                "modules and items of Rust do not move in one migration: write two".to_owned(),
+            )],
+            ..LanguagePlan::default()
+        },
+    }
+}
+
+/// Works changes of modules out.
+fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
     let mut plan = LanguagePlan {
         refusals: mapping.refusals.clone(),

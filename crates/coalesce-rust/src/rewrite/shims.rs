@@ -19,7 +19,7 @@ use super::{
     spell::{Speller, written},
 };
 use crate::{
-    resolve::{ModuleId, Reach, Res},
+    resolve::{ModuleId, Reach, Res, World},
     shim::{self, Shim},
 };
 
@@ -223,6 +223,17 @@ fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
     directory.join(&format!("{}.rs", node.name)).ok()
 }
 
+/// Whether a name that a signature starts with leads somewhere: it is bound in the module, or
+/// nothing there could bind it and it is everywhere.
+pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
+    let space = world.space(module);
+    let bound = world
+        .names
+        .get(name)
+        .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
+    bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
+}
+
 struct Builder<'a> {
     mapping: &'a Mapping<'a>,
     texts: &'a dyn Texts,
@@ -333,6 +344,7 @@ impl Builder<'_> {
         shim::deprecated(
             &Shim {
                 text: "",
+                defined_as: "",
                 inside: &inside,
                 outside: &outside,
                 names: &[],
@@ -359,13 +371,14 @@ impl Builder<'_> {
         let (since, removal) = (self.since(), self.removal());
         let made = shim::items(&Shim {
             text: &text,
+            defined_as: "",
             inside: &inside,
             outside: &outside,
             names: &names,
             whole,
             since: &since,
             removal: &removal,
-            known: &|name| self.is_known(source, name),
+            known: &|name| is_known_in(world, source, name),
         })?;
         let mut result = Made {
             text: format!(
@@ -504,18 +517,6 @@ impl Builder<'_> {
                 (name, new)
             })
             .collect()
-    }
-
-    /// Whether a name that a signature starts with leads somewhere: it is bound in the module, or
-    /// nothing there could bind it and it is everywhere.
-    fn is_known(&self, module: ModuleId, name: &str) -> bool {
-        let world = self.mapping.world;
-        let space = world.space(module);
-        let bound = world
-            .names
-            .get(name)
-            .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
-        bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
     }
 
     /// The conditions on an import, a line each.

@@ -329,7 +329,7 @@ impl<'a> Speller<'a> {
     }
 
     /// The path to a place, in the way that the site's author starts paths.
-    fn path_to(
+    pub(super) fn path_to(
         &self,
         facts: &SourceFacts,
         site: &Site<'_>,

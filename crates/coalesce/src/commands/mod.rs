@@ -6,6 +6,8 @@
 
 mod audit;
 mod check;
+mod emit;
+mod links;
 mod migrate;
 mod plan;
 mod refs;

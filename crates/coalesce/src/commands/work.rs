@@ -1,9 +1,6 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
@@ -17,8 +14,9 @@ use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assem
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
+use rayon::prelude::*;
 
-use super::{Page, misfit};
+use super::{Page, links, misfit};
 use crate::{
     cli, formatter,
     session::{Part, Session},
@@ -48,6 +46,7 @@ pub fn work_out(
 ) -> anyhow::Result<Worked> {
     let options = RewriteOptions {
         prose: arguments.docs == cli::Docs::Rewrite,
+        way: 0,
     };
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
@@ -65,34 +64,59 @@ pub fn work_out(
     };
     if !checked.all_done() {
         session.progress.stage("working out the change");
-        worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
-        let links = moved_links(session, &worked.assembled.operations);
-        worked.assembled.refusals.extend(links);
-        let led = led_to(session, &worked.assembled.operations);
-        worked.assembled.refusals.extend(led);
-        let left = left_links(session, &mut worked.assembled.operations);
-        let (refused, noted): (Vec<Finding>, Vec<Finding>) = left
-            .into_iter()
-            .partition(|finding| finding.severity == Severity::Error);
-        worked.assembled.refusals.extend(refused);
-        worked.assembled.notes.extend(noted);
-        worked
-            .assembled
-            .refusals
-            .extend(unreadable(session, &checked));
-        if !worked.refused() && !arguments.no_rustfmt {
-            let note = formatter::lay_out(&mut worked.assembled.operations, session);
-            worked.assembled.notes.extend(note);
-        }
-        for (language, changes) in &checked.changes {
-            match language {
-                LanguageKind::Python => worked.prove(&session.python, changes, session),
-                LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        let ways = checked.changes.iter().map(|(language, changes)| {
+            let graph = graph_of(session, *language);
+            graph.ways(changes)
+        });
+        let ways = ways.max().unwrap_or(1);
+        for way in 0..ways {
+            let options = RewriteOptions { way, ..options };
+            let tried = one_way(session, &checked, options, arguments);
+            // Of several refusals, the one of the plainest way is told.
+            if way == 0 || !tried.refused() {
+                (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
+            }
+            if !worked.refused() {
+                break;
             }
         }
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// A plan that takes one of the ways, proven.
+fn one_way(
+    session: &Session,
+    checked: &Checked,
+    options: RewriteOptions,
+    arguments: &cli::Manifests,
+) -> Worked {
+    let mut worked = Worked {
+        assembled: assemble(proposals(session, checked, options), &session.tree),
+        ..Worked::default()
+    };
+    links::look_at(session, &mut worked.assembled);
+    let unread = unreadable(session, checked);
+    worked.assembled.refusals.extend(unread);
+    if !worked.refused() && !arguments.no_rustfmt {
+        let note = formatter::lay_out(&mut worked.assembled.operations, session);
+        worked.assembled.notes.extend(note);
+    }
+    for (language, changes) in &checked.changes {
+        match language {
+            LanguageKind::Python => worked.prove(&session.python, changes, session),
+            LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        }
+    }
+    worked
+}
+
+fn graph_of(session: &Session, language: LanguageKind) -> &dyn LanguageGraph {
+    match language {
+        LanguageKind::Python => &session.python.graph,
+        LanguageKind::Rust => &session.rust.graph,
+    }
 }
 
 /// Targets below a linked directory: what is written there would land somewhere else.
@@ -124,108 +148,6 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
             Some(manifest.error(entry.to.span, message, None))
         })
         .collect()
-}
-
-/// Links and devices in a directory that moves: nothing is written through a link, and what one
-/// leads to from the new place is not for us to say.
-fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
-    let files = session.tree.files();
-    let odd: BTreeSet<&TreePath> = files
-        .iter()
-        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
-        .map(|file| &file.path)
-        .collect();
-    let moved = operations.iter().filter_map(|operation| match operation {
-        Operation::Move { from, .. } => odd.get(from),
-        _ => None,
-    });
-    moved
-        .map(|path| Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path: (*path).clone(),
-            span: None,
-            message: "it would have to move, and is no plain file".to_owned(),
-            help: Some("move or remove the link by hand first".to_owned()),
-        })
-        .collect()
-}
-
-/// Sources that leave their place while a link of the same name stands elsewhere: links are not read,
-/// so one that leads there would lead nowhere.
-fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
-    let files = session.tree.files();
-    let links: BTreeMap<&str, &TreePath> = files
-        .iter()
-        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
-        .map(|file| (file.path.file_name(), &file.path))
-        .collect();
-    let left = operations.iter().filter_map(|operation| match operation {
-        Operation::Move { from: path, .. } | Operation::Delete { path } => Some(path),
-        _ => None,
-    });
-    left.filter(|path| path.extension() == Some("rs"))
-        .filter_map(|path| {
-            let link = links.get(path.file_name())?;
-            (*link != path && links.values().all(|other| *other != path)).then(|| Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Error,
-                path: path.clone(),
-                span: None,
-                message: format!("it would leave its place, and the link {link} may lead to it"),
-                help: Some("put a file in the place of the link first".to_owned()),
-            })
-        })
-        .collect()
-}
-
-/// Links in a folder that goes: they stay, since nothing is done to what is no plain file. Where a
-/// workspace takes every folder of a pattern for a member, one without a manifest must not stay.
-fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding> {
-    let files = session.tree.files();
-    let odd: BTreeSet<&TreePath> = files
-        .iter()
-        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
-        .map(|file| &file.path)
-        .collect();
-    let mut left = Vec::new();
-    operations.retain(|operation| match operation {
-        Operation::Delete { path } if odd.contains(path) => {
-            left.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: if by_pattern(session, path) {
-                    Severity::Error
-                } else {
-                    Severity::Warning
-                },
-                path: path.clone(),
-                span: None,
-                message: "its folder goes, and this stays: it is no plain file".to_owned(),
-                help: Some("remove it by hand".to_owned()),
-            });
-            false
-        }
-        _ => true,
-    });
-    left
-}
-
-/// Whether a workspace around a path has members by a pattern.
-fn by_pattern(session: &Session, path: &TreePath) -> bool {
-    let mut at = path.parent();
-    while let Some(here) = at {
-        let text = here
-            .join("Cargo.toml")
-            .ok()
-            .and_then(|manifest| session.tree.text(&manifest));
-        let members = text.as_deref().and_then(|text| text.split_once("members"));
-        let list = members.and_then(|(_, rest)| rest.split_once(']'));
-        if list.is_some_and(|(list, _)| list.contains('*')) {
-            return true;
-        }
-        at = here.parent();
-    }
-    false
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.
@@ -277,10 +199,7 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {
     let mut proposals = Vec::new();
     for (language, changes) in &checked.changes {
-        let graph: &dyn LanguageGraph = match language {
-            LanguageKind::Python => &session.python.graph,
-            LanguageKind::Rust => &session.rust.graph,
-        };
+        let graph = graph_of(session, *language);
         let proposal = graph.rewrite(changes, options, &session.tree);
         proposals.push(text_proposal(
             session,
@@ -464,7 +383,7 @@ fn diff(operations: &[Operation], session: &Session, overlay: &Overlay<'_>) -> S
         let after = new.map(|path| (path, overlay.text(path)));
         coalesce_report::diff::file_diff(before.as_ref().map(side), after.as_ref().map(side))
     };
-    operations.iter().map(one).collect()
+    operations.par_iter().map(one).collect()
 }
 
 fn side<'a>((path, text): &'a (&TreePath, Option<Arc<str>>)) -> Side<'a> {

@@ -184,6 +184,92 @@ fn tests_are_compared_one_by_one() {
     assert_eq!(from, Some("p.old"), "{said}");
 }
 
+/// State, failures, and whether it is remembered, of each run.
+fn runs(said: &serde_json::Value) -> Vec<String> {
+    let runs = said.get("runs").and_then(|runs| runs.as_array());
+    let run = |run: &serde_json::Value| {
+        let of = |key: &str| run.get(key).cloned().unwrap_or_default();
+        let remembered = match of("remembered") == serde_json::json!(true) {
+            true => " remembered",
+            false => "",
+        };
+        format!("{} {}{remembered}", of("state"), of("failed")).replace('"', "")
+    };
+    runs.unwrap().iter().map(run).collect()
+}
+
+#[test]
+fn a_baseline_with_failures_is_remembered_until_the_tree_differs() {
+    let files = [
+        ("p/__init__.py", ""),
+        ("p/old.py", "A = 1\n"),
+        ("p/user.py", "from p.old import A\n"),
+        ("p/broken.py", "import nowhere_at_all\n"),
+        (
+            "migrations/0001-x.toml",
+            "schema = 1\n[[move]]\nfrom = \"p.old\"\nto = \"p.new\"\n",
+        ),
+    ];
+    let scratch = Scratch::new(&files);
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: python3 is not installed");
+        return;
+    }
+    for (before, change) in [
+        ("before 1", None),
+        ("before 1 remembered", Some("B = 2\n")),
+        ("before 1", None),
+    ] {
+        let (code, said) = scratch.verify(&[]);
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(runs(&said), [before, "after 1"], "{said}");
+        if let Some(text) = change {
+            fs::write(scratch.tree().join("p/other.py"), text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_second_check_of_rust_builds_nothing() {
+    if Command::new("cargo").arg("--version").output().is_err() {
+        println!("skipped: cargo is not installed");
+        return;
+    }
+    let scratch = Scratch::new(RUST);
+    fs::write(
+        scratch.tree().join("src/lib.rs"),
+        "pub mod old;\npub mod home;\n#[allow(deprecated)]\npub fn user() { old::run() }\n",
+    )
+    .unwrap();
+    // What cargo has built is as old as it was.
+    let built = || {
+        let mut times = std::collections::BTreeMap::new();
+        let copies = fs::read_dir(scratch.cache().join("verify")).unwrap();
+        for copy in copies {
+            let built = copy.unwrap().path().join("target/debug/deps");
+            for entry in fs::read_dir(built).unwrap() {
+                let entry = entry.unwrap();
+                let time = entry.metadata().unwrap().modified().unwrap();
+                times.insert(entry.path(), time);
+            }
+        }
+        times
+    };
+    for shim in ["", "shim = true\n[shims]\nremove-in = \"9.0.0\"\n"] {
+        let (from, to) = ("p::old", "p::home::old");
+        let text = format!("schema = 1\n[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n{shim}");
+        fs::write(scratch.tree().join("migrations/0001-x.toml"), text).unwrap();
+        let first = scratch.verify(&[]);
+        assert_eq!(first.0, Some(0), "{}", first.1);
+        let before = built();
+        assert!(!before.is_empty());
+        let (code, said) = scratch.verify(&[]);
+        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(built(), before, "{said}");
+        assert!(runs(&said).contains(&"before 0 remembered".to_owned()));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_runs_ends_when_the_program_is_ended() {

@@ -83,7 +83,7 @@ pub fn of(
             continue;
         };
         for (rank, mut need) in (0..).zip(origins(mapping, source, used, &inside)?) {
-            let annotation = used.annotation && (source.future || !used.eager);
+            let annotation = used.unevaluated(source.future);
             need.uses.push(Used {
                 span: root.span,
                 eager: used.eager && !annotation && !source.is_stub(),
@@ -157,7 +157,7 @@ fn origins(
     if bindings.len() > 1
         && !source.is_stub()
         && used.eager
-        && !used.annotation
+        && !used.unevaluated(source.future)
         && !is_conditional(source, name)
     {
         let message = format!("it needs `{name}`, which gets several values, while it is defined");

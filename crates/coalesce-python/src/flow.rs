@@ -1,0 +1,260 @@
+//! What executing a module and calling what it defines does to other modules, in order.
+//!
+//! Imports and uses of names of the module, nothing of how values flow: enough to play the import
+//! of a tree through. Text and syntax only; what a name means is `graph`'s business.
+
+use coalesce_model::Guard;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    analysis::{Analysis, Called, DefinitionKind, Evaluated, Use},
+    facts::ImportStatement,
+};
+
+/// The order of execution of one file. Names are numbers into a table of their texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Texts of names.
+    pub names: Vec<String>,
+    /// What executing the module does.
+    pub module: Vec<Event>,
+    /// What calling its definitions does.
+    pub bodies: Vec<Body>,
+    /// Where module-level code first binds a name otherwise than by an import: the end of the
+    /// statement.
+    pub bound: Vec<(u32, u32)>,
+}
+
+/// What calling a definition may do; of a class, calling anything of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    /// Its name.
+    pub name: u32,
+    /// It is a class.
+    pub class: bool,
+    /// It is a class that does something when it gets a subclass or, as a metaclass, a class.
+    pub hooks: bool,
+    /// In the order of the text.
+    pub events: Vec<Event>,
+}
+
+/// One thing that is done, at a byte of the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The place.
+    pub at: u32,
+    /// The thing.
+    pub what: What,
+}
+
+/// What an event is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum What {
+    /// The import statement with this number is executed.
+    Import(u32),
+    /// A name is read, with the attributes that follow it.
+    Use {
+        /// The import statement and leaf inside of a function that bind the name there; else it
+        /// is one of the module.
+        local: Option<(u32, u32)>,
+        /// The name and its attributes.
+        chain: Vec<u32>,
+        /// Whether it is called.
+        called: Calls,
+    },
+}
+
+/// Whether something is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Calls {
+    /// It is not.
+    No,
+    /// A class has it as a base: calling the class may call what is in it.
+    Base,
+    /// What it is handed to may call it.
+    Maybe,
+    /// It is.
+    Yes,
+}
+
+impl Flow {
+    /// The flow of a file with these import statements, those of its syntax first.
+    #[must_use]
+    pub fn new(analysis: &Analysis, imports: &[ImportStatement]) -> Self {
+        let named = |import: &ImportStatement, name: &str| {
+            import.leaves.iter().any(|leaf| leaf.name.text == name)
+        };
+        let future = |import: &ImportStatement| {
+            let from = import.from.as_ref();
+            from.is_some_and(|from| from.level == 0 && from.module == "__future__")
+                && named(import, "annotations")
+        };
+        let mut builder = Builder {
+            analysis,
+            imports,
+            flow: Self::default(),
+            numbers: FxHashMap::default(),
+            stars: imports.iter().any(|import| named(import, "*")),
+            future: imports.iter().any(future),
+        };
+        builder.module();
+        builder.bodies();
+        builder.bound();
+        builder.flow
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn text(&self, name: u32) -> &str {
+        self.names.get(name as usize).map_or("", String::as_str)
+    }
+}
+
+struct Builder<'a> {
+    analysis: &'a Analysis,
+    imports: &'a [ImportStatement],
+    flow: Flow,
+    numbers: FxHashMap<String, u32>,
+    /// A star import may bring names.
+    stars: bool,
+    /// Types are not evaluated.
+    future: bool,
+}
+
+impl Builder<'_> {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = u32::try_from(self.flow.names.len()).unwrap_or(u32::MAX);
+        self.flow.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    fn module(&mut self) {
+        let imports = self.imports(|eager| eager);
+        let mut events = imports;
+        for used in &self.analysis.uses {
+            if used.eager && !used.store && !used.unevaluated(self.future) {
+                events.extend(self.used(used));
+            }
+        }
+        events.sort_by_key(|event| event.at);
+        self.flow.module = events;
+    }
+
+    /// Import statements that are executed with the module, or when something is called.
+    fn imports(&self, wanted: impl Fn(bool) -> bool) -> Vec<Event> {
+        let imports = self.imports.iter().enumerate();
+        let executed = imports
+            .filter(|(_, import)| import.guard != Guard::TypeChecking && wanted(import.eager));
+        let events = executed.filter_map(|(statement, import)| {
+            Some(Event {
+                at: import.span.start,
+                what: What::Import(u32::try_from(statement).ok()?),
+            })
+        });
+        events.collect()
+    }
+
+    /// A use of a name of the module, or of one that a function imports.
+    fn used(&mut self, used: &Use) -> Option<Event> {
+        let root = used.chain.first()?;
+        let scope = self.analysis.binding_scope(used.scope, &root.text);
+        let local = match scope {
+            Some(0) => None,
+            None if self.stars => None,
+            None => return None,
+            Some(_) => {
+                let bindings = self.analysis.bindings(used.scope, &root.text);
+                let (statement, leaf) = bindings.iter().find_map(|binding| binding.import)?;
+                Some((u32::try_from(statement).ok()?, u32::try_from(leaf).ok()?))
+            }
+        };
+        let at = root.span.start;
+        let chain = used.chain.iter();
+        let chain = chain.map(|segment| self.number(&segment.text)).collect();
+        let called = match used.called {
+            _ if used.evaluated != Evaluated::Always => Calls::No,
+            Called::No => Calls::No,
+            Called::Base => Calls::Base,
+            Called::Passed => Calls::Maybe,
+            Called::Callee => Calls::Yes,
+        };
+        let what = What::Use {
+            local,
+            chain,
+            called,
+        };
+        Some(Event { at, what })
+    }
+
+    fn bodies(&mut self) {
+        let analysis = self.analysis;
+        if analysis.definitions.is_empty() {
+            return;
+        }
+        // With each, whether it is done when the definition is executed, and not called then.
+        let lazy = self.imports(|eager| !eager);
+        let mut all: Vec<(Event, bool)> = lazy.into_iter().map(|event| (event, false)).collect();
+        for used in &analysis.uses {
+            let told = used.eager && matches!(used.called, Called::No | Called::Base);
+            if !used.store && !used.unevaluated(self.future) {
+                all.extend(self.used(used).map(|event| (event, told)));
+            }
+        }
+        all.sort_by_key(|(event, _)| event.at);
+        for definition in &analysis.definitions {
+            let start = all.partition_point(|(event, _)| event.at < definition.span.start);
+            let end = all.partition_point(|(event, _)| event.at < definition.span.end);
+            let inside = all.get(start..end).unwrap_or_default().iter();
+            let mut seen = FxHashSet::default();
+            let events: Vec<Event> = inside
+                .filter(|(event, told)| !told || belongs(event, definition.kind))
+                .filter(|(event, _)| seen.insert(&event.what))
+                .map(|(event, _)| event.clone())
+                .collect();
+            if !events.is_empty() {
+                let name = self.number(&definition.name);
+                let class = definition.kind == DefinitionKind::Class;
+                self.flow.bodies.push(Body {
+                    name,
+                    class,
+                    hooks: definition.hooks,
+                    events,
+                });
+            }
+        }
+    }
+
+    fn bound(&mut self) {
+        let analysis = self.analysis;
+        let Some(module) = analysis.scopes.first() else {
+            return;
+        };
+        for (name, bindings) in &module.bindings {
+            let own = bindings
+                .iter()
+                .filter(|binding| binding.import.is_none() && !binding.program);
+            if let Some(first) = own.map(|binding| binding.through).min() {
+                let name = self.number(name);
+                self.flow.bound.push((name, first));
+            }
+        }
+    }
+}
+
+/// Whether a name that a definition reads when it is executed has to do with calling it: the bases
+/// of a class, and all that a value is made of.
+fn belongs(event: &Event, kind: DefinitionKind) -> bool {
+    let base = matches!(
+        event.what,
+        What::Use {
+            called: Calls::Base,
+            ..
+        }
+    );
+    base || kind == DefinitionKind::Value
+}

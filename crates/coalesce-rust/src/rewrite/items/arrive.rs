@@ -1,0 +1,541 @@
+//! Where texts leave and arrive: cut out with the edits inside them, put at the end of their new
+//! module, with the imports that they need.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Finding, Form, NewFile, Rewrite, Safety, Texts, TreePath,
+};
+
+use super::{
+    super::{
+        declarations::{Placing, cut},
+        lines,
+        mapping::refusal,
+        place::Place,
+        shims::Shims as ModuleShims,
+        sight::Needs,
+        spell::written,
+        structure::Structure,
+    },
+    imports::{Import, Imports},
+    moving::{Chunk, Moving, Set},
+    scan::Scan,
+    seen::is_reachable,
+    shims::Shims,
+};
+use crate::{
+    facts::{Origin, ScopeId, SourceFacts},
+    resolve::{Body, BodyId},
+};
+
+/// What arriving takes.
+#[derive(Default)]
+pub(super) struct Arrival {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub creates: Vec<NewFile>,
+    pub rewrites: Vec<Rewrite>,
+    pub refusals: Vec<Finding>,
+}
+
+/// The modules that have to be made.
+pub(super) fn made<'a>(set: &Set<'a>) -> Structure {
+    let mut structure = Structure::default();
+    for moving in &set.moving {
+        let change = set
+            .mapping
+            .changes
+            .iter()
+            .position(|change| std::ptr::eq(change, moving.change));
+        if !moving.gives_way() {
+            let place = moving.to.child(&moving.name);
+            structure.ways(set.mapping, change.unwrap_or(0), &place);
+        }
+    }
+    structure
+}
+
+/// Why nothing can be put into the module at a place; `None` when it can.
+pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Option<Finding> {
+    if structure.made.contains_key(place) {
+        return None;
+    }
+    let name = set.mapping.name_of(place);
+    let Some(module) = set.mapping.at(place) else {
+        let message = format!("there is no way to make a module `{name}`");
+        return Some(refusal(TreePath::root(), message));
+    };
+    let path = set.mapping.file_of(module).unwrap_or_else(TreePath::root);
+    let mut around = set.world().module(module).and_then(|node| node.parent);
+    while let Some(node) = around.and_then(|outer| set.world().module(outer)) {
+        if node.bodies.len() > 1 {
+            let message = format!(
+                "nothing can be put into `{name}`: `{}` has several texts, one for each condition",
+                node.canonical
+            );
+            return Some(refusal(path, message));
+        }
+        around = node.parent;
+    }
+    let bodies = set
+        .world()
+        .module(module)
+        .map_or(&[][..], |node| &node.bodies);
+    let why = match bodies {
+        [one] => {
+            let body = set.world().bodies.get(one.index())?;
+            let broken = set.world().facts(body.file)?.problem.is_some();
+            if body.included {
+                "comes by `include!`"
+            } else if broken {
+                "does not parse"
+            } else {
+                return None;
+            }
+        }
+        [] => "has no text",
+        _ => "has several texts, one for each condition",
+    };
+    Some(refusal(
+        path,
+        format!("nothing can be put into `{name}`: it {why}"),
+    ))
+}
+
+/// Moves every text.
+pub(super) fn arrive(
+    set: &Set<'_>,
+    structure: &Structure,
+    (imports, shims): (&Imports, &Shims),
+    scan: &Scan,
+    edits: BTreeMap<TreePath, Vec<Edit>>,
+    texts: &dyn Texts,
+) -> Arrival {
+    let mut arriving = Arriving {
+        set,
+        texts,
+        arrival: Arrival {
+            edits,
+            ..Arrival::default()
+        },
+        by_place: BTreeMap::new(),
+        removed: BTreeMap::new(),
+    };
+    for (index, chunk) in set.chunks.iter().enumerate() {
+        arriving.leave(chunk, shims.texts.get(&index));
+    }
+    arriving.remove();
+    for (file, span, name) in set.renamed_in_place() {
+        let edits = arriving.arrival.edits.entry(set.path(file)).or_default();
+        edits.push(Edit::replace(span, written(&name)));
+    }
+    for (body, list) in &imports.left {
+        arriving.import(*body, list);
+    }
+    let by_place = std::mem::take(&mut arriving.by_place);
+    let nothing = BTreeSet::new();
+    for (place, texts) in &by_place {
+        let list = imports.arriving.get(place).unwrap_or(&nothing);
+        if !structure.made.contains_key(place) {
+            arriving.put(place, list, texts);
+        }
+    }
+    arriving.make(structure, imports, scan, &by_place);
+    arriving.arrival
+}
+
+struct Arriving<'s, 'a> {
+    set: &'s Set<'a>,
+    texts: &'s dyn Texts,
+    arrival: Arrival,
+    by_place: BTreeMap<Place, Vec<String>>,
+    /// What leaves each file.
+    removed: BTreeMap<TreePath, Vec<ByteSpan>>,
+}
+
+impl Arriving<'_, '_> {
+    /// Takes out what left; neighbours go as one.
+    fn remove(&mut self) {
+        for (path, mut spans) in std::mem::take(&mut self.removed) {
+            spans.sort();
+            let mut whole: Vec<ByteSpan> = Vec::new();
+            for span in spans {
+                match whole.last_mut() {
+                    Some(last) if span.start <= last.end => *last = last.cover(span),
+                    _ => whole.push(span),
+                }
+            }
+            let edits = self.arrival.edits.entry(path).or_default();
+            edits.extend(whole.into_iter().map(Edit::delete));
+        }
+    }
+
+    /// Takes a text out of its file.
+    fn leave(&mut self, chunk: &Chunk, shim: Option<&String>) {
+        let Some(moving) = self.set.moving(chunk.moving) else {
+            return;
+        };
+        let path = self.set.path(chunk.file);
+        let Some(text) = self.texts.text(&path) else {
+            let message = "it would have to be edited and cannot be read".to_owned();
+            self.arrival.refusals.push(refusal(path, message));
+            return;
+        };
+        let list = self.arrival.edits.entry(path.clone()).or_default();
+        let inside = |edit: &Edit| chunk.span.contains(edit.span);
+        let (within, rest): (Vec<Edit>, Vec<Edit>) =
+            std::mem::take(list).into_iter().partition(inside);
+        *list = rest;
+        if let Some(shim) = shim {
+            let line = lines::line_break(&text);
+            let indent = lines::prefix(&text, chunk.span.start).unwrap_or_default();
+            let shim = lines::reindented(shim, "", indent);
+            let shim = shim.trim_start().replace('\n', line);
+            list.push(Edit::replace(chunk.span, shim));
+        } else {
+            let removed = self.removed.entry(path.clone()).or_default();
+            removed.push(removal(&text, chunk.span));
+        }
+        self.note(chunk, moving);
+        if moving.gives_way() {
+            return;
+        }
+        let within = self.renamed(chunk, moving, within);
+        match cut(&text, chunk.span, within) {
+            Ok(moved) => {
+                let head: String = chunk
+                    .inherited
+                    .iter()
+                    .map(|one| format!("{one}\n"))
+                    .collect();
+                let texts = self.by_place.entry(moving.to.clone()).or_default();
+                texts.push(format!("{head}{moved}"));
+            }
+            Err(message) => self.arrival.refusals.push(refusal(path, message)),
+        }
+    }
+
+    /// The new name in the definition itself.
+    fn renamed(&self, chunk: &Chunk, moving: &Moving<'_>, mut edits: Vec<Edit>) -> Vec<Edit> {
+        let facts = self.set.world().facts(chunk.file);
+        let name = chunk
+            .definition
+            .and_then(|at| Some(facts?.items.get(at as usize)?.name));
+        let old = self.set.world().items.get(moving.item.index());
+        if let (Some(name), Some(old)) = (name, old)
+            && old.name != moving.name
+        {
+            edits.push(Edit::replace(name.span, written(&moving.name)));
+        }
+        edits
+    }
+
+    fn note(&mut self, chunk: &Chunk, moving: &Moving<'_>) {
+        let facts = self.set.world().facts(chunk.file);
+        let name = chunk
+            .definition
+            .and_then(|at| Some(facts?.items.get(at as usize)?.name.span));
+        let reason = match (moving.gives_way(), name.is_some()) {
+            (true, _) => "goes; its users name the other one",
+            (false, true) => "the definition goes to its new module",
+            (false, false) => "an `impl` goes with its type",
+        };
+        self.arrival.rewrites.push(Rewrite {
+            path: self.set.path(chunk.file),
+            span: name.unwrap_or(chunk.span),
+            form: Form::Declaration,
+            evidence: Evidence::Resolved,
+            from: moving.change.from.clone(),
+            to: moving.change.to.clone(),
+            reason: reason.to_owned(),
+            safety: Safety::Safe,
+        });
+    }
+
+    fn insert(&mut self, path: &TreePath, at: u32, text: String) {
+        let edits = self.arrival.edits.entry(path.clone()).or_default();
+        edits.push(Edit::insert(at, text));
+    }
+
+    /// Adds imports to a body.
+    fn import(&mut self, body: BodyId, list: &BTreeSet<Import>) {
+        let world = self.set.world();
+        let Some(body) = world.bodies.get(body.index()) else {
+            return;
+        };
+        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
+            return;
+        };
+        if list.is_empty() {
+            return;
+        }
+        let (mut at, indent, mut blank) = import_spot(self.set, body, facts, &text);
+        let none = Vec::new();
+        let mut edits = self.arrival.edits.get(&path).unwrap_or(&none).iter();
+        let gone =
+            edits.find(|edit| edit.text.is_empty() && edit.span.start < at && at < edit.span.end);
+        if let Some(gone) = gone {
+            // An import that goes took the blank line behind it along.
+            (at, blank) = (gone.span.start, true);
+        }
+        let line = lines::line_break(&text);
+        let mut block: String = declarations(list)
+            .iter()
+            .flat_map(|declaration| declaration.lines())
+            .map(|one| format!("{indent}{one}{line}"))
+            .collect();
+        let open = at > 0 && !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+        if open {
+            block.insert_str(0, line);
+        }
+        if blank {
+            block.push_str(line);
+        }
+        self.insert(&path, at, block);
+    }
+
+    /// Puts texts at the end of an existing module.
+    fn put(&mut self, place: &Place, list: &BTreeSet<Import>, texts: &[String]) {
+        let world = self.set.world();
+        let module = self.set.mapping.at(place).and_then(|at| world.module(at));
+        let Some(id) = module.and_then(|node| node.bodies.first()).copied() else {
+            return;
+        };
+        let Some(body) = world.bodies.get(id.index()) else {
+            return;
+        };
+        self.import(id, list);
+        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
+            return;
+        };
+        let line = lines::line_break(&text);
+        let (at, indent, last) = end_spot(body, facts, &text);
+        let mut block = String::new();
+        let head = text.get(..at as usize).unwrap_or_default();
+        if last {
+            if !head.is_empty() && !head.ends_with('\n') {
+                block.push_str(line);
+            }
+            if !head.trim().is_empty() && !head.trim_end().ends_with('{') {
+                block.push_str(line);
+            }
+        }
+        let moved: Vec<String> = texts
+            .iter()
+            .map(|moved| lines::reindented(moved, "", &indent))
+            .map(|moved| moved.replace("\r\n", "\n").replace('\n', line))
+            .collect();
+        block.push_str(&moved.join(&format!("{line}{line}")));
+        block.push_str(line);
+        if !last {
+            block.push_str(line);
+        }
+        self.insert(&path, at, block);
+    }
+
+    /// The files of modules that come into being, and their declarations.
+    fn make(
+        &mut self,
+        structure: &Structure,
+        imports: &Imports,
+        scan: &Scan,
+        by_place: &BTreeMap<Place, Vec<String>>,
+    ) {
+        let (needs, shims) = (Needs::default(), ModuleShims::default());
+        let edits = std::mem::take(&mut self.arrival.edits);
+        let (set, texts) = (self.set, self.texts);
+        let mut placing = Placing::new(set.mapping, structure, &needs, &shims, texts, edits);
+        for (place, made) in &structure.made {
+            let Some(home) = place.parent() else { continue };
+            if !structure.made.contains_key(&home) {
+                let line = made_line(set, scan, place, &home);
+                placing.insert(&home, place.name(), &line);
+            }
+            let inner = structure.made.keys();
+            let inner: Vec<&Place> = inner
+                .filter(|inner| inner.parent().as_ref() == Some(place))
+                .collect();
+            let mut parts: Vec<String> = Vec::new();
+            let names = inner.iter().map(|inner| inner.name().to_owned());
+            let arriving = set.moving.iter().filter(|moving| moving.to == *place);
+            let names: BTreeSet<String> = names
+                .chain(arriving.map(|moving| moving.name.clone()))
+                .collect();
+            let names: Vec<String> = names.iter().map(|name| format!("[`{name}`]")).collect();
+            parts.push(format!("//! {}.", names.join(", ")));
+            let lines: Vec<String> = inner
+                .iter()
+                .map(|inner| made_line(set, scan, inner, place))
+                .collect();
+            if !lines.is_empty() {
+                parts.push(lines.join("\n"));
+            }
+            if let Some(list) = imports.arriving.get(place).filter(|list| !list.is_empty()) {
+                parts.push(declarations(list).join("\n"));
+            }
+            let moved = by_place.get(place).into_iter().flatten();
+            parts.extend(moved.map(|text| text.replace("\r\n", "\n")));
+            let change = set.mapping.changes.get(made.change);
+            self.arrival.creates.push(NewFile {
+                path: made.file.clone(),
+                text: format!("{}\n", parts.join("\n\n")),
+                reason: format!(
+                    "makes the module that `{}` moves to",
+                    change.map_or("", |change| &change.from)
+                ),
+            });
+        }
+        self.arrival.edits = placing.edits;
+        self.arrival.refusals.append(&mut placing.refusals);
+    }
+}
+
+/// `mod name;` for a module that is made.
+fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String {
+    let below = |moving: &&Moving<'_>| moving.to.is_within(place);
+    let public = set
+        .moving
+        .iter()
+        .filter(below)
+        .any(|moving| is_reachable(set, moving));
+    let mut reach = Some(home.clone());
+    for (at, moving) in set.moving.iter().enumerate() {
+        if !below(&moving) {
+            continue;
+        }
+        for user in scan.users.get(&at).into_iter().flatten() {
+            reach = reach.and_then(|reach| reach.common(user));
+        }
+    }
+    let visibility = match reach {
+        Some(reach) if !public => reach.visibility(home),
+        _ => "pub ".to_owned(),
+    };
+    format!("{visibility}mod {};", written(place.name()))
+}
+
+/// The bytes that go with a text, and one of two blank lines that would meet.
+fn removal(text: &str, span: ByteSpan) -> ByteSpan {
+    let found = lines::removal(text, span);
+    let rest = text.get(found.end as usize..).unwrap_or_default();
+    let above = text.get(..found.start as usize).unwrap_or_default();
+    let last = rest.trim().is_empty() || rest.trim_start().starts_with('}');
+    for blank in ["\n\r\n", "\n\n"] {
+        if last && above.ends_with(blank) {
+            let cut = u32::try_from(blank.len() - 1).unwrap_or(0);
+            return ByteSpan::new(found.start - cut, found.end);
+        }
+    }
+    found
+}
+
+/// `use` declarations, names of one parent together.
+fn declarations(list: &BTreeSet<Import>) -> Vec<String> {
+    type Key = (BTreeSet<String>, Vec<String>);
+    let mut groups: BTreeMap<Key, BTreeSet<String>> = BTreeMap::new();
+    for import in list {
+        let Some((last, parent)) = import.path.split_last() else {
+            continue;
+        };
+        let name = written(last);
+        let name = match &import.alias {
+            Some(alias) if alias == "_" => format!("{name} as _"),
+            Some(alias) => format!("{name} as {}", written(alias)),
+            None => name,
+        };
+        let key = (import.cfg.clone(), parent.to_vec());
+        groups.entry(key).or_default().insert(name);
+    }
+    let mut found = Vec::new();
+    for ((cfg, parent), names) in groups {
+        let attributes: String = cfg.iter().map(|cfg| format!("{cfg}\n")).collect();
+        let prefix: String = parent
+            .iter()
+            .map(|name| format!("{}::", written(name)))
+            .collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let tree = match names.as_slice() {
+            [one] => format!("{prefix}{one}"),
+            several => format!("{prefix}{{{}}}", several.join(", ")),
+        };
+        found.push(format!("{attributes}use {tree};"));
+    }
+    found
+}
+
+/// Where an import goes in a body: behind those at its head, else before its first item; the
+/// indent, and whether a blank line follows.
+fn import_spot(set: &Set<'_>, body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
+    let stays = |at: u32| set.chunk_at(body.file, at).is_none();
+    let firsts = facts
+        .items
+        .iter()
+        .filter(|item| item.origin == Origin::Code)
+        .map(|item| (item.scope, item.span))
+        .chain(facts.impls.iter().map(|one| (one.scope, one.span)));
+    let first = firsts
+        .filter(|(scope, span)| *scope == body.scope && stays(span.start))
+        .map(|(_, span)| span.start)
+        .min();
+    let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
+    let uses = facts.uses.iter().filter(|declaration| {
+        declaration.scope == body.scope
+            && declaration.origin == Origin::Code
+            && first.is_none_or(|first| declaration.span.start < first)
+    });
+    if let Some(last) = uses.max_by_key(|declaration| declaration.span.start) {
+        let at = lines::line_end(text, last.span.end);
+        return (at, indent(last.span.start), false);
+    }
+    let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
+    let first = modules
+        .map(|one| one.span.start)
+        .chain(first)
+        .min()
+        .map(|first| lines::with_comments_above(text, ByteSpan::empty(first)).start);
+    if let Some(first) = first {
+        return (lines::line_start(text, first), indent(first), true);
+    }
+    let (at, indent) = end_of(body.scope, facts, text);
+    (at, indent, true)
+}
+
+/// The end of a scope, and the indent of what stands in it.
+fn end_of(scope: ScopeId, facts: &SourceFacts, text: &str) -> (u32, String) {
+    if scope.0 == 0 {
+        return (u32::try_from(text.len()).unwrap_or(0), String::new());
+    }
+    let end = facts.scope(scope).map_or(0, |scope| scope.span.end);
+    let brace = end.saturating_sub(1);
+    let start = lines::line_start(text, brace);
+    match lines::prefix(text, brace) {
+        Some(outer) => (start, format!("{outer}    ")),
+        None => (brace, " ".to_owned()),
+    }
+}
+
+/// Where an item goes in a body: at its end, but before tests that stand there; the indent, and
+/// whether it is the last thing of the scope then.
+fn end_spot(body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
+    let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
+    let tests = modules
+        .filter(|one| one.body.is_some() && one.cfg.iter().any(|cfg| **cfg == *"test"))
+        .max_by_key(|one| one.span.start);
+    if let Some(tests) = tests {
+        let later = facts
+            .items
+            .iter()
+            .map(|item| (item.scope, item.span.start))
+            .chain(facts.impls.iter().map(|one| (one.scope, one.span.start)))
+            .any(|(scope, start)| scope == body.scope && start > tests.span.end);
+        if !later {
+            let start = lines::with_comments_above(text, tests.span).start;
+            let indent = lines::prefix(text, start).unwrap_or_default().to_owned();
+            return (lines::line_start(text, start), indent, false);
+        }
+    }
+    let (at, indent) = end_of(body.scope, facts, text);
+    (at, indent, true)
+}

@@ -1,0 +1,76 @@
+//! Conditions of the new place that users of an item do not have.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::Finding;
+
+use super::{
+    super::{
+        inherit,
+        mapping::refusal,
+        sight::{conditions_at, conditions_of},
+    },
+    moving::{Moving, Set},
+    scan::Scan,
+};
+
+/// What would be gone under some condition, and is used without.
+pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+    let moving = set.moving.iter().enumerate();
+    moving
+        .filter(|(_, moving)| !moving.gives_way())
+        .filter_map(|(at, moving)| one(set, scan, at, moving))
+        .collect()
+}
+
+fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {
+    let path = set.mapping.file_of(moving.home)?;
+    let known = conditions_of(set.mapping, moving.home);
+    let there = conditions_at(set.mapping, &moving.to);
+    let lost = known
+        .iter()
+        .find(|condition| condition.ends_with('!') && !there.contains(*condition));
+    if let Some(name) = lost {
+        let message = format!(
+            "`{}` stands inside `{name}`, and what that adds cannot travel",
+            moving.change.from
+        );
+        return Some(refusal(path, message));
+    }
+    let new: BTreeSet<String> = there.difference(&known).cloned().collect();
+    let first = new.first()?;
+    // What stands on every piece of it already is nothing new.
+    let mut chunks = set.chunks.iter().filter(|chunk| chunk.moving == at);
+    let own = |condition: &str| format!("#[cfg({condition})]");
+    let said = chunks.all(|chunk| {
+        let known: BTreeSet<String> = chunk.cfg.iter().map(|one| inherit::plain(one)).collect();
+        new.iter().all(|condition| known.contains(&own(condition)))
+    });
+    if said {
+        return None;
+    }
+    let impls = set
+        .chunks
+        .iter()
+        .any(|chunk| chunk.moving == at && chunk.definition.is_none());
+    let who = if moving.shim {
+        Some("its shim is there without".to_owned())
+    } else if impls {
+        Some("its `impl`s count without".to_owned())
+    } else {
+        let users = scan.users.get(&at).into_iter().flatten();
+        let mut without = users.filter(|user| {
+            let own = conditions_at(set.mapping, user);
+            new.iter().any(|condition| !own.contains(condition))
+        });
+        without
+            .next()
+            .map(|user| format!("`{}` uses it without", set.mapping.name_of(user)))
+    };
+    let message = format!(
+        "`{}` would only be there under cfg({first}), and {}",
+        set.name_after(moving),
+        who?
+    );
+    Some(refusal(path, message))
+}

@@ -1,0 +1,221 @@
+//! What stands in the way of an item that leaves its crate for another one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+
+use super::{
+    super::{
+        cargo::is_macro_package,
+        crossing::{Crossing, cargo_variables, features, is_default, named_features, no_feature},
+        mapping::refusal,
+        sight::conditions_of,
+        spell::module_in,
+    },
+    moving::{Chunk, Moving, Set},
+};
+use crate::resolve::{CrateId, FileId, ItemId, ModuleId, Res, UseSite};
+
+/// Looks at every item that goes to another crate.
+pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
+    let mut found = Crossing::default();
+    let mut pairs: BTreeSet<(CrateId, CrateId, TreePath)> = BTreeSet::new();
+    for moving in set.moving.iter().filter(|moving| crosses(set, moving)) {
+        let file = set
+            .mapping
+            .file_of(moving.home)
+            .unwrap_or_else(TreePath::root);
+        pairs.insert((set.mapping.krate(moving.home), moving.to.krate, file));
+    }
+    for (from, to, file) in pairs {
+        let package = set
+            .world()
+            .crates
+            .get(to.index())
+            .map(|krate| krate.package);
+        if is_macro_package(set.world(), texts, package.unwrap_or(usize::MAX)) {
+            let message = "a library of procedural macros exports nothing else".to_owned();
+            found.refusals.push(refusal(file, message));
+            continue;
+        }
+        found.between(set.mapping, (from, to), &file);
+    }
+    for chunk in &set.chunks {
+        if let Some(moving) = set
+            .moving(chunk.moving)
+            .filter(|moving| crosses(set, moving))
+        {
+            text_of(set, chunk, moving, texts, &mut found);
+            conditions(set, chunk, moving, texts, &mut found);
+        }
+    }
+    orphans(set, &mut found);
+    found
+}
+
+/// Whether an item goes to another crate.
+fn crosses(set: &Set<'_>, moving: &Moving<'_>) -> bool {
+    !moving.gives_way() && set.mapping.krate(moving.home) != moving.to.krate
+}
+
+/// Features that the other crate does not have, and variables that cargo sets for each package.
+fn text_of(
+    set: &Set<'_>,
+    chunk: &Chunk,
+    moving: &Moving<'_>,
+    texts: &dyn Texts,
+    found: &mut Crossing,
+) {
+    let world = set.world();
+    let package = world.crates.get(moving.to.krate.index());
+    let package = package.and_then(|krate| world.packages.get(krate.package));
+    let manifest = package.and_then(|package| {
+        let path = package.directory.join("Cargo.toml").ok()?;
+        texts.text(&path)
+    });
+    let known = manifest.map(|text| features(&text)).unwrap_or_default();
+    let name = package.map_or("", |package| &*package.name);
+    let path = set.path(chunk.file);
+    let Some(text) = texts.text(&path) else {
+        return;
+    };
+    for (feature, span) in named_features(&text, chunk.span) {
+        if !known.contains(&feature) {
+            found.refusals.push(Finding {
+                span: Some(span),
+                ..no_feature(&path, name, &feature)
+            });
+        }
+    }
+    for span in cargo_variables(&text, chunk.span) {
+        found.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Warning,
+            path: path.clone(),
+            span: Some(span),
+            message: format!("this will speak of `{name}`"),
+            help: None,
+        });
+    }
+}
+
+/// What the text uses of other crates and what those have under a condition alone.
+fn conditions(
+    set: &Set<'_>,
+    chunk: &Chunk,
+    moving: &Moving<'_>,
+    texts: &dyn Texts,
+    found: &mut Crossing,
+) {
+    let world = set.world();
+    let mut used: BTreeSet<ModuleId> = BTreeSet::new();
+    let loads = world.files.get(chunk.file.index());
+    for load in loads.map_or(&[][..], |file| &file.loads) {
+        world.visit(*load as usize, &mut |_, site| {
+            let inside = |at: u32| chunk.span.start <= at && at < chunk.span.end;
+            if site
+                .segments
+                .first()
+                .is_none_or(|first| !inside(first.span.start))
+            {
+                return;
+            }
+            for step in &site.trace.steps {
+                used.extend(module_in(step));
+                used.extend(step.all().filter_map(|(res, _)| match res {
+                    Res::Item(item) => world.items.get(item.index()).map(|node| node.module),
+                    _ => None,
+                }));
+            }
+        });
+    }
+    let elsewhere = |module: &ModuleId| set.mapping.krate(*module) != moving.to.krate;
+    for module in used.into_iter().filter(elsewhere) {
+        for condition in conditions_of(set.mapping, module) {
+            if is_default(set.mapping, module, &condition, texts) {
+                continue;
+            }
+            let name = set.mapping.name_of(&set.mapping.after(module));
+            let message = format!(
+                "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
+            );
+            found.refusals.push(refusal(set.path(chunk.file), message));
+        }
+    }
+}
+
+/// `impl`s that would be in another crate than both their trait and their type.
+fn orphans(set: &Set<'_>, found: &mut Crossing) {
+    let crossing = set.moving.iter().filter(|moving| crosses(set, moving));
+    let from: BTreeSet<CrateId> = crossing
+        .map(|moving| set.mapping.krate(moving.home))
+        .collect();
+    let world = set.world();
+    let mut seen = BTreeSet::new();
+    for body in &world.bodies {
+        let krate = set.mapping.krate(body.module);
+        if !from.contains(&krate) || !seen.insert((body.file, body.scope)) {
+            continue;
+        }
+        let Some(facts) = world.facts(body.file) else {
+            continue;
+        };
+        let named = named(set, body.file);
+        for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
+            let item = |path: Option<u32>| named.get(&path?).copied();
+            let (of, by) = (item(fact.self_path), item(fact.trait_path));
+            let chunk = set.chunk_at(body.file, fact.span.start);
+            let home = chunk
+                .and_then(|chunk| set.moving(chunk.moving))
+                .map_or(krate, |moving| moving.to.krate);
+            let local = |item: Option<ItemId>| item.map(|item| krate_after(set, item) == home);
+            let touched = chunk.is_some() || local(of) == Some(false) || local(by) == Some(false);
+            let allowed = match fact.trait_path {
+                None => local(of) == Some(true),
+                Some(_) => local(of) == Some(true) || local(by) == Some(true),
+            };
+            let was = |item: Option<ItemId>| {
+                item.and_then(|item| world.items.get(item.index()))
+                    .is_some_and(|node| set.mapping.krate(node.module) == krate)
+            };
+            if !touched || allowed || !(was(of) || was(by)) {
+                continue;
+            }
+            let message = "this `impl` would be in another crate than its trait and its type";
+            found.refusals.push(Finding {
+                span: Some(fact.span),
+                help: Some("move the type, or the trait, along with it".to_owned()),
+                ..refusal(set.path(body.file), message.to_owned())
+            });
+        }
+    }
+}
+
+fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
+    let moving = set.of(item).and_then(|at| set.moving(at));
+    let node = set.world().items.get(item.index());
+    match moving {
+        Some(moving) if !moving.gives_way() => moving.to.krate,
+        _ => node.map_or(CrateId(0), |node| set.mapping.krate(node.module)),
+    }
+}
+
+/// The items that the paths of a file name, by path.
+fn named(set: &Set<'_>, file: FileId) -> BTreeMap<u32, ItemId> {
+    let mut found = BTreeMap::new();
+    let loads = set.world().files.get(file.index());
+    for load in loads.map_or(&[][..], |file| &file.loads) {
+        set.world().visit(*load as usize, &mut |_, site| {
+            let UseSite::Path(path) = site.site else {
+                return;
+            };
+            let last = site.trace.steps.last().into_iter();
+            for (res, _) in last.flat_map(|last| last.all()) {
+                if let Res::Item(item) = res {
+                    found.entry(path).or_insert(item);
+                }
+            }
+        });
+    }
+    found
+}

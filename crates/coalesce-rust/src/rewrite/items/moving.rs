@@ -1,0 +1,386 @@
+//! Which definitions leave their module, with the `impl`s that go with them, and where they go.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
+
+use super::super::{
+    inherit, lines,
+    mapping::{Mapping, refusal},
+    place::Place,
+    public::is_public,
+};
+use crate::{
+    facts::{ItemKind, Origin, SourceFacts},
+    resolve::{FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
+};
+
+/// An item that gives up its name.
+pub(super) struct Moving<'a> {
+    pub change: &'a Change,
+    pub item: ItemId,
+    pub kind: ItemKind,
+    /// The module that has it before.
+    pub home: ModuleId,
+    /// The module that has it after.
+    pub to: Place,
+    /// Its name after.
+    pub name: String,
+    /// Whether a shim stays: one is asked for, and somebody outside the crate can name the item.
+    pub shim: bool,
+}
+
+impl Moving<'_> {
+    /// Whether its definition goes, and users name another one.
+    pub fn gives_way(&self) -> bool {
+        matches!(self.change.kind, ChangeKind::Replace { .. })
+    }
+}
+
+/// A piece of text that leaves: a definition or an `impl`.
+pub(super) struct Chunk {
+    /// Index into [`Set::moving`].
+    pub moving: usize,
+    pub file: FileId,
+    /// Comments above it included.
+    pub span: ByteSpan,
+    /// Index into the file's items; `None` for an `impl`.
+    pub definition: Option<u32>,
+    /// The conditions on it, as attributes, those of its old module included.
+    pub cfg: BTreeSet<String>,
+    /// Conditions and allowed lints that it had from the modules around it and has to say itself.
+    pub inherited: Vec<String>,
+}
+
+/// Everything that leaves at once.
+pub(super) struct Set<'a> {
+    pub mapping: &'a Mapping<'a>,
+    pub moving: Vec<Moving<'a>>,
+    /// Sorted by file and place.
+    pub chunks: Vec<Chunk>,
+    pub refusals: Vec<Finding>,
+    by_item: BTreeMap<ItemId, usize>,
+}
+
+impl<'a> Set<'a> {
+    pub fn new(mapping: &'a Mapping<'a>, texts: &dyn Texts) -> Self {
+        let mut set = Self {
+            mapping,
+            moving: Vec::new(),
+            chunks: Vec::new(),
+            refusals: Vec::new(),
+            by_item: BTreeMap::new(),
+        };
+        for change in mapping.changes {
+            if let Err(finding) = set.change(change) {
+                set.refusals.push(finding);
+            }
+        }
+        set.definitions(texts);
+        set.implementations(texts);
+        set.chunks.sort_by_key(|chunk| (chunk.file, chunk.span));
+        set
+    }
+
+    pub fn world(&self) -> &'a World {
+        self.mapping.world
+    }
+
+    /// What becomes of an item; `None` when it stays.
+    pub fn of(&self, item: ItemId) -> Option<usize> {
+        self.by_item.get(&item).copied()
+    }
+
+    pub fn moving(&self, at: usize) -> Option<&Moving<'a>> {
+        self.moving.get(at)
+    }
+
+    /// Where the definitions are that get another name in their module.
+    pub fn renamed_in_place(&self) -> Vec<(FileId, ByteSpan, String)> {
+        let mut found = Vec::new();
+        for moving in &self.moving {
+            let node = self.world().items.get(moving.item.index());
+            if moving.gives_way() || moving.to != self.mapping.after(moving.home) {
+                continue;
+            }
+            for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+                let fact = self.world().facts(*file);
+                let fact = fact.and_then(|facts| facts.items.get(*at as usize));
+                found.extend(fact.map(|fact| (*file, fact.name.span, moving.name.clone())));
+            }
+        }
+        found
+    }
+
+    /// The piece of text that holds a byte, if that leaves.
+    pub fn chunk_at(&self, file: FileId, at: u32) -> Option<&Chunk> {
+        let before = self
+            .chunks
+            .partition_point(|chunk| (chunk.file, chunk.span.start) <= (file, at));
+        let chunk = self.chunks.get(before.checked_sub(1)?)?;
+        (chunk.file == file && at < chunk.span.end).then_some(chunk)
+    }
+
+    /// Whether a chunk goes away instead of moving.
+    pub fn is_dropped(&self, chunk: &Chunk) -> bool {
+        self.moving(chunk.moving).is_some_and(Moving::gives_way)
+    }
+
+    /// The full name of a moving item after.
+    pub fn name_after(&self, moving: &Moving<'_>) -> String {
+        format!("{}::{}", self.mapping.name_of(&moving.to), moving.name)
+    }
+
+    fn change(&mut self, change: &'a Change) -> Result<(), Finding> {
+        let world = self.world();
+        let refused = |message: String| refusal(TreePath::root(), message);
+        let (parent, name) = change
+            .from
+            .rsplit_once("::")
+            .ok_or_else(|| refused(format!("`{}` names no item", change.from)))?;
+        let home = world.modules_named(parent).first().copied();
+        let home = home.ok_or_else(|| refused(format!("there is no module `{parent}`")))?;
+        let file = self.mapping.file_of(home).unwrap_or_else(TreePath::root);
+        let refused = |message: String| refusal(file.clone(), message);
+        let own = |item: &ItemId| {
+            let node = world.items.get(item.index());
+            node.is_some_and(|node| node.module == home && !node.local)
+        };
+        let items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
+        if items.is_empty() {
+            let message = format!("`{parent}` does not define `{name}` itself");
+            return Err(refused(message));
+        }
+        if is_imported_too(world, home, name) {
+            let message = format!(
+                "`{}` is defined under one condition and imported under another",
+                change.from
+            );
+            return Err(refused(message));
+        }
+        let Some((krate, below)) = self
+            .mapping
+            .target(Some(self.mapping.krate(home)), &change.to)
+        else {
+            let message = format!(
+                "`{}` is in no library of the tree: `{}` cannot go there",
+                change.to, change.from
+            );
+            return Err(refused(message));
+        };
+        let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
+        let name = path.pop().unwrap_or_default();
+        let to = Place { krate, path };
+        for item in items {
+            let kind = world.items.get(item.index()).map(|node| node.kind);
+            let kind = kind.unwrap_or(ItemKind::Unknown);
+            if matches!(kind, ItemKind::Macro | ItemKind::Unknown) {
+                let message = format!(
+                    "`{}` is a macro or comes out of one, and those are seen by where they stand",
+                    change.from
+                );
+                return Err(refused(message));
+            }
+            self.by_item.insert(item, self.moving.len());
+            self.moving.push(Moving {
+                change,
+                item,
+                kind,
+                home,
+                to: to.clone(),
+                name: name.clone(),
+                shim: change.shim.is_some()
+                    && is_public(self.mapping, home)
+                    && is_bound_public(world, home, item),
+            });
+        }
+        Ok(())
+    }
+
+    fn definitions(&mut self, texts: &dyn Texts) {
+        let mut found = Vec::new();
+        let mut refusals = Vec::new();
+        for (at, moving) in self.moving.iter().enumerate() {
+            let node = self.world().items.get(moving.item.index());
+            for (file, index) in node.map_or(&[][..], |node| &node.definitions) {
+                let Some(facts) = self.world().facts(*file) else {
+                    continue;
+                };
+                let Some(fact) = facts.items.get(*index as usize) else {
+                    continue;
+                };
+                let path = self.path(*file);
+                if fact.origin != Origin::Code || facts.problem.is_some() {
+                    let message = format!(
+                        "`{}` is defined where it cannot be cut out: in a macro call, or in a file \
+                         that does not parse",
+                        moving.change.from
+                    );
+                    refusals.push(refusal(path, message));
+                    continue;
+                }
+                if is_foreign(facts, fact.span, &path, texts) {
+                    let message = format!(
+                        "`{}` is declared in an `extern` block, which names its library",
+                        moving.change.from
+                    );
+                    refusals.push(refusal(path, message));
+                    continue;
+                }
+                found.extend(self.chunk(at, *file, fact.span, Some(*index), texts));
+            }
+        }
+        self.chunks.extend(found);
+        self.refusals.extend(refusals);
+    }
+
+    /// The `impl` blocks of the module for what moves.
+    fn implementations(&mut self, texts: &dyn Texts) {
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        let homes: BTreeSet<ModuleId> = self.moving.iter().map(|moving| moving.home).collect();
+        for body in &self.world().bodies {
+            if !homes.contains(&body.module) || !seen.insert((body.file, body.scope)) {
+                continue;
+            }
+            let Some(facts) = self.world().facts(body.file) else {
+                continue;
+            };
+            let own = self.own_types(body.file);
+            for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
+                let Some(moving) = fact.self_path.and_then(|path| own.get(&path)) else {
+                    continue;
+                };
+                let home = self.moving(*moving).map(|moving| moving.home);
+                if home == Some(body.module) {
+                    found.extend(self.chunk(*moving, body.file, fact.span, None, texts));
+                }
+            }
+        }
+        self.chunks.extend(found);
+    }
+
+    /// The paths of a file that name what moves, whole.
+    fn own_types(&self, file: FileId) -> BTreeMap<u32, usize> {
+        let mut found = BTreeMap::new();
+        let loads = self.world().files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            self.world().visit(*load as usize, &mut |_, site| {
+                let UseSite::Path(path) = site.site else {
+                    return;
+                };
+                let last = site.trace.steps.last();
+                let item = last.and_then(|last| {
+                    last.all().find_map(|(res, _)| match res {
+                        Res::Item(item) => self.of(item),
+                        _ => None,
+                    })
+                });
+                if let Some(moving) = item {
+                    found.insert(path, moving);
+                }
+            });
+        }
+        found
+    }
+
+    fn chunk(
+        &self,
+        moving: usize,
+        file: FileId,
+        span: ByteSpan,
+        definition: Option<u32>,
+        texts: &dyn Texts,
+    ) -> Option<Chunk> {
+        let node = self.moving(moving)?;
+        if node.to == self.mapping.after(node.home) && !node.gives_way() {
+            // It gets another name where it is.
+            return None;
+        }
+        let text = texts.text(&self.path(file))?;
+        let inherited = if node.gives_way() {
+            Vec::new()
+        } else {
+            inherit::around_item(self.mapping, node.home, file, &node.to, texts)
+        };
+        let mut cfg = conditions(span.of(&text).unwrap_or_default());
+        let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));
+        cfg.extend(known.cloned());
+        Some(Chunk {
+            moving,
+            file,
+            span: lines::with_comments_above(&text, span),
+            definition,
+            cfg,
+            inherited,
+        })
+    }
+
+    pub fn path(&self, file: FileId) -> TreePath {
+        let file = self.world().files.get(file.index());
+        file.map_or_else(TreePath::root, |file| file.path.clone())
+    }
+}
+
+/// Whether a module has a name by an import as well.
+fn is_imported_too(world: &World, home: ModuleId, name: &str) -> bool {
+    let bindings = world
+        .space(home)
+        .zip(world.names.get(name))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let bindings = bindings.map_or(&[][..], Vec::as_slice);
+    let own = |import: bool| {
+        let own = bindings
+            .iter()
+            .filter(move |binding| !binding.glob && binding.import.is_some() == import);
+        own.fold(crate::facts::Namespaces(0), |all, one| {
+            all.or(one.namespaces)
+        })
+    };
+    own(true).meets(own(false))
+}
+
+/// Whether a module shows an item that it defines to everybody.
+pub(super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
+    let bindings = world.space(home).map(|space| &space.names);
+    let mut all = bindings
+        .into_iter()
+        .flat_map(|names| names.values().flatten());
+    all.any(|binding| {
+        binding.import.is_none() && binding.res == Res::Item(item) && binding.reach == Reach::Public
+    })
+}
+
+/// The conditions of an item's text, as attributes.
+pub(super) fn conditions(text: &str) -> BTreeSet<String> {
+    let parsed = syn::parse_str::<syn::Item>(text).ok();
+    let found = parsed.as_ref().map(|item| match item {
+        syn::Item::Const(item) => inherit::conditions(&item.attrs),
+        syn::Item::Enum(item) => inherit::conditions(&item.attrs),
+        syn::Item::Fn(item) => inherit::conditions(&item.attrs),
+        syn::Item::Impl(item) => inherit::conditions(&item.attrs),
+        syn::Item::Static(item) => inherit::conditions(&item.attrs),
+        syn::Item::Struct(item) => inherit::conditions(&item.attrs),
+        syn::Item::Trait(item) => inherit::conditions(&item.attrs),
+        syn::Item::TraitAlias(item) => inherit::conditions(&item.attrs),
+        syn::Item::Type(item) => inherit::conditions(&item.attrs),
+        syn::Item::Union(item) => inherit::conditions(&item.attrs),
+        _ => Vec::new(),
+    });
+    drop(parsed);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found.unwrap_or_default().into_iter().collect()
+}
+
+/// Whether an item stands in an `extern` block: by itself, its text is no item.
+fn is_foreign(_facts: &SourceFacts, span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
+    let text = texts.text(path);
+    let own = text.as_deref().and_then(|text| span.of(text));
+    own.is_none_or(|own| {
+        let item = syn::parse_str::<syn::Item>(own);
+        let foreign = matches!(item, Err(_) | Ok(syn::Item::Verbatim(_)));
+        drop(item);
+        proc_macro2::extra::invalidate_current_thread_spans();
+        foreign
+    })
+}
