@@ -32,6 +32,8 @@ mod traits;
 mod use_tree;
 mod walk;
 
+pub(crate) use packages::{package_of, retire as retire_packages};
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{

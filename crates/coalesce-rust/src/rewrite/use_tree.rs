@@ -51,6 +51,16 @@ pub(super) fn edit(
         let span = ByteSpan::new(start, end_of(facts, &declaration.tree));
         edits = vec![Edit::replace(span, first)];
     }
+    if let Some(colons) = declaration.leading_colons {
+        let start = start_of(facts, &declaration.tree);
+        for edit in edits.iter_mut().filter(|edit| edit.span.start == start) {
+            let first = edit.text.split("::").next().unwrap_or_default();
+            // Behind `::` stands a crate and nothing else.
+            if matches!(first.trim(), "crate" | "self" | "super") {
+                edit.span.start = colons.start;
+            }
+        }
+    }
     let added: String = trees
         .map(|tree| new_declaration(text, declaration, &tree))
         .collect();

@@ -10,6 +10,7 @@ mod check;
 mod devices;
 mod duplicates;
 mod emit;
+mod links;
 mod migrate;
 mod plan;
 mod refs;

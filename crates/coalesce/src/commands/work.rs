@@ -16,7 +16,7 @@ use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 use rayon::prelude::*;
 
-use super::{Page, misfit};
+use super::{Page, links, misfit};
 use crate::{
     cli, formatter,
     session::{Part, Session},
@@ -96,10 +96,7 @@ fn one_way(
         assembled: assemble(proposals(session, checked, options), &session.tree),
         ..Worked::default()
     };
-    let links = moved_links(session, &worked.assembled.operations);
-    worked.assembled.refusals.extend(links);
-    let left = left_links(session, &mut worked.assembled.operations);
-    worked.assembled.notes.extend(left);
+    links::look_at(session, &mut worked.assembled);
     let unread = unreadable(session, checked);
     worked.assembled.refusals.extend(unread);
     if !worked.refused() && !arguments.no_rustfmt {
@@ -151,57 +148,6 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
             Some(manifest.error(entry.to.span, message, None))
         })
         .collect()
-}
-
-/// Links and devices in a directory that moves: nothing is written through a link, and what one
-/// leads to from the new place is not for us to say.
-fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
-    let files = session.tree.files();
-    let odd: BTreeSet<&TreePath> = files
-        .iter()
-        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
-        .map(|file| &file.path)
-        .collect();
-    let moved = operations.iter().filter_map(|operation| match operation {
-        Operation::Move { from, .. } => odd.get(from),
-        _ => None,
-    });
-    moved
-        .map(|path| Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path: (*path).clone(),
-            span: None,
-            message: "it would have to move, and is no plain file".to_owned(),
-            help: Some("move or remove the link by hand first".to_owned()),
-        })
-        .collect()
-}
-
-/// Links in a folder that goes: they stay, since nothing is done to what is no plain file.
-fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding> {
-    let files = session.tree.files();
-    let odd: BTreeSet<&TreePath> = files
-        .iter()
-        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
-        .map(|file| &file.path)
-        .collect();
-    let mut left = Vec::new();
-    operations.retain(|operation| match operation {
-        Operation::Delete { path } if odd.contains(path) => {
-            left.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
-                path: path.clone(),
-                span: None,
-                message: "its folder goes, and this stays: it is no plain file".to_owned(),
-                help: Some("remove it by hand".to_owned()),
-            });
-            false
-        }
-        _ => true,
-    });
-    left
 }
 
 /// Source files that could not be read as text and may name what moves: they would be left behind.

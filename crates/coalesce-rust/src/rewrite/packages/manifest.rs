@@ -4,7 +4,7 @@
 //! Two requirements of one dependency are joined where they name the same thing; what differs in
 //! source or in its major release is refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use toml_edit::Item;
@@ -102,15 +102,13 @@ impl<'m> Merge<'m, '_> {
         self.lock(old, new, &kept)
     }
 
-    /// The features of the package that takes over which are on for whoever asks for nothing.
-    pub fn on_by_default(&mut self) -> Result<BTreeSet<String>, Wrong> {
-        let path = manifest_of(self.mapping.world, self.library.target);
-        let Some(path) = path else {
-            return Ok(BTreeSet::new());
+    /// The features of the package that takes over.
+    pub fn features_there(&mut self) -> Result<Features, Wrong> {
+        let Some(path) = manifest_of(self.mapping.world, self.library.target) else {
+            return Ok(Features::new());
         };
         let text = self.book.text(&path)?;
-        let known = features::features(&text).map_err(|why| (path, why))?;
-        Ok(features::defaults(&known))
+        features::features(&text).map_err(|why| (path, why))
     }
 
     pub fn package(&self, at: usize) -> Option<&'m Package> {
@@ -305,7 +303,7 @@ impl<'m> Merge<'m, '_> {
         old_path: &TreePath,
     ) -> Result<Vec<String>, Wrong> {
         let mut line = users::line(self, self.library.package)?;
-        let on = self.on_by_default()?;
+        let on = features::defaults(&self.features_there()?);
         let mut more = asked(self.mapping.world, self.library, said);
         more.retain(|name| !on.contains(name));
         line.ask(&more);

@@ -13,6 +13,7 @@ mod files;
 mod head;
 mod lock;
 mod manifest;
+mod retire;
 mod shim;
 mod targets;
 mod users;
@@ -24,6 +25,8 @@ use coalesce_model::{Edit, Finding, Texts, TreePath};
 
 pub(super) use files::arrange;
 pub(super) use head::of_shim;
+pub(crate) use retire::{package_of, packages as retire};
+pub(super) use workspace::root as workspace_of;
 
 use super::{
     mapping::{Mapping, refusal},

@@ -216,6 +216,7 @@ fn line_for(
 ) -> Result<Entry, Wrong> {
     let mut new = line(merge, at)?;
     new.table.clone_from(&old.table);
+    new.braces = old.braces;
     let shared = shared_entry(merge, at, merge.library.package)?;
     let inherited = shared.filter(|_| old.is("workspace"));
     let plain = [inherited.as_ref(), Some(old)];
@@ -235,11 +236,16 @@ fn line_for(
     if !merge.mapping.is_replaced(merge.library.module) {
         let mut more = asked(merge.mapping.world, merge.library, said);
         let all = new.default_features() != Some(false);
-        more.retain(|name| !all || name != "default");
-        if all {
-            let on = merge.on_by_default()?;
-            more.retain(|name| !on.contains(name));
-        }
+        let there = merge.features_there()?;
+        let on = features::defaults(&there);
+        let known = |name: &String| features::of(&there, name).is_some();
+        more.retain(|name| {
+            if all {
+                !on.contains(name)
+            } else {
+                name != "default" || known(name)
+            }
+        });
         new.ask(&more);
     }
     if new.is("workspace") {
