@@ -165,12 +165,14 @@ impl DeviceSpan {
 
     /// Where it begins.
     #[must_use]
+    #[inline]
     pub const fn address(self) -> DeviceAddress {
         self.address
     }
 
     /// Its size in bytes.
     #[must_use]
+    #[inline]
     pub const fn bytes(self) -> u64 {
         self.bytes
     }
@@ -187,6 +189,7 @@ impl DeviceSpan {
 
     /// The same bytes, for [`Driver::annotate`].
     #[must_use]
+    #[inline]
     pub const fn region(self) -> Region {
         Region {
             address: self.address,

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use super::rmm::Rmm;
 use crate::repository::Repository;
 
 /// Cases whose instructions are counted, with how many operations: enough to tell, and few enough
@@ -35,8 +36,25 @@ const OFFSETS: &str = "offset-allocator, mutex";
 /// is there in what is counted.
 const TRACE_OPERATIONS: u64 = 300_000;
 
-/// `cargo xtask bench memory [CASE…]`.
-pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
+/// `cargo xtask bench memory [CASE…] [--install-peers]`.
+pub fn run(repository: &Repository, words: &[String], rmm: &Rmm) -> anyhow::Result<()> {
+    let is_option = |word: &&String| word.starts_with("--");
+    if let Some(other) = words
+        .iter()
+        .filter(is_option)
+        .find(|word| *word != "--install-peers")
+    {
+        bail!("there is no option `{other}`");
+    }
+    if words.iter().any(|word| is_option(&word)) {
+        rmm.install()?;
+    }
+    let cases: Vec<_> = words
+        .iter()
+        .filter(|word| !is_option(word))
+        .cloned()
+        .collect();
+    let cases = cases.as_slice();
     let mut cargo = Command::new("cargo");
     cargo
         .args([
@@ -53,6 +71,7 @@ pub fn run(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
     if !cargo.status().context("failed to start cargo")?.success() {
         bail!("the bench failed");
     }
+    rmm.race(cases)?;
     let Some(program) = program(repository)? else {
         bail!("cargo does not say where the bench is");
     };

@@ -40,6 +40,10 @@ pub fn is_reclaiming() -> bool {
     RECLAIMING.get()
 }
 
+/// On cache lines of its own: who takes a lock writes it, and who reads what lies beside it would wait.
+#[repr(align(128))]
+struct Alone<T>(T);
+
 /// A pool, shared by its handle and its blocks.
 pub struct PoolInner {
     pub id: u64,
@@ -54,7 +58,7 @@ pub struct PoolInner {
     most_bytes: u64,
     /// Segments are made in pieces of so many bytes, so that holes can be put together.
     pub piece_bytes: Option<u64>,
-    central: Mutex<Central>,
+    central: Alone<Mutex<Central>>,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
 }
@@ -86,7 +90,7 @@ impl PoolInner {
             settings,
             recall: AtomicU32::new(0),
             process: std::process::id(),
-            central: Mutex::new(central),
+            central: Alone(Mutex::new(central)),
             closed: AtomicBool::new(false),
             reclaimers: Mutex::default(),
         }
@@ -96,7 +100,10 @@ impl PoolInner {
     /// code outside of this crate runs under it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, Central> {
-        self.central.lock().unwrap_or_else(PoisonError::into_inner)
+        self.central
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn is_closed(&self) -> bool {

@@ -190,19 +190,20 @@ pub enum Take {
 /// A cached block of the class, paid for by the thread's credit.
 #[inline]
 pub fn take(pool: &PoolInner, class: SizeClass, stream: StreamId, by: Source) -> Take {
-    let taken = CACHE.try_with(|cache| {
-        let Ok(mut cache) = cache.try_borrow_mut() else {
-            return Take::Miss(Wanted::FIRST);
-        };
-        let Some(cached) = cache.pool(pool.id) else {
-            return Take::Miss(Wanted::FIRST);
-        };
-        match cached.hit(pool, class, stream, by) {
-            Some(lease) => Take::Hit(lease),
-            None => Take::Miss(cached.wanted(pool, class, stream, by)),
+    let mut wanted = Wanted::FIRST;
+    let hit = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let cached = cache.pool(pool.id)?;
+        let hit = cached.hit(pool, class, stream, by);
+        if hit.is_none() {
+            wanted = cached.wanted(pool, class, stream, by);
         }
+        hit
     });
-    taken.unwrap_or(Take::Miss(Wanted::FIRST))
+    match hit.ok().flatten() {
+        Some(lease) => Take::Hit(lease),
+        None => Take::Miss(wanted),
+    }
 }
 
 impl PoolCache {
