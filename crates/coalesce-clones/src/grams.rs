@@ -10,12 +10,13 @@ use rayon::prelude::*;
 use crate::{
     corpus::{Corpus, Counts},
     source::Token,
+    verdict,
 };
 
 /// The share of the smaller unit's runs that two units must have in common, in percent.
 const SHARED: usize = 35;
 /// A run that stands in more units than this tells nothing.
-const COMMON: u32 = 48;
+const COMMON: u32 = 32;
 /// Where all runs of a unit are common, its rarest are looked up all the same, up to this count.
 const LAST_RESORT: u32 = 256;
 /// Pairs that are looked at for one unit.
@@ -30,6 +31,8 @@ pub struct Runs {
     runs: Vec<Box<[u32]>>,
     /// Which entries were chosen, sorted.
     chosen: Vec<u32>,
+    /// Tokens of each chosen entry.
+    sizes: Vec<u32>,
 }
 
 impl Runs {
@@ -37,7 +40,17 @@ impl Runs {
     #[must_use]
     pub fn new(corpus: &Corpus, chosen: Vec<u32>) -> Self {
         let runs = chosen.par_iter().map(|at| runs_of(corpus, *at)).collect();
-        Self { runs, chosen }
+        let size = |at: &u32| {
+            corpus
+                .entries
+                .get(*at as usize)
+                .map_or(0, |entry| entry.size)
+        };
+        Self {
+            runs,
+            sizes: chosen.iter().map(size).collect(),
+            chosen,
+        }
     }
 
     /// The entries that were chosen, sorted.
@@ -73,7 +86,11 @@ impl Runs {
 /// Pairs among the chosen entries that share enough, sorted.
 #[must_use]
 pub fn candidates(all: &Runs) -> Vec<Pair> {
-    let Runs { runs, chosen } = all;
+    let Runs {
+        runs,
+        chosen,
+        sizes,
+    } = all;
     let mut counts = Counts::new(runs.iter().map(|runs| runs.len()).sum());
     for run in runs.iter().flat_map(|runs| runs.iter()) {
         counts.add(*run);
@@ -82,7 +99,8 @@ pub fn candidates(all: &Runs) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = (0..chosen.len())
         .into_par_iter()
         .map_init(Tally::default, |tally, at| {
-            partners(at, runs, &counts, &postings, tally)
+            let found = partners(at, runs, &counts, &postings, tally);
+            fitting(at, found, sizes)
         })
         .flatten_iter()
         .filter_map(|(a, b)| {
@@ -115,6 +133,16 @@ fn hash(run: &[Token]) -> u32 {
     };
     let hash = run.iter().fold(0, mix);
     u32::try_from(hash >> 32).unwrap_or(0)
+}
+
+/// Pairs whose sizes allow that one is a copy of the other or stands in it.
+fn fitting(at: usize, mut found: Vec<Pair>, sizes: &[u32]) -> Vec<Pair> {
+    let own = sizes.get(at).copied().unwrap_or(0);
+    found.retain(|(_, other)| {
+        let other = sizes.get(*other as usize).copied().unwrap_or(0);
+        verdict::can_be_copies(own.min(other), own.max(other))
+    });
+    found
 }
 
 /// Units by run, for runs that are in several but not in too many.

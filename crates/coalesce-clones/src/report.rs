@@ -47,6 +47,8 @@ pub struct Member {
     pub item: String,
     /// First and last line, 1-based.
     pub lines: (u32, u32),
+    /// First byte in the text.
+    pub start: u32,
 }
 
 /// Copies of each other, or look-alikes.
@@ -490,6 +492,10 @@ fn member(file: &SourceFile, unit: &Unit) -> Member {
         path: file.path.clone(),
         item: file.item_name(unit),
         lines: unit.lines,
+        start: file
+            .tokens
+            .get(unit.first as usize)
+            .map_or(0, |token| token.start),
     }
 }
 

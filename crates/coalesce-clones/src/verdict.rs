@@ -62,6 +62,12 @@ pub fn is_likely(evidence: &Evidence) -> bool {
     shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
 }
 
+/// Whether so many tokens can be a copy of so many others, or stand in them.
+#[must_use]
+pub const fn can_be_copies(small: u32, large: u32) -> bool {
+    small >= CONTAINED_TOKENS || 20 * small >= 7 * (small + large)
+}
+
 /// Whether the smaller one is large enough to be looked for inside of another.
 #[must_use]
 pub const fn is_long(evidence: &Evidence) -> bool {

@@ -20,10 +20,7 @@ pub fn mark(text: &str, outline: &mut Outline) {
             let of_unit = unit.body as usize..unit.end as usize;
             for token in outline.tokens.get_mut(of_unit).unwrap_or_default() {
                 let free = marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT;
-                if token.class == TokenClass::Word
-                    && token.marks & free == 0
-                    && names.contains(word(text, token))
-                {
+                if is_word(token) && token.marks & free == 0 && names.contains(word(text, token)) {
                     token.marks |= marks::LOCAL;
                 }
             }
@@ -33,6 +30,11 @@ pub fn mark(text: &str, outline: &mut Outline) {
 
 fn word<'t>(text: &'t str, token: &OutlineToken) -> &'t str {
     token.span.of(text).unwrap_or("")
+}
+
+/// Whether any local name can be a mark of this class: most tokens need no look at their text.
+const fn is_word(token: &OutlineToken) -> bool {
+    matches!(token.class, TokenClass::Word)
 }
 
 /// What the tokens before and after say.

@@ -64,7 +64,7 @@ fn audit(session: &Session, global: &cli::Global, copies: Copies) -> Envelope {
             .filter(|cycle| cycle.eager)
             .filter_map(cycle_finding),
     );
-    findings.extend(copies.findings(session));
+    findings.extend(copies.findings());
     copies.fill(&mut body);
     findings.sort_by(|a, b| {
         (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))

@@ -9,8 +9,7 @@ use coalesce_clones::{
     report::FileRole,
 };
 use coalesce_model::{
-    ByteSpan, Finding, Language, LanguageKind, LineIndex, ModuleKind, Severity, Texts as _,
-    TreePath,
+    ByteSpan, Finding, Language, LanguageKind, ModuleKind, Severity, Texts as _, TreePath,
     envelope::{
         Audit, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
         GpuLines, ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
@@ -62,10 +61,10 @@ impl Copies {
     }
 
     /// A finding for each class; with a baseline, only for what it lacks.
-    pub fn findings(&self, session: &Session) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<Finding> {
         let duplicates = self.report.duplicates.iter().enumerate();
         let told = duplicates.filter(|(at, _)| self.is_new(*at) != Some(false));
-        told.filter_map(|(at, class)| finding(session, class, self.is_new(at)))
+        told.filter_map(|(at, class)| finding(class, self.is_new(at)))
             .collect()
     }
 
@@ -140,7 +139,7 @@ fn sources<L: Language>(
     files.filter_map(source).collect()
 }
 
-fn finding(session: &Session, class: &Duplicate, new: Option<bool>) -> Option<Finding> {
+fn finding(class: &Duplicate, new: Option<bool>) -> Option<Finding> {
     let (first, others) = class.members.split_first()?;
     let place = |member: &coalesce_clones::Member| {
         let name = if member.item.is_empty() { "" } else { " " };
@@ -154,8 +153,6 @@ fn finding(session: &Session, class: &Duplicate, new: Option<bool>) -> Option<Fi
         Kind::Idiom => class.title.clone(),
         kind => format!("this {} has {} more", kind.as_str(), copies(others.len())),
     };
-    let text = session.tree.text(&first.path)?;
-    let start = LineIndex::new(&text).line_start(first.lines.0)?;
     Some(Finding {
         code: codes::DUPLICATES,
         severity: if new == Some(true) {
@@ -164,7 +161,7 @@ fn finding(session: &Session, class: &Duplicate, new: Option<bool>) -> Option<Fi
             Severity::Note
         },
         path: first.path.clone(),
-        span: Some(ByteSpan::empty(start)),
+        span: Some(ByteSpan::empty(first.start)),
         message: format!("{what}: {}", named.join(", ")),
         help: None,
     })
