@@ -253,9 +253,8 @@ fn wait(child: &mut Child, end: Instant) -> std::io::Result<Option<ExitStatus>> 
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
-    #![cfg(unix)]
-
     use super::*;
 
     /// A process that stands for one that looks for a platform.
