@@ -29,6 +29,8 @@ pub mod codes;
 pub mod cuda;
 pub mod driver;
 pub mod drop_error;
+#[cfg(feature = "cuda")]
+mod dynamic;
 pub mod error;
 pub mod host;
 pub mod identity;
@@ -36,6 +38,12 @@ mod mapped;
 pub mod memory;
 #[cfg(feature = "metal")]
 pub mod metal;
+#[cfg(feature = "cuda")]
+pub mod nccl;
+#[cfg(feature = "cuda")]
+pub mod nvml;
+#[cfg(feature = "cuda")]
+pub mod nvtx;
 #[cfg(unix)]
 pub mod process;
 #[cfg(feature = "rocm")]

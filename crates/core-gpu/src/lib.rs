@@ -12,11 +12,13 @@
 //! | use, temperature and health of devices | [`monitor`] |
 //! | one process or several, on one device or several | [`strategies`] |
 //! | tasks in processes of their own | [`workers`] |
+//! | work that uses a GPU where there is one | [`accelerate`] |
 //! | where the time goes | [`profiler`] |
 //!
 //! Lengths are bytes unless a name says otherwise. Nothing here starts a driver before it is asked
 //! for a device; nothing panics where there is none.
 
+pub mod accelerate;
 pub mod assignment;
 pub mod configuration;
 pub mod devices;

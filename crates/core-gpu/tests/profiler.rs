@@ -52,6 +52,30 @@ fn spans_are_counted_and_their_own_time_is_what_is_left() {
     assert!(outer.shortest <= outer.median && outer.median <= outer.longest);
 }
 
+/// Spans as ranges where NVIDIA's library for them is; a typed reason where it is not.
+#[test]
+fn ranges_are_there_or_the_reason_is() {
+    let _turn = turn();
+    match profiler().enable_ranges() {
+        Ok(()) => {
+            for _ in 0..3 {
+                let _outer = profile("a range");
+                let _inner = profile("inside of it");
+            }
+            // One that is open when ranges end is ended all the same.
+            let open = profile("open");
+            profiler().disable_ranges();
+            drop(open);
+            assert_eq!(profiler().stats()["a range"].count, 3);
+        }
+        Err(why) => {
+            let said = why.to_string();
+            let known = ["libnvToolsExt.so.1", "feature `cuda`"];
+            assert!(known.iter().any(|known| said.contains(known)), "{said}");
+        }
+    }
+}
+
 #[test]
 fn off_means_off() {
     let _turn = turn();

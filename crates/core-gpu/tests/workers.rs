@@ -1,6 +1,6 @@
 //! Workers as real processes: this test program is its own worker.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test's failure")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's failure")]
 
 use std::{
     path::Path,
@@ -32,7 +32,7 @@ fn registry() -> TaskRegistry {
             std::env::var(name).map_err(|error| error.to_string())
         })
         .task("panic", |text: String| -> Result<(), String> {
-            std::panic::panic_any(text)
+            panic!("{text}")
         })
         .task("abort", |(): ()| -> Result<(), String> {
             std::process::abort()

@@ -42,6 +42,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "core-gpu",
         &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
     ),
+    ("optimization-gpu", &["core-gpu"]),
+    ("optimization-gpu-memory", &["core-gpu"]),
+    ("optimization-gpu-profiler", &["core-gpu"]),
+    ("optimization-gpu-wrapper", &["core-gpu"]),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 

@@ -153,6 +153,22 @@ fn text(
     Ok(text.to_string_lossy().into_owned())
 }
 
+/// Whether work on the device `from` can read and write memory of the device `to` by itself. No
+/// context is made.
+///
+/// # Errors
+/// [`Absent::Library`], [`Absent::Symbol`], [`Absent::Device`]; as the driver's calls fail.
+pub fn can_access_peer(from: &DeviceId, to: &DeviceId) -> Result<bool, DriverError> {
+    let table = table()?;
+    let (from, to) = (one(table, from)?, one(table, to)?);
+    let mut can = 0;
+    // SAFETY: it writes one number; both devices came from the driver.
+    check("cuDeviceCanAccessPeer", unsafe {
+        (table.device_can_access_peer)(&raw mut can, from.device, to.device)
+    })?;
+    Ok(can != 0)
+}
+
 /// The device of an identity.
 pub(super) fn one(table: &Table, id: &DeviceId) -> Result<Found, DriverError> {
     let found = find(table)?.into_iter().find(|found| found.info.id == *id);

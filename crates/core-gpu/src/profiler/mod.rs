@@ -28,6 +28,7 @@ mod bridge;
 mod device;
 mod memory;
 mod name;
+mod ranges;
 mod report;
 mod ring;
 mod span;
@@ -38,7 +39,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use core_gpu_driver::ticks::Rate;
+use core_gpu_driver::{Absent, ticks::Rate};
 
 pub use advice::{Recommendation, Thresholds};
 #[cfg(feature = "tracing")]
@@ -73,6 +74,22 @@ impl Profiler {
     /// Spans are not recorded any more; those that are open are not either.
     pub fn disable(&self) {
         span::switch(false);
+    }
+
+    /// Lets the host's spans also be ranges of NVIDIA's profilers (NVTX), while they are recorded.
+    ///
+    /// # Errors
+    /// The library (`libnvToolsExt`) is not there, or this program was built without the feature
+    /// `cuda`.
+    pub fn enable_ranges(&self) -> Result<(), Absent> {
+        ranges::load()?;
+        span::set_ranges(true);
+        Ok(())
+    }
+
+    /// Spans are no ranges any more.
+    pub fn disable_ranges(&self) {
+        span::set_ranges(false);
     }
 
     /// Whether spans are recorded.

@@ -3,7 +3,7 @@
 use std::{
     cell::{Cell, OnceCell},
     marker::PhantomData,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use core_gpu_driver::ticks;
@@ -11,13 +11,18 @@ use core_gpu_driver::ticks;
 use super::{
     memory,
     name::{Met, SpanName},
+    ranges,
     ring::{OwnRing, Recorded},
 };
 
 /// Zero while nothing is recorded; else the number of the recording, which a reset changes.
 static RECORDING: AtomicU64 = AtomicU64::new(0);
+/// In [`RECORDING`]: spans are also ranges of NVTX.
+const RANGES: u64 = 1 << 63;
 /// The number of the last recording, whether it goes on or not.
 static LAST: AtomicU64 = AtomicU64::new(1);
+/// Whether spans are ranges, too, when there is a recording.
+static WITH_RANGES: AtomicBool = AtomicBool::new(false);
 /// When it began.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 
@@ -36,8 +41,22 @@ pub(super) fn is_on() -> bool {
     RECORDING.load(Ordering::Relaxed) != 0
 }
 
+/// Lets spans that begin from now on also be ranges.
+pub(super) fn set_ranges(on: bool) {
+    WITH_RANGES.store(on, Ordering::Release);
+    if is_on() {
+        switch(true);
+    }
+}
+
+/// A recording's number and how it is made.
+fn recording(epoch: u64) -> u64 {
+    let ranges = WITH_RANGES.load(Ordering::Acquire);
+    if ranges { epoch | RANGES } else { epoch }
+}
+
 pub(super) fn switch(on: bool) {
-    let epoch = if on { epoch() } else { 0 };
+    let epoch = if on { recording(epoch()) } else { 0 };
     if on && since_ticks() == 0 {
         SINCE.store(ticks::now(), Ordering::Release);
     }
@@ -49,7 +68,7 @@ pub(super) fn begin_anew() {
     SINCE.store(ticks::now(), Ordering::Release);
     let next = LAST.fetch_add(1, Ordering::AcqRel) + 1;
     if is_on() {
-        RECORDING.store(next, Ordering::Release);
+        RECORDING.store(recording(next), Ordering::Release);
     }
 }
 
@@ -103,6 +122,9 @@ impl Span {
         let Ok((name, outer_ticks)) = begun else {
             return Self::OFF;
         };
+        if epoch & RANGES != 0 {
+            ranges::push(name);
+        }
         Self {
             start: ticks::now(),
             epoch,
@@ -115,6 +137,9 @@ impl Span {
     #[inline]
     fn end(&mut self) {
         let end = ticks::now();
+        if self.epoch & RANGES != 0 {
+            ranges::pop();
+        }
         // Nobody can be told that the thread is being taken down.
         let _ = LOCAL.try_with(|local| {
             let depth = local.depth.get().saturating_sub(1);
@@ -132,7 +157,7 @@ impl Span {
                 end_ticks: end,
             };
             let ring = local.ring.get_or_init(OwnRing::new);
-            ring.0.record(span, own, self.epoch);
+            ring.0.record(span, own, self.epoch & !RANGES);
         });
     }
 }

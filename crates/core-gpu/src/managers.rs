@@ -1,1 +1,0 @@
-//! The memory, cache and profiler of a process; several devices as one.

@@ -1,1 +1,0 @@
-//! Use, temperature and health of devices.

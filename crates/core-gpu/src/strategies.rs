@@ -1,1 +1,0 @@
-//! How many processes work on which devices.
