@@ -40,6 +40,15 @@ const BEHIND_FEATURES: &[&[&str]] = &[
         "interop",
     ],
     &["-p", "core-gpu", "--features", "cuda,rocm,metal"],
+    &[
+        "-p",
+        "coalesce",
+        "--features",
+        "devices",
+        "--lib",
+        "--test",
+        "devices",
+    ],
 ];
 
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.

@@ -6,6 +6,7 @@
 
 mod audit;
 mod check;
+mod devices;
 pub mod diff;
 mod error;
 pub mod explain;
@@ -46,6 +47,7 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
         Body::Verify(body) => verify::write(&mut page, envelope, body),
         Body::Retire(body) => retire::write(&mut page, envelope, body),
         Body::Explain(body) => explain::write(&mut page, body),
+        Body::Devices(body) => devices::write(&mut page, body),
         Body::Failed(body) => error::write(&mut page, &body.error),
     }
     page.finish()

@@ -76,6 +76,31 @@ pub enum DeviceError {
         /// How many devices the platform has.
         count: usize,
     },
+    /// The device is there and cannot be opened: why the processor is used in its place.
+    #[error("{name} cannot be opened: {error}")]
+    Closed {
+        /// The name.
+        name: String,
+        /// What the driver said.
+        error: DriverError,
+    },
+}
+
+/// Why no device was opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The name leads to none.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Its driver refuses.
+    #[error("{name} cannot be opened: {error}")]
+    Driver {
+        /// The device's name.
+        name: String,
+        /// What the driver said.
+        error: DriverError,
+    },
 }
 
 /// Memory of the host and of every device.
@@ -199,6 +224,37 @@ impl DeviceManager {
         let driver = self.platforms.open(id)?;
         open.insert(*id, Arc::downgrade(&driver));
         Ok(driver)
+    }
+
+    /// The device of a name, as [`DeviceManager::resolve_device`] finds it, opened. One that cannot
+    /// be opened is the processor, with a warning, where `fallback` says so: a device that is full,
+    /// lost, or of a platform that is only detected here.
+    ///
+    /// # Errors
+    /// As [`DeviceManager::resolve_device`]; as the driver says, without a fallback.
+    pub fn open_device(
+        &self,
+        name: &str,
+        fallback: Fallback,
+    ) -> Result<(ResolvedDevice, Arc<dyn Driver>), OpenError> {
+        let device = self.resolve_device(name, fallback)?;
+        let failed = |device: &ResolvedDevice, error| OpenError::Driver {
+            name: device.name.to_string(),
+            error,
+        };
+        match self.open(&device.info.id) {
+            Ok(driver) => Ok((device, driver)),
+            Err(error) if fallback == Fallback::Error => Err(failed(&device, error)),
+            Err(error) => {
+                let name = device.name.to_string();
+                let why = DeviceError::Closed { name, error };
+                let cpu = self.processor(&device.name.to_string(), why)?;
+                let driver = self.open(&cpu.info.id);
+                driver
+                    .map(|driver| (cpu, driver))
+                    .map_err(|error| failed(&device, error))
+            }
+        }
     }
 
     /// The host's memory and the devices'. Opens nothing.

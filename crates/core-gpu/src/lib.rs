@@ -35,3 +35,8 @@ pub mod workers;
 
 pub use core_gpu_driver as driver;
 pub use core_gpu_memory as memory;
+
+/// The README's program.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -422,3 +422,38 @@ fn a_platform_of_ones_own_is_asked_once() {
         Err(&Unavailable::Unknown)
     );
 }
+
+#[test]
+fn what_cannot_be_opened_is_the_processor() {
+    // A full or lost device: the context cannot be made.
+    for code in ["2", "214", "46"] {
+        Case::new("what_cannot_be_opened_is_the_processor")
+            .variable(
+                "GPU_SIM_FAULTS",
+                &format!("cuDevicePrimaryCtxRetain:1:before:{code}"),
+            )
+            .run(|| {
+                let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+                let (device, driver) = manager.open_device("auto", Fallback::Cpu).unwrap();
+                assert_eq!(device.name.to_string(), "cpu");
+                assert_eq!(driver.info().id.platform, PlatformKind::Host);
+                let why = device.instead.unwrap().to_string();
+                assert!(why.starts_with("cuda:0 cannot be opened: "), "{why}");
+                assert_eq!(warning::count(), 1);
+                // The fault was for the first call alone, unless the device is lost with it.
+                match manager.open_device("auto", Fallback::Error) {
+                    Ok((device, _)) => assert_eq!(device.name.to_string(), "cuda:0"),
+                    Err(error) => assert!(error.to_string().ends_with("is lost (code 214)")),
+                }
+            });
+    }
+    Case::new("what_cannot_be_opened_is_the_processor")
+        .variable("GPU_SIM_FAULTS", "cuDevicePrimaryCtxRetain:1:before:2")
+        .variable("FALLBACK", "none")
+        .run(|| {
+            let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+            let error = manager.open_device("cuda:0", Fallback::Error).unwrap_err();
+            let wanted = "cuda:0 cannot be opened: the device is out of memory";
+            assert_eq!(error.to_string(), wanted);
+        });
+}

@@ -30,6 +30,9 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-text",
             "coalesce-tree",
             "coalesce-verify",
+            // Behind the feature `devices`: the one place where the two halves meet.
+            "core-gpu",
+            "gpu-sim",
         ],
     ),
     ("core-gpu-driver", &[]),

@@ -6,6 +6,8 @@
 
 mod audit;
 mod check;
+#[cfg(feature = "devices")]
+mod devices;
 mod migrate;
 mod plan;
 mod refs;
@@ -51,6 +53,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Explain(arguments) => Ok(Outcome::success(
             coalesce_report::explain::envelope(arguments.code),
         )),
+        #[cfg(feature = "devices")]
+        cli::Command::Devices(arguments) => devices::run(global, arguments),
     }
 }
 
