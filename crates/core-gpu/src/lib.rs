@@ -22,6 +22,8 @@ pub mod accelerate;
 pub mod assignment;
 pub mod configuration;
 pub mod devices;
+#[cfg(feature = "cuda-any-bindings")]
+mod management;
 pub mod managers;
 pub mod monitor;
 pub mod platform;
