@@ -422,7 +422,7 @@ impl ManagedDevice {
     }
 }
 
-/// Critical errors of devices (XIDs), as they happen.
+/// Critical errors of devices (XIDs), as they happen. One thread at a time.
 #[derive(Debug)]
 pub struct CriticalErrors {
     table: &'static Table,

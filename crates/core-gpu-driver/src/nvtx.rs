@@ -7,8 +7,13 @@ use std::{
 
 use crate::{dynamic, error::Absent};
 
-/// The library's names.
-const LIBRARIES: &[&str] = &["libnvToolsExt.so.1", "libnvToolsExt.so"];
+/// The library's names: the one of CUDA 12 and before, and the one that holds the same functions since.
+const LIBRARIES: &[&str] = &[
+    "libnvToolsExt.so.1",
+    "libnvToolsExt.so",
+    "libnvtx3interop.so.1",
+    "libnvtx3interop.so",
+];
 
 dynamic::table! {
     library: "libnvToolsExt";

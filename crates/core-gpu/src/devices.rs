@@ -76,6 +76,31 @@ pub enum DeviceError {
         /// How many devices the platform has.
         count: usize,
     },
+    /// The device is there and cannot be opened: why the processor is used in its place.
+    #[error("{name} cannot be opened: {error}")]
+    Closed {
+        /// The name.
+        name: String,
+        /// What the driver said.
+        error: DriverError,
+    },
+}
+
+/// Why no device was opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The name leads to none.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// Its driver refuses.
+    #[error("{name} cannot be opened: {error}")]
+    Driver {
+        /// The device's name.
+        name: String,
+        /// What the driver said.
+        error: DriverError,
+    },
 }
 
 /// Memory of the host and of every device.
@@ -88,7 +113,8 @@ pub struct MemoryReport {
 }
 
 /// Memory of one device, in bytes. What cannot be read is `None`: a device that this process has
-/// not opened tells its free memory on some platforms only, since asking would make a context.
+/// not opened tells its free memory where that needs no context, through NVIDIA's management library
+/// or the kernel's files about AMD's devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceMemory {
     /// Its name.
@@ -201,6 +227,37 @@ impl DeviceManager {
         Ok(driver)
     }
 
+    /// The device of a name, as [`DeviceManager::resolve_device`] finds it, opened. One that cannot
+    /// be opened is the processor, with a warning, where `fallback` says so: a device that is full,
+    /// lost, or of a platform that is only detected here.
+    ///
+    /// # Errors
+    /// As [`DeviceManager::resolve_device`]; as the driver says, without a fallback.
+    pub fn open_device(
+        &self,
+        name: &str,
+        fallback: Fallback,
+    ) -> Result<(ResolvedDevice, Arc<dyn Driver>), OpenError> {
+        let device = self.resolve_device(name, fallback)?;
+        let failed = |device: &ResolvedDevice, error| OpenError::Driver {
+            name: device.name.to_string(),
+            error,
+        };
+        match self.open(&device.info.id) {
+            Ok(driver) => Ok((device, driver)),
+            Err(error) if fallback == Fallback::Error => Err(failed(&device, error)),
+            Err(error) => {
+                let name = device.name.to_string();
+                let why = DeviceError::Closed { name, error };
+                let cpu = self.processor(&device.name.to_string(), why)?;
+                let driver = self.open(&cpu.info.id);
+                driver
+                    .map(|driver| (cpu, driver))
+                    .map_err(|error| failed(&device, error))
+            }
+        }
+    }
+
     /// The host's memory and the devices'. Opens nothing.
     #[must_use]
     pub fn memory_info(&self) -> MemoryReport {
@@ -268,10 +325,7 @@ impl DeviceManager {
         };
         let told: Option<MemoryInfo> = match driver {
             Some(driver) => driver.memory_info().ok(),
-            None => {
-                let platform = self.platforms.platform_of(&info.id);
-                platform.and_then(|platform| platform.memory_info(info))
-            }
+            None => self.platforms.memory_info(info),
         };
         let sum = |bytes: fn(&PoolUse) -> u64| {
             let here = pools.iter().filter(|pool| pool.device == info.id);

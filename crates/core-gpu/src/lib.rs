@@ -22,6 +22,8 @@ pub mod accelerate;
 pub mod assignment;
 pub mod configuration;
 pub mod devices;
+#[cfg(feature = "cuda-any-bindings")]
+mod management;
 pub mod managers;
 pub mod monitor;
 pub mod platform;
@@ -35,3 +37,8 @@ pub mod workers;
 
 pub use core_gpu_driver as driver;
 pub use core_gpu_memory as memory;
+
+/// The README's program.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

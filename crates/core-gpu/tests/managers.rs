@@ -346,23 +346,78 @@ mod simulated {
         }
     }
 
+    /// The management library hangs: figures are missing, everything else goes on, and it is not
+    /// asked a second time.
+    #[test]
+    fn a_library_that_hangs_holds_nobody_up_twice() {
+        let name = "a_library_that_hangs_holds_nobody_up_twice";
+        let fault = "nvmlInit:1:hang";
+        case(name, "1048576")
+            .variable("GPU_SIM_FAULTS", fault)
+            .run(|| {
+                let manager = multi_gpu_manager().unwrap();
+                let start = std::time::Instant::now();
+                assert_eq!(manager.usage()[0].free_bytes, None);
+                assert!(start.elapsed() < Duration::from_secs(8));
+                let start = std::time::Instant::now();
+                for _ in 0..100 {
+                    assert_eq!(manager.usage().len(), 1);
+                }
+                let error = SystemSource::open().unwrap_err();
+                assert!(error.to_string().contains("does not answer"), "{error}");
+                assert!(
+                    start.elapsed() < Duration::from_secs(1),
+                    "it was not asked again"
+                );
+                let counted = candidates(&DeviceManager::from_environment().unwrap());
+                assert_eq!(counted[0].free_bytes, None);
+            });
+    }
+
+    #[test]
+    fn a_monitor_whose_library_hangs_is_dropped_all_the_same() {
+        let name = "a_monitor_whose_library_hangs_is_dropped_all_the_same";
+        let fault = "nvmlDeviceGetTemperature:2:hang";
+        case(name, "1048576")
+            .variable("GPU_SIM_FAULTS", fault)
+            .run(|| {
+                let source = SystemSource::open().unwrap();
+                let monitor =
+                    Monitor::new(source, std::sync::Arc::new(Nobody), HealthLimits::default());
+                let thread = monitor.watch(Duration::from_millis(5)).unwrap();
+                while thread.report().looks == 0 {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                std::thread::sleep(Duration::from_millis(600));
+                let report = thread.report();
+                assert_eq!(report.looks, 1);
+                assert!(
+                    report.age.unwrap() >= Duration::from_millis(500),
+                    "it shows that it is old"
+                );
+                let start = std::time::Instant::now();
+                drop(thread);
+                assert!(start.elapsed() < Duration::from_secs(8));
+            });
+    }
+
+    /// Takes nobody out of use.
+    struct Nobody;
+
+    impl core_gpu::monitor::Quarantine for Nobody {
+        fn quarantine(&self, _: &core_gpu::driver::DeviceId, _: &str) -> Result<(), String> {
+            Err("not allowed".to_owned())
+        }
+
+        fn readmit(&self, _: &core_gpu::driver::DeviceId) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
     #[test]
     fn a_monitor_looks_by_itself_until_it_is_dropped() {
         let name = "a_monitor_looks_by_itself_until_it_is_dropped";
         case(name, "1048576").run(|| {
-            struct Nobody;
-            impl core_gpu::monitor::Quarantine for Nobody {
-                fn quarantine(
-                    &self,
-                    _: &core_gpu::driver::DeviceId,
-                    _: &str,
-                ) -> Result<(), String> {
-                    Err("not allowed".to_owned())
-                }
-                fn readmit(&self, _: &core_gpu::driver::DeviceId) -> Result<(), String> {
-                    Ok(())
-                }
-            }
             let monitor = Monitor::new(
                 SystemSource::open().unwrap(),
                 std::sync::Arc::new(Nobody),

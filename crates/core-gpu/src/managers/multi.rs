@@ -1,6 +1,9 @@
 //! Several devices: what is on each, which has the most room, and how work is spread over them.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use core_gpu_driver::{DeviceId, DeviceInfo, PlatformKind};
 
@@ -123,8 +126,10 @@ impl MultiGpuManager {
     #[must_use]
     pub fn usage(&self) -> Vec<DeviceUsage> {
         let report = self.devices.memory_info();
+        let ids: Vec<_> = report.devices.iter().map(|device| device.id).collect();
+        let managed = managed(&ids);
         let told = report.devices.into_iter().map(|device| {
-            let managed = managed(&device.id);
+            let managed = managed.get(&device.id).copied().unwrap_or_default();
             DeviceUsage {
                 name: device.name,
                 id: device.id,
@@ -222,37 +227,28 @@ impl MultiGpuManager {
 }
 
 /// What NVIDIA's management library tells, without a context.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Managed {
     free_bytes: Option<u64>,
     utilization_percent: Option<u32>,
 }
 
 #[cfg(feature = "cuda-any-bindings")]
-fn managed(id: &DeviceId) -> Managed {
-    use core_gpu_driver::nvml::Management;
-    if id.platform != PlatformKind::Cuda {
-        return Managed::default();
-    }
-    let read = Management::load()
-        .and_then(|management| management.device(&id.uuid))
-        .and_then(|device| device.read());
-    // Not there, or not telling: both are `None`.
-    read.map_or_else(
-        |_| Managed::default(),
-        |reading| Managed {
-            free_bytes: reading
-                .total_bytes
-                .zip(reading.used_bytes)
-                .and_then(|(total, used)| total.checked_sub(used)),
+fn managed(devices: &[DeviceId]) -> BTreeMap<DeviceId, Managed> {
+    let read = crate::management::readings(devices).into_iter();
+    let told = read.map(|(id, reading)| {
+        let managed = Managed {
+            free_bytes: crate::management::free_bytes(&reading),
             utilization_percent: reading.utilization_percent,
-        },
-    )
+        };
+        (id, managed)
+    });
+    told.collect()
 }
 
 #[cfg(not(feature = "cuda-any-bindings"))]
-fn managed(_id: &DeviceId) -> Managed {
-    Managed::default()
+fn managed(_devices: &[DeviceId]) -> BTreeMap<DeviceId, Managed> {
+    BTreeMap::new()
 }
 
 #[cfg(feature = "cuda-any-bindings")]

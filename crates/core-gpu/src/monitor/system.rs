@@ -7,7 +7,12 @@ use core_gpu_driver::{
     nvml::{CriticalErrors, ManagedDevice, Management, ManagementError, Reading},
 };
 
+use crate::management::bounded;
+
 use super::{HealthSource, Look, NoSource, Raised, condition::Vital};
+
+/// How long the library may take to start.
+const START: Duration = Duration::from_secs(10);
 
 /// The devices that the management library knows. Makes no context.
 #[derive(Debug)]
@@ -23,6 +28,16 @@ impl SystemSource {
     /// The library is not there, or does not work. Without its events, critical errors are not
     /// heard of, which [`SystemSource::hears_errors`] tells; the figures are read all the same.
     pub fn open() -> Result<Self, NoSource> {
+        // Starting the library may hang, and the caller is somebody's main thread.
+        let opened = bounded(START, Self::open_now);
+        opened.unwrap_or_else(|hung| {
+            Err(NoSource {
+                why: hung.to_string(),
+            })
+        })
+    }
+
+    fn open_now() -> Result<Self, NoSource> {
         let failed = |error: ManagementError| NoSource {
             why: error.to_string(),
         };

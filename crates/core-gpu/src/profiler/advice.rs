@@ -365,29 +365,37 @@ mod tests {
         })
     }
 
-    /// For each rule a report that it speaks about, and nothing else does.
-    #[test]
-    fn each_rule_speaks_of_what_it_is_for() {
-        let transfers = DeviceSpanStatistics {
+    fn small_transfers_of_work() -> Report {
+        of_spans(DeviceSpanStatistics {
             count: 1000,
             transfers: 1000,
             bytes: 1000 * 4096,
             total: 500_000,
             ..DeviceSpanStatistics::default()
-        };
-        let large = DeviceSpanStatistics {
+        })
+    }
+
+    fn large_transfers_of_work() -> Report {
+        of_spans(DeviceSpanStatistics {
             count: 10,
             transfers: 10,
             bytes: 10 << 20,
             total: 10_000_000,
             ..DeviceSpanStatistics::default()
-        };
-        let kernels = DeviceSpanStatistics {
+        })
+    }
+
+    fn kernels_of_work() -> Report {
+        of_spans(DeviceSpanStatistics {
             count: 1000,
             total: 2_000_000,
             ..DeviceSpanStatistics::default()
-        };
-        let cases: Vec<(&str, Report, &str)> = vec![
+        })
+    }
+
+    /// For each rule a report that it speaks about, and a figure that it names.
+    fn cases() -> Vec<(&'static str, Report, &'static str)> {
+        vec![
             (
                 "transfer-bound",
                 device(|device| {
@@ -396,14 +404,18 @@ mod tests {
                 }),
                 "80%",
             ),
-            ("small-transfers", of_spans(transfers), "4096 bytes each"),
-            ("slow-transfers", of_spans(large), "1.05 GB/s"),
+            (
+                "small-transfers",
+                small_transfers_of_work(),
+                "4096 bytes each",
+            ),
+            ("slow-transfers", large_transfers_of_work(), "1.05 GB/s"),
             (
                 "idle-device",
                 device(|device| (device.busy, device.window) = (1_000_000, 10_000_000)),
                 "busy 10%",
             ),
-            ("small-kernels", of_spans(kernels), "2.0 us each"),
+            ("small-kernels", kernels_of_work(), "2.0 us each"),
             (
                 "hot-span",
                 span(
@@ -431,8 +443,12 @@ mod tests {
                 ),
                 "4096 bytes more",
             ),
-        ];
-        for (rule, report, figure) in cases {
+        ]
+    }
+
+    #[test]
+    fn each_rule_speaks_of_what_it_is_for_and_nothing_else_does() {
+        for (rule, report, figure) in cases() {
             let mut found = find(&report, &Thresholds::default());
             if rule != "hot-span" {
                 found.retain(|found| found.rule != "hot-span");

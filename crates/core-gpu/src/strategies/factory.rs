@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use core_gpu_driver::{DeviceInfo, PlatformKind};
+use core_gpu_driver::{DeviceId, DeviceInfo, PlatformKind};
 
 use crate::devices::DeviceManager;
 
@@ -135,35 +135,37 @@ pub fn auto_select_strategy(config: StrategyConfig) -> Result<Box<dyn GpuStrateg
 #[must_use]
 pub fn candidates(manager: &DeviceManager) -> Vec<Candidate> {
     let memory = manager.memory_info();
-    let devices = manager.platforms().devices();
-    let free = |info: &DeviceInfo| {
-        let told = memory.devices.iter().find(|known| known.id == info.id);
-        told.and_then(|told| told.free_bytes)
-            .or_else(|| managed_free_bytes(info))
+    let devices: Vec<&DeviceInfo> = manager
+        .platforms()
+        .devices()
+        .into_iter()
+        .filter(|info| info.id.platform != PlatformKind::Host)
+        .collect();
+    let ids: Vec<_> = devices.iter().map(|info| info.id).collect();
+    let managed = managed_free_bytes(&ids);
+    let free = |id: &DeviceId| {
+        let told = memory.devices.iter().find(|known| known.id == *id);
+        let own = told.and_then(|told| told.free_bytes);
+        own.or_else(|| managed.get(id).copied())
     };
     devices
         .into_iter()
-        .filter(|info| info.id.platform != PlatformKind::Host)
         .map(|info| Candidate {
             info: info.clone(),
-            free_bytes: free(info),
+            free_bytes: free(&info.id),
         })
         .collect()
 }
 
 /// What NVIDIA's management library says, which needs no context.
 #[cfg(feature = "cuda-any-bindings")]
-fn managed_free_bytes(info: &DeviceInfo) -> Option<u64> {
-    use core_gpu_driver::nvml::Management;
-    if info.id.platform != PlatformKind::Cuda {
-        return None;
-    }
-    let device = Management::load().ok()?.device(&info.id.uuid).ok()?;
-    let reading = device.read().ok()?;
-    reading.total_bytes?.checked_sub(reading.used_bytes?)
+fn managed_free_bytes(devices: &[DeviceId]) -> BTreeMap<DeviceId, u64> {
+    let read = crate::management::readings(devices).into_iter();
+    read.filter_map(|(id, reading)| Some((id, crate::management::free_bytes(&reading)?)))
+        .collect()
 }
 
 #[cfg(not(feature = "cuda-any-bindings"))]
-fn managed_free_bytes(_info: &DeviceInfo) -> Option<u64> {
-    None
+fn managed_free_bytes(_devices: &[DeviceId]) -> BTreeMap<DeviceId, u64> {
+    BTreeMap::new()
 }
