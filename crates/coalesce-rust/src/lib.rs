@@ -12,6 +12,7 @@ mod outline;
 mod references;
 pub mod resolve;
 mod retire;
+mod retire_items;
 mod rewrite;
 mod shim;
 

@@ -74,7 +74,7 @@ fn declaration<'w>(world: &'w World, body: &Body) -> Option<(&'w TreePath, &'w M
 
 /// The lines of a declaration that has them for itself, with one of two blank lines that would
 /// meet; the declaration alone where something else stands beside it.
-fn lines(text: &str, span: ByteSpan) -> ByteSpan {
+pub(crate) fn lines(text: &str, span: ByteSpan) -> ByteSpan {
     let (start, end) = (span.start as usize, span.end as usize);
     let above = text.get(..start).unwrap_or_default();
     let below = text.get(end..).unwrap_or_default();

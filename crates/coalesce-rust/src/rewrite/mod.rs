@@ -29,7 +29,7 @@ mod sight;
 mod spell;
 mod structure;
 mod traits;
-mod use_tree;
+pub(crate) mod use_tree;
 mod walk;
 
 pub(crate) use packages::{package_of, retire as retire_packages};

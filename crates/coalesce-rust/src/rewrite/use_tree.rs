@@ -10,7 +10,7 @@ use crate::facts::{LeafKind, Segment, SourceFacts, UseDeclaration, UseLeaf, UseT
 
 /// What becomes of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LeafChange {
+pub(crate) enum LeafChange {
     /// It imports this path, bound by this alias if any.
     Path {
         path: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) enum LeafChange {
 
 /// The edits of one declaration. `changes` are by index into the leaves of the file; `more` are
 /// paths that are imported besides.
-pub(super) fn edit(
+pub(crate) fn edit(
     facts: &SourceFacts,
     text: &str,
     declaration: &UseDeclaration,
