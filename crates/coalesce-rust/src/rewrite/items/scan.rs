@@ -299,7 +299,7 @@ impl Pass<'_, '_> {
     ) {
         let (end, path) = match (walk.broken, walk.renamed) {
             (Some((at, goal)), _) => {
-                match self.to_goal(facts, site, at, &goal, here, chunk.is_some()) {
+                match self.way_to(facts, site, at, &goal, here, chunk.is_some()) {
                     Ok(path) => (at + 1, path),
                     Err(why) => return self.refuse(site, why),
                 }
@@ -367,7 +367,7 @@ impl Pass<'_, '_> {
     }
 
     /// The path from the site to where a broken step has to lead.
-    fn to_goal(
+    fn way_to(
         &mut self,
         facts: &SourceFacts,
         site: &Site<'_>,
