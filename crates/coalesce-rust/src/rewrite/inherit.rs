@@ -68,13 +68,14 @@ pub(super) fn around_item(
     found
 }
 
-/// The module around a place, or the place itself, whose head denies or forbids a lint.
-pub(super) fn denied(
+/// The module around a place, or the place itself, whose head sets a lint to one of these levels.
+pub(super) fn set_at(
     mapping: &Mapping<'_>,
     place: &Place,
-    lint: &str,
+    lint: (&str, &[&str]),
     texts: &dyn Texts,
 ) -> Option<ModuleId> {
+    let (lint, levels) = lint;
     let mut at = Some(place.clone());
     while let Some(here) = at {
         let module = mapping.at(&here);
@@ -92,7 +93,7 @@ pub(super) fn denied(
                 file.attrs.iter().any(|attribute| {
                     let path = attribute.path();
                     let said = attribute.meta.span().source_text().unwrap_or_default();
-                    (path.is_ident("deny") || path.is_ident("forbid"))
+                    levels.iter().any(|level| path.is_ident(level))
                         && said
                             .split(|c: char| !c.is_alphanumeric() && c != '_')
                             .any(|w| w == lint)

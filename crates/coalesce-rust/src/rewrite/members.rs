@@ -36,8 +36,10 @@ pub(super) struct Members {
 /// What moved code says.
 #[derive(Default)]
 pub(super) struct Said {
-    /// Names behind a dot.
-    dotted: BTreeSet<String>,
+    /// Names behind a dot that are called.
+    called: BTreeSet<String>,
+    /// Names behind a dot that are not.
+    accessed: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
     /// Whether a macro puts names behind dots: `.$name`.
@@ -289,8 +291,14 @@ pub(super) fn words(text: &str, span: ByteSpan, said: &mut Said) {
         if token.is_ident() {
             let word = token.span.of(text).unwrap_or_default();
             let word = word.strip_prefix("r#").unwrap_or(word);
-            if dot {
-                said.dotted.insert(word.to_owned());
+            // `.name(` and `.name::<` call; all else behind a dot is a field.
+            let rest = text.get(token.span.end as usize..).unwrap_or_default();
+            let rest = rest.trim_start();
+            let called = rest.starts_with('(') || rest.starts_with("::");
+            if dot && called {
+                said.called.insert(word.to_owned());
+            } else if dot {
+                said.accessed.insert(word.to_owned());
             }
             said.names.insert(word.to_owned());
         }
@@ -320,12 +328,12 @@ pub(super) fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool 
     };
     match member.kind {
         MemberKind::Field => {
-            said.dotted.contains(&member.name)
+            said.accessed.contains(&member.name)
                 || by_macro
                 || (said.names.contains(&member.name) && named())
         }
         MemberKind::Position => named(),
-        MemberKind::Method => said.dotted.contains(&member.name) || by_macro || path(),
+        MemberKind::Method => said.called.contains(&member.name) || by_macro || path(),
         MemberKind::Associated => path(),
         MemberKind::Function => {
             let functions = mapping.world.items_of(member.home, &member.name);

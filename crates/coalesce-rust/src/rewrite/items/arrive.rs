@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     facts::{Origin, ScopeId, SourceFacts},
-    resolve::{Body, BodyId},
+    resolve::{Body, BodyId, FileId},
 };
 
 /// What arriving takes.
@@ -107,7 +107,7 @@ pub(super) fn arrive(
     set: &Set<'_>,
     structure: &Structure,
     (imports, shims): (&Imports, &Shims),
-    scan: &Scan,
+    (scan, undocumented): (&Scan, &BTreeSet<(FileId, ByteSpan)>),
     edits: BTreeMap<TreePath, Vec<Edit>>,
     texts: &dyn Texts,
 ) -> Arrival {
@@ -119,6 +119,7 @@ pub(super) fn arrive(
             ..Arrival::default()
         },
         by_place: BTreeMap::new(),
+        undocumented,
         removed: BTreeMap::new(),
     };
     for (index, chunk) in set.chunks.iter().enumerate() {
@@ -149,6 +150,8 @@ struct Arriving<'s, 'a> {
     texts: &'s dyn Texts,
     arrival: Arrival,
     by_place: BTreeMap<Place, Vec<String>>,
+    /// Texts that get to be public without docs where docs are asked for.
+    undocumented: &'s BTreeSet<(FileId, ByteSpan)>,
     /// What leaves each file.
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
@@ -204,7 +207,11 @@ impl Arriving<'_, '_> {
         match cut(&text, chunk.span, within) {
             Ok(moved) => {
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
-                texts.push(with_attributes(&moved, &chunk.inherited));
+                let mut attributes = chunk.inherited.clone();
+                if self.undocumented.contains(&(chunk.file, chunk.span)) {
+                    attributes.push("#[allow(missing_docs)]".to_owned());
+                }
+                texts.push(with_attributes(&moved, &attributes));
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, Texts};
+use coalesce_model::{ByteSpan, Finding, Texts};
 
 use super::{
     super::{
@@ -13,7 +13,7 @@ use super::{
     moving::{Chunk, Moving, Set},
     scan::Scan,
 };
-use crate::lexer;
+use crate::{lexer, resolve::FileId};
 
 /// What would be gone under some condition, and is used without.
 pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Finding> {
@@ -35,7 +35,12 @@ fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Findin
     let tokens = lexer::tokens(&text, chunk.span);
     let mut words = tokens.iter().filter(|token| token.is_ident());
     let word = words.find(|token| token.span.of(&text) == Some("unsafe"))?;
-    let module = inherit::denied(set.mapping, &moving.to, "unsafe_code", texts)?;
+    let module = inherit::set_at(
+        set.mapping,
+        &moving.to,
+        ("unsafe_code", &["deny", "forbid"]),
+        texts,
+    )?;
     let home = set.mapping.after(moving.home);
     if home.is_within(&set.mapping.after(module)) {
         return None;
@@ -45,6 +50,27 @@ fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Findin
         span: Some(word.span),
         ..refusal(path, format!("`{name}` allows no unsafe code"))
     })
+}
+
+/// Of texts in which something becomes `pub`, those that go where docs are asked for.
+pub(super) fn undocumented(
+    set: &Set<'_>,
+    shown: &BTreeSet<(FileId, ByteSpan)>,
+    texts: &dyn Texts,
+) -> BTreeSet<(FileId, ByteSpan)> {
+    let asked = |chunk: &&Chunk| {
+        let moving = set.moving(chunk.moving);
+        moving.is_some_and(|moving| {
+            let lint = ("missing_docs", &["warn", "deny"][..]);
+            inherit::set_at(set.mapping, &moving.to, lint, texts).is_some()
+        })
+    };
+    let chunks = set.chunks.iter();
+    chunks
+        .filter(|chunk| shown.contains(&(chunk.file, chunk.span)))
+        .filter(asked)
+        .map(|chunk| (chunk.file, chunk.span))
+        .collect()
 }
 
 fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {

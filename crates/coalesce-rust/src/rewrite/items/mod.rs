@@ -68,6 +68,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
             edits.entry(path).or_default().extend(more);
         }
     };
+    let undocumented = conditions::undocumented(&set, &sight.shown, texts);
     add(sight.edits);
     plan.notes.extend(sight.notes);
     plan.refusals.extend(sight.refusals);
@@ -84,7 +85,14 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
     plan.not_rewritten.append(&mut scan.not_rewritten);
-    let arrival = arrive::arrive(&set, &structure, (&imports, &shims), &scan, edits, texts);
+    let arrival = arrive::arrive(
+        &set,
+        &structure,
+        (&imports, &shims),
+        (&scan, &undocumented),
+        edits,
+        texts,
+    );
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;

@@ -27,6 +27,8 @@ pub(super) struct Sight {
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
     pub needs: Vec<Need>,
+    /// Starts of the texts in which something becomes `pub`.
+    pub shown: BTreeSet<(FileId, ByteSpan)>,
 }
 
 /// The visibilities of what moves, of its members, and of members that it uses.
@@ -101,6 +103,9 @@ impl Sight {
                 Some(Edit::replace(span, text.trim_end()))
             };
             self.edits.entry(path.clone()).or_default().extend(edit);
+            if text == "pub " {
+                self.shown.insert((chunk.file, chunk.span));
+            }
             if !text.is_empty() {
                 let message = format!(
                     "`{}` becomes {}, because its users are elsewhere",
@@ -184,11 +189,14 @@ impl Sight {
                 if moving.gives_way() || member.kind == MemberKind::Function {
                     continue;
                 }
-                self.widen_member(set, moving, &member, &said, path);
+                let shown = self.widen_member(set, moving, &member, &said, path);
+                self.shown
+                    .extend(chunk.filter(|_| shown).map(|one| (one.file, one.span)));
             }
         }
     }
 
+    /// Widens a member as far as code that stays uses it; whether to everybody.
     fn widen_member(
         &mut self,
         set: &Set<'_>,
@@ -196,11 +204,11 @@ impl Sight {
         member: &Member,
         said: &BTreeMap<Place, Said>,
         path: TreePath,
-    ) {
+    ) -> bool {
         // What is written with its reach is anchored where it stands, in the same crate.
         let crosses = set.mapping.krate(moving.home) != moving.to.krate;
         if member.reach.is_none() || !(member.at.is_empty() || crosses) {
-            return;
+            return false;
         }
         let mut reach = Some(moving.to.clone());
         let mut used = false;
@@ -211,14 +219,16 @@ impl Sight {
             }
         }
         if !used {
-            return;
+            return false;
         }
         let name = format!("{}::{}", member.of, member.name);
         if !member.plain {
             self.refusals.push(refusal(path, hidden_in_macro(&name)));
-            return;
+            return false;
         }
-        let text = reach.map_or_else(|| "pub ".to_owned(), |reach| reach.visibility(&moving.to));
+        let text = reach
+            .as_ref()
+            .map_or_else(|| "pub ".to_owned(), |reach| reach.visibility(&moving.to));
         let message = format!(
             "`{name}` becomes {}: code that it leaves behind may use it",
             text.trim_end()
@@ -230,6 +240,7 @@ impl Sight {
             Edit::replace(member.at, text.trim_end())
         };
         self.edits.entry(path).or_default().push(edit);
+        reach.is_none()
     }
 
     /// Private members around `home` that text which leaves it may use.
