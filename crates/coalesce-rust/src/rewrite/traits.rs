@@ -133,7 +133,7 @@ pub(super) fn is_needed(
             if matches!(first, "std" | "core" | "alloc") {
                 is_needed_standard(last, methods)
             } else {
-                usage(name)
+                !methods.is_empty() && usage(name)
             }
         }
         _ => false,
