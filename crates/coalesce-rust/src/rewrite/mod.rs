@@ -123,8 +123,8 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(collide::check(&mapping, &structure));
     let crossing = crossing::check(&mapping, texts);
-    plan.refusals.extend(crossing.refusals);
-    plan.notes.extend(crossing.notes);
+    plan.refusals.extend(crossing.refusals.iter().cloned());
+    plan.notes.extend(crossing.notes.iter().cloned());
     let dependencies = cargo::depend(&mapping, &needs, texts);
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
@@ -136,7 +136,13 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
     if plan.refusals.is_empty() {
-        let packages = packages::manifests(&mapping, &structure, &shims, texts, &mut edits);
+        let packages = packages::manifests(
+            &mapping,
+            &structure,
+            (&shims, &crossing.wishes),
+            texts,
+            &mut edits,
+        );
         plan.refusals.extend(packages.refusals);
         plan.notes.extend(packages.notes);
     }
