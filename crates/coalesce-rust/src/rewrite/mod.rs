@@ -9,6 +9,7 @@ mod collide;
 mod crossing;
 mod declarations;
 mod file;
+mod fits;
 mod fragment;
 mod globs;
 mod inherit;
@@ -121,6 +122,7 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         edits.entry(path).or_default().extend(made);
     }
     plan.refusals.extend(needs.conditions(&mapping));
+    plan.refusals.extend(fits::check(&mapping, texts));
     plan.refusals.extend(collide::check(&mapping, &structure));
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals.iter().cloned());
