@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
 
 use super::{
-    cargo::is_macro_package,
+    cargo::{is_macro_package, manifest_of},
     mapping::{Mapping, refusal},
+    packages::{Ask, Wishes},
     sight::conditions_of,
     spell::module_in,
 };
@@ -22,6 +23,8 @@ use crate::{
 pub(super) struct Crossing {
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
+    /// Features that have to be switched on.
+    pub wishes: Wishes,
 }
 
 /// Looks at every module that goes to another crate.
@@ -106,12 +109,16 @@ impl Crossing {
             texts.text(&path)
         });
         let known = manifest.map(|text| features(&text)).unwrap_or_default();
+        let (from, to) = packages_of(mapping, mapping.krate(module), to);
+        let own = features_of(mapping, from, texts);
         let name = package.map_or("", |package| &*package.name);
         let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
         for condition in conditions_of(mapping, module) {
             let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
             for (feature, _) in named_features(&condition, whole) {
-                if !known.contains(&feature) {
+                if own.contains(&feature) && !known.contains(&feature) {
+                    self.wishes.features.insert((from, to, feature));
+                } else if !known.contains(&feature) {
                     self.refusals.push(no_feature(&path, name, &feature));
                 }
             }
@@ -127,7 +134,9 @@ impl Crossing {
                 continue;
             };
             for (feature, span) in named_features(&text, scope.span) {
-                if !known.contains(&feature) {
+                if own.contains(&feature) && !known.contains(&feature) {
+                    self.wishes.features.insert((from, to, feature));
+                } else if !known.contains(&feature) {
                     self.refusals.push(Finding {
                         span: Some(span),
                         ..no_feature(&file.path, name, &feature)
@@ -195,6 +204,9 @@ impl Crossing {
                             {
                                 continue;
                             }
+                            if self.wish(mapping, (body, module), used, &condition) {
+                                continue;
+                            }
                             let name = mapping.name_of(&mapping.after(used));
                             let message = format!(
                                 "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
@@ -205,6 +217,42 @@ impl Crossing {
                 });
             }
         }
+    }
+
+    /// Asks for the features of a condition on something that is used; whether that can be done.
+    fn wish(
+        &mut self,
+        mapping: &Mapping<'_>,
+        (body, module): (&Body, ModuleId),
+        used: ModuleId,
+        condition: &str,
+    ) -> bool {
+        let all = |condition: &str| {
+            let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
+            let plain = !condition.contains("not(") && !condition.contains("any(");
+            plain.then(|| named_features(condition, whole))
+        };
+        let Some(wanted) = all(condition).filter(|wanted| !wanted.is_empty()) else {
+            return false;
+        };
+        let own = conditions_of(mapping, body.module);
+        let mut under = own.iter().filter_map(|own| all(own)).flatten();
+        let under = under.next().map(|(name, _)| name);
+        let (from, to) = packages_of(mapping, mapping.krate(module), mapping.after(module).krate);
+        let (used, _) = packages_of(mapping, mapping.after(used).krate, mapping.krate(used));
+        if used == from && under.is_none() {
+            return false;
+        }
+        for (feature, _) in wanted {
+            self.wishes.asks.insert(Ask {
+                from,
+                to,
+                used,
+                feature,
+                under: under.clone(),
+            });
+        }
+        true
     }
 
     /// `impl`s that would be in another crate than both their trait and their type.
@@ -292,6 +340,22 @@ fn defaults(text: &str) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// The packages of two crates.
+fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
+    let package = |krate: CrateId| {
+        let found = mapping.world.crates.get(krate.index());
+        found.map_or(usize::MAX, |found| found.package)
+    };
+    (package(from), package(to))
+}
+
+/// The features that a package declares.
+fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
+    let path = manifest_of(mapping.world, package);
+    let text = path.and_then(|path| texts.text(&path));
+    text.map(|text| features(&text)).unwrap_or_default()
 }
 
 pub(super) fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {

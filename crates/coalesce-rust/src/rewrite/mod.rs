@@ -9,6 +9,7 @@ mod collide;
 mod crossing;
 mod declarations;
 mod file;
+mod fits;
 mod fragment;
 mod globs;
 mod inherit;
@@ -116,10 +117,11 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         edits.entry(path).or_default().extend(made);
     }
     plan.refusals.extend(needs.conditions(&mapping));
+    plan.refusals.extend(fits::check(&mapping, texts));
     plan.refusals.extend(collide::check(&mapping, &structure));
     let crossing = crossing::check(&mapping, texts);
-    plan.refusals.extend(crossing.refusals);
-    plan.notes.extend(crossing.notes);
+    plan.refusals.extend(crossing.refusals.iter().cloned());
+    plan.notes.extend(crossing.notes.iter().cloned());
     let dependencies = cargo::depend(&mapping, &needs, texts);
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
@@ -131,7 +133,13 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
     if plan.refusals.is_empty() {
-        let packages = packages::manifests(&mapping, &structure, &shims, texts, &mut edits);
+        let packages = packages::manifests(
+            &mapping,
+            &structure,
+            (&shims, &crossing.wishes),
+            texts,
+            &mut edits,
+        );
         plan.refusals.extend(packages.refusals);
         plan.notes.extend(packages.notes);
     }

@@ -17,6 +17,7 @@ mod retire;
 mod shim;
 mod targets;
 mod users;
+mod wishes;
 mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use coalesce_model::{Edit, Finding, Texts, TreePath};
 pub(super) use files::arrange;
 pub(super) use head::of_shim;
 pub(crate) use retire::{package_of, packages as retire};
+pub(super) use wishes::{Ask, Wishes};
 pub(super) use workspace::root as workspace_of;
 
 use super::{
@@ -66,12 +68,12 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Packages {
 pub(super) fn manifests(
     mapping: &Mapping<'_>,
     structure: &Structure,
-    shims: &Shims,
+    (shims, wishes): (&Shims, &Wishes),
     texts: &dyn Texts,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
 ) -> Packages {
     let mut made = Packages::default();
-    if mapping.libraries.is_empty() {
+    if mapping.libraries.is_empty() && wishes.is_empty() {
         return made;
     }
     let mut book = book::Book::new(texts, std::mem::take(edits));
@@ -89,6 +91,9 @@ pub(super) fn manifests(
             made.refusals.push(refusal(path, message));
         }
         made.notes.append(&mut merge.notes);
+    }
+    if let Err((path, message)) = wishes.grant(mapping, &mut book) {
+        made.refusals.push(refusal(path, message));
     }
     *edits = book.close();
     made

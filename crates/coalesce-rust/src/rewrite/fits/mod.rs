@@ -1,0 +1,312 @@
+//! Whether what takes the place of a module can be used as its users use it: arguments of calls,
+//! generic arguments, fields of literals, variants.
+//!
+//! What is behind a dot is not looked at: receivers are not known. Types of arguments are the
+//! compiler's business.
+
+mod shape;
+mod usage;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Finding, Texts};
+
+use self::{
+    shape::{Fields, Shape},
+    usage::{Literal, Usage},
+};
+use super::mapping::{Mapping, refusal};
+use crate::{
+    facts::ItemKind,
+    resolve::{FileId, ItemId, Res, UseSite},
+};
+
+/// What does not fit, place by place.
+pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let pairs = pairs(mapping);
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let uses = uses(mapping, &pairs);
+    let wanted: BTreeSet<ItemId> = uses
+        .iter()
+        .flat_map(|(_, uses)| uses)
+        .flat_map(|found| [Some(found.item), pairs.get(&found.item).copied()])
+        .flatten()
+        .collect();
+    let shapes = shape::shapes(mapping.world, &wanted, texts);
+    let mut found = Vec::new();
+    for (file, uses) in &uses {
+        let source = mapping.world.files.get(file.index());
+        let Some(text) = source.and_then(|source| texts.text(&source.path)) else {
+            continue;
+        };
+        let usage = Usage::of(&text);
+        for one in uses {
+            let new = pairs.get(&one.item);
+            let (Some(old), Some(new_shape), Some(source)) = (
+                shapes.get(&one.item),
+                new.and_then(|new| shapes.get(new)),
+                source,
+            ) else {
+                continue;
+            };
+            let fit = Fit {
+                name: new.map_or_else(String::new, |new| name_of(mapping, *new)),
+                old,
+                new: new_shape,
+                one,
+                usage: &usage,
+            };
+            if let Some(message) = fit.check() {
+                found.push(Finding {
+                    span: Some(one.span),
+                    ..refusal(source.path.clone(), message)
+                });
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The items that go, each with the one that is in its place after.
+fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
+    let world = mapping.world;
+    let mut pairs = BTreeMap::new();
+    let gone = world.items.iter().enumerate().filter(|(_, item)| {
+        !item.local && item.kind != ItemKind::Macro && mapping.is_replaced(item.module)
+    });
+    for (at, item) in gone {
+        let Some(module) = mapping.at(&mapping.after(item.module)) else {
+            continue;
+        };
+        let name = mapping.item_after(item.module, &item.name);
+        let sym = world.names.get(name);
+        let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
+        let new = bindings
+            .into_iter()
+            .flatten()
+            .find_map(|binding| match binding.res {
+                Res::Item(new) if binding.namespaces.meets(item.namespaces) => Some(new),
+                _ => None,
+            });
+        let old = ItemId(u32::try_from(at).unwrap_or(u32::MAX));
+        pairs.extend(new.filter(|new| *new != old).map(|new| (old, new)));
+    }
+    pairs
+}
+
+fn name_of(mapping: &Mapping<'_>, item: ItemId) -> String {
+    let node = mapping.world.items.get(item.index());
+    node.map_or_else(String::new, |node| {
+        let home = mapping.name_of(&mapping.after(node.module));
+        format!("{home}::{}", node.name)
+    })
+}
+
+/// A place that names an item which goes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Use {
+    item: ItemId,
+    /// The variant or the member that it names of the item.
+    inside: Option<(String, bool)>,
+    /// Its last segment.
+    span: coalesce_model::ByteSpan,
+    /// The segment that names the item itself.
+    item_at: u32,
+    /// Whether it imports the item, and does not use it.
+    import: bool,
+}
+
+/// Where the items that go are named by what stays.
+fn uses(mapping: &Mapping<'_>, pairs: &BTreeMap<ItemId, ItemId>) -> Vec<(FileId, Vec<Use>)> {
+    let world = mapping.world;
+    let mut all = Vec::new();
+    for (at, source) in world.files.iter().enumerate() {
+        let mut found = BTreeSet::new();
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                if mapping.is_replaced(world.module_of(site.space)) {
+                    return;
+                }
+                let import = !matches!(site.site, UseSite::Path(_));
+                let mut item_at = None;
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    for (res, _) in step.all() {
+                        let (item, inside) = match res {
+                            Res::Item(item) => (item, None),
+                            Res::Variant(item, _) => (item, Some(true)),
+                            Res::Member(item, _) => (item, Some(false)),
+                            _ => continue,
+                        };
+                        if !pairs.contains_key(&item) {
+                            continue;
+                        }
+                        let name = facts.name(segment.name).to_owned();
+                        let place = segment.span.start;
+                        if inside.is_none() {
+                            item_at = Some(place);
+                        }
+                        found.insert(Use {
+                            item,
+                            inside: inside.map(|variant| (name, variant)),
+                            span: segment.span,
+                            item_at: item_at.unwrap_or(place),
+                            import,
+                        });
+                    }
+                }
+            });
+        }
+        if !found.is_empty() {
+            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            all.push((file, found.into_iter().collect()));
+        }
+    }
+    all
+}
+
+/// One use, and both sides.
+struct Fit<'f> {
+    name: String,
+    old: &'f Shape,
+    new: &'f Shape,
+    one: &'f Use,
+    usage: &'f Usage,
+}
+
+impl Fit<'_> {
+    fn check(&self) -> Option<String> {
+        if let Some(message) = self.generics() {
+            return Some(message);
+        }
+        match &self.one.inside {
+            Some((variant, true)) => self.variant(variant),
+            Some((member, false)) => self.member(member),
+            None => self.item(),
+        }
+    }
+
+    fn item(&self) -> Option<String> {
+        let name = &self.name;
+        if self.old.is_function != self.new.is_function && self.new.is_known {
+            return Some(format!(
+                "`{name}` is another kind of item than what it stands for"
+            ));
+        }
+        if let (Some(old), Some(new)) = (&self.old.function, &self.new.function) {
+            if self.one.import {
+                return None;
+            }
+            if new.is_unsafe && !old.is_unsafe {
+                return Some(format!(
+                    "`{name}` is `unsafe`, and is called as if it were not"
+                ));
+            }
+            if new.is_async != old.is_async {
+                return Some(format!("`{name}` is `async`, or what it stands for was"));
+            }
+            return self.arguments(name, old.parameters, new.parameters);
+        }
+        let fields = self.new.fields.as_ref()?;
+        self.literal(name, self.old.fields.as_ref(), fields)
+    }
+
+    fn variant(&self, variant: &str) -> Option<String> {
+        if self.new.variants.is_empty() {
+            return None;
+        }
+        let name = format!("{}::{variant}", self.name);
+        match self.new.variants.get(variant) {
+            Some(fields) => self.literal(&name, self.old.variants.get(variant), fields),
+            None => Some(format!("there is no `{name}`, which is used here")),
+        }
+    }
+
+    fn member(&self, member: &str) -> Option<String> {
+        let name = format!("{}::{member}", self.name);
+        let old = self.old.members.get(member)?;
+        let Some(new) = self.new.members.get(member) else {
+            return self
+                .new
+                .is_known
+                .then(|| format!("there is no `{name}`, which is used here"));
+        };
+        match (old, new) {
+            (Some(old), Some(new)) => self.arguments(&name, *old, *new),
+            _ => None,
+        }
+    }
+
+    /// Arguments of a call, or of whoever gets the function as a value.
+    fn arguments(&self, name: &str, old: usize, new: usize) -> Option<String> {
+        let given = self.usage.calls.get(&self.one.span.start).copied();
+        let given = given.unwrap_or(old);
+        (given != new).then(|| format!("`{name}` takes {}, and gets {given} here", arguments(new)))
+    }
+
+    /// Generic arguments that are written out.
+    fn generics(&self) -> Option<String> {
+        let place = if self.one.inside.is_some() {
+            self.one.item_at
+        } else {
+            self.one.span.start
+        };
+        let given = *self.usage.generics.get(&place)?;
+        let (least, most) = self.new.generics?;
+        (given < least || given > most).then(|| {
+            format!(
+                "`{}` takes {most} generic arguments, and gets {given} here",
+                self.name
+            )
+        })
+    }
+
+    /// Fields of a literal or a pattern.
+    fn literal(&self, name: &str, old: Option<&Fields>, new: &Fields) -> Option<String> {
+        let place = &self.one.span.start;
+        if let Some(given) = self.usage.calls.get(place) {
+            return match new {
+                Fields::Tuple(count) if count == given => None,
+                Fields::Tuple(count) => Some(format!(
+                    "`{name}` takes {}, and gets {given} here",
+                    arguments(*count)
+                )),
+                _ => Some(format!("`{name}` is not made by a call")),
+            };
+        }
+        if let Some(literal) = self.usage.literals.get(place) {
+            return fields(name, literal, new);
+        }
+        let unit = old.is_some_and(|old| *old == Fields::Unit) && !self.one.import;
+        let value = self.usage.values.contains(place);
+        (unit && value && *new != Fields::Unit)
+            .then(|| format!("`{name}` has fields, and is used here as if it had none"))
+    }
+}
+
+fn fields(name: &str, literal: &Literal, new: &Fields) -> Option<String> {
+    let Fields::Named(there) = new else {
+        let numbers = literal.names.iter().all(|name| name.parse::<usize>().is_ok());
+        return (!numbers).then(|| format!("`{name}` has no fields with names"));
+    };
+    let unknown = literal.names.iter().find(|given| !there.contains(*given));
+    if let Some(unknown) = unknown {
+        return Some(format!(
+            "`{name}` has no field `{unknown}`, which is used here"
+        ));
+    }
+    let missing = there.iter().find(|field| !literal.names.contains(*field));
+    missing
+        .filter(|_| !literal.rest)
+        .map(|missing| format!("`{name}` has a field `{missing}`, which is not given here"))
+}
+
+fn arguments(count: usize) -> String {
+    match count {
+        1 => "1 argument".to_owned(),
+        count => format!("{count} arguments"),
+    }
+}

@@ -1,0 +1,208 @@
+//! What can be said of an item: its parameters, generics, fields, variants, and what its `impl`s
+//! add.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Texts};
+
+use crate::resolve::{FileId, ItemId, Res, UseSite, World};
+
+/// The fields of a struct or a variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// None.
+    Unit,
+    /// This many, without names.
+    Tuple(usize),
+    /// With names.
+    Named(BTreeSet<String>),
+}
+
+/// What a function says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    /// How many parameters it has.
+    pub parameters: usize,
+    pub is_unsafe: bool,
+    pub is_async: bool,
+}
+
+/// What an item is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    /// Whether its definition could be read, and is no alias.
+    pub is_known: bool,
+    pub is_function: bool,
+    pub function: Option<Function>,
+    /// How many types and constants it takes at least and at most.
+    pub generics: Option<(usize, usize)>,
+    pub fields: Option<Fields>,
+    pub variants: BTreeMap<String, Fields>,
+    /// Functions, with their parameters, and constants of its `impl`s.
+    pub members: BTreeMap<String, Option<usize>>,
+}
+
+/// The shapes of some items.
+pub(super) fn shapes(
+    world: &World,
+    wanted: &BTreeSet<ItemId>,
+    texts: &dyn Texts,
+) -> BTreeMap<ItemId, Shape> {
+    let mut shapes: BTreeMap<ItemId, Shape> = BTreeMap::new();
+    for item in wanted {
+        let mut shape = Shape::default();
+        let node = world.items.get(item.index());
+        for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+            let facts = world.facts(*file);
+            let fact = facts.and_then(|facts| facts.items.get(*at as usize));
+            let source = world.files.get(file.index());
+            let text = source.and_then(|source| texts.text(&source.path));
+            if let (Some(fact), Some(text)) = (fact, text) {
+                shape.read(fact.span.of(&text).unwrap_or_default());
+            }
+        }
+        // Several definitions, by condition: what one of them is does not hold for all.
+        if node.is_some_and(|node| node.definitions.len() > 1) {
+            shape = Shape::default();
+        }
+        shapes.insert(*item, shape);
+    }
+    impls(world, texts, &mut shapes);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    shapes
+}
+
+/// Adds what `impl` blocks say.
+fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>) {
+    for (at, source) in world.files.iter().enumerate() {
+        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        let Some(facts) = world.facts(file).filter(|facts| !facts.impls.is_empty()) else {
+            continue;
+        };
+        let paths: BTreeMap<u32, ByteSpan> = facts
+            .impls
+            .iter()
+            .filter_map(|found| Some((found.self_path?, found.span)))
+            .collect();
+        let mut own: BTreeSet<(ByteSpan, ItemId)> = BTreeSet::new();
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |_, site| {
+                let UseSite::Path(path) = site.site else {
+                    return;
+                };
+                let Some(span) = paths.get(&path) else { return };
+                for (res, _) in site
+                    .trace
+                    .steps
+                    .last()
+                    .into_iter()
+                    .flat_map(|last| last.all())
+                {
+                    if let Res::Item(item) = res
+                        && shapes.contains_key(&item)
+                    {
+                        own.insert((*span, item));
+                    }
+                }
+            });
+        }
+        let Some(text) = texts.text(&source.path).filter(|_| !own.is_empty()) else {
+            continue;
+        };
+        for (span, item) in own {
+            if let Some(shape) = shapes.get_mut(&item) {
+                shape.add(span.of(&text).unwrap_or_default());
+            }
+        }
+    }
+}
+
+impl Shape {
+    fn read(&mut self, text: &str) {
+        let Ok(item) = syn::parse_str::<syn::Item>(text) else {
+            return;
+        };
+        self.is_known = true;
+        match &item {
+            syn::Item::Fn(item) => {
+                self.is_function = true;
+                self.function = Some(Function {
+                    parameters: item.sig.inputs.len(),
+                    is_unsafe: matches!(item.sig.safety, syn::Safety::Unsafe(_)),
+                    is_async: item.sig.asyncness.is_some(),
+                });
+                let implied = item.sig.inputs.iter().any(says_impl);
+                self.generics = (!implied).then(|| generics(&item.sig.generics));
+            }
+            syn::Item::Struct(item) => {
+                self.fields = Some(fields(&item.fields));
+                self.generics = Some(generics(&item.generics));
+            }
+            syn::Item::Enum(item) => {
+                self.generics = Some(generics(&item.generics));
+                self.variants = item
+                    .variants
+                    .iter()
+                    .map(|variant| (variant.ident.to_string(), fields(&variant.fields)))
+                    .collect();
+            }
+            syn::Item::Union(item) => self.generics = Some(generics(&item.generics)),
+            syn::Item::Trait(item) => {
+                self.generics = Some(generics(&item.generics));
+                self.is_known = false;
+            }
+            _ => self.is_known = false,
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        let Ok(item) = syn::parse_str::<syn::ItemImpl>(text) else {
+            return;
+        };
+        for member in &item.items {
+            let (name, parameters) = match member {
+                syn::ImplItem::Fn(item) => (&item.sig.ident, Some(item.sig.inputs.len())),
+                syn::ImplItem::Const(item) => (&item.ident, None),
+                syn::ImplItem::Type(item) => (&item.ident, None),
+                // A macro may add whatever it likes.
+                _ => {
+                    self.is_known = false;
+                    continue;
+                }
+            };
+            self.members.insert(name.to_string(), parameters);
+        }
+    }
+}
+
+fn says_impl(input: &syn::FnArg) -> bool {
+    matches!(input, syn::FnArg::Typed(typed) if matches!(*typed.ty, syn::Type::ImplTrait(_)))
+}
+
+fn generics(generics: &syn::Generics) -> (usize, usize) {
+    let (mut least, mut most) = (0, 0);
+    for parameter in &generics.params {
+        let default = match parameter {
+            syn::GenericParam::Lifetime(_) => continue,
+            syn::GenericParam::Type(parameter) => parameter.default.is_some(),
+            syn::GenericParam::Const(parameter) => parameter.default.is_some(),
+        };
+        most += 1;
+        least += usize::from(!default);
+    }
+    (least, most)
+}
+
+fn fields(fields: &syn::Fields) -> Fields {
+    match fields {
+        syn::Fields::Unit => Fields::Unit,
+        syn::Fields::Unnamed(fields) => Fields::Tuple(fields.unnamed.len()),
+        syn::Fields::Named(fields) => Fields::Named(
+            fields
+                .named
+                .iter()
+                .filter_map(|field| Some(field.ident.as_ref()?.to_string()))
+                .collect(),
+        ),
+    }
+}
