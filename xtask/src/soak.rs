@@ -15,7 +15,7 @@ minutes each; 5 unless told.
 ";
 
 /// Packages with tests that soak: their names begin with `soak`.
-const PACKAGES: &[&str] = &["core-gpu-memory"];
+const PACKAGES: &[&str] = &["core-gpu-memory", "core-gpu"];
 
 /// Runs the soaks, one after another.
 pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {

@@ -30,14 +30,26 @@ const PROGRAMS: &[Program] = &[
 ];
 
 /// Tests that a feature switches on which is off unless it is asked for.
-const BEHIND_FEATURES: &[&[&str]] = &[&[
-    "-p",
-    "core-gpu-memory",
-    "--features",
-    "cudarc-interop",
-    "--test",
-    "interop",
-]];
+const BEHIND_FEATURES: &[&[&str]] = &[
+    &[
+        "-p",
+        "core-gpu-memory",
+        "--features",
+        "cudarc-interop",
+        "--test",
+        "interop",
+    ],
+    &["-p", "core-gpu", "--features", "cuda,rocm,metal"],
+    &[
+        "-p",
+        "coalesce",
+        "--features",
+        "devices",
+        "--lib",
+        "--test",
+        "devices",
+    ],
+];
 
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {

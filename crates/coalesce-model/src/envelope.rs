@@ -5,13 +5,15 @@
 //! worked out; nothing here reads a file, and no path in it is absolute.
 
 mod bodies;
+mod devices;
+mod duplicates;
 mod locate;
 mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, locate::*, upkeep::*};
+pub use self::{bodies::*, devices::*, duplicates::*, locate::*, upkeep::*};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new
@@ -78,6 +80,8 @@ pub enum Command {
     Retire,
     /// `coalesce explain`.
     Explain,
+    /// `coalesce devices`, of a program that was built with it.
+    Devices,
 }
 
 impl Command {
@@ -96,6 +100,7 @@ impl Command {
             Self::Verify => "verify",
             Self::Retire => "retire",
             Self::Explain => "explain",
+            Self::Devices => "devices",
         }
     }
 }
@@ -126,12 +131,14 @@ pub enum Body {
     Retire(Retire),
     /// Of `explain`.
     Explain(Explain),
+    /// Of `devices`.
+    Devices(Devices),
     /// Of any command that could not do its work.
     Failed(Failed),
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [Command; 11] = [
+const BODY_COMMANDS: [Command; 12] = [
     Command::Audit,
     Command::Refs,
     Command::Plan,
@@ -143,6 +150,7 @@ const BODY_COMMANDS: [Command; 11] = [
     Command::Verify,
     Command::Retire,
     Command::Explain,
+    Command::Devices,
 ];
 
 /// Says in the schema which fields go with which command; the derived one allows any pair.

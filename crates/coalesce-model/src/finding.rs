@@ -38,6 +38,8 @@ pub mod codes {
     pub const STALE_GUARD: Code = Code("stale-guarded-import");
     /// A module without definitions.
     pub const EMPTY_STUB: Code = Code("empty-stub");
+    /// Copies of each other, where one would do.
+    pub const DUPLICATES: Code = Code("duplicates");
     /// A manifest that cannot be followed.
     pub const MANIFEST: Code = Code("manifest");
     /// A change that would break something.
@@ -48,7 +50,7 @@ pub mod codes {
     pub const FAILS_WITHOUT_SHIM: Code = Code("fails-without-shim");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 12] = [
+    pub const ALL: [Code; 13] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -57,6 +59,7 @@ pub mod codes {
         IMPORT_CYCLE,
         STALE_GUARD,
         EMPTY_STUB,
+        DUPLICATES,
         MANIFEST,
         UNSAFE_CHANGE,
         NEW_FAILURE,

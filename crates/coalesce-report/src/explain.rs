@@ -142,6 +142,18 @@ const EXPLANATIONS: &[Explanation] = &[
         instead: "Remove it, or replace it by the module that does the work: `[[replace]]` in a manifest.",
     },
     Explanation {
+        code: codes::DUPLICATES,
+        what: "Functions, classes, modules or blocks that are copies of each other: exact, with renamed\n\
+               variables, with small changes, or one inside of the other; and idioms that stand in\n\
+               several places, such as finding out whether there is a GPU.",
+        why: "A mistake is mended in one copy and stays in the others. They drift apart, and which of\n\
+              them is right is forgotten.",
+        example: "def _to_cpu(self, array): …   # in three classes, one of them without the check",
+        instead: "Keep one and import it; `audit` shows what each copy does that the others do not.\n\
+                  Where a copy is wanted, say so above it: `# coalesce: allow(duplicate, reason)`.\n\
+                  `audit --baseline FILE` fails on new copies only.",
+    },
+    Explanation {
         code: codes::MANIFEST,
         what: "A migration manifest that cannot be followed: an unknown key, a name that does not\n\
                exist, entries that contradict each other.",

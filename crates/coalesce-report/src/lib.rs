@@ -6,7 +6,9 @@
 
 mod audit;
 mod check;
+mod devices;
 pub mod diff;
+mod duplicates;
 mod error;
 pub mod explain;
 mod migration;
@@ -46,6 +48,7 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
         Body::Verify(body) => verify::write(&mut page, envelope, body),
         Body::Retire(body) => retire::write(&mut page, envelope, body),
         Body::Explain(body) => explain::write(&mut page, body),
+        Body::Devices(body) => devices::write(&mut page, body),
         Body::Failed(body) => error::write(&mut page, &body.error),
     }
     page.finish()

@@ -8,9 +8,11 @@ pub mod discover;
 pub mod facts;
 mod graph;
 mod lexer;
+mod outline;
 mod references;
 pub mod resolve;
 mod retire;
+mod retire_items;
 mod rewrite;
 mod shim;
 

@@ -105,6 +105,9 @@ pub enum Command {
     Retire(Retire),
     /// Explain a finding
     Explain(Explain),
+    /// Show which GPUs this machine has, and who uses them
+    #[cfg(feature = "devices")]
+    Devices(Devices),
 }
 
 impl Command {
@@ -123,6 +126,18 @@ impl Command {
             Self::Verify(_) => envelope::Command::Verify,
             Self::Retire(_) => envelope::Command::Retire,
             Self::Explain(_) => envelope::Command::Explain,
+            #[cfg(feature = "devices")]
+            Self::Devices(_) => envelope::Command::Devices,
+        }
+    }
+
+    /// After how many seconds the command runs again, and again after that.
+    #[must_use]
+    pub const fn repeats(&self) -> Option<f64> {
+        match self {
+            #[cfg(feature = "devices")]
+            Self::Devices(devices) => devices.watch,
+            _ => None,
         }
     }
 }
@@ -134,6 +149,27 @@ pub struct Audit {
     /// End with code 1 when there is a finding of one of these kinds
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
     pub fail_on: Vec<Code>,
+    /// Do not look for duplicates
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub no_duplicates: bool,
+    /// Duplicates that are known: only a new class, or a new member of an old one, is a finding
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write the duplicates that there are now as a baseline
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+    /// Lines that a function, class or block must have to be a duplicate
+    #[arg(long, value_name = "LINES")]
+    pub min_lines: Option<u32>,
+    /// Tokens that its body must have
+    #[arg(long, value_name = "TOKENS")]
+    pub min_tokens: Option<u32>,
+    /// Look for duplicates in these files only; a glob as in .gitignore
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Do not look for duplicates in these files; a glob as in .gitignore
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
 }
 
 /// Arguments of `refs`.
@@ -326,6 +362,40 @@ pub struct Explain {
     /// The kind of finding, as it is printed
     #[arg(value_name = "CODE", value_parser = code_parser())]
     pub code: Code,
+}
+
+/// Arguments of `devices`.
+#[cfg(feature = "devices")]
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Opens no device. Where slots are kept: COALESCE_GPU_SLOTS_DIRECTORY.\n\n\
+                  Examples:\n  coalesce devices\n  coalesce devices --format json\n  \
+                  coalesce devices --watch 5 --isolated"
+)]
+pub struct Devices {
+    /// Show it again every so many seconds, until interrupted
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2", value_parser = interval)]
+    pub watch: Option<f64>,
+    /// Look for each platform in a process of its own: one that crashes or hangs takes nothing along
+    #[arg(long)]
+    pub isolated: bool,
+    /// How long a platform may take to answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = interval)]
+    pub deadline: f64,
+    /// Look for this platform alone
+    #[arg(long, value_name = "NAME", value_parser = ["cuda", "rocm", "metal", "cpu"], conflicts_with = "isolated")]
+    pub platform: Option<String>,
+}
+
+/// Seconds, more than none and less than a day.
+#[cfg(feature = "devices")]
+fn interval(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        Ok(seconds)
+    } else {
+        Err("more than 0 and at most 86400 seconds".to_owned())
+    }
 }
 
 fn code_parser() -> impl clap::builder::TypedValueParser<Value = Code> {

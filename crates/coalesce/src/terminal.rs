@@ -36,14 +36,38 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .into();
         }
     };
+    let Some(seconds) = invocation.command.repeats() else {
+        return run(&invocation).into();
+    };
+    // Until somebody interrupts it, or nobody reads it any more.
+    loop {
+        clear(&invocation.global);
+        let exit = run(&invocation);
+        if exit != Exit::Success || io::stdout().flush().is_err() {
+            return exit.into();
+        }
+        std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
+    }
+}
+
+/// Runs a command once and prints what it says.
+fn run(invocation: &Invocation) -> Exit {
     // Code 2 is what the help promises for a command that could not, a mistake of ours included;
     // the panic itself was already printed.
-    let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(&invocation)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(invocation)));
     match outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("a step panicked, as printed above"))) {
         Ok(outcome) => print(&invocation.global, &outcome),
-        Err(error) => print_error(&invocation, Failure::describe(&error)),
+        Err(error) => print_error(invocation, Failure::describe(&error)),
     }
-    .into()
+}
+
+/// Empties a terminal before a page is shown again; a file gets one page after another.
+fn clear(global: &Global) {
+    let mut out = io::stdout();
+    if global.format == Format::Human && out.is_terminal() {
+        // Who has gone away is noticed when the page is written.
+        let _ = out.write_all(b"\x1b[H\x1b[2J");
+    }
 }
 
 fn print(global: &Global, outcome: &Outcome) -> Exit {

@@ -105,6 +105,12 @@ pub enum Absent {
         /// What it lacks.
         what: &'static str,
     },
+    /// It is a part of other systems than this one.
+    #[error("{platform} is not on this system")]
+    System {
+        /// What is not here.
+        platform: &'static str,
+    },
     /// This program was built without it.
     #[error("built without the feature `{feature}`")]
     NotBuilt {

@@ -1,7 +1,7 @@
 //! Which device: identities that survive a change of `CUDA_VISIBLE_DEVICES`, and what a device says
 //! of itself. Nothing here asks a driver.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// The family of drivers that a device is reached through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +11,8 @@ pub enum PlatformKind {
     Cuda,
     /// AMD's HIP runtime.
     Rocm,
+    /// Apple's Metal.
+    Metal,
     /// Host memory used as if it were a device's.
     Host,
     /// A simulated device in this process.
@@ -18,12 +20,22 @@ pub enum PlatformKind {
 }
 
 impl PlatformKind {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::Cuda,
+        Self::Rocm,
+        Self::Metal,
+        Self::Host,
+        Self::Simulated,
+    ];
+
     /// The name used in configuration and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
             Self::Rocm => "rocm",
+            Self::Metal => "metal",
             Self::Host => "host",
             Self::Simulated => "simulated",
         }
@@ -57,6 +69,38 @@ impl fmt::Display for DeviceId {
             write!(f, "{byte:02x}")?;
         }
         Ok(())
+    }
+}
+
+/// Text that is no identity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no identity of a device")]
+pub struct NoIdentity(pub String);
+
+impl FromStr for DeviceId {
+    type Err = NoIdentity;
+
+    /// Reads what [`DeviceId`] is displayed as.
+    fn from_str(text: &str) -> Result<Self, NoIdentity> {
+        let read = || {
+            let (platform, digits) = text.split_once(":GPU-")?;
+            let platform = PlatformKind::ALL
+                .iter()
+                .find(|kind| kind.name() == platform)?;
+            let digits: Vec<u8> = digits
+                .bytes()
+                .filter(|byte| *byte != b'-')
+                .map(|byte| char::from(byte).to_digit(16).map(|digit| digit as u8))
+                .collect::<Option<_>>()?;
+            let (pairs, rest) = digits.as_chunks::<2>();
+            let bytes: Vec<u8> = pairs.iter().map(|[high, low]| high << 4 | low).collect();
+            let uuid = bytes.try_into().ok().filter(|_| rest.is_empty())?;
+            Some(Self {
+                platform: *platform,
+                uuid,
+            })
+        };
+        read().ok_or_else(|| NoIdentity(text.to_owned()))
     }
 }
 
@@ -129,5 +173,17 @@ mod tests {
             id.to_string(),
             "cuda:GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
         );
+        for platform in PlatformKind::ALL.iter().copied() {
+            let id = DeviceId { platform, uuid };
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+        for text in [
+            "",
+            "cuda:GPU-",
+            "cuda:GPU-00",
+            "tpu:GPU-00010203-0405-0607-0809-0a0b0c0d0e0f",
+        ] {
+            assert_eq!(text.parse::<DeviceId>(), Err(NoIdentity(text.to_owned())));
+        }
     }
 }

@@ -29,14 +29,27 @@ pub mod codes;
 pub mod cuda;
 pub mod driver;
 pub mod drop_error;
+#[cfg(feature = "cuda")]
+mod dynamic;
 pub mod error;
 pub mod host;
 pub mod identity;
 mod mapped;
 pub mod memory;
+#[cfg(feature = "metal")]
+pub mod metal;
+#[cfg(feature = "cuda")]
+pub mod nccl;
+#[cfg(feature = "cuda")]
+pub mod nvml;
+#[cfg(feature = "cuda")]
+pub mod nvtx;
+#[cfg(unix)]
+pub mod process;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;
+pub mod ticks;
 pub mod virtual_memory;
 
 pub use address::{DeviceAddress, HostAddress, Place};
@@ -46,7 +59,7 @@ pub use cuda::CudaDriver;
 pub use driver::Driver;
 pub use error::{Absent, DriverError, Refusal};
 pub use host::HostDriver;
-pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind};
+pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, NoIdentity, PlatformKind};
 pub use mapped::Piece;
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
 pub use stream::{

@@ -1,29 +1,25 @@
 //! ROCm: which devices there are, and which runtime. Detection only: there is no driver for them
 //! here. The devices come from what the kernel says of them, which needs no library; the runtime's
-//! version comes from the HIP library, where one can be loaded.
+//! version comes from the HIP library, where one can be loaded (`library`).
+
+mod library;
 
 use std::{
-    ffi::c_int,
     fs,
     path::{Path, PathBuf},
 };
 
 use crate::{
     error::Absent,
-    identity::{Capabilities, DeviceId, DeviceInfo, PlatformKind},
+    identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
 };
 
 /// Where the kernel's topology stands below the root of the file system.
 const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
-/// The names of the HIP library, the newest first.
-const LIBRARIES: &[&str] = &[
-    "libamdhip64.so.7",
-    "libamdhip64.so.6",
-    "libamdhip64.so.5",
-    "libamdhip64.so",
-];
 /// The largest file of the topology that is read, in bytes. Real ones have about one thousand.
 const LARGEST_FILE: u64 = 1 << 16;
+
+pub use library::{RuntimeDevice, SYMBOLS, runtime_devices};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +33,15 @@ pub struct Found {
 /// Looks for ROCm on this machine: below `/`, and for libraries also below `ROCM_PATH`.
 #[must_use]
 pub fn detect() -> Found {
-    let rocm_path = std::env::var_os("ROCM_PATH").map(PathBuf::from);
+    detect_below(Path::new("/"))
+}
+
+/// As [`detect`], with the kernel's files below another folder than `/`.
+#[must_use]
+pub fn detect_below(root: &Path) -> Found {
     Found {
-        devices: devices(Path::new("/")),
-        runtime: runtime_version(rocm_path.as_deref()),
+        devices: devices(root),
+        runtime: library::runtime_version(),
     }
 }
 
@@ -178,47 +179,18 @@ fn read(path: &Path) -> Option<String> {
     Some(text)
 }
 
-type HipRuntimeGetVersion = unsafe extern "C" fn(*mut c_int) -> c_int;
-
-/// The HIP runtime's version. The library is loaded, asked, and stays loaded: it cannot be unloaded
-/// safely.
-fn runtime_version(rocm_path: Option<&Path>) -> Result<u32, Absent> {
-    let library = load(rocm_path)?;
-    let symbol = "hipRuntimeGetVersion";
-    // SAFETY: this is the function's documented type.
-    let found = unsafe { library.get::<HipRuntimeGetVersion>(symbol.as_bytes()) };
-    let function = *found.map_err(|_| Absent::Symbol {
-        library: "libamdhip64",
-        symbol,
-    })?;
-    let mut version = 0;
-    // SAFETY: it writes one number, and needs no device.
-    let code = unsafe { function(&raw mut version) };
-    std::mem::forget(library);
-    if code != 0 {
-        let wanted = format!("a runtime that tells its version (code {code})");
-        return Err(Absent::Device { wanted });
-    }
-    Ok(version.unsigned_abs())
-}
-
-fn load(rocm_path: Option<&Path>) -> Result<libloading::Library, Absent> {
-    let below = rocm_path.map(|path| path.join("lib"));
-    let below = below
-        .iter()
-        .flat_map(|folder| LIBRARIES.iter().map(move |name| folder.join(name)));
-    let names = below.chain(LIBRARIES.iter().map(PathBuf::from));
-    let mut last = String::new();
-    for name in names {
-        // SAFETY: loading the runtime's library runs its initialisers, which is what any program
-        // that links to it does.
-        match unsafe { libloading::Library::new(&name) } {
-            Ok(library) => return Ok(library),
-            Err(error) => last = error.to_string(),
-        }
-    }
-    Err(Absent::Library {
-        platform: "ROCm",
-        tried: format!("{}: {last}", LIBRARIES.join(", ")),
+/// The memory of a device at this moment, from what the kernel says of the card at its bus address
+/// below `root`. Unreadable is `None`.
+#[must_use]
+pub fn memory_info(root: &Path, bus_address: &str) -> Option<MemoryInfo> {
+    let total_bytes = card_bytes(root, bus_address)?;
+    let device = root.join("sys/bus/pci/devices").join(bus_address);
+    let used: u64 = read(&device.join("mem_info_vram_used"))?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(MemoryInfo {
+        free_bytes: total_bytes.saturating_sub(used),
+        total_bytes,
     })
 }

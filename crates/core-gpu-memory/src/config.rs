@@ -10,19 +10,16 @@
 //! | `gpu.backend.host-bytes` (of the host as a device) | `COALESCE_GPU_BACKEND_HOST_BYTES` | 1 GiB |
 //!
 //! An unknown key is an error that names the nearest one; so is an unknown variable that begins
-//! with `COALESCE_GPU_`. Files are not read here.
+//! with `COALESCE_GPU_`. The groups of [`crate::settings::RUNTIME_GROUPS`] are read by the crate
+//! above and passed over. Files are not read here.
 
 use std::fmt;
 
-use toml::{Table, Value};
-
-/// What variables begin with.
-const PREFIX: &str = "COALESCE_";
-/// Variables that begin so must be known.
-const OURS: &str = "COALESCE_GPU_";
+pub use crate::settings::ConfigError;
+use crate::settings::{Keys, number, own_environment, truth, whole};
 
 /// The keys, each with how its value gets into a layer.
-const KEYS: &[(&str, Set)] = &[
+const KEYS: Keys<Layer> = Keys(&[
     ("gpu.memory.max-fraction", |layer, value| {
         layer.max_fraction = Some(number(value)?);
         Ok(())
@@ -48,40 +45,7 @@ const KEYS: &[(&str, Set)] = &[
         layer.host_bytes = Some(whole(value)?);
         Ok(())
     }),
-];
-
-type Set = fn(&mut Layer, &Value) -> Result<(), &'static str>;
-
-/// Why something is no configuration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// There is no such key.
-    #[error("unknown key `{key}` in {place}{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
-    UnknownKey {
-        /// The key, or the variable's name.
-        key: String,
-        /// Where it stands.
-        place: &'static str,
-        /// The known key that is most like it.
-        nearest: Option<String>,
-    },
-    /// The value is not of the key's kind, or out of range.
-    #[error("`{key}` in {place} must be {wanted}, not {found}")]
-    Value {
-        /// The key.
-        key: String,
-        /// Where it stands.
-        place: &'static str,
-        /// What would be right.
-        wanted: &'static str,
-        /// What stands there.
-        found: String,
-    },
-    /// The file is not TOML.
-    #[error("the configuration is not TOML: {0}")]
-    Toml(String),
-}
+]);
 
 /// Which device programs use that do not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,15 +130,6 @@ impl MemoryConfig {
     }
 }
 
-/// Variables that are text: others are none of ours.
-fn own_environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| {
-        let name = name.into_string().ok()?;
-        let value = value.to_string_lossy().into_owned();
-        name.starts_with(OURS).then_some((name, value))
-    })
-}
-
 #[derive(Debug, Clone, Default)]
 struct Layer {
     max_fraction: Option<f64>,
@@ -186,22 +141,6 @@ struct Layer {
 }
 
 impl Layer {
-    fn set(&mut self, place: &'static str, key: &str, value: &Value) -> Result<(), ConfigError> {
-        let Some((_, set)) = KEYS.iter().find(|(known, _)| *known == key) else {
-            return Err(unknown(
-                place,
-                key,
-                KEYS.iter().map(|(known, _)| (*known).to_owned()),
-            ));
-        };
-        set(self, value).map_err(|wanted| ConfigError::Value {
-            key: key.to_owned(),
-            place,
-            wanted,
-            found: shown(value),
-        })
-    }
-
     fn over(self, below: Layer) -> Layer {
         Layer {
             max_fraction: self.max_fraction.or(below.max_fraction),
@@ -229,12 +168,7 @@ impl MemoryConfigBuilder {
     /// # Errors
     /// See [`ConfigError`].
     pub fn toml(mut self, text: &str) -> Result<MemoryConfigBuilder, ConfigError> {
-        let table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ConfigError::Toml(error.to_string()))?;
-        flatten("", &table, &mut |key, value| {
-            self.file.set("the file", key, value)
-        })?;
+        KEYS.read_toml(&mut self.file, text)?;
         Ok(self)
     }
 
@@ -247,18 +181,7 @@ impl MemoryConfigBuilder {
         mut self,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<MemoryConfigBuilder, ConfigError> {
-        for (name, text) in variables
-            .into_iter()
-            .filter(|(name, _)| name.starts_with(OURS))
-        {
-            let found = KEYS.iter().find(|(key, _)| variable(key) == name);
-            let Some((key, _)) = found else {
-                let known = KEYS.iter().map(|(key, _)| variable(key));
-                return Err(unknown("the environment", &name, known));
-            };
-            self.environment
-                .set("the environment", key, &from_text(&text))?;
-        }
+        KEYS.read_environment(&mut self.environment, variables)?;
         Ok(self)
     }
 
@@ -331,91 +254,6 @@ impl MemoryConfigBuilder {
             device: set.device.unwrap_or(usual.device),
             host_bytes: set.host_bytes.unwrap_or(usual.host_bytes),
         })
-    }
-}
-
-/// Calls a function with each value that is no table, by its dotted key.
-fn flatten(
-    prefix: &str,
-    table: &Table,
-    set: &mut impl FnMut(&str, &Value) -> Result<(), ConfigError>,
-) -> Result<(), ConfigError> {
-    for (name, value) in table {
-        let key = if prefix.is_empty() {
-            name.clone()
-        } else {
-            format!("{prefix}.{name}")
-        };
-        match value {
-            Value::Table(inner) => flatten(&key, inner, set)?,
-            value => set(&key, value)?,
-        }
-    }
-    Ok(())
-}
-
-fn variable(key: &str) -> String {
-    let upper = key.to_ascii_uppercase().replace(['.', '-'], "_");
-    format!("{PREFIX}{upper}")
-}
-
-fn unknown(place: &'static str, key: &str, known: impl Iterator<Item = String>) -> ConfigError {
-    let distances = known.map(|known| (strsim::damerau_levenshtein(&known, key), known));
-    let nearest = distances
-        .min()
-        .filter(|(distance, _)| *distance <= key.len() / 3);
-    ConfigError::UnknownKey {
-        key: key.to_owned(),
-        place,
-        nearest: nearest.map(|(_, known)| known),
-    }
-}
-
-/// A variable's text as the value that it looks like.
-fn from_text(text: &str) -> Value {
-    let text = text.trim();
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "on" => return Value::Boolean(true),
-        "false" | "no" | "off" => return Value::Boolean(false),
-        _ => (),
-    }
-    let whole = text.parse().map(Value::Integer);
-    let number = || text.parse().map(Value::Float);
-    whole
-        .or_else(|_| number())
-        .unwrap_or_else(|_| Value::String(text.to_owned()))
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => format!("{text:?}"),
-        Value::Integer(whole) => whole.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Boolean(truth) => truth.to_string(),
-        Value::Datetime(_) => "a date".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Table(_) => "a table".to_owned(),
-    }
-}
-
-fn number(value: &Value) -> Result<f64, &'static str> {
-    let whole = value.as_integer().map(|whole| whole as f64);
-    value.as_float().or(whole).ok_or("a number")
-}
-
-fn whole(value: &Value) -> Result<u64, &'static str> {
-    let whole = value
-        .as_integer()
-        .and_then(|whole| u64::try_from(whole).ok());
-    whole.ok_or("a whole number, not negative")
-}
-
-fn truth(value: &Value) -> Result<bool, &'static str> {
-    match value {
-        Value::Boolean(truth) => Ok(*truth),
-        Value::Integer(0) => Ok(false),
-        Value::Integer(1) => Ok(true),
-        _ => Err("true or false"),
     }
 }
 

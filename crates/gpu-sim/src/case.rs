@@ -13,7 +13,7 @@
 //! ```
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -28,6 +28,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("sim_cuda", &["libcuda.so.1", "libcuda.so"]),
     ("sim_management", &["libnvidia-ml.so.1", "libnvidia-ml.so"]),
     ("sim_hip", &["libamdhip64.so.6"]),
+    ("sim_collectives", &["libnccl.so.2", "libnccl.so"]),
 ];
 
 /// A test that wants the simulated libraries in a process of its own.
@@ -67,7 +68,7 @@ impl Case {
         self
     }
 
-    /// Lets a library be missing: `sim_cuda`, `sim_management` or `sim_hip`.
+    /// Lets a library be missing: `sim_cuda`, `sim_management`, `sim_hip` or `sim_collectives`.
     #[must_use]
     pub fn without_library(mut self, library: &str) -> Self {
         self.without.push(library.to_owned());
@@ -127,6 +128,9 @@ impl Case {
                 "--test-threads=1",
             ])
             .env(CASE, self.key())
+            // What hides devices here is meant for those of this machine.
+            .env_remove("CUDA_VISIBLE_DEVICES")
+            .env_remove("HIP_VISIBLE_DEVICES")
             .env("COALESCE_DRIVER", "sim")
             .env("LD_LIBRARY_PATH", &folder.0)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -157,6 +161,19 @@ impl Case {
         }
     }
 
+    /// Puts a library in the folder: itself, or a copy in which functions are missing.
+    fn place(&self, built: &Path, to: &Path) -> io::Result<()> {
+        if self.missing_symbols.is_empty() {
+            // The folder may be on another file system.
+            return fs::hard_link(built, to).or_else(|_| fs::copy(built, to).map(|_| ()));
+        }
+        let mut bytes = fs::read(built)?;
+        for symbol in &self.missing_symbols {
+            rename_symbol(&mut bytes, symbol);
+        }
+        fs::write(to, &bytes)
+    }
+
     /// Puts the libraries where the process finds them.
     fn provide(&self, folder: &Path) -> Result<(), String> {
         for (library, names) in LIBRARIES {
@@ -164,15 +181,11 @@ impl Case {
                 continue;
             }
             let built = library_path(library)?;
-            let mut bytes =
-                fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;
-            for symbol in &self.missing_symbols {
-                rename_symbol(&mut bytes, symbol);
-            }
             // One file under all names: the loader must not take them for different libraries.
             let mut names = names.iter().map(|name| folder.join(name));
             let Some(first) = names.next() else { continue };
-            fs::write(&first, &bytes).map_err(|error| error.to_string())?;
+            self.place(&built, &first)
+                .map_err(|error| format!("{}: {error}", built.display()))?;
             for name in names {
                 fs::hard_link(&first, name).map_err(|error| error.to_string())?;
             }
@@ -199,8 +212,9 @@ fn rename_symbol(bytes: &mut [u8], symbol: &str) {
     }
 }
 
-/// Where cargo has put a simulated library, which it builds with this package's tests. For the
-/// tests of other packages it is built here.
+/// Where cargo has put a simulated library, which it builds with all of this package's tests. For
+/// the tests of other packages, and for some of this one's, it is built here, also when its sources
+/// have changed since.
 ///
 /// # Errors
 /// When it is not there and cannot be built, in words.
@@ -216,7 +230,7 @@ pub fn library_path(library: &str) -> Result<PathBuf, String> {
         env::consts::DLL_SUFFIX
     );
     let path = profile.join("examples").join(name);
-    if !path.is_file() {
+    if !is_fresh(&path) {
         build(library, profile)?;
     }
     if path.is_file() {
@@ -224,6 +238,24 @@ pub fn library_path(library: &str) -> Result<PathBuf, String> {
     } else {
         Err(format!("there is no {}", path.display()))
     }
+}
+
+/// Whether the library is there, and no older than what cargo wrote beside it that it is made of.
+fn is_fresh(path: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
+    let (Ok(built), Ok(listed)) = (changed(path), fs::read_to_string(path.with_extension("d")))
+    else {
+        return false;
+    };
+    // `library: source source`, a blank in a name behind a backslash.
+    let Some((_, sources)) = listed.split_once(": ") else {
+        return false;
+    };
+    let sources = sources.replace("\\ ", "\0");
+    sources.split_whitespace().all(|source| {
+        let source = source.replace('\0', " ");
+        changed(Path::new(&source)).is_ok_and(|changed| changed <= built)
+    })
 }
 
 fn build(library: &str, profile: &Path) -> Result<(), String> {

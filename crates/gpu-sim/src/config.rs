@@ -9,6 +9,8 @@ pub struct DeviceConfig {
     pub name: String,
     /// Its identity.
     pub uuid: [u8; 16],
+    /// Its bus, which tells devices apart that are hidden from some programs.
+    pub bus: u8,
     /// Bytes of memory.
     pub total_bytes: u64,
     /// Bytes that a context takes for itself.
@@ -34,6 +36,7 @@ impl DeviceConfig {
         Self {
             name: "Simulated GPU".to_owned(),
             uuid: [0; 16],
+            bus: 0,
             total_bytes,
             context_bytes: 0,
             other_processes_bytes: 0,
@@ -89,12 +92,21 @@ pub struct Config {
     pub violations_fail: bool,
 }
 
+impl DeviceConfig {
+    /// Its place: `domain:bus:device.function`.
+    #[must_use]
+    pub fn bus_address(&self) -> String {
+        format!("0000:{:02x}:00.0", self.bus)
+    }
+}
+
 impl Config {
     /// Devices of these many bytes, with an identity each.
     #[must_use]
     pub fn with_devices(total_bytes: &[u64]) -> Self {
         let device = |(number, bytes): (u8, &u64)| DeviceConfig {
             uuid: uuid(number),
+            bus: number,
             ..DeviceConfig::with_bytes(*bytes)
         };
         Self {

@@ -43,7 +43,7 @@ impl SimDriver {
             name: found.name.clone(),
             total_bytes: found.total_bytes,
             compute_capability: found.compute_capability,
-            bus_address: Some(format!("0000:{device:02x}:00.0")),
+            bus_address: Some(found.bus_address()),
             driver_version: config.driver_version,
             alignment_bytes: ALIGNMENT as usize,
             capabilities: Capabilities {

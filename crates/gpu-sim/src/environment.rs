@@ -7,13 +7,27 @@
 //! | `GPU_SIM_SCHEDULE` | `latest`, `eager`, `late:1`, `seed:7` | `latest` |
 //! | `GPU_SIM_DRIVER_VERSION` | `12040` | 12080 |
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
+//! | `CUDA_VISIBLE_DEVICES` | `1,0`, `GPU-73696d75` | all devices, for the driver's library |
+//! | `GPU_SIM_HIP_DEVICES`, `_BYTES`, `_NAME`, `_VERSION` | `2` | no device, for the HIP library |
+//! | `GPU_SIM_NCCL_BYTES` | `65536` (taken by each communicator) | 0 |
+//! | `GPU_SIM_TEMPERATURE`, … | `40` or `40,71` (one for each device) | see below |
+//! | `GPU_SIM_EVENTS` | `0:8:79` (device, type, data) | none |
+//!
+//! The last two are the management library's. Its figures: `USED` (bytes), `UTILIZATION`,
+//! `MEMORY_UTILIZATION`, `FAN` (percent), `TEMPERATURE`, `TEMPERATURE_SHUTDOWN`,
+//! `TEMPERATURE_SLOWDOWN`, `TEMPERATURE_MAX` (degrees), `POWER`, `POWER_LIMIT` (milliwatts), `ENERGY`
+//! (millijoules), `CLOCK`, `MEMORY_CLOCK` (megahertz), `THROTTLE` (the library's bits), `ECC` (0 or
+//! 1), `ECC_CORRECTED`, `ECC_UNCORRECTED`, `ECC_CORRECTED_EVER`, `ECC_UNCORRECTED_EVER` (errors),
+//! `ROWS_CORRECTED`, `ROWS_UNCORRECTED`, `ROWS_PENDING`, `ROWS_FAILED` (remapped rows), `LOST` (0 or
+//! 1). While a program runs, `gpu_sim_set_figure(device, name, value)` and
+//! `gpu_sim_raise(device, type, data)` of that library change them; a raised XID 79 loses the device.
 //!
 //! With `COALESCE_DRIVER=real` the simulated libraries refuse to work, so that a test which wants a
 //! card never takes them for one.
 //!
 //! A fault is a function, which call of it, `before`, `after`, `earlier` or `hang`, and its code.
 
-use crate::{Code, Config, Fault, FaultMoment, Schedule};
+use crate::{Code, Config, DeviceConfig, Fault, FaultMoment, Schedule};
 
 /// Bytes of a device that nobody said anything about.
 const USUAL_BYTES: u64 = 1 << 30;
@@ -75,6 +89,46 @@ impl Setup {
     pub fn from_environment() -> Result<Self, SetupError> {
         Self::read(|name| std::env::var(name).ok())
     }
+}
+
+/// Which devices a program may see, in which order: what `CUDA_VISIBLE_DEVICES` and its like say, as
+/// the driver reads them. Numbers and beginnings of identities (`GPU-…`), separated by commas. The
+/// first that is none ends the list; one that comes twice hides all. Without a word, all of them.
+#[must_use]
+pub fn visible(said: Option<&str>, devices: &[DeviceConfig]) -> Vec<usize> {
+    let Some(said) = said else {
+        return (0..devices.len()).collect();
+    };
+    let mut visible = Vec::new();
+    for name in said.split(',') {
+        match device(name.trim(), devices) {
+            Some(number) if !visible.contains(&number) => visible.push(number),
+            Some(_) => return Vec::new(),
+            None => break,
+        }
+    }
+    visible
+}
+
+fn device(name: &str, devices: &[DeviceConfig]) -> Option<usize> {
+    if let Some(beginning) = name.strip_prefix("GPU-") {
+        let wanted = beginning.replace('-', "").to_ascii_lowercase();
+        let mut found = devices
+            .iter()
+            .enumerate()
+            .filter(|(_, device)| hexadecimal(device.uuid).starts_with(&wanted));
+        // One that more than one device has names none.
+        return match (found.next(), found.next()) {
+            (Some((number, _)), None) if !wanted.is_empty() => Some(number),
+            _ => None,
+        };
+    }
+    let number = name.parse().ok()?;
+    (number < devices.len()).then_some(number)
+}
+
+fn hexadecimal(uuid: [u8; 16]) -> String {
+    uuid.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn one<R>(
@@ -171,6 +225,26 @@ mod tests {
         assert_eq!(setup.faults, wanted);
         let usual = Setup::read(|_| None).unwrap();
         assert_eq!(usual.config, Config::with_devices(&[1 << 30]));
+    }
+
+    #[test]
+    fn devices_are_hidden_as_the_driver_hides_them() {
+        let devices = Config::with_devices(&[1, 2, 3]).devices;
+        let second = format!("GPU-{}", hexadecimal(devices[1].uuid));
+        let cases: &[(Option<&str>, &[usize])] = &[
+            (None, &[0, 1, 2]),
+            (Some(""), &[]),
+            (Some("-1"), &[]),
+            (Some("2,0"), &[2, 0]),
+            (Some("1,7,0"), &[1]),
+            (Some("1,1"), &[]),
+            (Some(&second), &[1]),
+            (Some("GPU-73"), &[]),
+            (Some("GPU-"), &[]),
+        ];
+        for (said, wanted) in cases {
+            assert_eq!(visible(*said, &devices), *wanted, "{said:?}");
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod machine;
 mod memory;
 mod schedule;
 mod shadow;
+pub mod sysfs;
 mod violation;
 
 pub use clock::StreamKey;

@@ -23,6 +23,7 @@ const REACHES_OUT: &[&str] = &[
     "coalesce-apply",
     "coalesce-verify",
     "coalesce",
+    "core-gpu",
     "core-gpu-driver",
     "core-gpu-memory",
     "gpu-sim",

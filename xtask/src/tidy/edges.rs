@@ -11,6 +11,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-python", &["coalesce-model"]),
     ("coalesce-text", &["coalesce-model"]),
     ("coalesce-index", &["coalesce-model"]),
+    // The languages are there for its tests only: outlines come in ready-made.
+    (
+        "coalesce-clones",
+        &["coalesce-model", "coalesce-python", "coalesce-rust"],
+    ),
     ("coalesce-plan", &["coalesce-index", "coalesce-model"]),
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
@@ -20,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce",
         &[
             "coalesce-apply",
+            "coalesce-clones",
             "coalesce-index",
             "coalesce-lint",
             "coalesce-model",
@@ -30,11 +36,22 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-text",
             "coalesce-tree",
             "coalesce-verify",
+            // Behind the feature `devices`: the one place where the two halves meet.
+            "core-gpu",
+            "gpu-sim",
         ],
     ),
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),
     ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
+    (
+        "core-gpu",
+        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
+    ),
+    ("optimization-gpu", &["core-gpu"]),
+    ("optimization-gpu-memory", &["core-gpu"]),
+    ("optimization-gpu-profiler", &["core-gpu"]),
+    ("optimization-gpu-wrapper", &["core-gpu"]),
     ("xtask", &["coalesce", "coalesce-model"]),
 ];
 

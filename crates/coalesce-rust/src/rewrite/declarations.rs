@@ -17,7 +17,7 @@ use super::{
     structure::{Arrival, Leaving, Structure, own_edits},
 };
 use crate::{
-    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
+    facts::{ItemKind, ModuleDeclaration, Origin, ScopeId, SourceFacts},
     resolve::{Body, FileId, ModuleId},
 };
 
@@ -37,6 +37,8 @@ pub(super) struct Placing<'a> {
     lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
     /// Made modules that their parent declares already.
     declared: BTreeSet<Place>,
+    /// Whether what arrives goes before all items.
+    first: bool,
 }
 
 impl<'a> Placing<'a> {
@@ -60,6 +62,7 @@ impl<'a> Placing<'a> {
             behind: BTreeMap::new(),
             lines: BTreeMap::new(),
             declared: BTreeSet::new(),
+            first: false,
         }
     }
 
@@ -203,7 +206,7 @@ impl<'a> Placing<'a> {
                 if place == self.mapping.after(arrival.module)
                     || self.declared.insert(place.clone())
                 {
-                    self.insert(&home, place.name(), &text);
+                    self.insert_before_macros(&home, place.name(), &text);
                 }
                 return;
             }
@@ -302,6 +305,30 @@ impl<'a> Placing<'a> {
         }
     }
 
+    /// As [`Self::insert`], and ahead of macros that what arrives knew nothing of.
+    fn insert_before_macros(&mut self, home: &Place, name: &str, text: &str) {
+        let world = self.mapping.world;
+        let module = self.mapping.at(home);
+        let bodies = module.and_then(|module| world.module(module));
+        for body in bodies.map_or(&[][..], |node| &node.bodies) {
+            let Some(body) = world.bodies.get(body.index()).filter(|body| !body.included) else {
+                continue;
+            };
+            let facts = world.facts(body.file);
+            let gives = facts.is_some_and(|facts| {
+                let here = |scope: ScopeId| scope == body.scope;
+                let modules = facts.modules.iter();
+                let mut given = modules.filter(|found| here(found.scope) && found.macro_use);
+                let mut items = facts.items.iter();
+                given.next().is_some()
+                    || items.any(|item| here(item.scope) && item.kind == ItemKind::Macro)
+            });
+            self.first = gives;
+            self.insert_into(body, name, text);
+            self.first = false;
+        }
+    }
+
     fn insert_into(&mut self, body: &Body, name: &str, declaration: &str) {
         let world = self.mapping.world;
         let (Some(source), Some(facts)) =
@@ -312,7 +339,11 @@ impl<'a> Placing<'a> {
         let Some(text) = self.texts.text(&source.path) else {
             return;
         };
-        let spot = self.spot(body, facts, name, &text);
+        let spot = if self.first {
+            Self::first_spot(facts, body.scope, &text, 0)
+        } else {
+            self.spot(body, facts, name, &text)
+        };
         let line = lines::line_break(&text);
         let block = lines::reindented(declaration, "", &spot.indent);
         // rustc reads both kinds of line ends as one, in literals too.

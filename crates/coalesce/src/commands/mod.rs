@@ -6,7 +6,11 @@
 
 mod audit;
 mod check;
+#[cfg(feature = "devices")]
+mod devices;
+mod duplicates;
 mod emit;
+mod links;
 mod migrate;
 mod plan;
 mod refs;
@@ -52,6 +56,8 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Explain(arguments) => Ok(Outcome::success(
             coalesce_report::explain::envelope(arguments.code),
         )),
+        #[cfg(feature = "devices")]
+        cli::Command::Devices(arguments) => devices::run(global, arguments),
     }
 }
 

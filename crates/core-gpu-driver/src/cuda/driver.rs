@@ -82,7 +82,7 @@ impl CudaDriver {
     }
 
     /// Binds the context to this thread.
-    pub(super) fn bind(&self) -> Result<(), DriverError> {
+    pub(crate) fn bind(&self) -> Result<(), DriverError> {
         // SAFETY: the context is held until this value is dropped.
         let code = unsafe { (self.table.ctx_set_current)(self.context.0) };
         self.check("cuCtxSetCurrent", code)

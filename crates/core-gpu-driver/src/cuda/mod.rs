@@ -9,5 +9,5 @@ mod virtual_memory;
 
 pub use driver::CudaDriver;
 pub use interop::stream_of;
-pub use probe::devices;
+pub use probe::{can_access_peer, devices, driver_version};
 pub use table::SYMBOLS;

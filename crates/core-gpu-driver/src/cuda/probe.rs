@@ -37,6 +37,20 @@ pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
     Ok(found.into_iter().map(|found| found.info).collect())
 }
 
+/// The version of CUDA that the driver has, as it counts: 12080 is 12.8. Needs no device and starts
+/// nothing.
+///
+/// # Errors
+/// As [`devices`].
+pub fn driver_version() -> Result<u32, DriverError> {
+    let mut version = 0;
+    // SAFETY: it writes one number.
+    check("cuDriverGetVersion", unsafe {
+        (table()?.driver_get_version)(&raw mut version)
+    })?;
+    Ok(version.unsigned_abs())
+}
+
 /// A device's identity before it is known, for errors.
 const UNKNOWN: DeviceId = DeviceId {
     platform: PlatformKind::Cuda,
@@ -137,6 +151,22 @@ fn text(
     )?;
     let text = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
     Ok(text.to_string_lossy().into_owned())
+}
+
+/// Whether work on the device `from` can read and write memory of the device `to` by itself. No
+/// context is made.
+///
+/// # Errors
+/// [`Absent::Library`], [`Absent::Symbol`], [`Absent::Device`]; as the driver's calls fail.
+pub fn can_access_peer(from: &DeviceId, to: &DeviceId) -> Result<bool, DriverError> {
+    let table = table()?;
+    let (from, to) = (one(table, from)?, one(table, to)?);
+    let mut can = 0;
+    // SAFETY: it writes one number; both devices came from the driver.
+    check("cuDeviceCanAccessPeer", unsafe {
+        (table.device_can_access_peer)(&raw mut can, from.device, to.device)
+    })?;
+    Ok(can != 0)
 }
 
 /// The device of an identity.

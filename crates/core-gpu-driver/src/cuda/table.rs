@@ -101,6 +101,7 @@ table! {
     device_get_uuid = "cuDeviceGetUuid_v2": fn(*mut Uuid, CUdevice);
     device_total_mem = "cuDeviceTotalMem_v2": fn(*mut usize, CUdevice);
     device_get_attribute = "cuDeviceGetAttribute": fn(*mut c_int, c_int, CUdevice);
+    device_can_access_peer = "cuDeviceCanAccessPeer": fn(*mut c_int, CUdevice, CUdevice);
     device_get_pci_bus_id = "cuDeviceGetPCIBusId": fn(*mut c_char, c_int, CUdevice);
     primary_ctx_retain = "cuDevicePrimaryCtxRetain": fn(*mut CUcontext, CUdevice);
     primary_ctx_release = "cuDevicePrimaryCtxRelease_v2": fn(CUdevice);

@@ -7,6 +7,7 @@ mod depot;
 mod descend;
 pub(crate) mod inner;
 pub(crate) mod lease;
+mod live;
 mod order;
 mod remap;
 mod reserve;
@@ -26,6 +27,7 @@ use core_gpu_driver::{Driver, Stream};
 
 pub(crate) use builder::Settings;
 pub use builder::{ErrorHook, GrowthPolicy, PoolBuilder};
+pub use live::{PoolUse, live_pools, trim_host_pools};
 pub use snapshot::{BlockState, Snapshot, SnapshotBlock, SnapshotDiff, SnapshotSegment};
 pub use statistics::{PoolStatistics, SourceStatistics};
 
@@ -73,6 +75,7 @@ impl Pool {
         let pool = Pool {
             inner: Arc::new(PoolInner::new(id, driver, settings)),
         };
+        live::list(&pool.inner);
         if initial_bytes > 0 {
             let device = pool.inner.driver.info().total_bytes;
             let bytes =

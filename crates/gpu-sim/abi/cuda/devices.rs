@@ -94,9 +94,9 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(
     device: c_int,
 ) -> c_int {
     global("cuDeviceGetPCIBusId", |machine| {
-        let (number, _) = find(machine, device)?;
+        let (_, found) = find(machine, device)?;
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &format!("0000:{number:02x}:00.0")) }
+        unsafe { put_text(to, length, &found.bus_address()) }
     })
 }
 

@@ -21,7 +21,10 @@ use std::{
     },
 };
 
-use gpu_sim::{Code, Machine, environment::Setup};
+use gpu_sim::{
+    Code, Config, Machine,
+    environment::{self, Setup},
+};
 
 /// What a set-up that is none answers with: unknown error.
 const UNKNOWN: Code = Code(999);
@@ -45,7 +48,7 @@ fn machine() -> Result<&'static Machine, Code> {
             eprintln!("gpu-sim: {error}");
             UNKNOWN
         })?;
-        let machine = Machine::new(setup.config);
+        let machine = Machine::new(visible(setup.config));
         setup
             .faults
             .into_iter()
@@ -53,6 +56,17 @@ fn machine() -> Result<&'static Machine, Code> {
         Ok(machine)
     });
     made.as_ref().map_err(|code| *code)
+}
+
+/// The devices that the program may see; the driver hides the others.
+fn visible(mut config: Config) -> Config {
+    let said = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+    let visible = environment::visible(said.as_deref(), &config.devices);
+    let devices = visible
+        .iter()
+        .filter_map(|number| config.devices.get(*number));
+    config.devices = devices.cloned().collect();
+    config
 }
 
 /// A result as the driver's number.

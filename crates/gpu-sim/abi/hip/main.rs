@@ -1,5 +1,7 @@
 //! The simulated HIP library, as far as detection asks: what a program finds when it looks for
-//! `libamdhip64`. It has a version, and the devices that `GPU_SIM_HIP_DEVICES` counts (none).
+//! `libamdhip64`. `GPU_SIM_HIP_DEVICES` counts its devices (none), `GPU_SIM_HIP_BYTES` and
+//! `GPU_SIM_HIP_NAME` say what each is, `GPU_SIM_HIP_VERSION` what the runtime says it is.
+//! `HIP_VISIBLE_DEVICES` hides devices, and `GPU_SIM_FAULTS` fails calls. No work can be given to it.
 #![expect(unsafe_code, reason = "the library's interface is pointers")]
 #![expect(
     missing_docs,
@@ -7,45 +9,248 @@
     reason = "the library's manual documents them"
 )]
 
-use std::ffi::{c_int, c_uint};
+use std::{
+    cell::Cell,
+    ffi::{CStr, c_char, c_int, c_uint},
+    sync::OnceLock,
+};
 
-/// The library's code for an argument that is none.
+use gpu_sim::{Code, Config, Machine, environment};
+
+/// The library's codes.
 const INVALID_VALUE: c_int = 1;
-/// The library's code for a machine without devices.
 const NO_DEVICE: c_int = 100;
+const INVALID_DEVICE: c_int = 101;
+const UNKNOWN: c_int = 999;
 
-fn number(name: &str, usual: c_int) -> c_int {
-    let said = std::env::var(name).ok().and_then(|text| text.parse().ok());
-    said.unwrap_or(usual)
+/// What nobody said anything about: bytes of a device, and the runtime's version.
+const USUAL_BYTES: u64 = 16 << 30;
+const USUAL_VERSION: u64 = 60_300_000;
+
+struct Library {
+    machine: Machine,
+    version: u64,
+    /// The devices that a program may see, by their number in the machine.
+    visible: Vec<usize>,
+    bytes: u64,
+    name: String,
+}
+
+static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+
+thread_local! {
+    static CURRENT: Cell<c_int> = const { Cell::new(0) };
+}
+
+fn number(name: &str, usual: u64) -> Result<u64, String> {
+    match std::env::var(name) {
+        Err(_) => Ok(usual),
+        Ok(text) => {
+            let parsed = text.parse();
+            parsed.map_err(|_| format!("{name} cannot be `{text}`"))
+        }
+    }
+}
+
+impl Library {
+    fn from_environment() -> Result<Self, String> {
+        if std::env::var("COALESCE_DRIVER").as_deref() == Ok("real") {
+            return Err("a real library is wanted, and this is a simulated one".to_owned());
+        }
+        let count = number("GPU_SIM_HIP_DEVICES", 0)? as usize;
+        let bytes = number("GPU_SIM_HIP_BYTES", USUAL_BYTES)?;
+        let setup = environment::Setup::from_environment().map_err(|error| error.to_string())?;
+        let config = Config::with_devices(&vec![bytes; count]);
+        let hidden = std::env::var("HIP_VISIBLE_DEVICES").ok();
+        let visible = environment::visible(hidden.as_deref(), &config.devices);
+        let library = Self {
+            machine: Machine::new(config),
+            version: number("GPU_SIM_HIP_VERSION", USUAL_VERSION)?,
+            visible,
+            bytes,
+            name: std::env::var("GPU_SIM_HIP_NAME").unwrap_or("Simulated GPU".to_owned()),
+        };
+        for fault in setup.faults {
+            library.machine.plan(fault);
+        }
+        Ok(library)
+    }
+}
+
+/// A call: counted, and failing by plan.
+fn call(function: &'static str, body: impl FnOnce(&Library) -> Result<(), c_int>) -> c_int {
+    let made = LIBRARY.get_or_init(|| {
+        let made = Library::from_environment();
+        made.map_err(|error| eprintln!("gpu-sim: {error}")).ok()
+    });
+    let done = made.as_ref().ok_or(UNKNOWN).and_then(|library| {
+        library.machine.enter(function).map_err(|Code(code)| code)?;
+        body(library)
+    });
+    done.err().unwrap_or(0)
+}
+
+/// A call on a device that can be seen, with its number in the machine.
+fn on_device(
+    function: &'static str,
+    device: c_int,
+    body: impl FnOnce(&Library, usize) -> Result<(), c_int>,
+) -> c_int {
+    call(function, |library| {
+        let place = usize::try_from(device).map_err(|_| INVALID_DEVICE)?;
+        let number = library.visible.get(place).ok_or(INVALID_DEVICE)?;
+        body(library, *number)
+    })
 }
 
 /// # Safety
-/// `to` is null or has room for one number.
-unsafe fn put(to: *mut c_int, value: c_int) -> c_int {
+/// `to` is null or has room for one value.
+unsafe fn put<T>(to: *mut T, value: T) -> Result<(), c_int> {
     if to.is_null() {
-        return INVALID_VALUE;
+        return Err(INVALID_VALUE);
     }
     // SAFETY: it is not null, and the caller promises the room.
     unsafe { to.write(value) };
-    0
+    Ok(())
+}
+
+/// Writes text with its zero byte, cut off where there is no more room.
+///
+/// # Safety
+/// `to` is null or has room for `length` bytes.
+unsafe fn put_text(to: *mut c_char, length: c_int, text: &str) -> Result<(), c_int> {
+    let room = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
+    if to.is_null() || room == 0 {
+        return Err(INVALID_VALUE);
+    }
+    for (offset, byte) in text.bytes().take(room - 1).chain([0]).enumerate() {
+        // SAFETY: the offset is below `room`.
+        unsafe { to.add(offset).write(byte.cast_signed() as c_char) };
+    }
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn hipInit(_flags: c_uint) -> c_int {
-    number("GPU_SIM_HIP_INIT", 0)
+pub extern "C" fn hipInit(flags: c_uint) -> c_int {
+    call("hipInit", |library| match (flags, library.visible.len()) {
+        (0, 0) => Err(NO_DEVICE),
+        (0, _) => Ok(()),
+        _ => Err(INVALID_VALUE),
+    })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipRuntimeGetVersion(version: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { put(version, number("GPU_SIM_HIP_VERSION", 60_300_000)) }
+    call("hipRuntimeGetVersion", |library| {
+        // SAFETY: the caller's promise.
+        unsafe { put(version, library.version as c_int) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDriverGetVersion(version: *mut c_int) -> c_int {
+    call("hipDriverGetVersion", |library| {
+        // SAFETY: the caller's promise.
+        unsafe { put(version, library.version as c_int) }
+    })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> c_int {
-    match number("GPU_SIM_HIP_DEVICES", 0) {
-        0 => NO_DEVICE,
+    call("hipGetDeviceCount", |library| {
         // SAFETY: the caller's promise.
-        devices => unsafe { put(count, devices) },
-    }
+        unsafe { put(count, library.visible.len() as c_int) }?;
+        if library.visible.is_empty() {
+            return Err(NO_DEVICE);
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDeviceGet(device: *mut c_int, ordinal: c_int) -> c_int {
+    on_device("hipDeviceGet", ordinal, |_, _| {
+        // SAFETY: the caller's promise.
+        unsafe { put(device, ordinal) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipSetDevice(device: c_int) -> c_int {
+    on_device("hipSetDevice", device, |_, _| {
+        CURRENT.set(device);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipGetDevice(device: *mut c_int) -> c_int {
+    on_device("hipGetDevice", CURRENT.get(), |_, _| {
+        // SAFETY: the caller's promise.
+        unsafe { put(device, CURRENT.get()) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDeviceGetName(to: *mut c_char, length: c_int, device: c_int) -> c_int {
+    on_device("hipDeviceGetName", device, |library, _| {
+        // SAFETY: the caller's promise.
+        unsafe { put_text(to, length, &library.name) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDeviceGetPCIBusId(
+    to: *mut c_char,
+    length: c_int,
+    device: c_int,
+) -> c_int {
+    on_device("hipDeviceGetPCIBusId", device, |library, number| {
+        let devices = library.machine.config().devices;
+        let place = devices.get(number).ok_or(INVALID_DEVICE)?.bus_address();
+        // SAFETY: the caller's promise.
+        unsafe { put_text(to, length, &place) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> c_int {
+    on_device("hipDeviceGetUuid", device, |library, number| {
+        let devices = library.machine.config().devices;
+        let uuid = devices.get(number).ok_or(INVALID_DEVICE)?.uuid;
+        // SAFETY: the caller's promise.
+        unsafe { put(to, uuid) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipDeviceTotalMem(to: *mut usize, device: c_int) -> c_int {
+    on_device("hipDeviceTotalMem", device, |library, _| {
+        // SAFETY: the caller's promise.
+        unsafe { put(to, library.bytes as usize) }
+    })
+}
+
+/// Nothing has been allocated: there is no call that does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> c_int {
+    on_device("hipMemGetInfo", CURRENT.get(), |library, _| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            put(free, library.bytes as usize)?;
+            put(total, library.bytes as usize)
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetErrorString(code: c_int) -> *const c_char {
+    let text: &CStr = match code {
+        0 => c"no error",
+        INVALID_VALUE => c"invalid argument",
+        NO_DEVICE => c"no ROCm-capable device is detected",
+        INVALID_DEVICE => c"invalid device ordinal",
+        _ => c"unknown error",
+    };
+    text.as_ptr()
 }

@@ -7,13 +7,16 @@
     reason = "a test that fails says where; libraries are pointers"
 )]
 
+mod collectives;
+mod management;
+
 use std::{ffi::CString, sync::Arc};
 
 use core_gpu_driver::{Absent, CudaDriver, Driver, DriverError, HostDriver, cuda, rocm};
 use gpu_sim::{Machine, SimDriver, case::Case, conformance};
 
 /// Asks a control function for a number.
-fn ask(function: &str, argument: Option<&str>) -> u64 {
+pub(crate) fn ask(function: &str, argument: Option<&str>) -> u64 {
     // SAFETY: loading the simulated library runs nothing of interest.
     let library = unsafe { libloading::Library::new("libcuda.so.1") }.unwrap();
     let argument = argument.map(|text| CString::new(text).unwrap());
@@ -37,7 +40,7 @@ fn verify() {
     assert_eq!(ask("gpu_sim_verify", None) as u32, 0);
 }
 
-fn open(number: usize) -> Arc<dyn Driver> {
+pub(crate) fn open(number: usize) -> Arc<dyn Driver> {
     let devices = cuda::devices().unwrap();
     CudaDriver::open(&devices[number].id).unwrap()
 }
@@ -103,6 +106,25 @@ fn detection_makes_no_context() {
             assert_ne!(devices[0].id, devices[1].id);
             verify();
             assert_eq!(ask("gpu_sim_contexts", None), 0);
+        });
+}
+
+#[test]
+fn hidden_devices_are_not_found_and_keep_their_place() {
+    Case::new("hidden_devices_are_not_found_and_keep_their_place")
+        .variable("GPU_SIM_DEVICES", "1048576,2097152,4194304")
+        .variable("CUDA_VISIBLE_DEVICES", "2,0")
+        .run(|| {
+            let devices = cuda::devices().unwrap();
+            let found: Vec<_> = devices
+                .iter()
+                .map(|device| (device.total_bytes, device.bus_address.as_deref()))
+                .collect();
+            let wanted = [
+                (4 << 20, Some("0000:02:00.0")),
+                (1 << 20, Some("0000:00:00.0")),
+            ];
+            assert_eq!(found, wanted);
         });
 }
 
@@ -222,60 +244,58 @@ fn the_hip_runtime_has_a_version() {
         .run(|| assert!(matches!(rocm::detect().runtime, Err(Absent::Symbol { .. }))));
 }
 
-/// Calls a function of the management library that fills in one value.
-fn figure<T: Default>(library: &libloading::Library, function: &str, handle: usize) -> (i32, T) {
-    let mut value = T::default();
-    // SAFETY: these are the documented types of the functions that are asked here.
-    let found = unsafe { library.get::<extern "C" fn(usize, *mut T) -> i32>(function.as_bytes()) };
-    (found.unwrap()(handle, &raw mut value), value)
+#[test]
+fn the_hip_library_names_its_devices() {
+    Case::new("the_hip_library_names_its_devices")
+        .variable("GPU_SIM_HIP_DEVICES", "3")
+        .variable("GPU_SIM_HIP_BYTES", "4096")
+        .variable("HIP_VISIBLE_DEVICES", "2,1")
+        .run(|| {
+            let devices = rocm::runtime_devices().unwrap();
+            let found: Vec<_> = devices
+                .iter()
+                .map(|device| (device.total_bytes, device.bus_address.as_str()))
+                .collect();
+            assert_eq!(found, [(4096, "0000:02:00.0"), (4096, "0000:01:00.0")]);
+            assert_eq!(devices[0].name, "Simulated GPU");
+        });
+    Case::new("the_hip_library_names_its_devices").run(|| {
+        assert_eq!(rocm::runtime_devices(), Ok(Vec::new()));
+    });
+    Case::new("the_hip_library_names_its_devices")
+        .variable("GPU_SIM_HIP_DEVICES", "1")
+        .variable("GPU_SIM_FAULTS", "hipDeviceTotalMem:1:before:999")
+        .run(|| {
+            let failed = rocm::runtime_devices().unwrap_err();
+            assert!(failed.to_string().contains("hipDeviceTotalMem"), "{failed}");
+        });
+    for symbol in rocm::SYMBOLS {
+        Case::new("the_hip_library_names_its_devices")
+            .without_symbol(symbol)
+            .variable("MISSING", symbol)
+            .run(|| {
+                let missing = std::env::var("MISSING").unwrap();
+                let failed = rocm::runtime_devices().unwrap_err();
+                assert!(failed.to_string().contains(&missing), "{failed}");
+            });
+    }
 }
 
 #[test]
-fn the_management_library_knows_the_same_devices_in_another_order() {
-    Case::new("the_management_library_knows_the_same_devices_in_another_order")
-        .variable("GPU_SIM_DEVICES", "1073741824,4194304")
-        .variable("GPU_SIM_USED", "1048576")
-        .variable("GPU_SIM_FAULTS", "nvmlDeviceGetPowerUsage:1:before:15")
-        .run(|| {
-            // SAFETY: loading the simulated library runs nothing of interest.
-            let library = unsafe { libloading::Library::new("libnvidia-ml.so.1") }.unwrap();
-            // SAFETY: these are the functions' documented types.
-            let (init, count, handle) = unsafe {
-                (
-                    library
-                        .get::<extern "C" fn() -> i32>(b"nvmlInit_v2")
-                        .unwrap(),
-                    library
-                        .get::<extern "C" fn(*mut u32) -> i32>(b"nvmlDeviceGetCount_v2")
-                        .unwrap(),
-                    library
-                        .get::<extern "C" fn(u32, *mut usize) -> i32>(
-                            b"nvmlDeviceGetHandleByIndex_v2",
-                        )
-                        .unwrap(),
-                )
-            };
-            let mut devices = 0;
-            assert_eq!(count(&raw mut devices), 1, "not before it is started");
-            assert_eq!((init(), count(&raw mut devices), devices), (0, 0, 2));
-            let mut first = 0;
-            assert_eq!(handle(0, &raw mut first), 0);
-            assert_ne!(handle(2, &raw mut first), 0);
-            let (code, memory) = figure::<[u64; 3]>(&library, "nvmlDeviceGetMemoryInfo", first);
-            assert_eq!(
-                (code, memory),
-                (0, [4 << 20, 3 << 20, 1 << 20]),
-                "the driver's second"
-            );
-            assert_eq!(
-                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first).0,
-                15
-            );
-            assert_eq!(
-                figure::<u32>(&library, "nvmlDeviceGetPowerUsage", first),
-                (0, 60_000)
-            );
-        });
+fn the_kernels_files_show_what_the_machine_has() {
+    let root = tempfile::tempdir().unwrap();
+    let shown: Vec<_> = gpu_sim::Config::with_devices(&[1 << 30, 4 << 30])
+        .devices
+        .into_iter()
+        .map(|device| (device, gpu_sim::sysfs::Shown::default()))
+        .collect();
+    gpu_sim::sysfs::write(root.path(), &shown).unwrap();
+    let found = rocm::detect_below(root.path()).devices;
+    assert_eq!(found.len(), 2);
+    assert_ne!(found[0].id, found[1].id);
+    assert_eq!((found[1].total_bytes, found[1].ordinal), (4 << 30, 1));
+    assert_eq!(found[1].bus_address.as_deref(), Some("0000:01:00.0"));
+    assert_eq!(found[1].compute_capability, (9, 4));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod replace;
 mod scan;
 mod seen;
 mod shims;
+mod texts;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -58,7 +59,8 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
-    plan.refusals.extend(conditions::check(&set, &scan));
+    plan.refusals.extend(conditions::check(&set, &scan, texts));
+    texts::rewrite(&set, &structure, &mut scan);
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);
     let mut add = |more: BTreeMap<TreePath, Vec<Edit>>| {

@@ -74,6 +74,8 @@ pub(super) struct Scan {
     pub users: BTreeMap<usize, BTreeSet<Place>>,
     /// Imports that text which stays uses.
     pub used_imports: BTreeSet<(FileId, u32)>,
+    /// Globs that bring something which stays to text which stays.
+    pub used_globs: BTreeSet<(FileId, u32)>,
     /// Imports that text which leaves uses.
     pub freed_imports: BTreeSet<(FileId, u32)>,
     /// Names that globs of a module bring to text which stays.
@@ -199,6 +201,10 @@ impl Pass<'_, '_> {
         for (step, segment) in site.trace.steps.iter().zip(site.segments) {
             let Some(import) = step.import else { continue };
             self.scan.used_imports.insert(import);
+            let moved = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());
+            if step.glob && !step.all().any(|(res, _)| moved(res)) {
+                self.scan.used_globs.insert(import);
+            }
             if step.glob
                 && let Some(target) = speller.glob_target(import)
             {
@@ -293,7 +299,7 @@ impl Pass<'_, '_> {
     ) {
         let (end, path) = match (walk.broken, walk.renamed) {
             (Some((at, goal)), _) => {
-                match self.to_goal(facts, site, at, &goal, here, chunk.is_some()) {
+                match self.way_to(facts, site, at, &goal, here, chunk.is_some()) {
                     Ok(path) => (at + 1, path),
                     Err(why) => return self.refuse(site, why),
                 }
@@ -361,7 +367,7 @@ impl Pass<'_, '_> {
     }
 
     /// The path from the site to where a broken step has to lead.
-    fn to_goal(
+    fn way_to(
         &mut self,
         facts: &SourceFacts,
         site: &Site<'_>,

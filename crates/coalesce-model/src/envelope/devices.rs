@@ -1,0 +1,102 @@
+//! The own fields of `devices`: which GPUs this machine has, and who uses them. Amounts are bytes;
+//! what could not be read is null.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What `devices` found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Devices {
+    /// Every platform that is looked for, in the order of preference.
+    pub platforms: Vec<PlatformEntry>,
+    /// Every device, in the same order, the processor last.
+    pub devices: Vec<DeviceEntry>,
+    /// The name of the device to take where nothing speaks for another.
+    pub recommended: String,
+    /// The host's memory.
+    pub host: HostEntry,
+}
+
+/// A family of devices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlatformEntry {
+    /// Its name.
+    pub name: String,
+    /// Its version as it counts it: 12080 is CUDA 12.8.
+    pub version: Option<u32>,
+    /// How many devices it has.
+    pub devices: usize,
+    /// Why it is not there, where it is not.
+    pub unavailable: Option<UnavailableEntry>,
+}
+
+/// Why a platform is not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnavailableEntry {
+    /// One word that programs can rely on.
+    pub code: String,
+    /// A sentence fragment for people.
+    pub why: String,
+}
+
+/// One device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceEntry {
+    /// Its name by number, which the environment may change.
+    pub name: String,
+    /// Its identity, which stays.
+    pub id: String,
+    /// What its maker calls it.
+    pub model: String,
+    /// Its bus address.
+    pub bus_address: Option<String>,
+    /// Its compute capability.
+    pub compute_capability: Option<String>,
+    /// All the memory it has.
+    pub total_bytes: Option<u64>,
+    /// What nobody holds.
+    pub free_bytes: Option<u64>,
+    /// What this process's pools hold.
+    pub ours_bytes: Option<u64>,
+    /// What others hold.
+    pub others_bytes: Option<u64>,
+    /// Its slots; null for the processor.
+    pub slots: Option<SlotsEntry>,
+    /// How it is; null where nobody tells.
+    pub health: Option<HealthEntry>,
+}
+
+/// How a device is. What it does not tell is null.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthEntry {
+    /// What is wrong with it; empty for one that is well.
+    pub sick: Vec<String>,
+    /// What is worth a word and does not make it sick.
+    pub notices: Vec<String>,
+    /// Percent of the last moments in which it worked.
+    pub utilization_percent: Option<u32>,
+    /// Degrees Celsius.
+    pub temperature_celsius: Option<u32>,
+    /// Power that it draws.
+    pub power_milliwatts: Option<u32>,
+}
+
+/// Slots of one device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlotsEntry {
+    /// How many there are; null where nobody has asked for one yet.
+    pub capacity: Option<u32>,
+    /// The numbers of those that are held.
+    pub held: Vec<u32>,
+    /// Why they could not be looked at, where they could not.
+    pub error: Option<String>,
+}
+
+/// The host's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostEntry {
+    /// All there is.
+    pub total_bytes: Option<u64>,
+    /// What programs can still have.
+    pub available_bytes: Option<u64>,
+}

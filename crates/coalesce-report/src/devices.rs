@@ -1,0 +1,197 @@
+//! The page of `devices`: platforms with reasons, and a table of devices.
+
+use coalesce_model::envelope::{DeviceEntry, Devices, HealthEntry, PlatformEntry, SlotsEntry};
+
+use crate::page::{BAD, BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
+
+/// Reasons that mean that something is wrong, and not only missing.
+const WRONG: &[&str] = &[
+    "symbol-missing",
+    "driver-too-old",
+    "permission",
+    "hung",
+    "failed",
+    "panicked",
+    "ended",
+];
+
+/// Writes the page.
+pub fn write(page: &mut Page, devices: &Devices) {
+    for platform in &devices.platforms {
+        write_platform(page, platform);
+    }
+    page.gap();
+    let rows: Vec<[String; 8]> = devices.devices.iter().map(row).collect();
+    write_table(page, &rows, &devices.recommended);
+    for device in &devices.devices {
+        write_words(page, device);
+    }
+    if page.quiet() {
+        return;
+    }
+    page.gap();
+    page.line(format_args!(
+        "host memory: {} of {} available",
+        amount(devices.host.available_bytes),
+        amount(devices.host.total_bytes),
+    ));
+    page.line(format_args!(
+        "{}; take {} where nothing speaks for another",
+        count(devices.devices.len(), "device"),
+        devices.recommended,
+    ));
+}
+
+fn write_platform(page: &mut Page, platform: &PlatformEntry) {
+    match &platform.unavailable {
+        None => page.put(GOOD, "there  "),
+        Some(reason) if WRONG.contains(&reason.code.as_str()) => page.put(BAD, "broken "),
+        Some(_) => page.put(DIM, "absent "),
+    };
+    page.put(BOLD, format_args!(" {:<6}", platform.name));
+    if let Some(reason) = &platform.unavailable {
+        page.put(PLAIN, format_args!("  {}", reason.why));
+    } else {
+        page.put(
+            PLAIN,
+            format_args!("  {}", count(platform.devices, "device")),
+        );
+        if let Some(version) = platform.version {
+            page.put(DIM, format_args!(", version {version}"));
+        }
+    }
+    page.end();
+}
+
+/// What is wrong with a device, in words.
+fn write_words(page: &mut Page, device: &DeviceEntry) {
+    let Some(health) = &device.health else { return };
+    let sick = health.sick.iter().map(|word| (BAD, word));
+    let notices = health.notices.iter().map(|word| (WARN, word));
+    for (style, word) in sick.chain(notices) {
+        page.put(style, &device.name)
+            .put(PLAIN, format_args!(": {word}"))
+            .end();
+    }
+}
+
+const HEADINGS: [&str; 8] = [
+    "device", "memory", "free", "others", "slots", "use", "health", "model",
+];
+
+fn row(device: &DeviceEntry) -> [String; 8] {
+    [
+        device.name.clone(),
+        amount(device.total_bytes),
+        amount(device.free_bytes),
+        amount(device.others_bytes),
+        device.slots.as_ref().map_or_else(String::new, slots),
+        device.health.as_ref().map_or_else(String::new, figures),
+        device.health.as_ref().map_or_else(String::new, health),
+        device.model.clone(),
+    ]
+}
+
+fn health(health: &HealthEntry) -> String {
+    if health.sick.is_empty() {
+        "well".to_owned()
+    } else {
+        "sick".to_owned()
+    }
+}
+
+/// What a device does at the moment, as far as it tells.
+fn figures(health: &HealthEntry) -> String {
+    let used = health
+        .utilization_percent
+        .map(|percent| format!("{percent}%"));
+    let degrees = health
+        .temperature_celsius
+        .map(|degrees| format!("{degrees}°C"));
+    let power = health
+        .power_milliwatts
+        .map(|power| format!("{}W", power / 1000));
+    let figures: Vec<_> = [used, degrees, power].into_iter().flatten().collect();
+    figures.join(" ")
+}
+
+fn slots(slots: &SlotsEntry) -> String {
+    match (&slots.error, slots.capacity) {
+        (Some(_), _) => "unreadable".to_owned(),
+        (None, Some(capacity)) => format!("{}/{capacity}", slots.held.len()),
+        (None, None) => "unused".to_owned(),
+    }
+}
+
+fn write_table(page: &mut Page, rows: &[[String; 8]], recommended: &str) {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let heading = HEADINGS.get(column).map_or(0, |heading| heading.len());
+        cells
+            .map(|cell| cell.chars().count())
+            .fold(heading, usize::max)
+    };
+    let widths: Vec<_> = (0..HEADINGS.len()).map(width).collect();
+    for (heading, width) in HEADINGS.iter().zip(&widths) {
+        page.put(DIM, format_args!("{heading:<width$}  "));
+    }
+    page.end();
+    for row in rows {
+        let [name, ..] = row;
+        let style = if name == recommended { GOOD } else { PLAIN };
+        for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let style = match (place, cell.as_str()) {
+                (0, _) => style,
+                (_, "unreadable") => WARN,
+                (_, "sick") => BAD,
+                _ => PLAIN,
+            };
+            // Nothing stands behind the last cell.
+            if place + 1 < row.len() {
+                page.put(style, format_args!("{cell:<width$}  "));
+            } else {
+                page.put(style, cell);
+            }
+        }
+        page.end();
+    }
+}
+
+/// An amount of bytes as a person reads it.
+fn amount(bytes: Option<u64>) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let Some(bytes) = bytes else {
+        return "unknown".to_owned();
+    };
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let name = UNITS.get(unit).copied().unwrap_or_default();
+    if unit == 0 {
+        format!("{bytes} {name}")
+    } else {
+        format!("{value:.1} {name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short() {
+        let cases = [
+            (None, "unknown"),
+            (Some(0), "0 B"),
+            (Some(1023), "1023 B"),
+            (Some(1 << 20), "1.0 MiB"),
+            (Some(80 << 30), "80.0 GiB"),
+            (Some(u64::MAX), "16777216.0 TiB"),
+        ];
+        for (bytes, wanted) in cases {
+            assert_eq!(amount(bytes), wanted);
+        }
+    }
+}

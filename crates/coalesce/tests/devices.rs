@@ -1,0 +1,144 @@
+//! `coalesce devices` on simulated machines: the program itself, with the simulated libraries where
+//! it looks for a driver.
+#![cfg(all(target_os = "linux", feature = "devices"))]
+#![expect(clippy::unwrap_used, reason = "a test may end")]
+
+use std::process::{Command, Output};
+
+use gpu_sim::case::Case;
+use serde_json::Value;
+
+/// Runs the program, with slots in a directory of the test's own.
+fn coalesce(slots: &tempfile::TempDir, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_coalesce"))
+        .arg("devices")
+        .args(arguments)
+        .env("COALESCE_GPU_SLOTS_DIRECTORY", slots.path())
+        .output()
+        .unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let slots = tempfile::tempdir().unwrap();
+    let output = coalesce(&slots, &[&["--format", "json"], arguments].concat());
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn platforms_devices_and_slots_are_shown() {
+    Case::new("platforms_devices_and_slots_are_shown")
+        .variable("GPU_SIM_DEVICES", "1073741824,2147483648")
+        .variable("GPU_SIM_USED", "1048576")
+        .variable("GPU_SIM_TEMPERATURE", "41")
+        .run(|| {
+            for arguments in [&[][..], &["--isolated"]] {
+                let found = json(arguments);
+                assert_eq!(at(&found, "/command"), "devices");
+                let names: Vec<_> = (0..4)
+                    .map(|place| at(&found, &format!("/platforms/{place}/name")).clone())
+                    .collect();
+                assert_eq!(names, ["cuda", "rocm", "metal", "cpu"]);
+                assert_eq!(at(&found, "/platforms/0/devices"), 2);
+                assert_eq!(at(&found, "/platforms/0/version"), 12_080);
+                assert_eq!(at(&found, "/platforms/2/unavailable/code"), "other-system");
+                assert_eq!(at(&found, "/devices/1/name"), "cuda:1");
+                assert_eq!(at(&found, "/devices/1/total_bytes"), 2_147_483_648_u64);
+                assert_eq!(at(&found, "/devices/1/slots/capacity"), &Value::Null);
+                // What the management library tells, by identity: its order is another one.
+                assert_eq!(at(&found, "/devices/1/free_bytes"), 2_146_435_072_u64);
+                assert_eq!(at(&found, "/devices/1/health/temperature_celsius"), 41);
+                assert_eq!(at(&found, "/devices/1/health/sick/0"), &Value::Null);
+                assert_eq!(at(&found, "/devices/2/health"), &Value::Null);
+                assert_eq!(at(&found, "/devices/2/name"), "cpu");
+                assert_eq!(at(&found, "/recommended"), "cuda:1");
+            }
+        });
+}
+
+#[test]
+fn the_page_says_the_same() {
+    Case::new("the_page_says_the_same")
+        .variable("GPU_SIM_DEVICES", "1073741824")
+        .without_library("sim_hip")
+        .run(|| {
+            let slots = tempfile::tempdir().unwrap();
+            let output = coalesce(&slots, &[]);
+            let page = String::from_utf8(output.stdout).unwrap();
+            let lines: Vec<_> = page.lines().map(str::trim_end).collect();
+            assert_eq!(lines[0], "there   cuda    1 device, version 12080");
+            assert!(lines[1].starts_with("absent  rocm    no library: tried libamdhip64.so.7"));
+            assert_eq!(lines[2], "absent  metal   Metal is not on this system");
+            assert_eq!(lines[3], "there   cpu     1 device");
+            assert!(lines[6].starts_with("cuda:0  1.0 GiB"), "{page}");
+            assert!(lines[6].contains("unused"), "{page}");
+            assert!(page.contains("take cuda:0 where nothing speaks for another"));
+        });
+}
+
+#[test]
+fn a_hang_is_a_reason_in_either_way() {
+    for arguments in ["", "--isolated"] {
+        Case::new("a_hang_is_a_reason_in_either_way")
+            .variable("GPU_SIM_FAULTS", "cuInit:1:hang")
+            .variable("ARGUMENTS", arguments)
+            .run(|| {
+                let more = std::env::var("ARGUMENTS").unwrap();
+                let more: Vec<_> = more.split_terminator(' ').collect();
+                let found = json(&[&["--deadline", "0.3"], more.as_slice()].concat());
+                assert_eq!(at(&found, "/platforms/0/unavailable/code"), "hung");
+                assert_eq!(at(&found, "/recommended"), "cpu");
+            });
+    }
+}
+
+#[test]
+fn a_management_library_that_hangs_holds_nothing_up() {
+    Case::new("a_management_library_that_hangs_holds_nothing_up")
+        .variable("GPU_SIM_FAULTS", "nvmlInit:1:hang,nvmlInit:2:hang")
+        .run(|| {
+            let found = json(&["--deadline", "0.3"]);
+            assert_eq!(at(&found, "/devices/0/name"), "cuda:0");
+            assert_eq!(at(&found, "/devices/0/free_bytes"), &Value::Null);
+            assert_eq!(at(&found, "/devices/0/health"), &Value::Null);
+        });
+}
+
+#[test]
+fn a_wrong_environment_is_told() {
+    let slots = tempfile::tempdir().unwrap();
+    let mut program = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+    program.arg("devices").env("GPU_BACKEND", "tpu");
+    let output = program
+        .env("COALESCE_GPU_SLOTS_DIRECTORY", slots.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert!(talk.contains("GPU_BACKEND cannot be `tpu`"), "{talk}");
+}
+
+#[test]
+fn watching_shows_page_after_page() {
+    use std::{
+        io::{BufRead as _, BufReader},
+        process::Stdio,
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+        .args(["devices", "--watch", "0.05", "--platform", "cpu"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let pages = output
+        .lines()
+        .map(Result::unwrap)
+        .filter(|line| line.starts_with("there   cpu"));
+    assert_eq!(pages.take(3).count(), 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

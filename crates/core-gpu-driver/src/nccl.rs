@@ -1,0 +1,406 @@
+//! NCCL: collectives between the ranks of a group, one rank a device. The library is looked up at run
+//! time. Which process is which rank, and how they learn the group's identity, is not known here.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+    sync::{Arc, OnceLock},
+};
+
+use crate::{
+    cuda::CudaDriver,
+    driver::Driver,
+    dynamic,
+    error::{Absent, DriverError},
+    memory::DeviceSpan,
+    stream::Stream,
+};
+
+/// The library's names, the one that packages install first.
+const LIBRARIES: &[&str] = &["libnccl.so.2", "libnccl.so"];
+/// Bytes of an identity.
+const IDENTITY: usize = 128;
+/// The library's codes that are told apart.
+const INVALID_USAGE: c_int = 5;
+const REMOTE: c_int = 6;
+const IN_PROGRESS: c_int = 7;
+
+/// A group's identity, as the library passes it by value.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawIdentity([u8; IDENTITY]);
+
+dynamic::table! {
+    library: "libnccl";
+    required {
+    get_version = "ncclGetVersion": fn(*mut c_int);
+    get_unique_id = "ncclGetUniqueId": fn(*mut RawIdentity);
+    comm_init_rank = "ncclCommInitRank": fn(*mut *mut c_void, c_int, RawIdentity, c_int);
+    comm_destroy = "ncclCommDestroy": fn(*mut c_void);
+    comm_abort = "ncclCommAbort": fn(*mut c_void);
+    comm_get_async_error = "ncclCommGetAsyncError": fn(*mut c_void, *mut c_int);
+    all_reduce = "ncclAllReduce":
+        fn(*const c_void, *mut c_void, usize, c_uint, c_uint, *mut c_void, *mut c_void);
+    broadcast = "ncclBroadcast":
+        fn(*const c_void, *mut c_void, usize, c_uint, c_int, *mut c_void, *mut c_void);
+    }
+    optional {
+    }
+}
+
+fn table() -> Result<&'static Table, Absent> {
+    static TABLE: OnceLock<Result<Table, Absent>> = OnceLock::new();
+    let found = TABLE.get_or_init(|| Table::find(dynamic::load("NCCL", LIBRARIES)?));
+    found.as_ref().map_err(Clone::clone)
+}
+
+/// Why a collective, or joining a group, did not work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NcclError {
+    /// There is no library, or it lacks a function.
+    #[error(transparent)]
+    Absent(#[from] Absent),
+    /// The device's driver failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// Another rank is gone, or cannot be reached.
+    #[error("{function}: another rank is gone")]
+    RankLost {
+        /// The library's function.
+        function: &'static str,
+    },
+    /// The call does not fit the group: two ranks on one device, for one.
+    #[error("{function}: not allowed in this group")]
+    Usage {
+        /// The library's function.
+        function: &'static str,
+    },
+    /// A call failed.
+    #[error("{function} failed with code {code}")]
+    Call {
+        /// The library's function.
+        function: &'static str,
+        /// The library's number.
+        code: i32,
+    },
+    /// The arguments were refused before the library was asked.
+    #[error("{function} was not called: {why}")]
+    Refused {
+        /// The library's function.
+        function: &'static str,
+        /// What is wrong with them.
+        why: &'static str,
+    },
+}
+
+fn check(function: &'static str, code: c_int) -> Result<(), NcclError> {
+    match code {
+        0 => Ok(()),
+        REMOTE => Err(NcclError::RankLost { function }),
+        INVALID_USAGE => Err(NcclError::Usage { function }),
+        code => Err(NcclError::Call { function, code }),
+    }
+}
+
+/// The library's version as it counts: 22602 is 2.26.2.
+///
+/// # Errors
+/// [`NcclError::Absent`].
+pub fn version() -> Result<u32, NcclError> {
+    let mut version = 0;
+    // SAFETY: it writes one number.
+    let code = unsafe { (table()?.get_version)(&raw mut version) };
+    check("ncclGetVersion", code)?;
+    Ok(version.unsigned_abs())
+}
+
+/// What the ranks of a group have in common. One rank makes it, and gives it to the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct GroupIdentity([u8; IDENTITY]);
+
+impl std::fmt::Debug for GroupIdentity {
+    /// It holds addresses of the network: not for logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("GroupIdentity").finish_non_exhaustive()
+    }
+}
+
+impl GroupIdentity {
+    /// A new one. The process that makes it must be a rank of the group.
+    ///
+    /// # Errors
+    /// [`NcclError::Absent`]; as the library's call fails.
+    pub fn new() -> Result<Self, NcclError> {
+        let mut identity = RawIdentity([0; IDENTITY]);
+        // SAFETY: it writes as many bytes.
+        let code = unsafe { (table()?.get_unique_id)(&raw mut identity) };
+        check("ncclGetUniqueId", code)?;
+        Ok(Self(identity.0))
+    }
+
+    /// As bytes, to be sent.
+    #[must_use]
+    pub fn to_bytes(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+
+    /// What [`GroupIdentity::to_bytes`] gave. `None` for another number of bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+/// What elements are, with the library's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Element {
+    /// Signed, 32 bits.
+    I32,
+    /// Signed, 64 bits.
+    I64,
+    /// Unsigned, 64 bits.
+    U64,
+    /// A float of 32 bits.
+    F32,
+    /// A float of 64 bits.
+    F64,
+}
+
+impl Element {
+    const fn number(self) -> c_uint {
+        match self {
+            Self::I32 => 2,
+            Self::I64 => 4,
+            Self::U64 => 5,
+            Self::F32 => 7,
+            Self::F64 => 8,
+        }
+    }
+
+    /// Its size.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::I32 | Self::F32 => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+        }
+    }
+}
+
+/// How elements of all ranks become one, with the library's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reduction {
+    /// Their sum.
+    Sum = 0,
+    /// Their product.
+    Product = 1,
+    /// The largest.
+    Maximum = 2,
+    /// The smallest.
+    Minimum = 3,
+}
+
+/// One rank's membership in a group. Collectives are given in the same order by all ranks; one thread
+/// at a time gives them.
+#[derive(Debug)]
+pub struct Communicator {
+    table: &'static Table,
+    handle: Handle,
+    /// Keeps the device's context.
+    device: Arc<CudaDriver>,
+    rank: u32,
+    ranks: u32,
+}
+
+#[derive(Debug)]
+struct Handle(*mut c_void);
+
+// SAFETY: the library allows a communicator to be used by any thread, one at a time; `Communicator`
+// is not `Sync` through anything else than this, and its calls that are made while others may be are
+// those that the library allows.
+unsafe impl Send for Handle {}
+
+impl Communicator {
+    /// Joins a group on the device of `driver`. Blocks until all ranks have joined, without an end:
+    /// make sure first that they are all there.
+    ///
+    /// # Errors
+    /// [`NcclError::Absent`]; [`NcclError::Usage`] when two ranks are on one device; as the calls
+    /// fail.
+    pub fn join(
+        driver: &Arc<dyn Driver>,
+        identity: &GroupIdentity,
+        rank: u32,
+        ranks: u32,
+    ) -> Result<Self, NcclError> {
+        const FUNCTION: &str = "ncclCommInitRank";
+        let table = table()?;
+        let device = CudaDriver::open(&driver.info().id)?;
+        device.bind()?;
+        let (Ok(number), Ok(count)) = (c_int::try_from(rank), c_int::try_from(ranks)) else {
+            let (function, why) = (FUNCTION, "more ranks than there can be");
+            return Err(NcclError::Refused { function, why });
+        };
+        let mut handle = ptr::null_mut();
+        // SAFETY: it writes one handle; the device's context is bound to this thread.
+        let code = unsafe {
+            (table.comm_init_rank)(&raw mut handle, count, RawIdentity(identity.0), number)
+        };
+        check(FUNCTION, code)?;
+        Ok(Self {
+            table,
+            handle: Handle(handle),
+            device,
+            rank,
+            ranks,
+        })
+    }
+
+    /// Its number in the group.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Every rank's `from`, element by element reduced to one, in every rank's `to`, in the order of
+    /// the stream. Both may be the same bytes.
+    ///
+    /// # Errors
+    /// Refused when the spans are of different lengths or no whole elements, or the stream is of
+    /// another device; as the library's call fails.
+    pub fn all_reduce(
+        &mut self,
+        (to, from): (DeviceSpan, DeviceSpan),
+        element: Element,
+        reduction: Reduction,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclAllReduce";
+        let count = self.prepare(FUNCTION, (to, from), element, on)?;
+        // SAFETY: both are spans of the device with so many elements, the stream is live, and the
+        // device's context is bound.
+        let code = unsafe {
+            (self.table.all_reduce)(
+                pointer(from),
+                pointer(to),
+                count,
+                element.number(),
+                reduction as c_uint,
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// The `root`'s `from` in every rank's `to`, in the order of the stream. Both may be the same
+    /// bytes.
+    ///
+    /// # Errors
+    /// As [`Communicator::all_reduce`]; refused for a root that is no rank.
+    pub fn broadcast(
+        &mut self,
+        (to, from): (DeviceSpan, DeviceSpan),
+        element: Element,
+        root: u32,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclBroadcast";
+        let count = self.prepare(FUNCTION, (to, from), element, on)?;
+        let root = c_int::try_from(root).ok().filter(|_| root < self.ranks);
+        let root = root.ok_or(NcclError::Refused {
+            function: FUNCTION,
+            why: "the root is no rank",
+        })?;
+        // SAFETY: as in `all_reduce`.
+        let code = unsafe {
+            (self.table.broadcast)(
+                pointer(from),
+                pointer(to),
+                count,
+                element.number(),
+                root,
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// How many elements there are; binds the context.
+    fn prepare(
+        &self,
+        function: &'static str,
+        (to, from): (DeviceSpan, DeviceSpan),
+        element: Element,
+        on: &Stream,
+    ) -> Result<usize, NcclError> {
+        let refused = |why| NcclError::Refused { function, why };
+        if to.bytes() != from.bytes() || !to.bytes().is_multiple_of(element.bytes()) {
+            return Err(refused("the spans do not hold the same number of elements"));
+        }
+        if on.driver().info().id != self.device.info().id {
+            return Err(refused("the stream is of another device"));
+        }
+        self.device.bind()?;
+        usize::try_from(to.bytes() / element.bytes()).map_err(|_| refused("too many elements"))
+    }
+
+    /// Whether the group is sound, as far as this rank knows.
+    ///
+    /// # Errors
+    /// [`NcclError::RankLost`] and others: the group is of no more use then; see
+    /// [`Communicator::abort`].
+    pub fn check(&self) -> Result<(), NcclError> {
+        let mut state = 0;
+        // SAFETY: the handle lives as long as this value, and the call may be made at any time.
+        let code = unsafe { (self.table.comm_get_async_error)(self.handle.0, &raw mut state) };
+        check("ncclCommGetAsyncError", code)?;
+        match state {
+            IN_PROGRESS => Ok(()),
+            state => check("an earlier collective", state),
+        }
+    }
+
+    /// Leaves the group at once; collectives under way are given up.
+    ///
+    /// # Errors
+    /// As the library's call fails.
+    pub fn abort(self) -> Result<(), NcclError> {
+        let this = std::mem::ManuallyDrop::new(self);
+        this.device.bind()?;
+        // SAFETY: the handle is not used again: the value is not dropped.
+        let code = unsafe { (this.table.comm_abort)(this.handle.0) };
+        // SAFETY: the value is not dropped, so this is the device's only drop.
+        drop(unsafe { ptr::read(&raw const this.device) });
+        check("ncclCommAbort", code)
+    }
+}
+
+fn pointer(span: DeviceSpan) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(span.address().get() as usize)
+}
+
+fn stream(of: &Stream) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(of.raw().0 as usize)
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        if self.device.bind().is_err() {
+            // The device is lost, and what the library holds of it with it.
+            return;
+        }
+        // SAFETY: the handle is not used again. A failure leaves nothing that could be done.
+        let _ = unsafe { (self.table.comm_destroy)(self.handle.0) };
+    }
+}

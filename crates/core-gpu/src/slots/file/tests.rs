@@ -1,0 +1,183 @@
+//! One process with several threads; several processes are in the crate's soak.
+
+use std::sync::Arc;
+
+use core_gpu_driver::PlatformKind;
+
+use super::*;
+use crate::slots::SlotGuard;
+
+fn device(number: u8) -> DeviceId {
+    DeviceId {
+        platform: PlatformKind::Simulated,
+        uuid: [number; 16],
+    }
+}
+
+fn store() -> (tempfile::TempDir, Arc<dyn SlotStore>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FileSlots::new(folder.path().join("below").join("slots"));
+    (folder, Arc::new(store))
+}
+
+#[test]
+fn there_are_as_many_slots_as_are_said() {
+    let (_folder, store) = store();
+    let request = Request::on(device(1), 3);
+    let take = || SlotGuard::acquire(&store, &request, Deadline::now());
+    let mut slots: Vec<_> = (0..3).map(|_| take().unwrap()).collect();
+    let mut numbers: Vec<_> = slots.iter().map(SlotGuard::slot).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [0, 1, 2]);
+    assert!(matches!(take(), Err(SlotError::Full { devices: 1, .. })));
+    let status = store.status(&device(1)).unwrap();
+    assert_eq!((status.capacity, status.held.len()), (Some(3), 3));
+    slots.pop().unwrap().release().unwrap();
+    drop(take().unwrap());
+    drop(slots);
+    let status = store.status(&device(1)).unwrap();
+    assert_eq!((status.capacity, status.held), (Some(3), Vec::new()));
+}
+
+#[test]
+fn devices_are_taken_in_order_and_do_not_share() {
+    let (_folder, store) = store();
+    let request = Request::on(device(1), 1).or(device(2), 1);
+    let take = || SlotGuard::acquire(&store, &request, Deadline::now());
+    let (first, second) = (take().unwrap(), take().unwrap());
+    assert_eq!((first.device(), second.device()), (device(1), device(2)));
+    let why = take().unwrap_err();
+    assert!(matches!(why, SlotError::Full { devices: 2, .. }));
+}
+
+#[test]
+fn a_slot_goes_back_when_its_holder_unwinds() {
+    let (_folder, store) = store();
+    let request = Request::on(device(1), 1);
+    let take = || SlotGuard::acquire(&store, &request, Deadline::now());
+    let holder = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _slot = take().unwrap();
+        std::panic::resume_unwind(Box::new(()));
+    }));
+    assert!(holder.is_err());
+    drop(take().unwrap());
+}
+
+#[test]
+fn the_number_of_slots_changes_only_while_nobody_holds_one() {
+    let (_folder, store) = store();
+    let take = |slots| SlotGuard::acquire(&store, &Request::on(device(1), slots), Deadline::now());
+    let held = take(4).unwrap();
+    let wanted = SlotError::Capacity {
+        device: device(1),
+        stored: 4,
+        asked: 2,
+    };
+    assert_eq!(take(2).unwrap_err(), wanted);
+    drop(held);
+    let held = take(2).unwrap();
+    assert!(held.slot() < 2);
+    assert_eq!(store.status(&device(1)).unwrap().capacity, Some(2));
+}
+
+#[test]
+fn waiting_ends_with_the_deadline_or_with_a_slot() {
+    let (_folder, store) = store();
+    let request = Request::on(device(1), 1);
+    let held = SlotGuard::acquire(&store, &request, Deadline::now()).unwrap();
+    let soon = Deadline::after(Duration::from_millis(5));
+    let Err(SlotError::Full { waited, .. }) = SlotGuard::acquire(&store, &request, soon) else {
+        panic!("there was a slot");
+    };
+    assert!(waited >= Duration::from_millis(5));
+    let (other, wanted) = (Arc::clone(&store), request.clone());
+    let waits = thread::spawn(move || {
+        SlotGuard::acquire(&other, &wanted, Deadline::never()).map(|slot| slot.slot())
+    });
+    drop(held);
+    assert_eq!(waits.join().unwrap(), Ok(0));
+}
+
+#[test]
+fn nothing_is_a_typed_error() {
+    let (_folder, store) = store();
+    for request in [Request::default(), Request::on(device(1), 0)] {
+        let claimed = store.claim(&request, Deadline::now());
+        assert_eq!(claimed.map(|_| ()), Err(SlotError::Nothing));
+    }
+    assert_eq!(store.status(&device(9)), Ok(SlotStatus::default()));
+    let other = Claim::new(device(1), 0, ());
+    assert_eq!(store.renew(&other), Err(SlotError::OtherStore));
+    assert_eq!(store.release(other), Err(SlotError::OtherStore));
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone_and_what_is_half_written_is_written() {
+    let (folder, store) = store();
+    let directory = folder.path().join("below").join("slots");
+    drop(SlotGuard::acquire(&store, &Request::on(device(1), 1), Deadline::now()).unwrap());
+    let path = FileSlots::new(&directory).path(&device(2), "capacity");
+    // What the file says, and whether it is taken for ours.
+    let cases = [
+        ("", true),
+        ("coalesce sl", true),
+        ("coalesce slots, version 1: 00000", true),
+        ("coalesce slots, version 1: 0000000007\n", true),
+        ("coalesce slots, version 2: 0000000007\n", false),
+        ("coalesce slots, version 1: x\n", false),
+        ("coalesce slots, version 1: 0000000007\nmore", false),
+        ("\u{fffd}", false),
+    ];
+    for (text, ours) in cases {
+        fs::write(&path, text).unwrap();
+        let taken = SlotGuard::acquire(&store, &Request::on(device(2), 1), Deadline::now());
+        let foreign = SlotError::Foreign { path: path.clone() };
+        match taken {
+            Ok(_) => assert!(ours, "{text}"),
+            Err(why) => {
+                assert!(!ours, "{text}: {why}");
+                assert_eq!(why, foreign);
+                assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_not_followed() {
+    let (folder, store) = store();
+    let directory = folder.path().join("below").join("slots");
+    fs::create_dir_all(&directory).unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::write(&elsewhere, "").unwrap();
+    let path = FileSlots::new(&directory).path(&device(1), "capacity");
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    let taken = SlotGuard::acquire(&store, &Request::on(device(1), 1), Deadline::now());
+    assert!(matches!(taken, Err(SlotError::File { .. })), "{taken:?}");
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn other_users_may_use_what_one_made() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (folder, store) = store();
+    let directory = folder.path().join("below").join("slots");
+    drop(SlotGuard::acquire(&store, &Request::on(device(1), 1), Deadline::now()).unwrap());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(&directory), 0o1777);
+    for entry in fs::read_dir(&directory).unwrap() {
+        assert_eq!(mode(&entry.unwrap().path()), 0o666);
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_is_a_typed_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(file.join("slots")));
+    let taken = SlotGuard::acquire(&store, &Request::on(device(1), 1), Deadline::now());
+    assert!(matches!(taken, Err(SlotError::File { .. })), "{taken:?}");
+}

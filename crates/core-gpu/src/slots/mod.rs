@@ -1,0 +1,238 @@
+//! A share of a device for a while, across threads and processes of one machine.
+//!
+//! A device has so many slots; who holds one may use the device. A slot is held by the process that
+//! uses the device, and goes back when its guard is dropped, also while unwinding, and when the
+//! process ends in whatever way. [`FileSlots`] keeps them with the kernel's locks on files;
+//! [`SlotStore`] is what another store implements, one for several machines for example. Waiting is
+//! not fair: who asks again first has it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use core_gpu::{platform::Deadline, slots::{FileSlots, Request, SlotGuard, SlotStore}};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let directory = folder.path().join("slots");
+//! # let device = core_gpu::driver::Driver::info(&core_gpu::driver::HostDriver::new(1)).id;
+//! let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(directory));
+//! let request = Request::on(device, 2);
+//! let slot = SlotGuard::acquire(&store, &request, Deadline::now())?;
+//! println!("slot {} of {}", slot.slot(), slot.device());
+//! drop(slot);
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod file;
+mod pause;
+
+use std::{
+    any::Any,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use core_gpu_driver::DeviceId;
+
+use crate::{
+    platform::Deadline,
+    warning::{Warning, warn},
+};
+
+pub use error::SlotError;
+pub use file::FileSlots;
+
+/// A device that would do, and how many slots it is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The device.
+    pub device: DeviceId,
+    /// How many may hold it at a time. All who ask must say the same, or nobody may hold it when the
+    /// number changes.
+    pub slots: u32,
+}
+
+/// One slot of one of these devices: of the first that has one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The devices, the most wanted first.
+    pub devices: Vec<Wanted>,
+}
+
+impl Request {
+    /// A slot of one device.
+    #[must_use]
+    pub fn on(device: DeviceId, slots: u32) -> Self {
+        Self::default().or(device, slots)
+    }
+
+    /// Or of this one.
+    #[must_use]
+    pub fn or(mut self, device: DeviceId, slots: u32) -> Self {
+        self.devices.push(Wanted { device, slots });
+        self
+    }
+}
+
+/// How long a claim holds without being renewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValidUntil {
+    /// As long as the process lives and does not release it.
+    Released,
+    /// Until then: the device must not be used after it.
+    Time(Deadline),
+}
+
+/// A slot that is held.
+pub struct Claim {
+    /// The device.
+    pub device: DeviceId,
+    /// The slot's number on it.
+    pub slot: u32,
+    hold: Box<dyn Any + Send + Sync>,
+}
+
+impl Claim {
+    /// A claim, with whatever a store needs to know of it. Where dropping that lets go of the slot,
+    /// the slot cannot be lost.
+    #[must_use]
+    pub fn new(device: DeviceId, slot: u32, hold: impl Any + Send + Sync) -> Self {
+        Self {
+            device,
+            slot,
+            hold: Box::new(hold),
+        }
+    }
+
+    /// What the store put in, where it is of this type.
+    pub fn hold<T: Any>(self) -> Option<T> {
+        self.hold.downcast().ok().map(|hold| *hold)
+    }
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slot {} of {}", self.slot, self.device)
+    }
+}
+
+/// How many slots of a device are held, at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct SlotStatus {
+    /// How many there are; `None` where nobody has asked for one yet.
+    pub capacity: Option<u32>,
+    /// The numbers of those that are held, by whatever process.
+    pub held: Vec<u32>,
+}
+
+/// Where slots are kept. Any thread, any process that it reaches.
+pub trait SlotStore: fmt::Debug + Send + Sync {
+    /// Takes a slot, waiting for one until the deadline.
+    ///
+    /// # Errors
+    /// [`SlotError::Full`] when the deadline is over, and what is wrong with the store at once.
+    fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError>;
+
+    /// Goes on holding a slot.
+    ///
+    /// # Errors
+    /// The slot is not held any more: stop using the device.
+    fn renew(&self, claim: &Claim) -> Result<ValidUntil, SlotError>;
+
+    /// Gives a slot back.
+    ///
+    /// # Errors
+    /// It could not be. It is free at the latest when the process ends.
+    fn release(&self, claim: Claim) -> Result<(), SlotError>;
+
+    /// How many slots of a device are held. Takes none.
+    ///
+    /// # Errors
+    /// What is wrong with the store.
+    fn status(&self, device: &DeviceId) -> Result<SlotStatus, SlotError>;
+}
+
+/// A slot, held until it is dropped.
+#[must_use = "the slot is given back when this is dropped"]
+#[derive(Debug)]
+pub struct SlotGuard {
+    claim: Option<Claim>,
+    store: Arc<dyn SlotStore>,
+    /// How many guards of this device the process has, where somebody counts.
+    active: Option<Arc<AtomicU32>>,
+    device: DeviceId,
+    slot: u32,
+}
+
+impl SlotGuard {
+    /// Takes a slot: [`Deadline::now`] tries, [`Deadline::never`] waits as long as it takes.
+    ///
+    /// # Errors
+    /// As [`SlotStore::claim`].
+    pub fn acquire(
+        store: &Arc<dyn SlotStore>,
+        request: &Request,
+        by: Deadline,
+    ) -> Result<Self, SlotError> {
+        let claim = store.claim(request, by)?;
+        Ok(Self {
+            device: claim.device,
+            slot: claim.slot,
+            claim: Some(claim),
+            store: Arc::clone(store),
+            active: None,
+        })
+    }
+
+    /// Counts it as long as it is held.
+    pub(crate) fn counted(mut self, active: &Arc<AtomicU32>) -> Self {
+        active.fetch_add(1, Ordering::Relaxed);
+        self.active = Some(Arc::clone(active));
+        self
+    }
+
+    /// The device that may be used.
+    #[must_use]
+    pub const fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    /// The slot's number, below the device's number of slots.
+    #[must_use]
+    pub const fn slot(&self) -> u32 {
+        self.slot
+    }
+
+    /// Gives the slot back, for who wants to know whether it worked.
+    ///
+    /// # Errors
+    /// As [`SlotStore::release`].
+    pub fn release(mut self) -> Result<(), SlotError> {
+        self.give_back()
+    }
+
+    fn give_back(&mut self) -> Result<(), SlotError> {
+        let Some(claim) = self.claim.take() else {
+            return Ok(());
+        };
+        if let Some(active) = self.active.take() {
+            active.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.store.release(claim)
+    }
+}
+
+impl Drop for SlotGuard {
+    fn drop(&mut self) {
+        if let Err(why) = self.give_back() {
+            let (slot, device) = (self.slot, self.device);
+            warn(&Warning::SlotNotReleased {
+                why: format!("slot {slot} of {device}: {why}"),
+            });
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Devices, registry and slots on simulated machines in this process.
+
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use core_gpu::{
+    configuration::Configuration,
+    devices::{DeviceError, DeviceManager},
+    driver::{Absent, DeviceId, DeviceInfo, Driver, DriverError, MemoryInfo, PlatformKind},
+    platform::{
+        Deadline, Fallback, Found, Platform, Platforms, Preference, SelectError, Tuning,
+        Unavailable,
+    },
+    registry::{GpuRegistry, Health, RegistryError},
+    slots::SlotError,
+};
+use gpu_sim::{Config, Machine, SimDriver};
+
+/// A simulated machine as a platform.
+#[derive(Debug)]
+struct Simulated {
+    machine: Machine,
+    asked: AtomicU32,
+}
+
+impl Simulated {
+    fn with_devices(bytes: &[u64]) -> Arc<Self> {
+        Arc::new(Self {
+            machine: Machine::new(Config::with_devices(bytes)),
+            asked: AtomicU32::new(0),
+        })
+    }
+
+    fn devices(&self) -> Vec<DeviceInfo> {
+        let config = self.machine.config();
+        let devices = (0..).zip(&config.devices);
+        let info = |(ordinal, device): (u32, &gpu_sim::DeviceConfig)| DeviceInfo {
+            id: DeviceId {
+                platform: PlatformKind::Simulated,
+                uuid: device.uuid,
+            },
+            ordinal,
+            name: device.name.clone(),
+            total_bytes: device.total_bytes,
+            compute_capability: device.compute_capability,
+            bus_address: None,
+            driver_version: config.driver_version,
+            alignment_bytes: 256,
+            capabilities: core_gpu::driver::Capabilities::default(),
+        };
+        devices.map(info).collect()
+    }
+}
+
+impl Platform for Simulated {
+    fn kind(&self) -> PlatformKind {
+        PlatformKind::Simulated
+    }
+
+    fn probe(&self) -> Result<Found, Unavailable> {
+        self.asked.fetch_add(1, SeqCst);
+        Ok(Found {
+            version: Some(self.machine.config().driver_version),
+            devices: self.devices(),
+        })
+    }
+
+    fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        let found = self.devices().into_iter().find(|device| device.id == *id);
+        let device = found.ok_or_else(|| Absent::Device {
+            wanted: id.to_string(),
+        })?;
+        let driver: Arc<dyn Driver> = SimDriver::open(&self.machine, device.ordinal)?;
+        Ok(driver)
+    }
+
+    fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {
+        let config = self.machine.config();
+        let device = config.devices.get(device.ordinal as usize)?;
+        Some(MemoryInfo {
+            free_bytes: device.total_bytes - device.other_processes_bytes,
+            total_bytes: device.total_bytes,
+        })
+    }
+
+    fn tunings(&self) -> &'static [Tuning] {
+        &[]
+    }
+}
+
+fn platforms(bytes: &[u64]) -> (Arc<Simulated>, Arc<Platforms>) {
+    let simulated = Simulated::with_devices(bytes);
+    let platform: Arc<dyn Platform> = Arc::clone(&simulated) as _;
+    let platforms = Platforms::new(vec![platform], Duration::from_secs(20));
+    (simulated, Arc::new(platforms))
+}
+
+fn configuration(folder: &tempfile::TempDir, pipelines: u32) -> Configuration {
+    Configuration {
+        max_pipelines: Some(pipelines),
+        slot_directory: folder.path().join("slots"),
+        ..Configuration::default()
+    }
+}
+
+#[test]
+fn many_threads_ask_a_platform_once() {
+    let (simulated, platforms) = platforms(&[4096; 2]);
+    let start = Barrier::new(16);
+    thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                start.wait();
+                let chosen = platforms.select(Preference::Auto, Fallback::Error);
+                assert_eq!(chosen.unwrap().found().devices.len(), 2);
+            });
+        }
+    });
+    assert_eq!(simulated.asked.load(SeqCst), 1);
+    assert_eq!(simulated.machine.live().contexts, 0);
+}
+
+#[test]
+fn names_lead_to_devices() {
+    let (_, platforms) = platforms(&[4096, 1 << 20, 8192]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    // The name, and the device that it leads to or the error.
+    let cases = [
+        ("auto", Ok("simulated:1")),
+        ("simulated", Ok("simulated:0")),
+        ("simulated:2", Ok("simulated:2")),
+        ("cpu", Ok("cpu")),
+        (
+            "simulated:3",
+            Err("there is no device simulated:3: the platform has 3"),
+        ),
+        (
+            "cuda:0",
+            Err("cuda cannot be used: it is not among the platforms that are looked for"),
+        ),
+        (
+            "gpu",
+            Err(
+                "`gpu` names no device: say cpu, cuda, rocm, metal (or mps), or one of them with \
+                 `:NUMBER`",
+            ),
+        ),
+    ];
+    for (name, wanted) in cases {
+        let found = manager.resolve_device(name, Fallback::Error);
+        let found = found.map(|device| device.name.to_string());
+        let wanted = wanted.map(str::to_owned).map_err(str::to_owned);
+        assert_eq!(found.map_err(|error| error.to_string()), wanted, "{name}");
+        let is_name = !matches!(name, "gpu");
+        let fallen = manager.resolve_device(name, Fallback::Cpu);
+        assert_eq!(fallen.is_ok(), is_name, "{name}");
+        if let Ok(fallen) = fallen {
+            assert_eq!(fallen.instead.is_some(), wanted.is_err(), "{name}");
+        }
+    }
+    let instead = manager.resolve_device("cuda:1", Fallback::Cpu).unwrap();
+    assert_eq!(instead.name.to_string(), "cpu");
+    let why = DeviceError::Platform(SelectError {
+        platform: PlatformKind::Cuda,
+        why: Unavailable::Unknown,
+    });
+    assert_eq!(instead.instead, Some(why));
+}
+
+#[test]
+fn what_cannot_be_read_is_none() {
+    let (simulated, platforms) = platforms(&[1 << 20, 1 << 20]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    let id = simulated.devices()[0].id;
+    let driver = manager.open(&id).unwrap();
+    simulated.machine.plan(gpu_sim::Fault::before(
+        "cuMemGetInfo",
+        1,
+        gpu_sim::Code(999),
+    ));
+    let report = manager.memory_info();
+    let [first, second] = report.devices.as_slice() else {
+        panic!("two devices, not {report:?}");
+    };
+    assert_eq!((first.free_bytes, first.others_bytes()), (None, None));
+    assert_eq!(first.total_bytes, Some(1 << 20));
+    assert_eq!(second.free_bytes, Some(1 << 20));
+    drop(driver);
+    assert_eq!(simulated.machine.live().contexts, 0, "nothing stays open");
+}
+
+#[test]
+fn collecting_has_its_time() {
+    let (_, platforms) = platforms(&[]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    let cases = [
+        (0, 10, false),
+        (5, 10, false),
+        (10, 10, true),
+        (30, 10, true),
+        (7, 0, false),
+    ];
+    for (processed, interval, wanted) in cases {
+        let collected = manager.maybe_collect(processed, interval);
+        assert_eq!(collected.is_some(), wanted, "{processed} {interval}");
+    }
+}
+
+#[test]
+fn of_many_who_initialise_one_succeeds() {
+    let (_, platforms) = platforms(&[4096; 4]);
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = configuration(&folder, 2);
+    let registry = GpuRegistry::new();
+    assert_eq!(registry.status(), Err(RegistryError::NotInitialized));
+    let start = Barrier::new(8);
+    let succeeded = AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                start.wait();
+                match registry.initialize(&configuration, &platforms) {
+                    Ok(_) => drop(succeeded.fetch_add(1, SeqCst)),
+                    Err(error) => assert_eq!(error, RegistryError::AlreadyInitialized),
+                }
+            });
+        }
+    });
+    assert_eq!(succeeded.load(SeqCst), 1);
+    let mut status = registry.status().unwrap();
+    status.devices.clear();
+    assert_eq!(registry.status().unwrap().devices.len(), 4, "it was a copy");
+}
+
+#[test]
+fn pipelines_are_workers_by_devices_rounded_up() {
+    // Devices, workers, an override, pipelines on each device.
+    let cases = [
+        (0_usize, Some(5), None, 5),
+        (1, Some(5), None, 5),
+        (2, Some(5), None, 3),
+        (8, Some(5), None, 1),
+        (4, Some(16), None, 4),
+        (4, Some(16), Some(7), 7),
+    ];
+    for (devices, workers, max_pipelines, wanted) in cases {
+        let (_, platforms) = platforms(&vec![4096; devices]);
+        let configuration = Configuration {
+            configured_num_workers: workers,
+            max_pipelines,
+            ..Configuration::default()
+        };
+        let status = GpuRegistry::new().initialize(&configuration, &platforms);
+        let status = status.unwrap();
+        assert_eq!(status.devices.len(), devices);
+        assert_eq!(status.max_pipelines, wanted, "{devices} {workers:?}");
+    }
+    let (_, platforms) = platforms(&[4096]);
+    let status = GpuRegistry::new().initialize(&Configuration::default(), &platforms);
+    let threads = thread::available_parallelism().unwrap().get();
+    assert_eq!(status.unwrap().max_pipelines as usize, threads);
+}
+
+#[test]
+fn a_machine_without_a_gpu_has_an_empty_registry() {
+    let platforms = Platforms::new(Vec::new(), Duration::from_secs(20));
+    let registry = GpuRegistry::new();
+    let status = registry.initialize(&Configuration::default(), &platforms);
+    assert_eq!(status.unwrap().devices, []);
+    assert!(registry.is_initialized());
+    let acquired = registry.acquire(&[], Deadline::now()).map(|_| ());
+    assert_eq!(acquired, Err(RegistryError::NoDevice));
+}
+
+#[test]
+fn slots_spread_over_devices_and_are_counted() {
+    let (simulated, platforms) = platforms(&[4096; 4]);
+    let folder = tempfile::tempdir().unwrap();
+    let registry = GpuRegistry::new();
+    registry
+        .initialize(&configuration(&folder, 2), &platforms)
+        .unwrap();
+    let active = |registry: &GpuRegistry| -> Vec<u32> {
+        let status = registry.status().unwrap();
+        status.devices.iter().map(|device| device.active).collect()
+    };
+    let take = || registry.acquire(&[], Deadline::now());
+    let first: Vec<_> = (0..4).map(|_| take().unwrap()).collect();
+    assert_eq!(active(&registry), [1, 1, 1, 1]);
+    let second: Vec<_> = (0..4).map(|_| take().unwrap()).collect();
+    assert_eq!(active(&registry), [2, 2, 2, 2]);
+    assert!(matches!(
+        take(),
+        Err(RegistryError::Slot(SlotError::Full { devices: 4, .. }))
+    ));
+    drop((first, second));
+    assert_eq!(active(&registry), [0, 0, 0, 0]);
+    let wanted = simulated.devices()[2].id;
+    let slot = registry.acquire(&[wanted], Deadline::now()).unwrap();
+    assert_eq!(slot.device(), wanted);
+    let stranger = DeviceId {
+        platform: PlatformKind::Simulated,
+        uuid: [9; 16],
+    };
+    assert_eq!(
+        registry.acquire(&[stranger], Deadline::now()).map(|_| ()),
+        Err(RegistryError::UnknownDevice(stranger))
+    );
+}
+
+#[test]
+fn a_sick_device_drains_and_comes_back() {
+    let (simulated, platforms) = platforms(&[4096; 2]);
+    let folder = tempfile::tempdir().unwrap();
+    let registry = GpuRegistry::new();
+    let (sick, well) = (simulated.devices()[0].id, simulated.devices()[1].id);
+    assert_eq!(
+        registry.quarantine(&sick, "early"),
+        Err(RegistryError::NotInitialized)
+    );
+    registry
+        .initialize(&configuration(&folder, 1), &platforms)
+        .unwrap();
+    let held = registry.acquire(&[sick], Deadline::now()).unwrap();
+    registry.quarantine(&sick, "XID 79").unwrap();
+    let why = "XID 79".to_owned();
+    let health = Health::Quarantined { why: why.clone() };
+    assert_eq!(registry.status().unwrap().devices[0].health, health);
+    assert_eq!(
+        registry.acquire(&[], Deadline::now()).unwrap().device(),
+        well
+    );
+    drop(held);
+    let refused = RegistryError::Quarantined { device: sick, why };
+    assert_eq!(
+        registry.acquire(&[sick], Deadline::now()).map(|_| ()),
+        Err(refused.clone())
+    );
+    registry.readmit(&sick).unwrap();
+    let held = registry.acquire(&[sick], Deadline::now()).unwrap();
+    // Who waits hears of it, too.
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| registry.acquire(&[sick], Deadline::never()).map(|_| ()));
+        registry.quarantine(&sick, "XID 79").unwrap();
+        assert_eq!(waits.join().unwrap(), Err(refused));
+    });
+    drop(held);
+}

@@ -1,0 +1,197 @@
+//! The collectives.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::{
+    Failure, call, communicator,
+    group::{self, Pending},
+    reduce::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, element_bytes},
+    wire::Shape,
+};
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupStart() -> c_int {
+    call("ncclGroupStart", || {
+        group::start();
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ncclGroupEnd() -> c_int {
+    call("ncclGroupEnd", group::end)
+}
+
+/// One rank's part in a collective.
+struct Part {
+    from: *const c_void,
+    to: *mut c_void,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+}
+
+/// Gives what this rank has, and waits for what it gets: `gives` says how many elements that is for a
+/// number of ranks, and `root`, where there is one, who alone gives or gets.
+fn collective(part: &Part, shape: Shape, root: Option<c_int>) -> Result<(), Failure> {
+    let communicator = communicator(part.communicator.addr())?;
+    let root = root.map(usize::try_from).transpose();
+    let root = root.map_err(|_| Failure::argument("this is no rank"))?;
+    if root.is_some_and(|root| root >= communicator.ranks) {
+        return Err(Failure::argument("the root is no rank"));
+    }
+    let is_root = root.is_none_or(|root| root == communicator.rank);
+    let each = match shape.kind {
+        REDUCE_SCATTER => communicator.ranks as u64,
+        BROADCAST if !is_root => 0,
+        _ => 1,
+    };
+    let bytes = element_bytes(shape.element)?
+        .checked_mul(shape.count)
+        .and_then(|bytes| bytes.checked_mul(each));
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    let bytes = bytes.ok_or_else(|| Failure::argument("that is too many elements"))?;
+    let stream = part.stream.addr();
+    let given = communicator
+        .device
+        .read(part.from.addr() as u64, bytes, stream)?;
+    let shape = Shape {
+        root: root.unwrap_or(0) as u64,
+        ..shape
+    };
+    let sequence = communicator.give(shape, given)?;
+    group::wait(Pending {
+        communicator,
+        sequence,
+        to: Some((part.to.addr() as u64, stream)),
+    })
+}
+
+fn shape(kind: u64, element: c_uint, operation: c_uint, count: usize) -> Shape {
+    Shape {
+        kind,
+        element: u64::from(element),
+        operation: u64::from(operation),
+        root: 0,
+        count: count as u64,
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclAllReduce(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    operation: c_uint,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclAllReduce", || {
+        let part = Part {
+            from,
+            to,
+            communicator,
+            stream,
+        };
+        collective(&part, shape(ALL_REDUCE, element, operation, count), None)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclReduce(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    operation: c_uint,
+    root: c_int,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclReduce", || {
+        let part = Part {
+            from,
+            to,
+            communicator,
+            stream,
+        };
+        collective(&part, shape(REDUCE, element, operation, count), Some(root))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclBroadcast(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    root: c_int,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclBroadcast", || {
+        let part = Part {
+            from,
+            to,
+            communicator,
+            stream,
+        };
+        collective(&part, shape(BROADCAST, element, 0, count), Some(root))
+    })
+}
+
+/// The old form, in place.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclBcast(
+    data: *mut c_void,
+    count: usize,
+    element: c_uint,
+    root: c_int,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    // SAFETY: the same promise.
+    unsafe { ncclBroadcast(data, data, count, element, root, communicator, stream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclAllGather(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclAllGather", || {
+        let part = Part {
+            from,
+            to,
+            communicator,
+            stream,
+        };
+        collective(&part, shape(ALL_GATHER, element, 0, count), None)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclReduceScatter(
+    from: *const c_void,
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    operation: c_uint,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclReduceScatter", || {
+        let part = Part {
+            from,
+            to,
+            communicator,
+            stream,
+        };
+        let shape = shape(REDUCE_SCATTER, element, operation, count);
+        collective(&part, shape, None)
+    })
+}
