@@ -5,6 +5,7 @@
 mod measure;
 mod memory;
 mod peers;
+mod registry;
 mod report;
 mod rmm;
 mod rust;
@@ -30,7 +31,7 @@ headers of RMM for it.
                     the package of the registry is taken if it was installed, else a tree made here
                     COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own
   --install-peers   get the other tools and the LiDAR package from the Python registry, into target/
-  --slow            also run what takes minutes
+  --slow            also run what takes minutes, and what reads a million lines
   --rounds N        how often each is run; 9 unless told
   --format FORMAT   human or json: one object a row
 ";
@@ -58,6 +59,8 @@ struct Case {
     peers: Vec<Peer>,
     /// Looks whether the result of the last round is right.
     judge: Box<dyn Fn() -> anyhow::Result<()>>,
+    /// What is read and how many lines that are, where cases differ by that alone.
+    size: Option<(String, usize)>,
 }
 
 /// Somebody else's tool.
@@ -74,6 +77,7 @@ struct Row {
     case: String,
     ours: Figures,
     peers: Vec<(String, Result<Figures, String>)>,
+    size: Option<(String, usize)>,
 }
 
 /// `cargo xtask bench`.
@@ -107,6 +111,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     if !options.json {
         report::head(&place.tree, options.rounds);
     }
+    let mut sized = Vec::new();
     for name in &options.names {
         for case in suites::cases(name, &place)? {
             let row = measure(case, options.rounds)?;
@@ -115,7 +120,11 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
             } else {
                 report::human(&row);
             }
+            sized.extend(row.size.clone().map(|size| (size, row.ours)));
         }
+    }
+    if !options.json {
+        report::growth(&sized);
     }
     Ok(())
 }
@@ -199,6 +208,7 @@ fn measure(case: Case, rounds: usize) -> anyhow::Result<Row> {
     Ok(Row {
         bench: case.bench,
         case: case.case,
+        size: case.size,
         ours,
         peers: peers.chain(absent).collect(),
     })

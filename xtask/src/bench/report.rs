@@ -47,6 +47,32 @@ pub fn human(row: &Row) {
     }
 }
 
+/// How time and memory grow with what is read: what a line costs in each size.
+pub fn growth(rows: &[((String, usize), Figures)]) {
+    if rows.is_empty() {
+        return;
+    }
+    println!("\ngrowth: a line costs, and against the smallest size");
+    println!(
+        "  {:<30} {:>9} {:>9} {:>9} {:>9} {:>7}",
+        "", "lines", "wall us", "CPU us", "peak B", "CPU ×"
+    );
+    for ((name, lines), figures) in rows {
+        let each = |value: f64| value / *lines as f64;
+        let same = rows.iter().filter(|((other, _), _)| other == name);
+        let smallest = same.min_by_key(|((_, lines), _)| *lines);
+        let ratio = smallest.map_or(1.0, |((_, lines), smallest)| {
+            each(figures.cpu) / (smallest.cpu / *lines as f64)
+        });
+        println!(
+            "  {name:<30} {lines:>9} {:>9.3} {:>9.3} {:>9.1} {ratio:>6.2}×",
+            each(figures.wall * 1e6),
+            each(figures.cpu * 1e6),
+            each(figures.peak * f64::from(1 << 20)),
+        );
+    }
+}
+
 fn line(name: &str, figures: &Figures) {
     println!(
         "  {name:<30} {:>9.1} {:>9.1} {:>9.1}",
@@ -118,6 +144,7 @@ mod tests {
         };
         let row = Row {
             bench: "check",
+            size: None,
             case: "cold".to_owned(),
             ours: figures(0.1),
             peers: vec![

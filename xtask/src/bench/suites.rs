@@ -12,6 +12,7 @@ use super::{
     Case, Peer,
     measure::{Call, Contender},
     peers::Peers,
+    registry::{self, Registry},
     rust,
     trees::{self, Tree},
 };
@@ -38,6 +39,18 @@ pub struct Place {
     pub peers: Peers,
     /// Whether to run what takes minutes.
     pub slow: bool,
+}
+
+/// A Rust workspace that is read.
+struct RustTree {
+    name: String,
+    root: PathBuf,
+    /// How many lines of Rust it has, where that is what is looked at.
+    lines: Option<usize>,
+    /// A module of it, and a manifest that moves it.
+    moves: Option<(&'static str, PathBuf)>,
+    /// Whether others are measured, too.
+    peers: bool,
 }
 
 /// The cases of a benchmark, ready to run.
@@ -108,6 +121,7 @@ impl Place {
                     vec![self.lint(), self.ast_grep(), self.rope(), self.libcst()]
                 },
                 judge: Box::new(move || judge(&root, &original, moves, &undo)),
+                size: None,
             });
         }
         Ok(cases)
@@ -127,6 +141,7 @@ impl Place {
                 ours: plain("coalesce", self.ours(&root, words, warm)),
                 peers,
                 judge: Box::new(|| Ok(())),
+                size: None,
             });
         }
         Ok(cases)
@@ -141,6 +156,7 @@ impl Place {
             ours: plain("coalesce", self.ours(&root, &["refs", name], warm)),
             peers: self.ruff(&self.tree, &root, warm),
             judge: Box::new(|| Ok(())),
+            size: None,
         };
         Ok(vec![case("cold", false), case("warm", true)])
     }
@@ -160,40 +176,85 @@ impl Place {
                 peers
             },
             judge: Box::new(|| Ok(())),
+            size: None,
         };
         Ok(vec![case("cold", false), case("warm", true)])
     }
 
-    /// Audit and a planned move of Rust workspaces that differ in size only. A plan writes nothing.
+    /// Audit, references and a planned move of Rust workspaces that differ in size only: made ones,
+    /// and real packages put together. A plan writes nothing.
     fn rust(&self) -> anyhow::Result<Vec<Case>> {
-        let manifest = self.directory.join("rust-move.toml");
-        fs::write(&manifest, rust::manifest())?;
         let mut cases = Vec::new();
         for (name, thousands) in rust::SIZES {
-            if thousands < 1000 || self.slow {
-                let root = rust::made(&self.directory, name, thousands)?;
-                cases.extend(self.rust_reads(name, &root, Some(&manifest)));
+            if thousands >= 1000 && !self.slow {
+                continue;
+            }
+            let tree = RustTree {
+                name: format!("made-{name}"),
+                root: rust::made(&self.directory, name, thousands)?,
+                lines: None,
+                moves: Some((rust::MOVE.0, self.rust_manifest("made", rust::manifest())?)),
+                // Those that need cargo to understand the tree can have this one.
+                peers: thousands < if self.slow { 1000 } else { 200 },
+            };
+            cases.extend(self.rust_reads(&tree));
+        }
+        for (name, thousands) in rust::SIZES {
+            if thousands >= 1000 && !self.slow {
+                continue;
+            }
+            match Registry::assembled(&self.directory, name, thousands) {
+                Ok(found) => {
+                    let manifest = self.rust_manifest("registry", registry::manifest())?;
+                    cases.extend(self.rust_reads(&RustTree {
+                        name: format!("registry-{name}"),
+                        root: found.root,
+                        lines: Some(found.lines),
+                        moves: Some((registry::MODULE, manifest)),
+                        peers: false,
+                    }));
+                }
+                Err(error) => eprintln!("rust registry-{name}: not run: {error:#}"),
             }
         }
         if let Some(root) = std::env::var_os(RUST_TREE).map(PathBuf::from) {
-            cases.extend(self.rust_reads("tree", &root.canonicalize()?, None));
+            cases.extend(self.rust_reads(&RustTree {
+                name: "tree".to_owned(),
+                root: root.canonicalize()?,
+                lines: None,
+                moves: None,
+                peers: true,
+            }));
         }
         std::thread::sleep(SETTLED);
         Ok(cases)
     }
 
-    fn rust_reads(&self, name: &str, root: &Path, manifest: Option<&Path>) -> Vec<Case> {
+    fn rust_manifest(&self, name: &str, text: String) -> anyhow::Result<PathBuf> {
+        let path = self.directory.join(format!("rust-move-{name}.toml"));
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+
+    fn rust_reads(&self, tree: &RustTree) -> Vec<Case> {
+        let root = &tree.root;
         let mut calls = vec![("audit", self.words(root, &["audit"]))];
-        if let Some(manifest) = manifest {
+        if let Some((module, manifest)) = &tree.moves {
+            calls.push(("refs", self.words(root, &["refs", module])));
             let plan = self.words(root, &["plan", "--quiet", "--no-rustfmt"]);
             calls.push(("plan", plan.map(|call| call.with([manifest]))));
         }
         let case = |what: &str, case: &str, ours: Contender| Case {
             bench: "rust",
-            case: format!("{what} {name} {case}"),
+            case: format!("{what} {} {case}", tree.name),
             ours,
-            peers: Vec::new(),
+            peers: if tree.peers && case == "cold" {
+                self.rust_peers(what, root)
+            } else {
+                Vec::new()
+            },
             judge: Box::new(|| Ok(())),
+            size: tree.lines.map(|lines| (format!("{what} {case}"), lines)),
         };
         // The largest is measured once only, so what warms it comes before each round.
         let warmed = |call: Call| {
@@ -209,6 +270,44 @@ impl Place {
             [cold, case(what, "warm", warmed(warm))]
         });
         both.collect()
+    }
+
+    /// Who else reads a Rust workspace; nobody else moves a module.
+    fn rust_peers(&self, what: &str, root: &Path) -> Vec<Peer> {
+        let analyzer = |name: &str, words: &[&str]| {
+            let answers = std::process::Command::new("rust-analyzer")
+                .arg("--version")
+                .output();
+            if answers.is_ok_and(|output| output.status.success()) {
+                let call = Call::new("rust-analyzer", root).with(words);
+                return Peer::Runs(plain(name, call));
+            }
+            let why = "not installed; `rustup component add rust-analyzer` gets it";
+            Peer::NotRun(name.to_owned(), why.to_owned())
+        };
+        let output = self.directory.join("index.scip").display().to_string();
+        match what {
+            "audit" => {
+                let name = "cargo-modules orphans, one package";
+                let answers = std::process::Command::new("cargo-modules")
+                    .arg("--version")
+                    .output();
+                let modules = if answers.is_ok_and(|output| output.status.success()) {
+                    let words = ["modules", "orphans", "--lib", "--package", "made-core"];
+                    Peer::Runs(plain(name, Call::new("cargo-modules", root).with(words)))
+                } else {
+                    let why = "not installed; `cargo install cargo-modules` gets it";
+                    Peer::NotRun(name.to_owned(), why.to_owned())
+                };
+                let words = ["prime-caches", "--disable-build-scripts", "."];
+                vec![analyzer("rust-analyzer prime-caches", &words), modules]
+            }
+            "refs" => vec![analyzer(
+                "rust-analyzer scip",
+                &["scip", ".", "--output", &output],
+            )],
+            _ => Vec::new(),
+        }
     }
 
     /// One command, cold and warm.

@@ -3,7 +3,7 @@
 //! One module is (crate, path). It may have several bodies: one for each `cfg` variant of its
 //! declaration. One file may be a body of modules of several crates.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -275,6 +275,28 @@ pub(crate) struct Load {
     pub bodies: Vec<BodyId>,
 }
 
+/// The names in traits that were read so far: a text is parsed once, however many files ask.
+#[derive(Debug, Default)]
+pub(crate) struct TraitMembers(Mutex<FxHashMap<ItemId, Option<Arc<[String]>>>>);
+
+impl TraitMembers {
+    /// What is known of a trait, or else what `read` says of it.
+    pub fn of(
+        &self,
+        item: ItemId,
+        read: impl FnOnce() -> Option<Vec<String>>,
+    ) -> Option<Arc<[String]>> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&item).cloned();
+        // Not under the lock; two who ask at once read the same.
+        known.unwrap_or_else(|| {
+            let names: Option<Arc<[String]>> = read().map(Arc::from);
+            lock().insert(item, names.clone());
+            names
+        })
+    }
+}
+
 /// The resolved tree.
 #[derive(Debug, Default)]
 pub struct World {
@@ -300,6 +322,7 @@ pub struct World {
     /// Variants of each item that is an enum.
     pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
     pub(crate) missing: Vec<(FileId, u32)>,
+    pub(crate) trait_members: TraitMembers,
     /// Modules of blocks, by load and declaration.
     pub(crate) local_modules: FxHashMap<(usize, u32), ModuleId>,
     /// Modules by canonical name.

@@ -122,7 +122,9 @@ pub(super) fn is_needed(
         Res::Item(item) => {
             let kind = world.items.get(item.index()).map(|item| item.kind);
             kind == Some(ItemKind::Trait)
-                && methods_of(world, item, texts)
+                && world
+                    .trait_members
+                    .of(item, || methods_of(world, item, texts))
                     .is_none_or(|own| own.iter().any(|own| methods.contains(own)))
         }
         Res::External(full) => {
