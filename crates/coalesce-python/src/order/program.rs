@@ -169,7 +169,10 @@ impl<'g> Program<'g> {
         if let Some(supposed) = &mut state.supposed {
             supposed.executed.push(module);
         }
-        if let Some(facts) = self.graph.facts.get(module) {
+        // Types beside a source file are never executed.
+        let types = |module: &coalesce_model::Module| module.path.extension() == Some("pyi");
+        let types = self.graph.modules.get(module).is_some_and(types);
+        if let Some(facts) = self.graph.facts.get(module).filter(|_| !types) {
             for event in &facts.flow.module {
                 state.position.insert(module, event.at);
                 self.event(module, event, None, state, depth);

@@ -199,6 +199,30 @@ fn what_is_patched_is_what_is_read() {
     );
 }
 
+/// What functions assign to goes with all of them, or not at all.
+#[test]
+fn what_is_assigned_to_goes_as_a_whole() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\n_on = True\n\n\ndef switch(on):\n    global _on\n    _on = on\n\n\ndef is_on():\n    return _on\n\n\ndef stays():\n    return is_on()\n//- user.py\nfrom pkg.old import switch\n",
+        &[
+            item("pkg.old._on", "pkg.new._on"),
+            item("pkg.old.switch", "pkg.new.switch"),
+            item("pkg.old.is_on", "pkg.new.is_on"),
+        ],
+        "//- pkg/old.py\nfrom pkg.new import is_on\n\n\ndef stays():\n    return is_on()\n//- pkg/new.py\n_on = True\n\n\ndef switch(on):\n    global _on\n    _on = on\n\n\ndef is_on():\n    return _on\n//- user.py\nfrom pkg.new import switch\n",
+    );
+}
+
+/// What stands in brackets of a type is evaluated where no annotation is.
+#[test]
+fn types_that_are_values_are_needed_at_once() {
+    check(
+        "//- pkg/__init__.py\n//- pkg/old.py\nfrom __future__ import annotations\n\nfrom typing import Mapping\n\n\nclass Value: ...\n\n\nclass Table(Mapping[str, Value]):\n    def get(self, key: Value) -> Value: ...\n",
+        &[item("pkg.old.Table", "pkg.new.Table")],
+        "//- pkg/old.py\nfrom __future__ import annotations\n\n\n\nclass Value: ...\n//- pkg/new.py\nfrom __future__ import annotations\n\nfrom pkg.old import Value\nfrom typing import Mapping\n\n\nclass Table(Mapping[str, Value]):\n    def get(self, key: Value) -> Value: ...\n",
+    );
+}
+
 /// Imports in blocks: what only the program needs, and a block that would be empty.
 #[test]
 fn imports_in_blocks() {

@@ -1,5 +1,5 @@
-//! What goes along with the items that move: what they need while they are defined, and nobody
-//! outside of their module uses.
+//! What goes along with the items that move: what they need while they are defined, and is private
+//! or used by nobody outside of their module.
 //!
 //! Only tried where leaving it behind would make two modules need each other at once.
 
@@ -50,7 +50,7 @@ fn next(graph: &PythonGraph, changes: &[Change], texts: &dyn Texts) -> Option<(C
     let travelling = mapping.items.list.iter().filter(|moved| moved.travels());
     travelling.into_iter().find_map(|moved| {
         let source = Source::new(&mapping, moved.source, texts)?;
-        let (_, extents) = definition(&source, moved).ok()?;
+        let (_, extents) = definition(&mapping, &source, moved).ok()?;
         let needs = needs::of(&mapping, &source, &extents).ok()?;
         let eager = needs
             .iter()
@@ -85,7 +85,7 @@ fn goes_along(
         .is_some_and(|target| !matches!(graph.member(target, name), Entity::Missing));
     let exported =
         module.exports.iter().any(|export| export == name) && source.analysis.all.is_some();
-    if taken || exported || used_elsewhere() {
+    if taken || exported || (!name.starts_with('_') && used_elsewhere()) {
         return None;
     }
     let change = Change {
@@ -101,9 +101,9 @@ fn goes_along(
         name: name.to_owned(),
         ..moved.clone()
     };
-    definition(source, &moving).ok()?;
+    definition(mapping, source, &moving).ok()?;
     let message = format!(
-        "`{from}` goes along to `{to}`: `{}` needs it while it is defined, and nothing else uses it outside of its module",
+        "`{from}` goes along to `{to}`: `{}` needs it while it is defined, and it is no other module's",
         moved.change.from
     );
     let note = Finding {

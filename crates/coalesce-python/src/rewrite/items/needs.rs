@@ -71,7 +71,8 @@ pub fn of(
     let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
     let mut found: BTreeMap<(String, u32), Need> = BTreeMap::new();
     for (span, name) in &source.outline.globals {
-        if inside(*span) {
+        // What goes along as a whole is refused or let go where it is looked at itself.
+        if inside(*span) && mapping.items.index(source.module, name).is_none() {
             return Err((
                 *span,
                 format!("it assigns to `{name}` of its module (`global`)"),

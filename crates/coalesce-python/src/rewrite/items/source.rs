@@ -137,7 +137,7 @@ pub fn take(
             super::rename::here(mapping, &source, moved, plan);
             continue;
         }
-        match definition(&source, moved) {
+        match definition(mapping, &source, moved) {
             Ok((kind, extents)) => cuts.push(Cut {
                 index,
                 extents,
@@ -192,14 +192,20 @@ fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {
 }
 
 /// The statements that define an item, as whole lines, or why they cannot be told.
-pub fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>), needs::Problem> {
+pub fn definition(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+) -> Result<(Kind, Vec<ByteSpan>), needs::Problem> {
     let item = moved.item.as_str();
     let bindings = source.analysis.bindings(0, item);
     let first = bindings
         .first()
         .map_or(ByteSpan::empty(0), |binding| binding.span);
-    if source.outline.globals.iter().any(|(_, name)| name == item) {
-        return Err((first, "a function assigns to it (`global`)".into()));
+    let mut globals = source.outline.globals.iter();
+    if globals.any(|(_, name)| name == item) && !goes_whole(mapping, source, moved) {
+        let why = "a function assigns to it (`global`), and not all that use it go along";
+        return Err((first, why.into()));
     }
     let outline = &source.outline;
     let own: Vec<usize> = (0..outline.statements.len())
@@ -225,8 +231,12 @@ pub fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>
         .skip(1)
         .all(|statement| statement.kind == Kind::Function { overload: true })
         && matches!(kind, Kind::Function { overload } if !overload || stub);
-    if statements.len() != own.len() || bindings.len() != own.len() || (own.len() > 1 && !overloads)
-    {
+    let in_function = |binding: &&crate::analysis::Binding| {
+        let mut globals = source.outline.globals.iter();
+        !globals.any(|(function, name)| name == item && function.contains(binding.span))
+    };
+    let bound = bindings.iter().filter(in_function).count();
+    if statements.len() != own.len() || bound != own.len() || (own.len() > 1 && !overloads) {
         return Err((first, "it is defined several times or conditionally".into()));
     }
     let changed = outline
@@ -248,6 +258,29 @@ pub fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>
         .collect();
     let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;
     Ok((kind, cut::joined(&source.text, extents)))
+}
+
+/// Whether everything in its module that names an item goes where the item goes: then what
+/// functions assign to it is seen by all of them.
+fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
+    let along = |at: u32| {
+        let statement = source.outline.around(at);
+        let statement = statement.and_then(|at| source.outline.statements.get(at));
+        let name = statement.and_then(|statement| statement.name.as_deref());
+        name.and_then(|name| mapping.items.get(moved.source, name))
+            .is_some_and(|other| other.travels() && other.parent == moved.parent)
+    };
+    let globals = source.outline.globals.iter();
+    let uses = source.analysis.uses.iter();
+    let uses = uses.filter_map(|used| used.chain.first());
+    moved.travels()
+        && moved.item == moved.name
+        && globals
+            .filter(|(_, name)| *name == moved.item)
+            .all(|(span, _)| along(span.start))
+        && uses
+            .filter(|root| root.text == moved.item)
+            .all(|root| along(root.span.start))
 }
 
 /// The text that arrives elsewhere, with the edits that it needs there.
