@@ -279,7 +279,9 @@ impl Overlap {
         let enough = covered >= COVERED
             || (covered >= COVERED_BY_TEXT && named >= COVERED)
             || (covered >= COVERED_BY_MANY && matched.len() >= MANY && !is_module(corpus, few));
-        (several && enough).then_some(Self {
+        // Types of one file are several on purpose: then half of the text has to be the same.
+        let apart = pair.0.0 != pair.1.0 || covered >= COVERED;
+        (several && enough && apart).then_some(Self {
             pair,
             matched,
             covered: covered.min(1.0),

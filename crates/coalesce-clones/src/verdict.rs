@@ -88,19 +88,26 @@ fn is_duplicate(evidence: &Evidence) -> bool {
 /// Whether one is the other with small changes. In one file, another name is there for a reason:
 /// then next to nothing that is distinctive may differ, and of short ones nothing at all.
 fn is_copy(evidence: &Evidence) -> bool {
-    let variant = evidence.same_file && !evidence.same_name;
-    if variant && evidence.sizes.0 < VARIANT_TOKENS {
+    if evidence.same_file && evidence.sizes.0 < VARIANT_TOKENS {
         return false;
     }
+    let variant = evidence.same_file && !evidence.same_name;
     let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
-    let alike = if strict || variant { 0.85 } else { 0.7 };
+    let alike = match (variant, strict) {
+        (true, _) => 0.9,
+        (false, true) => 0.85,
+        (false, false) => 0.7,
+    };
     let similar = if variant { 0.8 } else { 0.7 };
     evidence.similarity() >= similar && evidence.alike() >= alike
 }
 
-/// Whether one stands inside the other as it is.
+/// Whether one stands inside the other as it is. Two of one file and about one size are variants of
+/// each other: an upload and a download.
 fn is_inside(evidence: &Evidence) -> bool {
+    let variants = evidence.same_file && evidence.sizes.1 < 2 * evidence.sizes.0;
     is_long(evidence)
+        && !variants
         && !evidence.is_repetitive()
         && evidence.containment() >= 0.85
         && evidence.run_containment() >= 0.7
@@ -127,6 +134,7 @@ fn is_namesake(evidence: &Evidence) -> bool {
         evidence.containment() >= 0.85 && (evidence.contained() >= needed - 0.05 || forwards);
     let both = evidence.containment() >= 0.65 && evidence.contained() >= needed;
     // Two of one name in one file are two on purpose.
-    let apart = !evidence.same_file || evidence.alike() >= 0.7;
+    let apart =
+        !evidence.same_file || (evidence.alike() >= 0.7 && evidence.sizes.0 >= VARIANT_TOKENS);
     apart && (interface && both || text && (interface || forwards))
 }

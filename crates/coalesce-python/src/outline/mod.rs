@@ -4,6 +4,8 @@
 
 mod lexer;
 mod locals;
+#[cfg(test)]
+mod tests;
 
 use coalesce_model::{
     ByteSpan, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks,

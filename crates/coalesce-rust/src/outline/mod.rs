@@ -4,6 +4,8 @@
 //! and broken files as well. A function without body is no unit.
 
 mod locals;
+#[cfg(test)]
+mod tests;
 
 use coalesce_model::{
     ByteSpan, LineIndex, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks,

@@ -1,0 +1,229 @@
+//! Small trees and the classes that they have: what is a copy, what only looks like one.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use coalesce_clones::{Baseline, Kind, Options, Report, SourceFile, align::Aspect, find};
+use coalesce_model::{Language as _, LanguageKind, MemoryTexts, Texts as _};
+use coalesce_python::Python;
+use coalesce_rust::Rust;
+
+fn report(fixture: &str) -> Report {
+    let texts = MemoryTexts::fixture(fixture);
+    let file = |path: &coalesce_model::TreePath| {
+        let text = texts.text(path).unwrap();
+        let (language, outline) = match path.extension() {
+            Some("py") => (LanguageKind::Python, Python.outline(path, &text)),
+            _ => (LanguageKind::Rust, Rust.outline(path, &text)),
+        };
+        SourceFile::new(path.clone(), language, text, &outline.unwrap())
+    };
+    let mut files: Vec<SourceFile> = texts.paths().iter().map(file).collect();
+    // Names are rare in a real tree; here others have to make them so.
+    for at in 0..60 {
+        let path = coalesce_model::TreePath::new(&format!("filler/f{at}.py")).unwrap();
+        let text: std::sync::Arc<str> = format!(
+            "def filler_{at}(value):\n    step_{at} = first_{at}(value)\n    return last_{at}(step_{at})\n"
+        )
+        .into();
+        let outline = Python.outline(&path, &text).unwrap();
+        files.push(SourceFile::new(path, LanguageKind::Python, text, &outline));
+    }
+    find(files, Options::default())
+}
+
+/// `kind: path item, path item` for each class.
+fn told(report: &Report) -> Vec<String> {
+    let class = |class: &coalesce_clones::Duplicate| {
+        let members = class.members.iter();
+        let members: Vec<String> = members
+            .map(|member| format!("{} {}", member.path, member.item))
+            .collect();
+        format!("{}: {}", class.kind.as_str(), members.join(", "))
+    };
+    report.duplicates.iter().map(class).collect()
+}
+
+const COPY: &str = r"    centroid = points.mean(axis=0)
+    centered = points - centroid
+    covariance = centered.T @ centered / len(points)
+    values, vectors = numpy.linalg.eigh(covariance)
+    return vectors[:, 0], values
+";
+
+#[test]
+fn copies_are_found_and_look_alikes_are_not() {
+    let renamed = COPY
+        .replace("centroid", "middle")
+        .replace("vectors", "axes");
+    let other = COPY.replace("numpy.linalg.eigh", "scipy.linalg.svd");
+    let cases: [(&str, String, &[&str]); 6] = [
+        (
+            "renamed variables",
+            format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef axes(points):\n{renamed}"),
+            &["function: a.py normals, b.py axes"],
+        ),
+        (
+            "a method with another docstring",
+            format!(
+                "//- a.py\ndef normals(points):\n    \"\"\"One.\"\"\"\n{COPY}//- b.py\nclass B:\n    def normals(self, points):\n        \"\"\"Two.\"\"\"\n{}",
+                COPY.replace("    ", "        ")
+            ),
+            &["function: a.py normals, b.py B.normals"],
+        ),
+        (
+            "wrappers of different methods",
+            "//- a.py\ndef compute_width(points):\n    engine = make_engine(fast=True)\n    return engine.compute_width(points)\n\
+             def compute_height(points):\n    engine = make_engine(fast=True)\n    return engine.compute_height(points)\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "constructors that keep their arguments",
+            "//- a.py\nclass A:\n    def __init__(self, first, second, third):\n        self.first = first\n        self.second = second\n        self.third = third\n\
+             //- b.py\nclass B:\n    def __init__(self, first, second, third):\n        self.first = first\n        self.second = second\n        self.third = third\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "declarations and a body",
+            "//- a.rs\ntrait T { fn area(&self, width: u32, height: u32) -> u32; }\n\
+             //- b.rs\nimpl T for A {\n    fn area(&self, width: u32, height: u32) -> u32 {\n        self.scale.apply(width * height).max(LIMIT)\n    }\n}\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "rust with other variables",
+            "//- a.rs\nfn fold(items: &[u64]) -> u64 {\n    let mut total = 0;\n    for item in items {\n        total = total.rotate_left(FOLD_STEP) ^ item.wrapping_mul(FOLD_PRIME);\n    }\n    total\n}\n\
+             //- b.rs\nfn mix(values: &[u64]) -> u64 {\n    let mut hash = 0;\n    for value in values {\n        hash = hash.rotate_left(FOLD_STEP) ^ value.wrapping_mul(FOLD_PRIME);\n    }\n    hash\n}\n"
+                .to_owned(),
+            &["function: a.rs fold, b.rs mix"],
+        ),
+    ];
+    for (name, fixture, expected) in cases {
+        assert_eq!(told(&report(&fixture)), expected, "{name}");
+    }
+    let fixture =
+        format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef planes(points):\n{other}");
+    assert!(told(&report(&fixture)).len() <= 1);
+}
+
+#[test]
+fn what_one_copy_does_alone_is_told() {
+    let guarded = COPY
+        .replace(
+            "    centroid =",
+            "    if len(points) > 1_000_000:\n        raise TooMany(points)\n    centroid =",
+        )
+        .replace("/ len(points)", "/ (len(points) - 1)");
+    let plain = COPY.replace(
+        "    centroid =",
+        "    if len(points) > 10_000_000:\n        raise TooMany(points)\n    centroid =",
+    );
+    let fixture = format!(
+        "//- a.py\ndef normals(points):\n{guarded}//- b.py\ndef normals(points, k=3):\n{plain}"
+    );
+    let report = report(&fixture);
+    let class = report.duplicates.first().unwrap();
+    let told: Vec<(usize, Aspect, u32)> = class
+        .differences
+        .iter()
+        .map(|difference| (difference.member, difference.aspect, difference.line))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (0, Aspect::Constant, 2),
+            (0, Aspect::Statement, 6),
+            (1, Aspect::Constant, 2),
+            (1, Aspect::Statement, 6),
+            (1, Aspect::Default, 1),
+        ]
+    );
+}
+
+#[test]
+fn guarded_imports_of_one_library_are_an_idiom_whatever_their_text() {
+    let report = report(
+        "\
+//- a.py
+try:
+    import cupy as cp
+    HAS_CUPY = True
+except ImportError:
+    HAS_CUPY = False
+//- b.py
+GPU_AVAILABLE = False
+try:
+    import cupy
+    from numpy import array
+    GPU_AVAILABLE = True
+except (ImportError, RuntimeError) as error:
+    log.info(error)
+//- c.py
+try:
+    import yaml
+    HAS_YAML = True
+except ImportError:
+    HAS_YAML = False
+",
+    );
+    let idiom = report.idioms.first().unwrap();
+    assert_eq!(idiom.id, "idiom-guarded-import-cupy");
+    assert_eq!(idiom.members.len(), 2);
+    assert!(
+        report
+            .duplicates
+            .iter()
+            .any(|class| class.kind == Kind::Idiom)
+    );
+}
+
+#[test]
+fn a_comment_with_a_reason_allows_a_copy() {
+    let fixture = format!(
+        "//- a.py\ndef normals(points):\n{COPY}//- b.py\n# coalesce: allow(duplicate, runs without numpy)\ndef normals(points):\n{COPY}"
+    );
+    let report = report(&fixture);
+    assert!(told(&report).is_empty());
+    assert_eq!(report.allowed, 1);
+}
+
+#[test]
+fn a_baseline_knows_old_copies_and_sees_new_members() {
+    let two =
+        format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef normals(points):\n{COPY}");
+    let shifted = two.replace("//- a.py\n", "//- a.py\nimport numpy\n\n\n");
+    let three = format!("{two}//- c.py\ndef normals(points):\n{COPY}");
+    let baseline = Baseline::of(&report(&two).duplicates);
+    let baseline = Baseline::parse(&baseline.to_json().unwrap()).unwrap();
+    for (name, tree, new) in [
+        ("same", &two, false),
+        ("shifted", &shifted, false),
+        ("more", &three, true),
+    ] {
+        assert_eq!(baseline.news(&report(tree).duplicates), [new], "{name}");
+    }
+    let (one, other) = (report(&two), report(&shifted));
+    assert_eq!(
+        one.duplicates[0].id, other.duplicates[0].id,
+        "lines are no part of a name"
+    );
+    assert!(Baseline::parse("{}").is_err());
+}
+
+#[test]
+fn a_whole_copy_is_told_once() {
+    let module = format!(
+        "class A:\n    def normals(self, points):\n{}    def other(self, points):\n        return self.normals(points)[0].astype(numpy.float32).clip(LOW, HIGH)\n",
+        COPY.replace("    ", "        ")
+    );
+    let fixture = format!("//- a.py\n{module}//- b.py\n{module}");
+    assert_eq!(told(&report(&fixture)), ["module: a.py , b.py "]);
+}
+
+#[test]
+fn the_order_of_files_does_not_matter() {
+    let fixture =
+        format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef axes(points):\n{COPY}");
+    let (one, two) = (report(&fixture), report(&fixture));
+    assert_eq!(told(&one), told(&two));
+}
