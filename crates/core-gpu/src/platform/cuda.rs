@@ -67,12 +67,11 @@ impl CudaPlatform {
 
     /// From the management library, which knows a device by the same identity and makes no context.
     fn memory(device: &DeviceInfo) -> Option<MemoryInfo> {
-        let management = core_gpu_driver::nvml::Management::load().ok()?;
-        let reading = management.device(&device.id.uuid).ok()?.read().ok()?;
-        let total_bytes = reading.total_bytes?;
+        let readings = crate::management::readings(&[device.id]);
+        let reading = readings.get(&device.id)?;
         Some(MemoryInfo {
-            free_bytes: total_bytes.saturating_sub(reading.used_bytes?),
-            total_bytes,
+            free_bytes: crate::management::free_bytes(reading)?,
+            total_bytes: reading.total_bytes?,
         })
     }
 
