@@ -1,6 +1,6 @@
 //! The page of `devices`: platforms with reasons, and a table of devices.
 
-use coalesce_model::envelope::{DeviceEntry, Devices, PlatformEntry, SlotsEntry};
+use coalesce_model::envelope::{DeviceEntry, Devices, HealthEntry, PlatformEntry, SlotsEntry};
 
 use crate::page::{BAD, BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
 
@@ -21,8 +21,11 @@ pub fn write(page: &mut Page, devices: &Devices) {
         write_platform(page, platform);
     }
     page.gap();
-    let rows: Vec<[String; 6]> = devices.devices.iter().map(row).collect();
+    let rows: Vec<[String; 8]> = devices.devices.iter().map(row).collect();
     write_table(page, &rows, &devices.recommended);
+    for device in &devices.devices {
+        write_words(page, device);
+    }
     if page.quiet() {
         return;
     }
@@ -60,17 +63,56 @@ fn write_platform(page: &mut Page, platform: &PlatformEntry) {
     page.end();
 }
 
-const HEADINGS: [&str; 6] = ["device", "memory", "free", "others", "slots", "model"];
+/// What is wrong with a device, in words.
+fn write_words(page: &mut Page, device: &DeviceEntry) {
+    let Some(health) = &device.health else { return };
+    let sick = health.sick.iter().map(|word| (BAD, word));
+    let notices = health.notices.iter().map(|word| (WARN, word));
+    for (style, word) in sick.chain(notices) {
+        page.put(style, &device.name)
+            .put(PLAIN, format_args!(": {word}"))
+            .end();
+    }
+}
 
-fn row(device: &DeviceEntry) -> [String; 6] {
+const HEADINGS: [&str; 8] = [
+    "device", "memory", "free", "others", "slots", "use", "health", "model",
+];
+
+fn row(device: &DeviceEntry) -> [String; 8] {
     [
         device.name.clone(),
         amount(device.total_bytes),
         amount(device.free_bytes),
         amount(device.others_bytes),
         device.slots.as_ref().map_or_else(String::new, slots),
+        device.health.as_ref().map_or_else(String::new, figures),
+        device.health.as_ref().map_or_else(String::new, health),
         device.model.clone(),
     ]
+}
+
+fn health(health: &HealthEntry) -> String {
+    if health.sick.is_empty() {
+        "well".to_owned()
+    } else {
+        "sick".to_owned()
+    }
+}
+
+/// What a device does at the moment, as far as it tells.
+fn figures(health: &HealthEntry) -> String {
+    let used = health
+        .utilization_percent
+        .map(|percent| format!("{percent}%"));
+    let degrees = health
+        .temperature_celsius
+        .map(|degrees| format!("{degrees}°C"));
+    let power = health
+        .power_milliwatts
+        .map(|power| format!("{}W", power / 1000));
+    let figures: Vec<_> = [used, degrees, power].into_iter().flatten().collect();
+    figures.join(" ")
 }
 
 fn slots(slots: &SlotsEntry) -> String {
@@ -81,7 +123,7 @@ fn slots(slots: &SlotsEntry) -> String {
     }
 }
 
-fn write_table(page: &mut Page, rows: &[[String; 6]], recommended: &str) {
+fn write_table(page: &mut Page, rows: &[[String; 8]], recommended: &str) {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         let heading = HEADINGS.get(column).map_or(0, |heading| heading.len());
@@ -101,6 +143,7 @@ fn write_table(page: &mut Page, rows: &[[String; 6]], recommended: &str) {
             let style = match (place, cell.as_str()) {
                 (0, _) => style,
                 (_, "unreadable") => WARN,
+                (_, "sick") => BAD,
                 _ => PLAIN,
             };
             // Nothing stands behind the last cell.

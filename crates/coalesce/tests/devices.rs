@@ -33,6 +33,8 @@ fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
 fn platforms_devices_and_slots_are_shown() {
     Case::new("platforms_devices_and_slots_are_shown")
         .variable("GPU_SIM_DEVICES", "1073741824,2147483648")
+        .variable("GPU_SIM_USED", "1048576")
+        .variable("GPU_SIM_TEMPERATURE", "41")
         .run(|| {
             for arguments in [&[][..], &["--isolated"]] {
                 let found = json(arguments);
@@ -47,6 +49,11 @@ fn platforms_devices_and_slots_are_shown() {
                 assert_eq!(at(&found, "/devices/1/name"), "cuda:1");
                 assert_eq!(at(&found, "/devices/1/total_bytes"), 2_147_483_648_u64);
                 assert_eq!(at(&found, "/devices/1/slots/capacity"), &Value::Null);
+                // What the management library tells, by identity: its order is another one.
+                assert_eq!(at(&found, "/devices/1/free_bytes"), 2_146_435_072_u64);
+                assert_eq!(at(&found, "/devices/1/health/temperature_celsius"), 41);
+                assert_eq!(at(&found, "/devices/1/health/sick/0"), &Value::Null);
+                assert_eq!(at(&found, "/devices/2/health"), &Value::Null);
                 assert_eq!(at(&found, "/devices/2/name"), "cpu");
                 assert_eq!(at(&found, "/recommended"), "cuda:1");
             }
@@ -87,6 +94,18 @@ fn a_hang_is_a_reason_in_either_way() {
                 assert_eq!(at(&found, "/recommended"), "cpu");
             });
     }
+}
+
+#[test]
+fn a_management_library_that_hangs_holds_nothing_up() {
+    Case::new("a_management_library_that_hangs_holds_nothing_up")
+        .variable("GPU_SIM_FAULTS", "nvmlInit:1:hang,nvmlInit:2:hang")
+        .run(|| {
+            let found = json(&["--deadline", "0.3"]);
+            assert_eq!(at(&found, "/devices/0/name"), "cuda:0");
+            assert_eq!(at(&found, "/devices/0/free_bytes"), &Value::Null);
+            assert_eq!(at(&found, "/devices/0/health"), &Value::Null);
+        });
 }
 
 #[test]

@@ -113,7 +113,8 @@ pub struct MemoryReport {
 }
 
 /// Memory of one device, in bytes. What cannot be read is `None`: a device that this process has
-/// not opened tells its free memory on some platforms only, since asking would make a context.
+/// not opened tells its free memory where that needs no context, through NVIDIA's management library
+/// or the kernel's files about AMD's devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceMemory {
     /// Its name.
@@ -324,10 +325,7 @@ impl DeviceManager {
         };
         let told: Option<MemoryInfo> = match driver {
             Some(driver) => driver.memory_info().ok(),
-            None => {
-                let platform = self.platforms.platform_of(&info.id);
-                platform.and_then(|platform| platform.memory_info(info))
-            }
+            None => self.platforms.memory_info(info),
         };
         let sum = |bytes: fn(&PoolUse) -> u64| {
             let here = pools.iter().filter(|pool| pool.device == info.id);

@@ -424,6 +424,34 @@ fn a_platform_of_ones_own_is_asked_once() {
 }
 
 #[test]
+fn memory_is_told_without_a_context_in_time() {
+    // What goes wrong, and what is known of the first device: the library has another order.
+    let cases = [
+        (CONTEXTS_HANG, Some(2 << 20)),
+        ("nvmlInit:1:before:999", None),
+        ("nvmlInit:1:hang", None),
+        ("nvmlDeviceGetMemoryInfo:1:before:15", None),
+        ("nvmlDeviceGetMemoryInfo:1:hang", None),
+    ];
+    for (fault, free) in cases {
+        Case::new("memory_is_told_without_a_context_in_time")
+            .variable("GPU_SIM_DEVICES", "3145728,1048576")
+            .variable("GPU_SIM_USED", "1048576")
+            .variable("GPU_SIM_FAULTS", fault)
+            .variable("FREE", &format!("{free:?}"))
+            .run(|| {
+                let manager = DeviceManager::new(&platforms(SHORT), Preference::Auto);
+                let start = Instant::now();
+                let memory = manager.memory_info();
+                let free = format!("{:?}", memory.devices[0].free_bytes);
+                assert_eq!(free, env::var("FREE").unwrap());
+                assert_eq!(memory.devices[0].total_bytes, Some(3 << 20));
+                assert!(start.elapsed() < PATIENCE);
+            });
+    }
+}
+
+#[test]
 fn what_cannot_be_opened_is_the_processor() {
     // A full or lost device: the context cannot be made.
     for code in ["2", "214", "46"] {

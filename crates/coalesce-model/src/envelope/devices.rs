@@ -62,6 +62,23 @@ pub struct DeviceEntry {
     pub others_bytes: Option<u64>,
     /// Its slots; null for the processor.
     pub slots: Option<SlotsEntry>,
+    /// How it is; null where nobody tells.
+    pub health: Option<HealthEntry>,
+}
+
+/// How a device is. What it does not tell is null.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthEntry {
+    /// What is wrong with it; empty for one that is well.
+    pub sick: Vec<String>,
+    /// What is worth a word and does not make it sick.
+    pub notices: Vec<String>,
+    /// Percent of the last moments in which it worked.
+    pub utilization_percent: Option<u32>,
+    /// Degrees Celsius.
+    pub temperature_celsius: Option<u32>,
+    /// Power that it draws.
+    pub power_milliwatts: Option<u32>,
 }
 
 /// Slots of one device.

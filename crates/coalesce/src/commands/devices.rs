@@ -3,23 +3,25 @@
 //! takes its process along, and a thread that hangs in one cannot be ended.
 
 use std::{
+    collections::BTreeMap,
     env,
     io::Read as _,
     process::{Child, Command as Program, ExitStatus, Stdio},
-    sync::Arc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::Context as _;
 use coalesce_model::envelope::{
-    Body, Command, DeviceEntry, Devices, Envelope, HostEntry, PlatformEntry, SlotsEntry,
-    UnavailableEntry,
+    Body, Command, DeviceEntry, Devices, Envelope, HealthEntry, HostEntry, PlatformEntry,
+    SlotsEntry, UnavailableEntry,
 };
 use core_gpu::{
     configuration::Configuration,
     devices::{AvailableDevices, DeviceManager, DeviceMemory, ResolvedDevice},
-    driver::PlatformKind,
+    driver::{DeviceId, PlatformKind},
+    monitor::{DeviceHealth, HealthLimits, Monitor, Quarantine, SystemSource},
     platform::{
         CpuPlatform, CudaPlatform, MetalPlatform, Platform, Platforms, RocmPlatform, Status,
         host_memory,
@@ -70,6 +72,7 @@ fn look(arguments: &cli::Devices) -> anyhow::Result<Devices> {
     let available = manager.available_devices();
     let memory = manager.memory_info().devices;
     let store = FileSlots::new(&configuration.slot_directory);
+    let health = health(deadline);
     let host = host_memory();
     let shown = |kind| {
         arguments
@@ -85,7 +88,7 @@ fn look(arguments: &cli::Devices) -> anyhow::Result<Devices> {
             .map(platform_entry)
             .collect(),
         recommended: available.recommended_device.to_string(),
-        devices: device_entries(&available, &memory, &store, shown),
+        devices: device_entries(&available, &memory, &health, &store, shown),
         host: HostEntry {
             total_bytes: host.total_bytes,
             available_bytes: host.available_bytes,
@@ -126,6 +129,7 @@ fn platform_entry(status: &Status<'_>) -> PlatformEntry {
 fn device_entries(
     available: &AvailableDevices,
     memory: &[DeviceMemory],
+    health: &BTreeMap<DeviceId, DeviceHealth>,
     store: &FileSlots,
     shown: impl Fn(PlatformKind) -> bool,
 ) -> Vec<DeviceEntry> {
@@ -134,7 +138,10 @@ fn device_entries(
         .filter(|device| shown(device.info.id.platform))
         .map(|device| {
             let memory = memory.iter().find(|memory| memory.id == device.info.id);
-            device_entry(device, memory, store)
+            DeviceEntry {
+                health: health.get(&device.info.id).map(health_entry),
+                ..device_entry(device, memory, store)
+            }
         })
         .collect()
 }
@@ -160,6 +167,7 @@ fn device_entry(
         },
         ours_bytes: memory.and_then(|memory| memory.reserved_bytes),
         others_bytes: memory.and_then(DeviceMemory::others_bytes),
+        health: None,
         slots: (!is_cpu).then(|| match store.status(&info.id) {
             Ok(status) => SlotsEntry {
                 capacity: status.capacity,
@@ -171,6 +179,52 @@ fn device_entry(
                 ..SlotsEntry::default()
             },
         }),
+    }
+}
+
+/// How the devices are, where NVIDIA's management library tells it in time.
+fn health(deadline: Duration) -> BTreeMap<DeviceId, DeviceHealth> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    // It may hang, as any library of a driver; then it is left behind when this program ends.
+    let look = move || {
+        let source = SystemSource::open();
+        let looked = source.map(|source| {
+            let limits = HealthLimits::default();
+            Monitor::new(source, Arc::new(Nobody), limits)
+                .look(Duration::ZERO)
+                .clone()
+        });
+        // Nobody hears it when the deadline is over.
+        let _ = sender.send(looked.unwrap_or_default());
+    };
+    let started = thread::Builder::new().spawn(look);
+    let heard = started
+        .ok()
+        .and_then(|_| receiver.recv_timeout(deadline).ok());
+    heard.unwrap_or_default()
+}
+
+/// Takes no device out of use: this program only shows them.
+struct Nobody;
+
+impl Quarantine for Nobody {
+    fn quarantine(&self, _device: &DeviceId, _why: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn readmit(&self, _device: &DeviceId) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn health_entry(health: &DeviceHealth) -> HealthEntry {
+    let vital = health.vital.clone().unwrap_or_default();
+    HealthEntry {
+        sick: health.conditions.iter().map(ToString::to_string).collect(),
+        notices: health.notices.iter().map(ToString::to_string).collect(),
+        utilization_percent: vital.utilization_percent,
+        temperature_celsius: vital.temperature_celsius,
+        power_milliwatts: vital.power_milliwatts,
     }
 }
 

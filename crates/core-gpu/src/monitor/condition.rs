@@ -114,6 +114,19 @@ pub enum Notice {
     },
 }
 
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Throttled { reasons } => {
+                write!(f, "slower than it could: {}", reasons.join(", "))
+            }
+            Self::RowRemapPending => f.write_str("a row of memory is to be replaced by a reset"),
+            Self::Raised { xid } => write!(f, "XID {xid}, of a program's making"),
+            Self::Unknown { why } => write!(f, "it could not be asked: {why}"),
+        }
+    }
+}
+
 /// The bits that say that the hardware holds the device back; others are choices.
 const THROTTLING: &[(u64, &str)] = &[
     (0x08, "the hardware slows it down"),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{DeviceId, Driver, DriverError, PlatformKind};
+use core_gpu_driver::{DeviceId, DeviceInfo, Driver, DriverError, MemoryInfo, PlatformKind};
 
 use crate::platform::{Found, Platform, Tuning, Unavailable, tuning::CUDA_TUNINGS};
 
@@ -65,6 +65,16 @@ impl CudaPlatform {
         })
     }
 
+    /// From the management library, which knows a device by the same identity and makes no context.
+    fn memory(device: &DeviceInfo) -> Option<MemoryInfo> {
+        let readings = crate::management::readings(&[device.id]);
+        let reading = readings.get(&device.id)?;
+        Some(MemoryInfo {
+            free_bytes: crate::management::free_bytes(reading)?,
+            total_bytes: reading.total_bytes?,
+        })
+    }
+
     fn open_device(id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
         let driver: Arc<dyn Driver> = core_gpu_driver::CudaDriver::open(id)?;
         Ok(driver)
@@ -75,6 +85,10 @@ impl CudaPlatform {
 impl CudaPlatform {
     fn look(&self) -> Result<Found, Unavailable> {
         Err(Unavailable::NotBuilt { feature: "cuda" })
+    }
+
+    fn memory(_device: &DeviceInfo) -> Option<MemoryInfo> {
+        None
     }
 
     fn open_device(_id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
@@ -108,6 +122,10 @@ impl Platform for CudaPlatform {
 
     fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
         Self::open_device(id)
+    }
+
+    fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {
+        Self::memory(device)
     }
 
     fn tunings(&self) -> &'static [Tuning] {

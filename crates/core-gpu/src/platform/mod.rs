@@ -83,7 +83,8 @@ pub trait Platform: fmt::Debug + Send + Sync {
     /// As the driver says. Devices of a platform that is only detected cannot be opened.
     fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError>;
 
-    /// The memory of a device that is not open, where the platform tells it without a context.
+    /// The memory of a device that is not open, where the platform tells it without a context. May
+    /// never return, as [`Platform::probe`].
     fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {
         let _ = device;
         None

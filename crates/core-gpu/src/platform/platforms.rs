@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use core_gpu_driver::{DeviceId, DeviceInfo, Driver, DriverError, PlatformKind};
+use core_gpu_driver::{DeviceId, DeviceInfo, Driver, DriverError, MemoryInfo, PlatformKind};
 
 use crate::{
     configuration::Configuration,
@@ -35,6 +35,8 @@ struct Entry {
     platform: Arc<dyn Platform>,
     answer: OnceLock<Result<Found, Unavailable>>,
     warned: AtomicBool,
+    /// It did not tell a device's memory in time: it is not asked again.
+    silent: AtomicBool,
 }
 
 /// A platform and what is known of it.
@@ -127,6 +129,7 @@ impl Platforms {
             platform,
             answer: OnceLock::new(),
             warned: AtomicBool::new(false),
+            silent: AtomicBool::new(false),
         };
         Self {
             entries: platforms.into_iter().map(entry).collect(),
@@ -222,9 +225,19 @@ impl Platforms {
         entry.ok_or_else(missing)?.platform.open(id)
     }
 
-    /// The platform that shows a device.
-    pub(crate) fn platform_of(&self, id: &DeviceId) -> Option<&dyn Platform> {
-        self.entry(id.platform).map(|entry| &*entry.platform)
+    /// The memory of a device that is not open, where its platform tells it, in time.
+    pub(crate) fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {
+        let entry = self.entry(device.id.platform)?;
+        if entry.silent.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (platform, asked) = (Arc::clone(&entry.platform), device.clone());
+        let told = bounded(&entry.platform, self.deadline, move || {
+            platform.memory_info(&asked)
+        });
+        let hung = matches!(told, Err(Unavailable::Hung { .. }));
+        entry.silent.fetch_or(hung, Ordering::Relaxed);
+        told.ok().flatten()
     }
 
     fn entry(&self, kind: PlatformKind) -> Option<&Entry> {
@@ -292,18 +305,27 @@ impl Entry {
     }
 }
 
-/// Asks a platform on a thread of its own, which is over when this returns unless it hangs.
+/// Looks for a platform.
 fn ask(platform: &Arc<dyn Platform>, deadline: Duration) -> Result<Found, Unavailable> {
+    let asked = Arc::clone(platform);
+    bounded(platform, deadline, move || asked.probe())?
+}
+
+/// Asks a platform on a thread of its own, which is over when this returns unless it hangs.
+fn bounded<T: Send + 'static>(
+    platform: &Arc<dyn Platform>,
+    deadline: Duration,
+    ask: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unavailable> {
     if !platform.may_hang() {
-        return platform.probe();
+        return Ok(ask());
     }
     let (sender, receiver) = mpsc::sync_channel(1);
-    let asked = Arc::clone(platform);
     let thread = thread::Builder::new().name(format!("probe-{}", platform.kind()));
     let spawned = thread.spawn(move || {
-        let answer = catch_unwind(AssertUnwindSafe(|| asked.probe()));
+        let answer = catch_unwind(AssertUnwindSafe(ask));
         // Nobody hears it when the deadline is over.
-        let _ = sender.send(answer.unwrap_or(Err(Unavailable::Panicked)));
+        let _ = sender.send(answer.map_err(|_| Unavailable::Panicked));
     });
     let thread = spawned.map_err(|error| Unavailable::Thread(error.to_string()))?;
     let Ok(answer) = receiver.recv_timeout(deadline) else {
