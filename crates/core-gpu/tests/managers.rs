@@ -249,38 +249,43 @@ mod simulated {
     #[test]
     fn a_device_off_the_bus_is_taken_out_of_use() {
         let name = "a_device_off_the_bus_is_taken_out_of_use";
-        case(name, "1048576,1048576").variable("GPU_SIM_EVENTS", "1:8:79").run(|| {
-            let directory = std::env::temp_dir().join(format!("slots-{}", std::process::id()));
-            let configuration = Configuration::builder()
-                .slot_directory(&directory)
-                .build()
-                .unwrap();
-            let status = registry().initialize(&configuration, Platforms::system()).unwrap();
-            let (well, sick) = (status.devices[0].info.id, status.devices[1].info.id);
-            struct Process;
-            impl core_gpu::monitor::Quarantine for Process {
-                fn quarantine(&self, device: &core_gpu::driver::DeviceId, why: &str) -> Result<(), String> {
-                    core_gpu::monitor::Quarantine::quarantine(registry(), device, why)
-                }
-                fn readmit(&self, device: &core_gpu::driver::DeviceId) -> Result<(), String> {
-                    core_gpu::monitor::Quarantine::readmit(registry(), device)
-                }
-            }
-            let source = SystemSource::open().unwrap();
-            source.hears_errors().unwrap();
-            let mut monitor =
-                Monitor::new(source, std::sync::Arc::new(Process), HealthLimits::default());
-            let health = monitor.look(Duration::from_millis(200)).clone();
-            assert!(health[&sick].quarantined, "{health:?}");
-            assert!(health[&sick].conditions.contains(&Condition::Critical { xid: 79 }));
-            assert!(!health[&well].quarantined);
-            let status = registry().status().unwrap();
-            assert!(matches!(&status.devices[1].health, Health::Quarantined { why } if why.contains("fallen off the bus")));
-            let slot = registry().acquire_any().unwrap();
-            assert_eq!(slot.device(), well);
-            drop(slot);
-            std::fs::remove_dir_all(directory).unwrap();
-        });
+        case(name, "1048576,1048576")
+            .variable("GPU_SIM_EVENTS", "1:8:79")
+            .run(|| {
+                let directory = std::env::temp_dir().join(format!("slots-{}", std::process::id()));
+                let configuration = Configuration::builder()
+                    .slot_directory(&directory)
+                    .build()
+                    .unwrap();
+                let status = registry()
+                    .initialize(&configuration, Platforms::system())
+                    .unwrap();
+                let (well, sick) = (status.devices[0].info.id, status.devices[1].info.id);
+                let source = SystemSource::open().unwrap();
+                source.hears_errors().unwrap();
+                let mut monitor = Monitor::new(
+                    source,
+                    std::sync::Arc::new(registry()),
+                    HealthLimits::default(),
+                );
+                let health = monitor.look(Duration::from_millis(200)).clone();
+                assert!(health[&sick].quarantined, "{health:?}");
+                assert!(
+                    health[&sick]
+                        .conditions
+                        .contains(&Condition::Critical { xid: 79 })
+                );
+                assert!(!health[&well].quarantined);
+                let status = registry().status().unwrap();
+                let Health::Quarantined { why } = &status.devices[1].health else {
+                    panic!("it is used")
+                };
+                assert!(why.contains("fallen off the bus"), "{why}");
+                let slot = registry().acquire_any().unwrap();
+                assert_eq!(slot.device(), well);
+                drop(slot);
+                std::fs::remove_dir_all(directory).unwrap();
+            });
     }
 
     #[test]

@@ -127,18 +127,15 @@ impl MultiGpuManager {
     pub fn usage(&self) -> Vec<DeviceUsage> {
         let report = self.devices.memory_info();
         let ids: Vec<_> = report.devices.iter().map(|device| device.id).collect();
-        let managed = managed(&ids);
-        let told = report.devices.into_iter().map(|device| {
-            let managed = managed.get(&device.id).copied().unwrap_or_default();
-            DeviceUsage {
-                name: device.name,
-                id: device.id,
-                total_bytes: device.total_bytes,
-                free_bytes: device.free_bytes.or(managed.free_bytes),
-                allocated_bytes: device.allocated_bytes,
-                reserved_bytes: device.reserved_bytes,
-                utilization_percent: managed.utilization_percent,
-            }
+        let utilization = utilization(&ids);
+        let told = report.devices.into_iter().map(|device| DeviceUsage {
+            name: device.name,
+            id: device.id,
+            total_bytes: device.total_bytes,
+            free_bytes: device.free_bytes,
+            allocated_bytes: device.allocated_bytes,
+            reserved_bytes: device.reserved_bytes,
+            utilization_percent: utilization.get(&device.id).copied(),
         });
         told.collect()
     }
@@ -226,28 +223,16 @@ impl MultiGpuManager {
     }
 }
 
-/// What NVIDIA's management library tells, without a context.
-#[derive(Clone, Copy, Default)]
-struct Managed {
-    free_bytes: Option<u64>,
-    utilization_percent: Option<u32>,
-}
-
+/// How busy devices are, where NVIDIA's management library tells it in time.
 #[cfg(feature = "cuda-any-bindings")]
-fn managed(devices: &[DeviceId]) -> BTreeMap<DeviceId, Managed> {
+fn utilization(devices: &[DeviceId]) -> BTreeMap<DeviceId, u32> {
     let read = crate::management::readings(devices).into_iter();
-    let told = read.map(|(id, reading)| {
-        let managed = Managed {
-            free_bytes: crate::management::free_bytes(&reading),
-            utilization_percent: reading.utilization_percent,
-        };
-        (id, managed)
-    });
-    told.collect()
+    read.filter_map(|(id, reading)| Some((id, reading.utilization_percent?)))
+        .collect()
 }
 
 #[cfg(not(feature = "cuda-any-bindings"))]
-fn managed(_devices: &[DeviceId]) -> BTreeMap<DeviceId, Managed> {
+fn utilization(_devices: &[DeviceId]) -> BTreeMap<DeviceId, u32> {
     BTreeMap::new()
 }
 

@@ -88,6 +88,17 @@ impl Quarantine for GpuRegistry {
     }
 }
 
+/// For what lives as long as the process, such as [`crate::registry::registry`].
+impl<Q: Quarantine + ?Sized> Quarantine for &'static Q {
+    fn quarantine(&self, device: &DeviceId, why: &str) -> Result<(), String> {
+        Q::quarantine(self, device, why)
+    }
+
+    fn readmit(&self, device: &DeviceId) -> Result<(), String> {
+        Q::readmit(self, device)
+    }
+}
+
 /// The machine may have more devices than this process uses: those are nobody's business here.
 fn of_registry(done: Result<(), RegistryError>) -> Result<(), String> {
     match done {

@@ -260,7 +260,9 @@ fn growing_memory(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendat
     for (name, span) in &report.host {
         let Some(memory) = &span.memory else { continue };
         let each = memory.change / i64::try_from(memory.spans.max(1)).unwrap_or(i64::MAX);
-        if memory.spans < limits.many || each <= 0 {
+        // What a span allocates may be freed outside of it: only what is still there counts.
+        let stays = report.memory.balance_bytes >= memory.change / 2;
+        if memory.spans < limits.many || each <= 0 || !stays {
             continue;
         }
         to.push(Recommendation {
@@ -358,6 +360,12 @@ mod tests {
         }
     }
 
+    fn left_behind(name: &str, statistics: SpanStatistics) -> Report {
+        let mut report = span(name, statistics);
+        report.memory.balance_bytes = statistics.memory.map_or(0, |memory| memory.change);
+        report
+    }
+
     fn of_spans(statistics: DeviceSpanStatistics) -> Report {
         device(|device| {
             device.busy = 1_000_000;
@@ -430,7 +438,7 @@ mod tests {
             ),
             (
                 "growing-memory",
-                span(
+                left_behind(
                     "step",
                     SpanStatistics {
                         memory: Some(SpanMemory {
@@ -457,6 +465,14 @@ mod tests {
             assert_eq!(rules, [rule]);
             assert!(found[0].cause.contains(figure), "{}", found[0].cause);
         }
+    }
+
+    #[test]
+    fn what_is_freed_elsewhere_is_not_left_behind() {
+        let (_, mut report, _) = cases().pop().expect("invariant: there are cases");
+        report.memory.balance_bytes = 0;
+        let found = find(&report, &Thresholds::default());
+        assert!(found.iter().all(|found| found.rule != "growing-memory"));
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(super) fn since(mark: Mark) -> super::ring::MemoryOfSpan {
 pub struct MemoryActivity {
     /// Blocks given out.
     pub allocations: u64,
+    /// How many bytes more were given out than came back.
+    pub balance_bytes: i64,
     /// Segments that came from the driver.
     pub segments: u64,
     /// Times that segments went back to the driver.
@@ -79,6 +81,8 @@ pub struct MemoryActivity {
 #[derive(Default)]
 struct Counters {
     allocations: AtomicU64,
+    /// As two's complement.
+    balance_bytes: AtomicU64,
     segments: AtomicU64,
     trims: AtomicU64,
     reclaim_steps: AtomicU64,
@@ -89,6 +93,7 @@ struct Counters {
 
 static COUNTERS: Counters = Counters {
     allocations: AtomicU64::new(0),
+    balance_bytes: AtomicU64::new(0),
     segments: AtomicU64::new(0),
     trims: AtomicU64::new(0),
     reclaim_steps: AtomicU64::new(0),
@@ -137,9 +142,11 @@ fn count(event: &MemoryEvent) {
     match event {
         MemoryEvent::Allocated { bytes, .. } => {
             raise(&COUNTERS.allocations, 1);
+            raise(&COUNTERS.balance_bytes, *bytes);
             change(i64::try_from(*bytes).unwrap_or(i64::MAX));
         }
         MemoryEvent::Freed { bytes, .. } => {
+            COUNTERS.balance_bytes.fetch_sub(*bytes, Ordering::Relaxed);
             change(-i64::try_from(*bytes).unwrap_or(i64::MAX));
         }
         MemoryEvent::Grown { .. } => raise(&COUNTERS.segments, 1),
@@ -165,6 +172,7 @@ pub(super) fn activity() -> MemoryActivity {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     MemoryActivity {
         allocations: read(&COUNTERS.allocations),
+        balance_bytes: read(&COUNTERS.balance_bytes).cast_signed(),
         segments: read(&COUNTERS.segments),
         trims: read(&COUNTERS.trims),
         reclaim_steps: read(&COUNTERS.reclaim_steps),
@@ -177,6 +185,7 @@ pub(super) fn activity() -> MemoryActivity {
 pub(super) fn reset() {
     let counters = [
         &COUNTERS.allocations,
+        &COUNTERS.balance_bytes,
         &COUNTERS.segments,
         &COUNTERS.trims,
         &COUNTERS.reclaim_steps,

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use core_gpu_driver::{DeviceId, DeviceInfo, PlatformKind};
+use core_gpu_driver::{DeviceId, PlatformKind};
 
 use crate::devices::DeviceManager;
 
@@ -135,37 +135,18 @@ pub fn auto_select_strategy(config: StrategyConfig) -> Result<Box<dyn GpuStrateg
 #[must_use]
 pub fn candidates(manager: &DeviceManager) -> Vec<Candidate> {
     let memory = manager.memory_info();
-    let devices: Vec<&DeviceInfo> = manager
+    let free = |id: &DeviceId| {
+        let told = memory.devices.iter().find(|known| known.id == *id);
+        told.and_then(|told| told.free_bytes)
+    };
+    manager
         .platforms()
         .devices()
         .into_iter()
         .filter(|info| info.id.platform != PlatformKind::Host)
-        .collect();
-    let ids: Vec<_> = devices.iter().map(|info| info.id).collect();
-    let managed = managed_free_bytes(&ids);
-    let free = |id: &DeviceId| {
-        let told = memory.devices.iter().find(|known| known.id == *id);
-        let own = told.and_then(|told| told.free_bytes);
-        own.or_else(|| managed.get(id).copied())
-    };
-    devices
-        .into_iter()
         .map(|info| Candidate {
             info: info.clone(),
             free_bytes: free(&info.id),
         })
         .collect()
-}
-
-/// What NVIDIA's management library says, which needs no context.
-#[cfg(feature = "cuda-any-bindings")]
-fn managed_free_bytes(devices: &[DeviceId]) -> BTreeMap<DeviceId, u64> {
-    let read = crate::management::readings(devices).into_iter();
-    read.filter_map(|(id, reading)| Some((id, crate::management::free_bytes(&reading)?)))
-        .collect()
-}
-
-#[cfg(not(feature = "cuda-any-bindings"))]
-fn managed_free_bytes(_devices: &[DeviceId]) -> BTreeMap<DeviceId, u64> {
-    BTreeMap::new()
 }
