@@ -72,10 +72,8 @@ pub(crate) fn rewrite(
 /// Works changes of modules out.
 fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
-    let mut plan = LanguagePlan {
-        refusals: mapping.refusals.clone(),
-        ..LanguagePlan::default()
-    };
+    let mut plan = LanguagePlan::default();
+    plan.refusals.clone_from(&mapping.refusals);
     if !plan.refusals.is_empty() {
         return plan;
     }
@@ -98,24 +96,9 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         plan.not_rewritten.extend(made.not_rewritten);
         plan.refusals.extend(made.refusals);
         needs.extend(made.needs);
-        if !made.edits.is_empty() {
-            edits.entry(path).or_default().extend(made.edits);
-        }
+        add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
-    let members = members::widen(&mapping, texts);
-    needs.extend(members.needs);
-    plan.notes.extend(members.notes);
-    plan.refusals.extend(members.refusals);
-    for (path, made) in members.edits {
-        edits.entry(path).or_default().extend(made);
-    }
-    needs.extend(shims::needs(&mapping));
-    let widened = needs.widenings(&mapping);
-    plan.notes.extend(widened.notes);
-    plan.refusals.extend(widened.refusals);
-    for (path, made) in widened.edits {
-        edits.entry(path).or_default().extend(made);
-    }
+    widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(fits::check(&mapping, texts));
     plan.refusals.extend(collide::check(&mapping, &structure));
@@ -126,9 +109,7 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
     plan.rewrites.extend(dependencies.rewrites);
-    for (path, made) in dependencies.edits {
-        edits.entry(path).or_default().extend(made);
-    }
+    add(&mut edits, dependencies.edits);
     let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
@@ -144,11 +125,8 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         plan.notes.extend(packages.notes);
     }
     for arrival in &mut structure.arrivals {
-        arrival.head = packages
-            .heads
-            .get(&arrival.module)
-            .cloned()
-            .unwrap_or_default();
+        let head = packages.heads.get(&arrival.module);
+        arrival.head = head.cloned().unwrap_or_default();
     }
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     placing.behind = macros.behind;
@@ -160,6 +138,32 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
+}
+
+fn add(edits: &mut BTreeMap<TreePath, Vec<Edit>>, more: BTreeMap<TreePath, Vec<Edit>>) {
+    for (path, made) in more {
+        edits.entry(path).or_default().extend(made);
+    }
+}
+
+/// The visibilities that the new places ask for.
+fn widen(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    needs: &mut Needs,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) {
+    let members = members::widen(mapping, texts);
+    needs.extend(members.needs);
+    plan.notes.extend(members.notes);
+    plan.refusals.extend(members.refusals);
+    add(edits, members.edits);
+    needs.extend(shims::needs(mapping));
+    let widened = needs.widenings(mapping);
+    plan.notes.extend(widened.notes);
+    plan.refusals.extend(widened.refusals);
+    add(edits, widened.edits);
 }
 
 fn moves(structure: &Structure) -> Vec<FileMove> {

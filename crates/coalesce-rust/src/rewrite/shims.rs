@@ -90,17 +90,7 @@ impl Shims {
     ) {
         let old = mapping.file_of(module).unwrap_or_else(TreePath::root);
         if !is_public(mapping, module) {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Note,
-                path: old,
-                span: None,
-                message: format!(
-                    "no shim for `{}`: nobody outside the crate can name it",
-                    change.from
-                ),
-                help: None,
-            });
+            self.notes.push(no_shim(old, change));
             return;
         }
         let Some(path) = shim_path(mapping, module) else {
@@ -197,6 +187,20 @@ fn lost_note(path: &TreePath, change: &Change, lost: &[String]) -> Option<Findin
         ),
         help: Some("nobody in the tree names it; somebody outside may".to_owned()),
     })
+}
+
+fn no_shim(path: TreePath, change: &Change) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Note,
+        path,
+        span: None,
+        message: format!(
+            "no shim for `{}`: nobody outside the crate can name it",
+            change.from
+        ),
+        help: None,
+    }
 }
 
 fn silent_line(silent: &[String]) -> String {

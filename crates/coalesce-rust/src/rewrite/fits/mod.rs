@@ -18,16 +18,27 @@ use self::{
 use super::mapping::{Mapping, refusal};
 use crate::{
     facts::ItemKind,
-    resolve::{FileId, ItemId, Res, UseSite},
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
 };
 
-/// What does not fit, place by place.
+/// What does not fit of replaced modules, place by place.
 pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Finding> {
-    let pairs = pairs(mapping);
+    let goes = |_: FileId, module: ModuleId, _: u32| mapping.is_replaced(module);
+    compare(mapping, &pairs(mapping), &goes, texts)
+}
+
+/// What does not fit of items that give way, each with the one in its place; `goes` says of a byte
+/// in a file of a module whether it goes as well.
+pub(super) fn compare(
+    mapping: &Mapping<'_>,
+    pairs: &BTreeMap<ItemId, ItemId>,
+    goes: &dyn Fn(FileId, ModuleId, u32) -> bool,
+    texts: &dyn Texts,
+) -> Vec<Finding> {
     if pairs.is_empty() {
         return Vec::new();
     }
-    let uses = uses(mapping, &pairs);
+    let uses = uses(mapping, pairs, goes);
     let wanted: BTreeSet<ItemId> = uses
         .iter()
         .flat_map(|(_, uses)| uses)
@@ -121,14 +132,20 @@ struct Use {
 }
 
 /// Where the items that go are named by what stays.
-fn uses(mapping: &Mapping<'_>, pairs: &BTreeMap<ItemId, ItemId>) -> Vec<(FileId, Vec<Use>)> {
+fn uses(
+    mapping: &Mapping<'_>,
+    pairs: &BTreeMap<ItemId, ItemId>,
+    goes: &dyn Fn(FileId, ModuleId, u32) -> bool,
+) -> Vec<(FileId, Vec<Use>)> {
     let world = mapping.world;
     let mut all = Vec::new();
     for (at, source) in world.files.iter().enumerate() {
+        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
         let mut found = BTreeSet::new();
         for load in &source.loads {
             world.visit(*load as usize, &mut |facts, site| {
-                if mapping.is_replaced(world.module_of(site.space)) {
+                let first = site.segments.first().map_or(0, |first| first.span.start);
+                if goes(file, world.module_of(site.space), first) {
                     return;
                 }
                 let import = !matches!(site.site, UseSite::Path(_));
@@ -289,7 +306,10 @@ impl Fit<'_> {
 
 fn fields(name: &str, literal: &Literal, new: &Fields) -> Option<String> {
     let Fields::Named(there) = new else {
-        let numbers = literal.names.iter().all(|name| name.parse::<usize>().is_ok());
+        let numbers = literal
+            .names
+            .iter()
+            .all(|name| name.parse::<usize>().is_ok());
         return (!numbers).then(|| format!("`{name}` has no fields with names"));
     };
     let unknown = literal.names.iter().find(|given| !there.contains(*given));

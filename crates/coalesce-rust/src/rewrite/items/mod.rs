@@ -24,7 +24,7 @@ use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath};
 
 use self::{moving::Set, scan::Scan};
 use super::{
-    cargo,
+    add, cargo,
     declarations::joined,
     mapping::Mapping,
     sight::{Needs, Subject},
@@ -63,22 +63,17 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     texts::rewrite(&set, &structure, &mut scan);
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);
-    let mut add = |more: BTreeMap<TreePath, Vec<Edit>>| {
-        for (path, more) in more {
-            edits.entry(path).or_default().extend(more);
-        }
-    };
     let undocumented = conditions::undocumented(&set, &sight.shown, texts);
-    add(sight.edits);
+    add(&mut edits, sight.edits);
     plan.notes.extend(sight.notes);
     plan.refusals.extend(sight.refusals);
     let needs = needs(&set, &mut scan, sight.needs);
     let widened = needs.widenings(&mapping);
-    add(widened.edits);
+    add(&mut edits, widened.edits);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
     let dependencies = cargo::depend(&mapping, &needs, texts);
-    add(dependencies.edits);
+    add(&mut edits, dependencies.edits);
     plan.notes.extend(dependencies.notes);
     plan.refusals.extend(dependencies.refusals);
     plan.rewrites.extend(dependencies.rewrites);

@@ -7,13 +7,13 @@ use coalesce_model::{ByteSpan, Finding, Texts};
 use syn::visit::Visit;
 
 use super::{
-    super::mapping::refusal,
+    super::{fits::compare, mapping::refusal},
     moving::{Moving, Set},
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
     lexer,
-    resolve::{FileId, ItemId, Res, UseSite},
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
 };
 
 /// What stands in the way of each replacement.
@@ -24,7 +24,23 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
             found.extend(one(set, index, moving, texts));
         }
     }
+    if found.is_empty() {
+        found.extend(fits(set, texts));
+    }
     found
+}
+
+/// Calls, literals and patterns that would not fit what stays.
+fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let moving = set.moving.iter().filter(|moving| moving.gives_way());
+    let pairs: BTreeMap<ItemId, ItemId> = moving
+        .filter_map(|moving| Some((moving.item, primary(set, moving)?)))
+        .collect();
+    let goes = |file: FileId, _: ModuleId, at: u32| {
+        let chunk = set.chunk_at(file, at);
+        chunk.is_some_and(|chunk| set.is_dropped(chunk))
+    };
+    compare(set.mapping, &pairs, &goes, texts)
 }
 
 /// The item that stays.
