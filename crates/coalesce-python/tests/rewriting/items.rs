@@ -243,6 +243,116 @@ fn types_of_results() {
     );
 }
 
+/// What replaces a class, a use of it, and what is said of that.
+type Fit = (&'static str, &'static str, Option<&'static str>);
+
+const FITS: &[Fit] = &[
+    (
+        "class f:\n    def __init__(self, a, *, key=1): ...\n",
+        "f(1, key=2)",
+        None,
+    ),
+    (
+        "class f:\n    def __init__(self, a, *, key): ...\n",
+        "f(1)",
+        Some("needs the argument `key`"),
+    ),
+    (
+        "class f:\n    def __init__(self, a): ...\n",
+        "f(1, 2)",
+        Some("takes 1 positional"),
+    ),
+    (
+        "class f:\n    def __init__(self, *args): ...\n",
+        "f(1, 2)",
+        None,
+    ),
+    ("class f:\n    pass\n", "f(1)", Some("takes 0 positional")),
+    (
+        "class f:\n    @staticmethod\n    def make(a): ...\n",
+        "f.make(1)",
+        None,
+    ),
+    (
+        "class f:\n    @staticmethod\n    def make(a): ...\n",
+        "f.make(1, 2)",
+        Some("`f.make` does not fit `pkg.new.f.make`"),
+    ),
+    (
+        "class f:\n    @classmethod\n    def make(cls, a): ...\n",
+        "f.make(a=1)",
+        None,
+    ),
+    (
+        "class f:\n    @classmethod\n    def make(cls, a): ...\n",
+        "f.make(b=1)",
+        Some("takes no argument `b`"),
+    ),
+    (
+        "class f:\n    @other\n    def make(cls, a): ...\n",
+        "f.make(b=1)",
+        None,
+    ),
+    (
+        "class f:\n    @staticmethod\n    def make(a): ...\n",
+        "f.build(1)",
+        Some("has no such member"),
+    ),
+    (
+        "@dataclass\nclass f:\n    a: int\n    b: int = 1\n",
+        "f(1, b=2)",
+        None,
+    ),
+    (
+        "@dataclass\nclass f:\n    a: int\n    b: int = 1\n",
+        "f(b=2)",
+        Some("needs the argument `a`"),
+    ),
+    (
+        "@dataclass(kw_only=True)\nclass f:\n    a: int\n",
+        "f(1)",
+        Some("takes 0 positional"),
+    ),
+    (
+        "@dataclass\nclass f:\n    a: int = field(init=False)\n",
+        "f()",
+        None,
+    ),
+    (
+        "@overload\ndef f(a: int): ...\n@overload\ndef f(a: str): ...\ndef f(a): ...\n",
+        "f()",
+        Some("needs the argument `a`"),
+    ),
+    (
+        "def f(a, /, b): ...\n",
+        "f(a=1, b=2)",
+        Some("takes no argument `a`"),
+    ),
+    ("def f(a, **more): ...\n", "f(1, any=2)", None),
+    ("def f(a, b): ...\n", "f(*a)", None),
+    ("@changes\ndef f(a): ...\n", "f()", None),
+];
+
+#[test]
+fn calls_of_a_replaced_item_fit_or_are_named() {
+    for (new, call, expected) in FITS {
+        let texts = MemoryTexts::fixture(&format!(
+            "//- pkg/__init__.py\n//- pkg/old.py\nclass f:\n    pass\n//- pkg/new.py\n{new}//- user.py\nfrom pkg.old import f\n{call}\n"
+        ));
+        let refusals = plan(&texts, &[duplicate("pkg.old.f", "pkg.new.f")], false).refusals;
+        match expected {
+            Some(part) => {
+                assert_eq!(refusals.len(), 1, "{new}{call}: {refusals:?}");
+                assert!(
+                    refusals.iter().all(|each| each.message.contains(part)),
+                    "{refusals:?}"
+                );
+            }
+            None => assert!(refusals.is_empty(), "{new}{call}: {refusals:?}"),
+        }
+    }
+}
+
 #[test]
 fn refusals() {
     let tree = |old: &str, new: &str| {

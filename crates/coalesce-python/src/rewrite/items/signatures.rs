@@ -1,7 +1,9 @@
 //! Whether the users of a replaced item can use the one in its place: calls fit its parameters, and
 //! the members that they name are there.
 
-use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts};
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
@@ -19,6 +21,8 @@ struct Shape {
     parameters: Option<Parameters>,
     /// Members of a class, where all are known.
     members: Option<Vec<String>>,
+    /// Methods by name, as they are called on the class.
+    methods: BTreeMap<String, Parameters>,
 }
 
 #[derive(Debug, Default)]
@@ -68,12 +72,33 @@ fn primary(mapping: &Mapping<'_>, moved: &Moved, texts: &dyn Texts) -> Option<Sh
         .filter(|each| is_called(each, &item))
         .collect();
     match definitions.as_slice() {
-        [Stmt::FunctionDef(function)] if plain(&function.decorator_list) => Some(Shape {
-            parameters: Some(parameters(&function.parameters, 0)),
-            members: None,
-        }),
+        // Of overloads the last one is the function.
+        [overloads @ .., Stmt::FunctionDef(function)]
+            if plain(&function.decorator_list)
+                && overloads.iter().all(|each| is_overload(each)) =>
+        {
+            Some(Shape {
+                parameters: Some(parameters(&function.parameters, 0)),
+                ..Shape::default()
+            })
+        }
         [Stmt::ClassDef(class)] => Some(class_shape(class)),
         _ => None,
+    }
+}
+
+fn is_overload(statement: &Stmt) -> bool {
+    matches!(statement, Stmt::FunctionDef(function)
+        if function.decorator_list.iter().any(|each| name_of(&each.expression) == "overload"))
+}
+
+/// The last name of a decorator, called or not.
+fn name_of(expression: &Expr) -> &str {
+    match expression {
+        Expr::Call(call) => name_of(&call.func),
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => "",
     }
 }
 
@@ -87,13 +112,85 @@ fn is_called(statement: &Stmt, name: &str) -> bool {
 
 /// Decorators may change what a function takes; these do not.
 fn plain(decorators: &[ast::Decorator]) -> bool {
-    decorators.iter().all(|decorator| {
-        let called = match &decorator.expression {
-            Expr::Call(call) => &call.func,
-            other => other,
+    let known = ["cache", "lru_cache", "wraps"];
+    let mut decorators = decorators.iter();
+    decorators.all(|decorator| known.contains(&name_of(&decorator.expression)))
+}
+
+/// A method as it is called on its class; none when a decorator may change it.
+fn method(function: &ast::StmtFunctionDef) -> Option<Parameters> {
+    match function.decorator_list.as_slice() {
+        [] => Some(parameters(&function.parameters, 0)),
+        [only] => match name_of(&only.expression) {
+            "staticmethod" => Some(parameters(&function.parameters, 0)),
+            "classmethod" => Some(parameters(&function.parameters, 1)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What calling a data class takes; none when that is not plain to see.
+fn fields(class: &ast::StmtClassDef) -> Option<Parameters> {
+    let [only] = class.decorator_list.as_slice() else {
+        return None;
+    };
+    let mut found = Parameters::default();
+    let mut keywords = false;
+    match &only.expression {
+        Expr::Call(call) => {
+            for keyword in &call.arguments.keywords {
+                match keyword.arg.as_ref()?.as_str() {
+                    "kw_only" => keywords = is_true(&keyword.value)?,
+                    "init" => is_true(&keyword.value)?.then_some(())?,
+                    _ => {}
+                }
+            }
+        }
+        Expr::Name(_) | Expr::Attribute(_) => {}
+        _ => return None,
+    }
+    if name_of(&only.expression) != "dataclass" {
+        return None;
+    }
+    for statement in &class.body {
+        let Stmt::AnnAssign(field) = statement else {
+            continue;
         };
-        matches!(called, Expr::Name(name) if matches!(name.id.as_str(), "cache" | "lru_cache" | "wraps"))
-    })
+        let (Expr::Name(name), false) = (&*field.target, is_special(&field.annotation)?) else {
+            continue;
+        };
+        // `field(…)` says itself whether it is one.
+        if matches!(field.value.as_deref(), Some(Expr::Call(_))) {
+            return None;
+        }
+        let parameter = (name.id.to_string(), field.value.is_some());
+        if keywords {
+            found.keyword_only.push(parameter);
+        } else {
+            found.positional.push(parameter);
+        }
+    }
+    Some(found)
+}
+
+fn is_true(value: &Expr) -> Option<bool> {
+    match value {
+        Expr::BooleanLiteral(literal) => Some(literal.value),
+        _ => None,
+    }
+}
+
+/// Whether a type says that the name is no field; none for types that say more than that.
+fn is_special(annotation: &Expr) -> Option<bool> {
+    let last = match annotation {
+        Expr::Subscript(subscript) => name_of(&subscript.value),
+        other => name_of(other),
+    };
+    match last {
+        "InitVar" | "KW_ONLY" => None,
+        last => Some(last == "ClassVar"),
+    }
 }
 
 fn class_shape(class: &ast::StmtClassDef) -> Shape {
@@ -106,10 +203,17 @@ fn class_shape(class: &ast::StmtClassDef) -> Shape {
     });
     let mut members = Vec::new();
     let mut initializer = None;
+    let mut methods = BTreeMap::new();
     for statement in &class.body {
         match statement {
             Stmt::FunctionDef(function) => {
                 members.push(function.name.to_string());
+                match method(function) {
+                    Some(parameters) => {
+                        drop(methods.insert(function.name.to_string(), parameters));
+                    }
+                    None => drop(methods.remove(function.name.as_str())),
+                }
                 if matches!(function.name.as_str(), "__init__" | "__new__") {
                     initializer = Some(parameters(&function.parameters, 1));
                 }
@@ -134,9 +238,11 @@ fn class_shape(class: &ast::StmtClassDef) -> Shape {
         Some(initializer) => Some(initializer),
         None => known.then(Parameters::default),
     };
+    let parameters = parameters.filter(|_| class.decorator_list.is_empty());
     Shape {
-        parameters: parameters.filter(|_| class.decorator_list.is_empty()),
+        parameters: parameters.or_else(|| fields(class).filter(|_| !bases)),
         members: known.then_some(members),
+        methods,
     }
 }
 
@@ -228,7 +334,7 @@ fn users(
     else {
         return;
     };
-    let mut ends = Vec::new();
+    let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
     for used in &analysis.uses {
         let meanings = names.meanings(used);
         let ours = meanings.iter().position(|meaning| {
@@ -250,13 +356,32 @@ fn users(
                     plan.refusals
                         .push(refusal(&path, Some(member.span), message, None));
                 }
+                let method = shape.methods.get(&member.text);
+                if let Some(method) = method.filter(|_| used.chain.len() == at + 2) {
+                    let name = format!(".{}", member.text);
+                    ends.push((member.span.end, method, name));
+                }
             }
-            None => ends.extend(used.chain.last().map(|last| last.span.end)),
+            None => {
+                if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
+                    ends.push((last.span.end, own, String::new()));
+                }
+            }
         }
     }
-    let Some(parameters) = shape.parameters.as_ref().filter(|_| !ends.is_empty()) else {
-        return;
-    };
+    if !ends.is_empty() {
+        calls(text, &path, ends, moved, plan);
+    }
+}
+
+/// Refuses the calls of a file that do not fit.
+fn calls(
+    text: &str,
+    path: &TreePath,
+    ends: Vec<(u32, &Parameters, String)>,
+    moved: &Moved,
+    plan: &mut LanguagePlan,
+) {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let parsed = parse_unchecked(
         text.get(start..).unwrap_or_default(),
@@ -265,42 +390,41 @@ fn users(
     let mut calls = Calls {
         start: u32::try_from(start).unwrap_or(0),
         ends,
-        parameters,
         found: Vec::new(),
     };
     if let ast::Mod::Module(tree) = parsed.syntax() {
         calls.visit_body(&tree.body);
     }
-    for (span, why) in calls.found {
+    for (span, name, why) in calls.found {
         let message = format!(
-            "this call of `{}` does not fit `{}`: {why}",
+            "this call of `{}{name}` does not fit `{}{name}`: {why}",
             moved.item, moved.change.to
         );
-        plan.refusals
-            .push(refusal(&path, Some(span), message, None));
+        plan.refusals.push(refusal(path, Some(span), message, None));
     }
 }
 
 struct Calls<'a> {
     start: u32,
-    ends: Vec<u32>,
-    parameters: &'a Parameters,
-    found: Vec<(ByteSpan, String)>,
+    /// Where callees end, what they take, and what they are of the item.
+    ends: Vec<(u32, &'a Parameters, String)>,
+    found: Vec<(ByteSpan, String, String)>,
 }
 
 impl Visitor<'_> for Calls<'_> {
     fn visit_expr(&mut self, expression: &Expr) {
         if let Expr::Call(call) = expression {
             let end = call.func.range().end().to_u32() + self.start;
-            if self.ends.contains(&end)
-                && let Some(why) = self.parameters.misfit(&call.arguments)
+            let known = self.ends.iter().find(|(at, ..)| *at == end);
+            if let Some((_, parameters, name)) = known
+                && let Some(why) = parameters.misfit(&call.arguments)
             {
                 let range = call.range();
                 let span = ByteSpan::new(
                     range.start().to_u32() + self.start,
                     range.end().to_u32() + self.start,
                 );
-                self.found.push((span, why));
+                self.found.push((span, name.clone(), why));
             }
         }
         visitor::walk_expr(self, expression);
