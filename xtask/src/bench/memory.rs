@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use super::rmm::Rmm;
+use super::{cubecl::CubeCl, rmm::Rmm};
 use crate::repository::Repository;
 
 /// Cases whose instructions are counted, with how many operations: enough to tell, and few enough
@@ -36,8 +36,16 @@ const OFFSETS: &str = "offset-allocator, mutex";
 /// is there in what is counted.
 const TRACE_OPERATIONS: u64 = 300_000;
 
+/// Others' pools, which have programs of their own.
+pub struct Pools {
+    /// RMM's.
+    pub rmm: Rmm,
+    /// cubecl-runtime's.
+    pub cubecl: CubeCl,
+}
+
 /// `cargo xtask bench memory [CASE…] [--install-peers]`.
-pub fn run(repository: &Repository, words: &[String], rmm: &Rmm) -> anyhow::Result<()> {
+pub fn run(repository: &Repository, words: &[String], pools: &Pools) -> anyhow::Result<()> {
     let is_option = |word: &&String| word.starts_with("--");
     if let Some(other) = words
         .iter()
@@ -47,7 +55,8 @@ pub fn run(repository: &Repository, words: &[String], rmm: &Rmm) -> anyhow::Resu
         bail!("there is no option `{other}`");
     }
     if words.iter().any(|word| is_option(&word)) {
-        rmm.install()?;
+        pools.rmm.install()?;
+        pools.cubecl.install()?;
     }
     let cases: Vec<_> = words
         .iter()
@@ -71,7 +80,8 @@ pub fn run(repository: &Repository, words: &[String], rmm: &Rmm) -> anyhow::Resu
     if !cargo.status().context("failed to start cargo")?.success() {
         bail!("the bench failed");
     }
-    rmm.race(cases)?;
+    pools.rmm.race(cases)?;
+    pools.cubecl.race(cases)?;
     let Some(program) = program(repository)? else {
         bail!("cargo does not say where the bench is");
     };

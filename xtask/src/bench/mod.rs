@@ -2,6 +2,7 @@
 //!
 //! Figures of one run are compared with each other only: what counts is the ratio.
 
+mod cubecl;
 mod measure;
 mod memory;
 mod peers;
@@ -25,7 +26,7 @@ cargo xtask bench [NAME…] [OPTIONS]
 
 Names: migrate, check, audit, refs, index, rust; all of them when none is given. `memory` is apart: the
 memory pool beside others, in one process; cases may be named after it, and --install-peers gets the
-headers of RMM for it.
+headers of RMM and builds cubecl-runtime for it.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
@@ -92,8 +93,13 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     if let Some((first, cases)) = arguments.split_first()
         && first == "memory"
     {
-        let rmm = rmm::Rmm::new(&target(repository)?.join("bench"), &repository.root);
-        return memory::run(repository, cases, &rmm);
+        let directory = target(repository)?.join("bench");
+        let root = repository.root.canonicalize()?;
+        let pools = memory::Pools {
+            rmm: rmm::Rmm::new(&directory, &root),
+            cubecl: cubecl::CubeCl::new(&directory, &root),
+        };
+        return memory::run(repository, cases, &pools);
     }
     let options = options(arguments)?;
     let directory = target(repository)?.join("bench");

@@ -61,13 +61,6 @@ impl Rmm {
 
     /// Runs the cases that are wanted, all of them when none is named, and prints what it says.
     pub fn race(&self, wanted: &[String]) -> anyhow::Result<()> {
-        let cases: Vec<_> = CASES
-            .iter()
-            .filter(|case| wanted.is_empty() || wanted.iter().any(|name| name == *case))
-            .collect();
-        if cases.is_empty() {
-            return Ok(());
-        }
         if !self.packages.join("librmm").is_dir() {
             println!("\nnot run: RMM, which needs its headers (--install-peers)");
             return Ok(());
@@ -79,17 +72,9 @@ impl Rmm {
                 return Ok(());
             }
         };
-        let output = Command::new(program).args(cases).output()?;
-        if !output.status.success() {
-            bail!("RMM's bench: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        println!(
-            "\nRMM 25.10 pool, on events that cost nothing: the same lengths in the same order"
-        );
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            println!("{}", row(line)?);
-        }
-        Ok(())
+        let title =
+            "RMM 25.10 pool, on events that cost nothing: the same lengths in the same order";
+        print(&program, title, &named(CASES, wanted))
     }
 
     fn compile(&self) -> anyhow::Result<PathBuf> {
@@ -115,10 +100,32 @@ impl Rmm {
     }
 }
 
+/// The cases that are wanted, all of them when none is named.
+pub fn named<'c>(cases: &[&'c str], wanted: &[String]) -> Vec<&'c str> {
+    let is_wanted = |case: &&&str| wanted.is_empty() || wanted.iter().any(|name| name == **case);
+    cases.iter().filter(is_wanted).copied().collect()
+}
+
+/// Runs a peer's program and prints its table.
+pub fn print(program: &Path, title: &str, cases: &[&str]) -> anyhow::Result<()> {
+    if cases.is_empty() {
+        return Ok(());
+    }
+    let output = Command::new(program).args(cases).output()?;
+    if !output.status.success() {
+        bail!("{title}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    println!("\n{title}");
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        println!("{}", row(line)?);
+    }
+    Ok(())
+}
+
 /// A line of the program as a row of the table.
 fn row(line: &str) -> anyhow::Result<String> {
     let mut words = line.split('\t');
-    let mut word = || words.next().context("RMM's bench says something else");
+    let mut word = || words.next().context("a peer's bench says something else");
     let (case, nanoseconds, ratio) = (word()?, word()?, word()?);
     let memory = match ratio {
         "0.00" => String::new(),

@@ -46,7 +46,6 @@ fn main() {
     }
     println!();
     for (peer, why) in [
-        ("cubecl-runtime", "needs its crates"),
         ("CuPy", "needs a card"),
         ("PyTorch", "needs a card"),
         ("cudaMallocAsync", "needs a card"),
