@@ -6,13 +6,14 @@
 
 mod bodies;
 mod devices;
+mod duplicates;
 mod locate;
 mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, devices::*, locate::*, upkeep::*};
+pub use self::{bodies::*, devices::*, duplicates::*, locate::*, upkeep::*};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new

@@ -38,13 +38,19 @@ pub mod codes {
     pub const STALE_GUARD: Code = Code("stale-guarded-import");
     /// A module without definitions.
     pub const EMPTY_STUB: Code = Code("empty-stub");
+    /// Copies of each other, where one would do.
+    pub const DUPLICATES: Code = Code("duplicates");
     /// A manifest that cannot be followed.
     pub const MANIFEST: Code = Code("manifest");
     /// A change that would break something.
     pub const UNSAFE_CHANGE: Code = Code("unsafe-change");
+    /// A check of the project that fails on the planned tree and passes on the tree as it is.
+    pub const NEW_FAILURE: Code = Code("new-failure");
+    /// A check that fails once the shims of the plan are away.
+    pub const FAILS_WITHOUT_SHIM: Code = Code("fails-without-shim");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 10] = [
+    pub const ALL: [Code; 13] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -53,8 +59,11 @@ pub mod codes {
         IMPORT_CYCLE,
         STALE_GUARD,
         EMPTY_STUB,
+        DUPLICATES,
         MANIFEST,
         UNSAFE_CHANGE,
+        NEW_FAILURE,
+        FAILS_WITHOUT_SHIM,
     ];
 }
 

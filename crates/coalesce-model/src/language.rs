@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Reference,
-    Rewrite, Root, Texts, TreePath,
+    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
+    Reference, Rewrite, Root, Texts, TreePath,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -15,6 +15,21 @@ use crate::{
 pub struct Settings {
     /// Python import roots, instead of those that would be found.
     pub python_roots: Option<Vec<TreePath>>,
+    /// What counts as a duplicate.
+    pub duplicates: DuplicateSettings,
+}
+
+/// What `coalesce.toml` says about duplicates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DuplicateSettings {
+    /// Lines that a unit must have.
+    pub min_lines: Option<u32>,
+    /// Tokens that the body of a unit must have.
+    pub min_tokens: Option<u32>,
+    /// Globs of files that are looked at; all when there is none.
+    pub include: Vec<String>,
+    /// Globs of files that are not looked at.
+    pub exclude: Vec<String>,
 }
 
 /// One language: facts of a file, and the way from all facts to a graph.
@@ -36,6 +51,10 @@ pub trait Language: Sync {
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// The tokens and units of one file, for comparing; `None` for project files. One pass of a
+    /// lexer, which never fails: what is not finished ends with the text.
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline>;
 
     /// Where and why a text of this language does not parse, by the full parser. Asked of every
     /// edited text before anything is written; `None` for project files.
@@ -66,6 +85,21 @@ pub trait Language: Sync {
 pub struct RewriteOptions {
     /// Full names in prose (comments, docstrings, documents) change too.
     pub prose: bool,
+    /// Which of the ways that [`LanguageGraph::ways`] counts is taken, from 0.
+    pub way: usize,
+}
+
+/// The shim of one item, in a module that goes on being one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemShim {
+    /// The full old name of the item.
+    pub name: String,
+    /// The module that has the shim.
+    pub module: String,
+    /// Its file.
+    pub path: TreePath,
+    /// Id of the manifest that has made it.
+    pub manifest: String,
 }
 
 /// What stands at the name of an item.
@@ -138,6 +172,13 @@ pub trait LanguageGraph: Send + Sync {
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
 
+    /// In how many ways the changes could be worked out: where the first one would break something,
+    /// the next may not.
+    fn ways(&self, changes: &[Change]) -> usize {
+        let _ = changes;
+        1
+    }
+
     /// Works the changes out. They are already checked: each `from` is a module of this graph or an
     /// item that one defines, a move's `to` is not (or leads to that item) and a replacement's `to`
     /// is, none names another one's target. What cannot be moved safely is a refusal of the plan.
@@ -151,6 +192,25 @@ pub trait LanguageGraph: Send + Sync {
     /// What it takes to remove shims: their files go, and what declares them. `shims` are paths of
     /// modules of [`crate::ModuleKind::Shim`]. Who still uses them is the caller's business.
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan;
+
+    /// The shims of single items that stand in modules of their own right. None where the language
+    /// has no such shims.
+    fn item_shims(&self) -> Vec<ItemShim> {
+        Vec::new()
+    }
+
+    /// Who names an item by the name that its shim keeps, outside of the module with the shim.
+    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        let _ = (name, texts);
+        Vec::new()
+    }
+
+    /// What it takes to remove the shims of the items of these names. Who still uses them is the
+    /// caller's business.
+    fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+        let _ = (names, texts);
+        LanguagePlan::default()
+    }
 
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.

@@ -14,6 +14,7 @@ pub mod hash;
 pub mod language;
 pub mod manifest;
 pub mod module;
+pub mod outline;
 pub mod path;
 pub mod pattern;
 pub mod plan;
@@ -25,8 +26,11 @@ pub use change::{Change, ChangeKind, ShimRequest, Subject};
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;
-pub use language::{FoundItem, ItemPlace, Language, LanguageGraph, Settings};
+pub use language::{
+    DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
+};
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
+pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};
 pub use plan::{FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety};
 pub use reference::{Certainty, Evidence, Form, Reference};

@@ -16,5 +16,5 @@ pub use assemble::{Assembled, Operation, assemble};
 pub use check::{Checked, EntryReport, EntryState, check};
 pub use guard_tests::guard_tests;
 pub use overlay::Overlay;
-pub use prove::{Proof, prove};
+pub use prove::{Proof, planned, prove};
 pub use saved::{Proven, SavedPlan, SavedPlanError};

@@ -58,6 +58,20 @@ pub fn prove<L: Language>(
     proof
 }
 
+/// The planned tree, resolved.
+pub fn planned<L: Language>(
+    language: &L,
+    files: &[(TreePath, Arc<L::Facts>)],
+    operations: &[Operation],
+    settings: &Settings,
+    base: &dyn Texts,
+) -> L::Graph {
+    let overlay = Overlay::new(base, operations);
+    let mut proof = Proof::default();
+    let files = facts_after(language, files, &overlay, operations, base, &mut proof);
+    language.resolve(&files, overlay.paths(), settings)
+}
+
 /// The facts of the planned tree: those of unchanged files are shared.
 fn facts_after<L: Language>(
     language: &L,

@@ -87,6 +87,7 @@ impl Analysis {
             called: Called::No,
             evaluated: Evaluated::Always,
             through: 0,
+            class: None,
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -174,6 +175,8 @@ struct Walker<'t> {
     evaluated: Evaluated,
     /// Where the statement ends that binds what is walked.
     through: u32,
+    /// The class around.
+    class: Option<String>,
 }
 
 impl<'t> Walker<'t> {
@@ -282,18 +285,24 @@ impl<'t> Walker<'t> {
         self.called = outer;
     }
 
-    /// Notes what module-level code defines.
+    /// Notes what module-level code defines, and methods of classes there.
     fn define(&mut self, name: &str, span: ByteSpan, kind: DefinitionKind) {
-        if self.scope == 0 && self.executed() {
-            let name = name.to_owned();
-            let hooks = false;
+        let method = self.method();
+        if self.executed() && (self.scope == 0 || method) {
             self.found.definitions.push(Definition {
-                name,
+                name: name.to_owned(),
+                class: self.class.clone().filter(|_| method),
                 span,
                 kind,
-                hooks,
+                hooks: false,
             });
         }
+    }
+
+    /// Whether what stands here is part of a class that module-level code defines.
+    fn method(&self) -> bool {
+        let scope = self.found.scopes.get(self.scope);
+        scope.is_some_and(|scope| scope.class && scope.parent == Some(0))
     }
 
     fn within(&mut self, class: bool, function: bool, walk: impl FnOnce(&mut Self)) {
@@ -400,18 +409,12 @@ impl<'t> Walker<'t> {
             function.name.as_str(),
             "__init_subclass__" | "__prepare__" | "__set_name__" | "__call__" | "__new__"
         );
-        let in_class = self
-            .found
-            .scopes
-            .get(self.scope)
-            .is_some_and(|scope| scope.class);
-        if let Some(class) = self
-            .found
-            .definitions
-            .last_mut()
-            .filter(|_| in_class && hook)
-        {
-            class.hooks = true;
+        if hook && self.method() {
+            let mut definitions = self.found.definitions.iter_mut().rev();
+            let class = definitions.find(|each| Some(&each.name) == self.class.as_ref());
+            if let Some(class) = class {
+                class.hooks = true;
+            }
         }
         if function.name.as_str() == "__getattr__" && self.scope == 0 {
             self.found.dynamic = true;
@@ -463,10 +466,12 @@ impl<'t> Walker<'t> {
             self.visit_arguments(arguments);
             self.called = outer;
         }
+        let outer = self.class.replace(class.name.to_string());
         self.within(true, false, |walker| {
             walker.documentation(&class.body);
             walker.visit_body(&class.body);
         });
+        self.class = outer;
     }
 
     fn try_statement(&mut self, statement: &'t ast::StmtTry) {

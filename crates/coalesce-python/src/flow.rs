@@ -26,11 +26,13 @@ pub struct Flow {
     pub bound: Vec<(u32, u32)>,
 }
 
-/// What calling a definition may do; of a class, calling anything of it.
+/// What calling a definition may do; of a class, what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
     /// Its name.
     pub name: u32,
+    /// The class that it is a method of.
+    pub of: Option<u32>,
     /// It is a class.
     pub class: bool,
     /// It is a class that does something when it gets a subclass or, as a metaclass, a class.
@@ -53,6 +55,8 @@ pub struct Event {
 pub enum What {
     /// The import statement with this number is executed.
     Import(u32),
+    /// An attribute of the instance or the class that a method belongs to.
+    Own(u32),
     /// A name is read, with the attributes that follow it.
     Use {
         /// The import statement and leaf inside of a function that bind the name there; else it
@@ -162,6 +166,14 @@ impl Builder<'_> {
     /// A use of a name of the module, or of one that a function imports.
     fn used(&mut self, used: &Use) -> Option<Event> {
         let root = used.chain.first()?;
+        if matches!(root.text.as_str(), "self" | "cls") {
+            let attribute = used.chain.get(1)?;
+            let what = What::Own(self.number(&attribute.text));
+            return Some(Event {
+                at: root.span.start,
+                what,
+            });
+        }
         let scope = self.analysis.binding_scope(used.scope, &root.text);
         let local = match scope {
             Some(0) => None,
@@ -212,15 +224,21 @@ impl Builder<'_> {
             let inside = all.get(start..end).unwrap_or_default().iter();
             let mut seen = FxHashSet::default();
             let events: Vec<Event> = inside
-                .filter(|(event, told)| !told || belongs(event, definition.kind))
+                .filter(|(event, told)| match definition.kind {
+                    DefinitionKind::Function => !told,
+                    DefinitionKind::Value => true,
+                    DefinitionKind::Class => *told && is_base(event),
+                })
                 .filter(|(event, _)| seen.insert(&event.what))
                 .map(|(event, _)| event.clone())
                 .collect();
-            if !events.is_empty() {
+            let class = definition.kind == DefinitionKind::Class;
+            if !events.is_empty() || class {
                 let name = self.number(&definition.name);
-                let class = definition.kind == DefinitionKind::Class;
+                let of = definition.class.as_ref().map(|class| self.number(class));
                 self.flow.bodies.push(Body {
                     name,
+                    of,
                     class,
                     hooks: definition.hooks,
                     events,
@@ -246,15 +264,13 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a name that a definition reads when it is executed has to do with calling it: the bases
-/// of a class, and all that a value is made of.
-fn belongs(event: &Event, kind: DefinitionKind) -> bool {
-    let base = matches!(
+/// Whether a name stands among the bases of a class.
+fn is_base(event: &Event) -> bool {
+    matches!(
         event.what,
         What::Use {
             called: Calls::Base,
             ..
         }
-    );
-    base || kind == DefinitionKind::Value
+    )
 }

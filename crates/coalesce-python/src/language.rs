@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
-    language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
+    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
+    Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     extract,
     facts::PythonFacts,
     graph::{Entity, PythonGraph},
-    order, references, retire, rewrite,
+    order, outline, references, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -37,6 +37,11 @@ impl Language for Python {
 
     fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {
         extract::facts(path, text)
+    }
+
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        let source = matches!(path.extension(), Some("py" | "pyi"));
+        source.then(|| outline::outline(text))
     }
 
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {
@@ -105,6 +110,10 @@ impl LanguageGraph for PythonGraph {
         references::references(self, name, texts)
     }
 
+    fn ways(&self, changes: &[Change]) -> usize {
+        rewrite::ways(changes)
+    }
+
     fn rewrite(
         &self,
         changes: &[Change],
@@ -116,6 +125,18 @@ impl LanguageGraph for PythonGraph {
 
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
         retire::retire(shims, texts)
+    }
+
+    fn item_shims(&self) -> Vec<ItemShim> {
+        retire_items::all(self)
+    }
+
+    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        retire_items::references(self, name, texts)
+    }
+
+    fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+        retire_items::retire(self, names, texts)
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {

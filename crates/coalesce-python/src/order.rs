@@ -9,6 +9,8 @@
 //!
 //! Calls of what is held in variables are not followed.
 
+mod bound;
+mod calls;
 mod program;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -145,24 +147,33 @@ fn failures(
     };
     let mut tell = |first: usize, found: FxHashSet<Read>| {
         failures.extend(found.into_iter().map(|(reader, target, item, certain)| {
-            let (reader, target) = (module_name(reader), module_name(target));
-            (module_name(first), reader, target, item, certain)
+            // What is read has the name that it has after the changes.
+            let module = graph.modules.get(target);
+            let old = module.map(|module| format!("{}.{item}", module.name));
+            let new = name(&old.unwrap_or_default());
+            let (target, item) = new.rsplit_once('.').unwrap_or_default();
+            let (target, item) = (target.to_owned(), item.to_owned());
+            (
+                module_name(first),
+                module_name(reader),
+                target,
+                item,
+                certain,
+            )
         }));
     };
     for root in 0..graph.modules.len() {
         let top = program.top(root);
         let start = tops.entry(top).or_insert_with(|| {
             let mut state = program.fresh();
-            let mut found = FxHashSet::default();
-            program.execute(top, &mut state, &mut found, 0);
-            tell(top, found);
+            program.execute(top, &mut state, 0);
+            tell(top, std::mem::take(&mut state.failed));
             state
         });
         if start.stage.get(root) == Some(&0) {
-            let mut found = FxHashSet::default();
             let mut state = start.clone();
-            program.execute(root, &mut state, &mut found, 0);
-            tell(root, found);
+            program.execute(root, &mut state, 0);
+            tell(root, state.failed);
         }
     }
     failures

@@ -3,12 +3,16 @@
 use coalesce_model::{
     Guard, LanguageKind, ModuleKind, Root, Severity,
     envelope::{
-        Audit, CycleEntry, Envelope, FindingEntry, GuardedImport, ImportOutcome, ModuleEntry,
+        Audit, CycleEntry, Envelope, FindingEntry, GpuLines, GuardedImport, ImportOutcome,
+        ModuleEntry,
     },
     finding::codes,
 };
 
-use crate::page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural};
+use crate::{
+    duplicates,
+    page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural},
+};
 
 /// Names of importers that are shown beside a stub or redirect.
 const IMPORTERS_SHOWN: usize = 4;
@@ -29,6 +33,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     actions += cycles(page, &audit.cycles, true);
     actions += findings_of(page, &findings, Kind::Orphan);
     actions += hollow_modules(page, &audit.modules);
+    actions += duplicates::write(page, audit);
     actions += findings_of(page, &findings, Kind::Other);
     cycles(page, &audit.cycles, false);
     page.skipped(&audit.files);
@@ -83,7 +88,7 @@ fn sorted_findings<'f>(
     broken: &[&GuardedImport],
 ) -> Vec<&'f FindingEntry> {
     let said = |finding: &FindingEntry| match finding.code {
-        codes::IMPORT_CYCLE | codes::EMPTY_STUB => true,
+        codes::IMPORT_CYCLE | codes::EMPTY_STUB | codes::DUPLICATES => true,
         codes::UNRESOLVED_IMPORT | codes::STALE_GUARD => broken
             .iter()
             .any(|import| import.path.as_str() == finding.path && import.range == finding.range),
@@ -234,14 +239,10 @@ fn hollow_modules(page: &mut Page, modules: &[ModuleEntry]) -> usize {
 
 /// A package's own `__init__` or a crate root may well be empty: it only holds others.
 fn is_hollow(module: &ModuleEntry) -> bool {
-    let holds_others = matches!(
-        module.path.file_name(),
-        "__init__.py" | "__init__.pyi" | "mod.rs" | "lib.rs"
-    );
     match module.kind {
         ModuleKind::Module => false,
         ModuleKind::Shim => true,
-        ModuleKind::Stub | ModuleKind::Redirect => !holds_others,
+        ModuleKind::Stub | ModuleKind::Redirect => !module.holds_others(),
     }
 }
 
@@ -281,6 +282,14 @@ fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
     } else {
         format!("{actions} {} to act on", plural(actions, "thing"))
     };
+    if audit.gpu_lines.total > 0 {
+        let GpuLines { total, duplicate } = audit.gpu_lines;
+        let percent = 100 * duplicate / total;
+        page.line(format_args!(
+            "GPU code: {}, {duplicate} of them copies ({percent} %)",
+            count(total as usize, "line")
+        ));
+    }
     page.line(format_args!(
         "checked {}, skipped {}: {} ({} Python, {} Rust), {} hidden behind a guard, {verdict}",
         count(audit.files.read, "file"),

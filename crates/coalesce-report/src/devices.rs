@@ -63,8 +63,13 @@ fn write_platform(page: &mut Page, platform: &PlatformEntry) {
     page.end();
 }
 
-/// What is wrong with a device, in words.
+/// Who is on a device, and what is wrong with it, in words.
 fn write_words(page: &mut Page, device: &DeviceEntry) {
+    for process in device.processes.iter().flatten() {
+        let bytes = amount(process.used_bytes);
+        let said = format_args!(": process {} holds {bytes}", process.process);
+        page.put(PLAIN, &device.name).put(PLAIN, said).end();
+    }
     let Some(health) = &device.health else { return };
     let sick = health.sick.iter().map(|word| (BAD, word));
     let notices = health.notices.iter().map(|word| (WARN, word));

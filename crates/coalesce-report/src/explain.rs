@@ -142,6 +142,18 @@ const EXPLANATIONS: &[Explanation] = &[
         instead: "Remove it, or replace it by the module that does the work: `[[replace]]` in a manifest.",
     },
     Explanation {
+        code: codes::DUPLICATES,
+        what: "Functions, classes, modules or blocks that are copies of each other: exact, with renamed\n\
+               variables, with small changes, or one inside of the other; and idioms that stand in\n\
+               several places, such as finding out whether there is a GPU.",
+        why: "A mistake is mended in one copy and stays in the others. They drift apart, and which of\n\
+              them is right is forgotten.",
+        example: "def _to_cpu(self, array): …   # in three classes, one of them without the check",
+        instead: "Keep one and import it; `audit` shows what each copy does that the others do not.\n\
+                  Where a copy is wanted, say so above it: `# coalesce: allow(duplicate, reason)`.\n\
+                  `audit --baseline FILE` fails on new copies only.",
+    },
+    Explanation {
         code: codes::MANIFEST,
         what: "A migration manifest that cannot be followed: an unknown key, a name that does not\n\
                exist, entries that contradict each other.",
@@ -158,6 +170,29 @@ const EXPLANATIONS: &[Explanation] = &[
         example: "a move that makes `pkg.a` import `pkg.b` while `pkg.b` is still importing `pkg.a`",
         instead: "Change the manifest or the code at the place that the finding names, then plan again.",
     },
+    Explanation {
+        code: codes::NEW_FAILURE,
+        what: "A target that does not compile, a module that cannot be imported, a test or a command\n\
+               that fails on the planned tree (`verify`, `migrate --verify`) and passes on the tree\n\
+               as it is.",
+        why: "Something names the old place in a way that no reading of the text shows: a name that\n\
+              is put together while the program runs, a macro, a file that is looked up by its path.\n\
+              `because` names the planned change that stands at the place, where one does.",
+        example: "plugin = importlib.import_module(\"lidar.optimization.\" + name)",
+        instead: "Write the new name there by hand and plan again, or keep a shim at the old place\n\
+                  (`shim = true`). Where the failure has another reason, run the check by hand:\n\
+                  what fails before, too, is not listed.",
+    },
+    Explanation {
+        code: codes::FAILS_WITHOUT_SHIM,
+        what: "A check that passes on the planned tree, but not without the shims that the plan\n\
+               leaves: something of the tree itself still needs the old name.",
+        why: "The tree goes on using what it tells others not to use, and breaks on the day that the\n\
+              shim is removed. A warning does not show it: Python hides the one of a deprecated\n\
+              import, and rustc is silent about many kinds of items.",
+        example: "manager = load(\"lidar.optimization.\" + \"gpu\")   # works only through the shim",
+        instead: "Write the new name at the place that the finding shows, then verify again.",
+    },
 ];
 
 #[cfg(test)]
@@ -171,5 +206,8 @@ mod tests {
             .map(|explanation| explanation.code)
             .collect();
         assert_eq!(explained, codes::ALL);
+        let made = include_str!("../../coalesce-model/src/finding.rs");
+        let constants = made.matches(": Code = Code(").count();
+        assert_eq!(constants, codes::ALL.len(), "a code is missing in the list");
     }
 }

@@ -8,6 +8,7 @@ mod audit;
 mod check;
 mod devices;
 pub mod diff;
+mod duplicates;
 mod error;
 pub mod explain;
 mod migration;

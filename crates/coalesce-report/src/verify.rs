@@ -78,10 +78,7 @@ fn write_failure(page: &mut Page, failure: &VerifyFailure) {
         .put(PLAIN, ": ");
     }
     page.put(BOLD, &failure.subject);
-    if failure.state == TreeState::ShimsHidden {
-        page.put(DIM, " [without the shims]");
-    }
-    page.end();
+    page.put(DIM, format_args!(" [{}]", failure.code)).end();
     let mut lines = failure
         .message
         .lines()

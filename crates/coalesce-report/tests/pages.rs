@@ -4,12 +4,14 @@ use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
     TreePath,
     envelope::{
-        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep, Envelope,
-        ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GuardedImport,
-        ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry, ModuleEntry,
-        NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover, RecoverOutcome,
-        ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, Rollback, ShimEntry, SkippedFile,
-        State, Status, TreeState, Verdict, Verify, VerifyFailure,
+        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
+        DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
+        Envelope, ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GpuLines,
+        GuardedImport, ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry,
+        ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover,
+        RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, RoleCount,
+        RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry, StubKind,
+        TreeState, Verdict, Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -115,6 +117,20 @@ fn audit() -> Envelope {
             guarded(ImportOutcome::Unresolved, "lidar.gpu_old.AVAILABLE"),
             guarded(ImportOutcome::External, "cupy"),
         ],
+        duplicates: vec![duplicate()],
+        stubs: vec![StubEntry {
+            module: "lidar.forward".into(),
+            path: path("lidar/forward.py"),
+            language: LanguageKind::Python,
+            kind: StubKind::Forwarder,
+            importers: Vec::new(),
+        }],
+        roles: vec![role()],
+        gpu_lines: GpuLines {
+            total: 120,
+            duplicate: 30,
+        },
+        ..Audit::default()
     };
     let mut envelope = Envelope::new("sample", Command::Audit, Body::Audit(body));
     envelope.findings = vec![
@@ -130,6 +146,44 @@ fn audit() -> Envelope {
         reason: "declared by [tool.setuptools] in pyproject.toml".into(),
     }];
     envelope
+}
+
+fn role() -> RoleEntry {
+    RoleEntry {
+        path: path("lidar/core/gpu.py"),
+        module: "lidar.core.gpu".into(),
+        language: LanguageKind::Python,
+        packages: vec!["cupy".into()],
+        roles: vec![RoleCount {
+            role: "detect".into(),
+            count: 2,
+            line: 7,
+        }],
+    }
+}
+
+fn duplicate() -> DuplicateEntry {
+    let member = |file: &str, first| DuplicateMember {
+        path: path(file),
+        item: "to_cpu".into(),
+        lines: [first, first + 8],
+    };
+    DuplicateEntry {
+        id: "function-0123456789".into(),
+        kind: DuplicateKind::Function,
+        language: LanguageKind::Python,
+        members: vec![member("lidar/a.py", 3), member("lidar/b.py", 40)],
+        similarity: Share::new(0.875),
+        removable_lines: 9,
+        differences: vec![DifferenceEntry {
+            member: 1,
+            aspect: DifferenceAspect::Constant,
+            line: 42,
+            text: "if count > 1_000_000:".into(),
+        }],
+        title: None,
+        new: None,
+    }
 }
 
 fn plan() -> Plan {
@@ -241,6 +295,10 @@ fn verify() -> Verify {
         remembered: state == TreeState::Before,
     };
     let failure = |state, line, cause| VerifyFailure {
+        code: match state {
+            TreeState::ShimsHidden => codes::FAILS_WITHOUT_SHIM,
+            _ => codes::NEW_FAILURE,
+        },
         state,
         subject: "lib `lidar`".into(),
         message: "error[E0433]: cannot find `gpu`\n  --> src/lib.rs:3:5\n\n\u{1b}[2J".into(),

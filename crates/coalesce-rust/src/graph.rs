@@ -7,17 +7,17 @@ mod modules;
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
-    language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
+    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
+    Texts, TreePath, language::RewriteOptions,
 };
 
 use crate::{
     discover,
     facts::{self, Facts},
-    references,
+    outline, references,
     resolve::{self, Res, World},
-    retire, rewrite,
+    retire, retire_items, rewrite,
 };
 
 /// The language.
@@ -43,6 +43,10 @@ impl Language for Rust {
             return Facts::Manifest(Box::new(discover::manifest_facts(text)));
         }
         Facts::Source(Box::new(facts::source_facts(text)))
+    }
+
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        (path.extension() == Some("rs")).then(|| outline::outline(text))
     }
 
     fn syntax_problem(&self, path: &TreePath, text: &str) -> Option<(ByteSpan, String)> {
@@ -199,6 +203,18 @@ impl LanguageGraph for RustGraph {
 
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
         retire::retire(&self.world, shims, texts)
+    }
+
+    fn item_shims(&self) -> Vec<ItemShim> {
+        retire_items::all(&self.world)
+    }
+
+    fn item_shim_references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {
+        retire_items::references(&self.world, name)
+    }
+
+    fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+        retire_items::retire(&self.world, names, texts)
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {

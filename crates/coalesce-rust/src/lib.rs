@@ -3,15 +3,19 @@
 //! Pure functions over text: nothing here reads a disk, starts a program, or runs anything of the
 //! tree; `Cargo.toml` files are parsed, never given to cargo.
 
+mod deprecations;
 pub mod discover;
 pub mod facts;
 mod graph;
 mod lexer;
+mod outline;
 mod references;
 pub mod resolve;
 mod retire;
+mod retire_items;
 mod rewrite;
 mod shim;
 
+pub use deprecations::{Dependency, OldName, old_names, package};
 pub use facts::Facts;
 pub use graph::{Rust, RustGraph};

@@ -155,7 +155,7 @@ fn is_external(
         .is_some_and(|name| world.external_name(facts, site, at).as_ref() == Some(name))
 }
 
-fn push(
+pub(crate) fn push(
     world: &World,
     facts: &SourceFacts,
     site: &Site<'_>,

@@ -1,7 +1,7 @@
 //! What it takes to remove a shim: its file, and the lines that declare it.
 //!
-//! Whether anybody still uses the shim is not asked here. What is declared by a macro, or is the
-//! root of a crate, is refused.
+//! Whether anybody still uses the shim is not asked here. What is declared by a macro is refused; a
+//! shim that is the root of a library goes with its package.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,18 @@ use coalesce_model::{
 use crate::{
     facts::{ModuleDeclaration, Origin},
     resolve::{Body, World},
+    rewrite,
 };
 
 /// Removes the shim files `shims` and their declarations.
 pub(crate) fn retire(world: &World, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
     let mut seen: BTreeSet<(&TreePath, ByteSpan)> = BTreeSet::new();
-    for path in shims {
+    let (roots, modules): (Vec<TreePath>, Vec<TreePath>) = shims
+        .iter()
+        .cloned()
+        .partition(|path| rewrite::package_of(world, path).is_some());
+    for path in &modules {
         match declarations(world, path) {
             Ok(declarations) => {
                 plan.deletes.push(path.clone());
@@ -33,6 +38,9 @@ pub(crate) fn retire(world: &World, shims: &[TreePath], texts: &dyn Texts) -> La
             }
             Err(why) => plan.refusals.push(refusal(path, why)),
         }
+    }
+    for (path, why) in rewrite::retire_packages(world, &roots, texts, &mut plan) {
+        plan.refusals.push(refusal(&path, &why));
     }
     plan
 }
@@ -66,7 +74,7 @@ fn declaration<'w>(world: &'w World, body: &Body) -> Option<(&'w TreePath, &'w M
 
 /// The lines of a declaration that has them for itself, with one of two blank lines that would
 /// meet; the declaration alone where something else stands beside it.
-fn lines(text: &str, span: ByteSpan) -> ByteSpan {
+pub(crate) fn lines(text: &str, span: ByteSpan) -> ByteSpan {
     let (start, end) = (span.start as usize, span.end as usize);
     let above = text.get(..start).unwrap_or_default();
     let below = text.get(end..).unwrap_or_default();

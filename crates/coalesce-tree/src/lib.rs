@@ -5,6 +5,7 @@
 
 mod cache;
 mod error;
+mod filter;
 mod read;
 mod settings;
 mod tree;
@@ -15,6 +16,7 @@ use coalesce_model::TreePath;
 pub use crate::{
     cache::{FactsCache, directory as cache_directory},
     error::{Error, ErrorKind},
+    filter::PathFilter,
     read::MAXIMUM_FILE_BYTES,
     tree::SourceTree,
 };

@@ -2,12 +2,12 @@
 
 use std::{fs, io::ErrorKind as IoErrorKind, path::Path};
 
-use coalesce_model::{LineIndex, Settings, TreePath};
+use coalesce_model::{DuplicateSettings, LineIndex, Settings, TreePath};
 use ignore::overrides::{Override, OverrideBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, filter::PathFilter};
 
 const FILE: &str = "coalesce.toml";
 
@@ -18,12 +18,25 @@ struct Document {
     exclude: Vec<Spanned<String>>,
     #[serde(default)]
     python: Python,
+    #[serde(default)]
+    duplicates: Duplicates,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Python {
     roots: Option<Vec<Spanned<String>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Duplicates {
+    min_lines: Option<u32>,
+    min_tokens: Option<u32>,
+    #[serde(default)]
+    include: Vec<Spanned<String>>,
+    #[serde(default)]
+    exclude: Vec<Spanned<String>>,
 }
 
 /// Settings of the walk and of the languages.
@@ -56,6 +69,7 @@ fn parse(root: &Path, text: &str) -> Result<TreeSettings, Error> {
         exclude: excluded(root, text, &document.exclude)?,
         for_languages: Settings {
             python_roots: roots.transpose()?,
+            duplicates: duplicates(text, &document.duplicates)?,
         },
     })
 }
@@ -75,6 +89,22 @@ fn python_roots(text: &str, roots: &[Spanned<String>]) -> Result<Vec<TreePath>, 
             .map_err(|error| malformed(text, root.span().start, &error.to_string()))
     };
     roots.iter().map(root).collect()
+}
+
+fn duplicates(text: &str, said: &Duplicates) -> Result<DuplicateSettings, Error> {
+    let globs = |globs: &[Spanned<String>]| -> Result<Vec<String>, Error> {
+        for glob in globs {
+            PathFilter::new(std::slice::from_ref(glob.get_ref()), &[])
+                .map_err(|message| malformed(text, glob.span().start, &message))?;
+        }
+        Ok(globs.iter().map(|glob| glob.get_ref().clone()).collect())
+    };
+    Ok(DuplicateSettings {
+        min_lines: said.min_lines,
+        min_tokens: said.min_tokens,
+        include: globs(&said.include)?,
+        exclude: globs(&said.exclude)?,
+    })
 }
 
 fn excluded(root: &Path, text: &str, globs: &[Spanned<String>]) -> Result<Override, Error> {

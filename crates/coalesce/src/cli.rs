@@ -149,6 +149,27 @@ pub struct Audit {
     /// End with code 1 when there is a finding of one of these kinds
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
     pub fail_on: Vec<Code>,
+    /// Do not look for duplicates
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub no_duplicates: bool,
+    /// Duplicates that are known: only a new class, or a new member of an old one, is a finding
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Write the duplicates that there are now as a baseline
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+    /// Lines that a function, class or block must have to be a duplicate
+    #[arg(long, value_name = "LINES")]
+    pub min_lines: Option<u32>,
+    /// Tokens that its body must have
+    #[arg(long, value_name = "TOKENS")]
+    pub min_tokens: Option<u32>,
+    /// Look for duplicates in these files only; a glob as in .gitignore
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+    /// Do not look for duplicates in these files; a glob as in .gitignore
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
 }
 
 /// Arguments of `refs`.

@@ -35,6 +35,7 @@ fn platforms_devices_and_slots_are_shown() {
         .variable("GPU_SIM_DEVICES", "1073741824,2147483648")
         .variable("GPU_SIM_USED", "1048576")
         .variable("GPU_SIM_TEMPERATURE", "41")
+        .variable("GPU_SIM_PROCESSES", "42:4096")
         .run(|| {
             for arguments in [&[][..], &["--isolated"]] {
                 let found = json(arguments);
@@ -53,6 +54,8 @@ fn platforms_devices_and_slots_are_shown() {
                 assert_eq!(at(&found, "/devices/1/free_bytes"), 2_146_435_072_u64);
                 assert_eq!(at(&found, "/devices/1/health/temperature_celsius"), 41);
                 assert_eq!(at(&found, "/devices/1/health/sick/0"), &Value::Null);
+                assert_eq!(at(&found, "/devices/0/processes/0/process"), 42);
+                assert_eq!(at(&found, "/devices/0/processes/0/used_bytes"), 4096);
                 assert_eq!(at(&found, "/devices/2/health"), &Value::Null);
                 assert_eq!(at(&found, "/devices/2/name"), "cpu");
                 assert_eq!(at(&found, "/recommended"), "cuda:1");

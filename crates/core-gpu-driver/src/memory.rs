@@ -88,6 +88,7 @@ impl Segment {
 
     /// Where it begins.
     #[must_use]
+    #[inline]
     pub fn address(&self) -> DeviceAddress {
         self.address
     }
@@ -115,6 +116,7 @@ impl Segment {
 
     /// Part of it; nothing when it does not reach that far.
     #[must_use]
+    #[inline]
     pub fn span(&self, offset: u64, bytes: u64) -> Option<DeviceSpan> {
         self.whole().part(offset, bytes)
     }
@@ -163,12 +165,14 @@ impl DeviceSpan {
 
     /// Where it begins.
     #[must_use]
+    #[inline]
     pub const fn address(self) -> DeviceAddress {
         self.address
     }
 
     /// Its size in bytes.
     #[must_use]
+    #[inline]
     pub const fn bytes(self) -> u64 {
         self.bytes
     }
@@ -185,6 +189,7 @@ impl DeviceSpan {
 
     /// The same bytes, for [`Driver::annotate`].
     #[must_use]
+    #[inline]
     pub const fn region(self) -> Region {
         Region {
             address: self.address,

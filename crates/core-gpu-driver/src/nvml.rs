@@ -17,6 +17,7 @@ const LIBRARIES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so", "nvml.dll"]
 const TEXT: usize = 96;
 /// The library's documented numbers.
 const NOT_SUPPORTED: c_int = 3;
+const TOO_SMALL: c_int = 7;
 const TIMEOUT: c_int = 10;
 const LOST: c_int = 15;
 const SENSOR_OF_THE_CHIP: c_uint = 0;
@@ -42,6 +43,16 @@ struct Memory {
 struct Utilization {
     chip: c_uint,
     memory: c_uint,
+}
+
+/// `nvmlProcessInfo_t`, in the shape that it has since version 2.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct ProcessInfo {
+    process: c_uint,
+    used: c_ulonglong,
+    slice: c_uint,
+    part: c_uint,
 }
 
 /// `nvmlEventData_t`.
@@ -77,6 +88,8 @@ dynamic::table! {
         "nvmlDeviceGetTotalEccErrors": fn(*mut c_void, c_uint, c_uint, *mut c_ulonglong);
     remapped_rows = "nvmlDeviceGetRemappedRows":
         fn(*mut c_void, *mut c_uint, *mut c_uint, *mut c_uint, *mut c_uint);
+    processes = "nvmlDeviceGetComputeRunningProcesses_v3":
+        fn(*mut c_void, *mut c_uint, *mut ProcessInfo);
     event_set = "nvmlEventSetCreate": fn(*mut *mut c_void);
     free_event_set = "nvmlEventSetFree": fn(*mut c_void);
     register_events = "nvmlDeviceRegisterEvents": fn(*mut c_void, c_ulonglong, *mut c_void);
@@ -163,6 +176,15 @@ pub struct Reading {
     pub uncorrected_errors: Option<u64>,
     /// Rows of memory that others stand in for.
     pub remapped_rows: Option<RemappedRows>,
+}
+
+/// A process that uses a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceProcess {
+    /// Its number, as the system's first name space of processes has it.
+    pub process: u32,
+    /// Bytes of the device's memory that it holds; `None` where the driver does not tell.
+    pub used_bytes: Option<u64>,
 }
 
 /// Rows of memory that others stand in for.
@@ -395,6 +417,42 @@ impl ManagedDevice {
             uncorrected_errors: errors(UNCORRECTED)?,
             remapped_rows: self.remapped_rows()?,
         })
+    }
+
+    /// The processes that compute on it, whoever's they are. `None` where the library does not tell.
+    ///
+    /// # Errors
+    /// As the library's call fails.
+    pub fn processes(&self) -> Result<Option<Vec<DeviceProcess>>, ManagementError> {
+        const SYMBOL: &str = "nvmlDeviceGetComputeRunningProcesses";
+        /// Bytes that are not known.
+        const NOT_AVAILABLE: c_ulonglong = c_ulonglong::MAX;
+        let Some(function) = self.table.processes else {
+            return Ok(None);
+        };
+        let mut room = vec![ProcessInfo::default(); 64];
+        loop {
+            let mut count = room.len() as c_uint;
+            // SAFETY: there is room for as many as it is told.
+            let code = unsafe { function(self.handle.0, &raw mut count, room.as_mut_ptr()) };
+            match code {
+                // More have started since; a limit, so that this ends.
+                TOO_SMALL if room.len() < 1 << 16 => {
+                    room.resize(room.len() * 2, ProcessInfo::default());
+                }
+                NOT_SUPPORTED => return Ok(None),
+                code => {
+                    check(SYMBOL, code)?;
+                    room.truncate(count as usize);
+                    break;
+                }
+            }
+        }
+        let process = |info: ProcessInfo| DeviceProcess {
+            process: info.process,
+            used_bytes: Some(info.used).filter(|used| *used != NOT_AVAILABLE),
+        };
+        Ok(Some(room.into_iter().map(process).collect()))
     }
 
     fn remapped_rows(&self) -> Result<Option<RemappedRows>, ManagementError> {

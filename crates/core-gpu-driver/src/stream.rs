@@ -284,6 +284,7 @@ impl Stream {
 
     /// Its number, which no other stream of this process ever has.
     #[must_use]
+    #[inline]
     pub fn id(&self) -> StreamId {
         self.0.core.id
     }
@@ -296,6 +297,7 @@ impl Stream {
 
     /// The device that it belongs to.
     #[must_use]
+    #[inline]
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.0.core.driver
     }
@@ -331,6 +333,7 @@ impl Stream {
     ///
     /// # Errors
     /// As the driver's call fails.
+    #[inline]
     pub fn is_capturing(&self) -> Result<bool, DriverError> {
         // SAFETY: `self` keeps the handle alive.
         unsafe { self.driver().is_capturing(self.raw()) }
@@ -448,6 +451,7 @@ impl Event {
 
     /// The device that it belongs to.
     #[must_use]
+    #[inline]
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.0.driver
     }

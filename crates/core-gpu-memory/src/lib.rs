@@ -83,4 +83,6 @@ pub use perfetto::PerfettoCounters;
 pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
 pub use resource::{Block, DirectResource, Resource};
 pub use source::Source;
-pub use staging::{Staging, StagingError, StagingSettings, TransferCounter, Transfers};
+pub use staging::{
+    PendingDownload, Staging, StagingError, StagingSettings, TransferCounter, Transfers,
+};

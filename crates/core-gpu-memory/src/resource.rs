@@ -99,10 +99,7 @@ impl Block {
         match self.0.take() {
             Some(Kind::Pooled(lease)) => {
                 lease.end();
-                let Some(lease) = crate::pool::thread::put(lease) else {
-                    return Ok(());
-                };
-                crate::pool::inner::PoolInner::release(lease).map_or(Ok(()), Err)
+                crate::pool::inner::PoolInner::take_back(lease).map_or(Ok(()), Err)
             }
             Some(Kind::Direct(direct)) => direct.free(),
             None => Ok(()),

@@ -39,6 +39,11 @@ impl SizeClass {
         Some(SizeClass(((log - 2) * 8 + eighth) as u8))
     }
 
+    /// The class at a position, which has to be below [`CLASS_COUNT`].
+    pub(crate) const fn at(index: usize) -> SizeClass {
+        SizeClass(index as u8)
+    }
+
     /// Position of the class, smaller blocks first, below [`CLASS_COUNT`].
     #[inline]
     #[must_use]
@@ -49,9 +54,9 @@ impl SizeClass {
     /// Length of the class's blocks in bytes.
     #[inline]
     #[must_use]
-    pub fn bytes(self) -> u64 {
-        let index = u64::from(self.0);
-        let steps = if index < u64::from(LINEAR_STEPS) {
+    pub const fn bytes(self) -> u64 {
+        let index = self.0 as u64;
+        let steps = if index < LINEAR_STEPS as u64 {
             index + 1
         } else {
             (9 + index % 8) << (index / 8 - 1)

@@ -131,6 +131,15 @@ pub struct DeviceMemory {
     pub reserved_bytes: Option<u64>,
 }
 
+/// A process that computes on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessUse {
+    /// Its number. In a container it may be one that the container does not know.
+    pub process: u32,
+    /// Bytes of the device's memory that it holds; `None` where the driver does not tell.
+    pub used_bytes: Option<u64>,
+}
+
 impl DeviceMemory {
     /// What others hold: other processes, and libraries and contexts of this one.
     #[must_use]
@@ -274,6 +283,18 @@ impl DeviceManager {
         }
     }
 
+    /// The processes that compute on CUDA devices, whoever's they are, as NVIDIA's management library
+    /// tells them in time. Devices of which nothing is told are not in it.
+    #[must_use]
+    pub fn processes(&self) -> BTreeMap<DeviceId, Vec<ProcessUse>> {
+        let devices = self.platforms.devices();
+        let cuda = devices
+            .iter()
+            .map(|info| info.id)
+            .filter(|id| id.platform == PlatformKind::Cuda);
+        processes(&cuda.collect::<Vec<_>>())
+    }
+
     /// After every `interval`th item that was processed, lets the pools of the host's memory give
     /// back what is not in use: on the processor a program's other parts want it. Returns the bytes
     /// given back; `None` when it is not yet time. An interval of 0 is never.
@@ -340,6 +361,25 @@ impl DeviceManager {
             reserved_bytes: sum(|pool| pool.reserved_bytes),
         }
     }
+}
+
+#[cfg(feature = "cuda-any-bindings")]
+fn processes(devices: &[DeviceId]) -> BTreeMap<DeviceId, Vec<ProcessUse>> {
+    if devices.is_empty() {
+        return BTreeMap::new();
+    }
+    let told = crate::management::processes(devices).into_iter();
+    let own = |process: core_gpu_driver::nvml::DeviceProcess| ProcessUse {
+        process: process.process,
+        used_bytes: process.used_bytes,
+    };
+    told.map(|(id, all)| (id, all.into_iter().map(own).collect()))
+        .collect()
+}
+
+#[cfg(not(feature = "cuda-any-bindings"))]
+fn processes(_devices: &[DeviceId]) -> BTreeMap<DeviceId, Vec<ProcessUse>> {
+    BTreeMap::new()
 }
 
 fn resolved(info: &DeviceInfo, instead: Option<DeviceError>) -> ResolvedDevice {

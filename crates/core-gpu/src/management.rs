@@ -11,7 +11,9 @@ use std::{
     time::Duration,
 };
 
-use core_gpu_driver::{DeviceId, PlatformKind, nvml::Management, nvml::Reading};
+use core_gpu_driver::{
+    DeviceId, PlatformKind, nvml::DeviceProcess, nvml::Management, nvml::Reading,
+};
 
 /// How long figures are waited for.
 const FIGURES: Duration = Duration::from_secs(2);
@@ -79,4 +81,20 @@ pub fn readings(devices: &[DeviceId]) -> BTreeMap<DeviceId, Reading> {
 /// Bytes that nobody holds, as the library counts.
 pub fn free_bytes(reading: &Reading) -> Option<u64> {
     reading.total_bytes?.checked_sub(reading.used_bytes?)
+}
+
+/// The processes that compute on devices. Those of which the library tells nothing are not in it.
+pub fn processes(devices: &[DeviceId]) -> BTreeMap<DeviceId, Vec<DeviceProcess>> {
+    let devices = devices.to_vec();
+    let ask = move || {
+        let Ok(management) = Management::load() else {
+            return BTreeMap::new();
+        };
+        let read = |id: &DeviceId| {
+            let device = management.device(&id.uuid).ok()?;
+            Some((*id, device.processes().ok()??))
+        };
+        devices.iter().filter_map(read).collect()
+    };
+    bounded(FIGURES, ask).unwrap_or_default()
 }

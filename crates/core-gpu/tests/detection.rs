@@ -452,6 +452,39 @@ fn memory_is_told_without_a_context_in_time() {
 }
 
 #[test]
+fn processes_on_devices_are_listed_where_they_are_told() {
+    let cases = [
+        ("", "[]"),
+        ("7:4096,8", "[(7, Some(4096)), (8, None)]"),
+        // More than there is room for at first.
+        (&"1:2,".repeat(100), ""),
+    ];
+    for (processes, wanted) in cases {
+        Case::new("processes_on_devices_are_listed_where_they_are_told")
+            .variable("GPU_SIM_PROCESSES", processes)
+            .variable("WANTED", wanted)
+            .run(|| {
+                let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+                let processes = manager.processes();
+                let of_first = processes.values().next().unwrap();
+                let pairs = of_first.iter().map(|one| (one.process, one.used_bytes));
+                let pairs: Vec<_> = pairs.collect();
+                match env::var("WANTED").unwrap().as_str() {
+                    "" => assert_eq!(pairs, vec![(1, Some(2)); 100]),
+                    wanted => assert_eq!(format!("{pairs:?}"), wanted),
+                }
+            });
+    }
+    Case::new("processes_on_devices_are_listed_where_they_are_told")
+        .without_symbol("nvmlDeviceGetComputeRunningProcesses_v3")
+        .run(|| {
+            let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+            assert!(manager.processes().is_empty());
+            assert!(manager.memory_info().devices[0].free_bytes.is_some());
+        });
+}
+
+#[test]
 fn what_cannot_be_opened_is_the_processor() {
     // A full or lost device: the context cannot be made.
     for code in ["2", "214", "46"] {

@@ -54,6 +54,10 @@ pub const RULES: &[(&str, Check)] = &[
         elapsed,
     ),
     ("pinned memory is read in the stream's order", pinned_order),
+    (
+        "what comes into pinned memory is there behind its event",
+        pinned_arrival,
+    ),
     ("a stream that was waited for is done", waited_for),
     (
         "work goes on when its stream's handle is gone",
@@ -293,6 +297,31 @@ fn pinned_order(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
     let mut back = [0; 4096];
     pinned.read(4096, &mut back)?;
     must(back == [5; 4096], "other bytes")
+}
+
+fn pinned_arrival(driver: &Arc<dyn Driver>) -> Result<(), Broken> {
+    let stream = stream(driver)?;
+    let segment = Segment::allocate(driver, 512)?;
+    let pinned = Pinned::allocate(driver, 512)?;
+    stream.set(segment.whole(), 5)?;
+    let landing = |offset| PinnedSpan {
+        pinned: &pinned,
+        offset,
+    };
+    let half = |offset| segment.span(offset, 256).ok_or("a half");
+    stream.download(landing(0), half(256)?)?;
+    stream.download(landing(256), half(0)?)?;
+    let event = Event::new(driver, EventKind::Order)?;
+    stream.record(&event)?;
+    // It comes behind the copies and changes nothing of them.
+    stream.set(segment.whole(), 6)?;
+    event.synchronize()?;
+    must(event.query()?, "an event is reached that was waited for")?;
+    let mut arrived = [0; 512];
+    pinned.read(0, &mut arrived)?;
+    must(arrived == [5; 512], "the bytes of both copies")?;
+    stream.synchronize()?;
+    Ok(())
 }
 
 fn waited_for(driver: &Arc<dyn Driver>) -> Result<(), Broken> {

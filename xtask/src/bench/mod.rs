@@ -6,6 +6,7 @@ mod measure;
 mod memory;
 mod peers;
 mod report;
+mod rmm;
 mod rust;
 mod suites;
 mod trees;
@@ -22,7 +23,8 @@ const HELP: &str = "\
 cargo xtask bench [NAME…] [OPTIONS]
 
 Names: migrate, check, audit, refs, index, rust; all of them when none is given. `memory` is apart: the
-memory pool beside others, in one process; cases may be named after it.
+memory pool beside others, in one process; cases may be named after it, and --install-peers gets the
+headers of RMM for it.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
@@ -86,7 +88,8 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     if let Some((first, cases)) = arguments.split_first()
         && first == "memory"
     {
-        return memory::run(repository, cases);
+        let rmm = rmm::Rmm::new(&target(repository)?.join("bench"), &repository.root);
+        return memory::run(repository, cases, &rmm);
     }
     let options = options(arguments)?;
     let directory = target(repository)?.join("bench");

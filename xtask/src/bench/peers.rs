@@ -100,7 +100,8 @@ impl Peers {
     }
 }
 
-fn run(command: &mut Command) -> anyhow::Result<()> {
+/// Runs a program that says nothing unless it fails.
+pub fn run(command: &mut Command) -> anyhow::Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()

@@ -11,6 +11,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-python", &["coalesce-model"]),
     ("coalesce-text", &["coalesce-model"]),
     ("coalesce-index", &["coalesce-model"]),
+    // The languages are there for its tests only: outlines come in ready-made.
+    (
+        "coalesce-clones",
+        &["coalesce-model", "coalesce-python", "coalesce-rust"],
+    ),
     ("coalesce-plan", &["coalesce-index", "coalesce-model"]),
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
@@ -20,6 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce",
         &[
             "coalesce-apply",
+            "coalesce-clones",
             "coalesce-index",
             "coalesce-lint",
             "coalesce-model",

@@ -15,6 +15,11 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for graph in subject.index.graphs() {
         let modules = by_path(*graph);
+        let shims: BTreeMap<String, TreePath> = graph
+            .item_shims()
+            .into_iter()
+            .map(|shim| (shim.name, shim.path))
+            .collect();
         for import in graph.imports() {
             let importer = graph.modules().get(import.importer);
             let importer_names = importer.map(names).unwrap_or_default();
@@ -23,7 +28,9 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             }
             let finding = forbidden(subject.forbids, &import.name, &importer_names)
                 .map(|forbid| explain(forbid, &import.name));
-            let finding = finding.or_else(|| deprecated(*graph, import));
+            let finding = finding
+                .or_else(|| deprecated(*graph, import))
+                .or_else(|| deprecated_item(&shims, import));
             findings.extend(
                 finding.map(|(message, help)| place(&import.path, import.span, message, help)),
             );
@@ -100,6 +107,20 @@ fn deprecated(graph: &dyn LanguageGraph, import: &Import) -> Option<(String, Opt
         (
             format!("`{}` is a deprecated shim", module.name),
             Some("import the module that it forwards to".to_owned()),
+        )
+    })
+}
+
+/// An item by the name that a shim of a module keeps; the module itself may name it.
+fn deprecated_item(
+    shims: &BTreeMap<String, TreePath>,
+    import: &Import,
+) -> Option<(String, Option<String>)> {
+    let path = shims.get(&import.name)?;
+    (*path != import.path).then(|| {
+        (
+            format!("`{}` is a deprecated shim", import.name),
+            Some("import it from the module that has it now".to_owned()),
         )
     })
 }

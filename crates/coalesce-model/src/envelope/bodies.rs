@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Files, Range, Verify};
+use super::{DuplicateEntry, Files, GpuLines, Range, RoleEntry, StubEntry, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath,
@@ -20,6 +20,20 @@ pub struct Audit {
     pub cycles: Vec<CycleEntry>,
     /// Imports whose failure would go unnoticed.
     pub guarded_imports: Vec<GuardedImport>,
+    /// Copies of each other, idioms among them, those with most removable lines first.
+    pub duplicates: Vec<DuplicateEntry>,
+    /// What is alike in shape but calls, or works on, something else.
+    pub siblings: Vec<DuplicateEntry>,
+    /// What files do with GPU libraries.
+    pub roles: Vec<RoleEntry>,
+    /// What does the same with a GPU library in several places, whatever the text.
+    pub idioms: Vec<DuplicateEntry>,
+    /// Modules that define nothing of their own.
+    pub stubs: Vec<StubEntry>,
+    /// GPU lines and how many of them are copies.
+    pub gpu_lines: GpuLines,
+    /// Copies that comments in the tree allow.
+    pub allowed_duplicates: usize,
 }
 
 /// One module.
@@ -44,6 +58,15 @@ pub struct ModuleEntry {
 }
 
 impl ModuleEntry {
+    /// Whether its file is one that may well be empty, since it only holds others.
+    #[must_use]
+    pub fn holds_others(&self) -> bool {
+        matches!(
+            self.path.file_name(),
+            "__init__.py" | "__init__.pyi" | "mod.rs" | "lib.rs"
+        )
+    }
+
     /// `module`, imported by `importers`.
     #[must_use]
     pub fn new(module: &Module, importers: Vec<String>) -> Self {

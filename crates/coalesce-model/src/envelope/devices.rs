@@ -62,8 +62,19 @@ pub struct DeviceEntry {
     pub others_bytes: Option<u64>,
     /// Its slots; null for the processor.
     pub slots: Option<SlotsEntry>,
+    /// The processes that compute on it, whoever's; null where nobody tells.
+    pub processes: Option<Vec<ProcessEntry>>,
     /// How it is; null where nobody tells.
     pub health: Option<HealthEntry>,
+}
+
+/// A process that computes on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessEntry {
+    /// Its number.
+    pub process: u32,
+    /// What it holds of the device's memory.
+    pub used_bytes: Option<u64>,
 }
 
 /// How a device is. What it does not tell is null.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Files, Plan, ReferenceEntry, ShimEntry};
-use crate::TreePath;
+use crate::{Code, TreePath};
 
 /// What `verify` found out by running the project's own checks in a scratch copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -55,6 +55,8 @@ pub struct CheckRun {
 /// One thing that fails after the migration and did not before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct VerifyFailure {
+    /// What kind of failure; `explain` has a page on each.
+    pub code: Code,
     /// On which tree it failed.
     pub state: TreeState,
     /// What failed: a target, a module, a test, a command.

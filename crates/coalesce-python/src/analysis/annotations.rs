@@ -79,6 +79,7 @@ impl<'t> Walker<'t> {
             scope: 0,
             depth: self.depth + 1,
             annotation: true,
+            class: None,
             ..*self
         };
         inner.found.scopes.push(Scope::default());

@@ -66,6 +66,7 @@ impl<'t> Walker<'t> {
                 let hooks = false;
                 self.found.definitions.push(Definition {
                     name,
+                    class: None,
                     span,
                     kind,
                     hooks,

@@ -11,6 +11,8 @@ use crate::facts::Spanned;
 pub struct Definition {
     /// The name.
     pub name: String,
+    /// The class that it is a method of.
+    pub class: Option<String>,
     /// The whole statement, decorators included.
     pub span: ByteSpan,
     /// What it is.

@@ -10,7 +10,7 @@ mod file;
 mod imports;
 mod items;
 mod lazy;
-mod list;
+pub(crate) mod list;
 mod lost;
 mod mapping;
 mod paths;
@@ -23,8 +23,8 @@ pub use mapping::Mapping;
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Change, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind, Rewrite, Severity, Texts,
-    TreePath, finding::codes, language::RewriteOptions,
+    Change, ChangeKind, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind, Rewrite,
+    Severity, Subject, Texts, TreePath, finding::codes, language::RewriteOptions,
 };
 use rayon::prelude::*;
 
@@ -35,8 +35,36 @@ use crate::{
     rewrite::file::{File, FileEdits},
 };
 
+/// In how many ways a set of changes could be worked out.
+pub fn ways(changes: &[Change]) -> usize {
+    let moves =
+        |change: &Change| change.subject == Subject::Item && change.kind == ChangeKind::Move;
+    if changes.iter().any(moves) {
+        items::Way::ALL.len()
+    } else {
+        1
+    }
+}
+
 /// Works out the proposal for a set of changes.
 pub fn rewrite(
+    graph: &PythonGraph,
+    changes: &[Change],
+    options: RewriteOptions,
+    texts: &dyn Texts,
+) -> LanguagePlan {
+    let way = items::Way::numbered(options.way);
+    if way.along
+        && let Some(more) = items::along(graph, changes, texts)
+    {
+        let mut plan = in_one_way(graph, &more.changes, options, texts);
+        plan.notes.extend(more.notes);
+        return plan;
+    }
+    in_one_way(graph, changes, options, texts)
+}
+
+fn in_one_way(
     graph: &PythonGraph,
     changes: &[Change],
     options: RewriteOptions,

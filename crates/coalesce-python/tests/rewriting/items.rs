@@ -199,16 +199,6 @@ fn what_is_patched_is_what_is_read() {
     );
 }
 
-#[test]
-fn what_runs_while_modules_are_imported_waits_for_nothing() {
-    let texts = MemoryTexts::fixture(
-        "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef g():\n    return f()\n\n\nX = g()\n//- pkg/new.py\nfrom pkg.old import X\n",
-    );
-    let refusals = plan(&texts, &[item("pkg.old.f", "pkg.new.f")], false).refusals;
-    let cycle = |refusal: &&coalesce_model::Finding| refusal.message.contains("a new import cycle");
-    assert_eq!(refusals.iter().filter(cycle).count(), 1, "{refusals:?}");
-}
-
 /// Imports in blocks: what only the program needs, and a block that would be empty.
 #[test]
 fn imports_in_blocks() {

@@ -5,5 +5,6 @@
 mod items;
 mod moves;
 mod order;
+mod retire;
 mod shims;
 mod support;

@@ -258,3 +258,12 @@ class Key(get): pass
         &["`__version__` of `pkg`"],
     );
 }
+
+#[test]
+fn what_runs_while_modules_are_imported_waits_for_nothing() {
+    check_change(
+        "//- pkg/__init__.py\n//- pkg/old.py\ndef f():\n    return 1\n\n\ndef g():\n    return f()\n\n\nX = g()\n//- pkg/new.py\nfrom pkg.old import X\n",
+        &item("pkg.old.f", "pkg.new.f"),
+        &["`f` of `pkg.new`", "`X` of `pkg.old`"],
+    );
+}

@@ -78,7 +78,7 @@ pub fn graph(texts: &MemoryTexts) -> PythonGraph {
 
 /// The proposal for a tree.
 pub fn plan(texts: &MemoryTexts, changes: &[Change], prose: bool) -> LanguagePlan {
-    graph(texts).rewrite(changes, RewriteOptions { prose }, texts)
+    graph(texts).rewrite(changes, RewriteOptions { prose, way: 0 }, texts)
 }
 
 /// The tree that a proposal leaves.

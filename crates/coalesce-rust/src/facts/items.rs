@@ -47,7 +47,7 @@ impl Extractor<'_, '_> {
     }
 
     pub(super) fn implementation(&mut self, item: &syn::ItemImpl) {
-        let start = self.places.start(item.impl_token.span);
+        let start = self.before_modifiers(self.places.start(item.impl_token.span));
         let outer = self.read_outer(&item.attrs, start);
         let mark = self.builder.enter_item();
         self.generics(&item.generics);

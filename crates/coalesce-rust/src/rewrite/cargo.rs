@@ -15,6 +15,7 @@ use toml_edit::Item;
 use super::{
     layout, lines,
     mapping::{Mapping, refusal},
+    packages,
     place::Place,
     sight::{Needs, Purpose, Subject, conditions_at},
 };
@@ -124,17 +125,17 @@ fn tree_package(
 ) -> Option<Wanted> {
     let world = mapping.world;
     let target = mapping.package_after(world.crates.get(of.index())?.package);
-    // A line that named a library which goes into that one will name it.
-    let leads = |directory: &TreePath| {
-        let found = world
-            .packages
-            .iter()
-            .position(|known| known.directory == *directory);
-        found.is_some_and(|found| mapping.package_after(found) == target)
+    // A line that named a library which goes into that one will name it, in the table where it stands.
+    let leads = |known: &ResolvedDependency| {
+        let directory = known.directory.as_ref();
+        let mut packages = world.packages.iter();
+        let at = packages.position(|package| directory == Some(&package.directory));
+        at.is_some_and(|at| {
+            let arrives = at != target && mapping.package_after(at) == target;
+            arrives || (at == target && sees(kind, known.kind))
+        })
     };
-    let mut known = brought(mapping, package);
-    let known =
-        known.any(|known| known.directory.as_ref().is_some_and(leads) && sees(kind, known.kind));
+    let known = brought(mapping, package).any(leads);
     (target != package && !known).then_some(Wanted::Tree { package: target })
 }
 
@@ -159,7 +160,7 @@ fn outside_package(
     let source = mapping.world.crates.get(source.index())?.package;
     let mut known = brought(mapping, package);
     let known = known.any(|known| known.name == name && sees(kind, known.kind));
-    (source != package && !known).then(|| Wanted::Outside {
+    (mapping.package_after(source) != package && !known).then(|| Wanted::Outside {
         name: name.to_owned(),
         source,
     })
@@ -410,11 +411,9 @@ fn tree_line(
     table: &str,
 ) -> Option<Line> {
     let (user, target) = (world.packages.get(package)?, world.packages.get(of)?);
-    let mut at = Some(user.directory.clone());
-    let mut text = None;
-    while let Some(here) = at {
-        let manifest = here.join("Cargo.toml").ok()?;
-        let shared = texts.text(&manifest).is_some_and(|text| {
+    let shared = packages::workspace_of(texts, &user.directory)
+        .and_then(|(manifest, _)| texts.text(&manifest))
+        .is_some_and(|text| {
             let known = crate::discover::manifest_facts(&text);
             known.dependencies.iter().any(|known| {
                 known.kind == DependencyKind::Workspace
@@ -422,12 +421,7 @@ fn tree_line(
                     && known.name == crate_name(&target.name)
             })
         });
-        if shared {
-            text = Some("{ workspace = true }".to_owned());
-            break;
-        }
-        at = here.parent();
-    }
+    let text = shared.then(|| "{ workspace = true }".to_owned());
     let text = text.unwrap_or_else(|| {
         let path = layout::relative(&user.directory, &target.directory);
         let version = world.packages.iter().find_map(|other| {

@@ -17,7 +17,7 @@ use super::{
     structure::{Arrival, Leaving, Structure, own_edits},
 };
 use crate::{
-    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
+    facts::{ItemKind, ModuleDeclaration, Origin, ScopeId, SourceFacts},
     resolve::{Body, FileId, ModuleId},
 };
 
@@ -37,6 +37,8 @@ pub(super) struct Placing<'a> {
     lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
     /// Made modules that their parent declares already.
     declared: BTreeSet<Place>,
+    /// Whether what arrives goes before all items.
+    first: bool,
 }
 
 impl<'a> Placing<'a> {
@@ -60,6 +62,7 @@ impl<'a> Placing<'a> {
             behind: BTreeMap::new(),
             lines: BTreeMap::new(),
             declared: BTreeSet::new(),
+            first: false,
         }
     }
 
@@ -115,16 +118,17 @@ impl<'a> Placing<'a> {
         own.extend(self.inherited(leaving, declaration, &text));
         self.note(leaving, declaration, &source.path);
         let list = self.edits.entry(source.path.clone()).or_default();
-        if Structure::is_in_place(self.mapping, leaving.module) {
-            list.extend(own);
+        list.extend(own);
+        let shim = self.shims.declarations.get(&leaving.module);
+        // One that stays declares itself under its new name; its shim needs a declaration, too.
+        if shim.is_none() && Structure::is_in_place(self.mapping, leaving.module) {
             return;
         }
-        list.extend(own);
         let inside = |edit: &Edit| declaration.span.contains(edit.span);
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
-        match self.shims.declarations.get(&leaving.module) {
+        match shim {
             Some(attribute) => list.extend(shim_edits(facts, declaration, &text, attribute)),
             None => list.push(Edit::delete(lines::removal(&text, declaration.span))),
         }
@@ -202,7 +206,7 @@ impl<'a> Placing<'a> {
                 if place == self.mapping.after(arrival.module)
                     || self.declared.insert(place.clone())
                 {
-                    self.insert(&home, place.name(), &text);
+                    self.insert_before_macros(&home, place.name(), &text);
                 }
                 return;
             }
@@ -301,6 +305,30 @@ impl<'a> Placing<'a> {
         }
     }
 
+    /// As [`Self::insert`], and ahead of macros that what arrives knew nothing of.
+    fn insert_before_macros(&mut self, home: &Place, name: &str, text: &str) {
+        let world = self.mapping.world;
+        let module = self.mapping.at(home);
+        let bodies = module.and_then(|module| world.module(module));
+        for body in bodies.map_or(&[][..], |node| &node.bodies) {
+            let Some(body) = world.bodies.get(body.index()).filter(|body| !body.included) else {
+                continue;
+            };
+            let facts = world.facts(body.file);
+            let gives = facts.is_some_and(|facts| {
+                let here = |scope: ScopeId| scope == body.scope;
+                let modules = facts.modules.iter();
+                let mut given = modules.filter(|found| here(found.scope) && found.macro_use);
+                let mut items = facts.items.iter();
+                given.next().is_some()
+                    || items.any(|item| here(item.scope) && item.kind == ItemKind::Macro)
+            });
+            self.first = gives;
+            self.insert_into(body, name, text);
+            self.first = false;
+        }
+    }
+
     fn insert_into(&mut self, body: &Body, name: &str, declaration: &str) {
         let world = self.mapping.world;
         let (Some(source), Some(facts)) =
@@ -311,7 +339,11 @@ impl<'a> Placing<'a> {
         let Some(text) = self.texts.text(&source.path) else {
             return;
         };
-        let spot = self.spot(body, facts, name, &text);
+        let spot = if self.first {
+            Self::first_spot(facts, body.scope, &text, 0)
+        } else {
+            self.spot(body, facts, name, &text)
+        };
         let line = lines::line_break(&text);
         let block = lines::reindented(declaration, "", &spot.indent);
         // rustc reads both kinds of line ends as one, in literals too.

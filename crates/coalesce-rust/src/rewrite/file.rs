@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    resolve::{FileId, Res, Site, UseSite, form},
+    resolve::{FileId, Res, Site, UseSite, form, leading_colons},
 };
 
 /// What a file contributes.
@@ -213,18 +213,37 @@ impl Pass<'_> {
             UseSite::Leaf(leaf) => self.leaf(leaf, &respelling),
             UseSite::Path(_) => {
                 let names: Vec<String> = respelling.path.iter().map(|name| written(name)).collect();
+                let span = self.with_colons(site, &respelling, span);
                 self.made.edits.push(Edit::replace(span, names.join("::")));
             }
-            UseSite::ExternCrate(at) => self.extern_crate(at, &respelling.path),
+            UseSite::ExternCrate(at) => {
+                let module = site.trace.steps.first().and_then(module_in);
+                let gone = module.is_some_and(|module| self.mapping.is_changed(module));
+                self.extern_crate(at, &respelling.path, gone);
+            }
+        }
+    }
+
+    /// The `::` before a path goes where what is spelled anew starts at the root.
+    fn with_colons(&self, site: &Site<'_>, respelling: &Respelling, span: ByteSpan) -> ByteSpan {
+        let first = respelling.path.first().map_or("", String::as_str);
+        let word = matches!(first, "crate" | "self" | "super");
+        if respelling.start > 0 || !word || !leading_colons(self.facts, site.site) {
+            return span;
+        }
+        let head = self.text.get(..span.start as usize).unwrap_or_default();
+        match head.trim_end().strip_suffix("::") {
+            Some(rest) => ByteSpan::new(u32::try_from(rest.len()).unwrap_or(span.start), span.end),
+            None => span,
         }
     }
 
     /// `extern crate` of a library that goes as a whole: its users name the new place themselves.
-    fn extern_crate(&mut self, at: u32, path: &[String]) {
+    fn extern_crate(&mut self, at: u32, path: &[String], gone: bool) {
         let Some(declaration) = self.facts.extern_crates.get(at as usize) else {
             return;
         };
-        match packages::extern_crate(self.facts, declaration, path) {
+        match packages::extern_crate(self.facts, declaration, path, gone) {
             Ok(Some(text)) => self.made.edits.push(Edit::replace(declaration.span, text)),
             Ok(None) => {
                 let span = lines::removal(self.text, declaration.span);

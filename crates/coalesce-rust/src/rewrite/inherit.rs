@@ -68,6 +68,46 @@ pub(super) fn around_item(
     found
 }
 
+/// The module around a place, or the place itself, whose head denies or forbids a lint.
+pub(super) fn denied(
+    mapping: &Mapping<'_>,
+    place: &Place,
+    lint: &str,
+    texts: &dyn Texts,
+) -> Option<ModuleId> {
+    let mut at = Some(place.clone());
+    while let Some(here) = at {
+        let module = mapping.at(&here);
+        let bodies = module
+            .and_then(|module| mapping.world.module(module))
+            .map_or(&[][..], |node| &node.bodies);
+        let bodies = bodies
+            .iter()
+            .filter_map(|body| mapping.world.bodies.get(body.index()));
+        for body in bodies.filter(|body| body.scope.0 == 0) {
+            let file = mapping.world.files.get(body.file.index());
+            let text = file.and_then(|file| texts.text(&file.path));
+            let parsed = text.and_then(|text| syn::parse_file(&text).ok());
+            let said = parsed.is_some_and(|file| {
+                file.attrs.iter().any(|attribute| {
+                    let path = attribute.path();
+                    let said = attribute.meta.span().source_text().unwrap_or_default();
+                    (path.is_ident("deny") || path.is_ident("forbid"))
+                        && said
+                            .split(|c: char| !c.is_alphanumeric() && c != '_')
+                            .any(|w| w == lint)
+                })
+            });
+            proc_macro2::extra::invalidate_current_thread_spans();
+            if said {
+                return module;
+            }
+        }
+        at = here.parent();
+    }
+    None
+}
+
 /// What the modules around a place say, without spaces.
 fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTreeSet<String> {
     let world = mapping.world;

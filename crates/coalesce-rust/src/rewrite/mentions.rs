@@ -1,6 +1,6 @@
 //! Places that name a module or a file by text: strings with full names, includes, `#[path]`.
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath};
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath};
 
 use super::{file::FileEdits, layout, mapping::Mapping, structure::Structure};
 use crate::{
@@ -196,6 +196,9 @@ impl Pass<'_> {
 /// The full name that a text has after, where it is exactly the name of something that moves: what
 /// it names before, and the text after.
 pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, String)> {
+    if let Some(to) = item_name(mapping, name) {
+        return Some((name.to_owned(), to));
+    }
     let names: Vec<&str> = name.split("::").collect();
     let (count, module) = module_of(mapping, &names)?;
     if !mapping.is_changed(module) {
@@ -216,6 +219,19 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
     }
     let to = path.join("::");
     (to != name).then(|| (name.to_owned(), to))
+}
+
+/// The full name after of an item that moves, or of something below it.
+fn item_name(mapping: &Mapping<'_>, name: &str) -> Option<String> {
+    let items = mapping
+        .changes
+        .iter()
+        .filter(|change| change.subject == Subject::Item);
+    items.into_iter().find_map(|change| {
+        let rest = name.strip_prefix(change.from.as_str())?;
+        let whole = rest.is_empty() || rest.starts_with("::");
+        whole.then(|| format!("{}{rest}", change.to))
+    })
 }
 
 /// The module that a full name leads into, and how many of its segments name it.

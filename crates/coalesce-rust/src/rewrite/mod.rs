@@ -20,6 +20,7 @@ mod macros;
 mod mapping;
 mod members;
 mod mentions;
+mod mixed;
 mod packages;
 mod place;
 mod public;
@@ -28,8 +29,10 @@ mod sight;
 mod spell;
 mod structure;
 mod traits;
-mod use_tree;
+pub(crate) mod use_tree;
 mod walk;
+
+pub(crate) use packages::{package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,13 +64,7 @@ pub(crate) fn rewrite(
     match items.count() {
         0 => modules(graph, changes, texts),
         of if of == changes.len() => items::rewrite(graph, changes, texts),
-        _ => LanguagePlan {
-            refusals: vec![mapping::refusal(
-                TreePath::root(),
-                "modules and items of Rust do not move in one migration: write two".to_owned(),
-            )],
-            ..LanguagePlan::default()
-        },
+        _ => mixed::rewrite(graph, changes, texts),
     }
 }
 
@@ -81,6 +78,12 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     if !plan.refusals.is_empty() {
         return plan;
     }
+    let packages = packages::check(&mapping, texts);
+    plan.refusals.extend(packages.refusals);
+    plan.notes.extend(packages.notes);
+    if !plan.refusals.is_empty() {
+        return plan;
+    }
     let mut structure = Structure::new(&mapping, texts);
     plan.refusals.extend(structure.refusals.iter().cloned());
     plan.notes.extend(structure.notes.iter().cloned());
@@ -88,14 +91,14 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         return plan;
     }
     let mut needs = Needs::default();
-    let mut edits: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
+    let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
     for (path, made) in files(&mapping, &structure, texts) {
         plan.rewrites.extend(made.rewrites);
         plan.not_rewritten.extend(made.not_rewritten);
         plan.refusals.extend(made.refusals);
         needs.extend(made.needs);
         if !made.edits.is_empty() {
-            edits.insert(path, made.edits);
+            edits.entry(path).or_default().extend(made.edits);
         }
     }
     let members = members::widen(&mapping, texts);
@@ -114,12 +117,6 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     }
     plan.refusals.extend(needs.conditions(&mapping));
     plan.refusals.extend(collide::check(&mapping, &structure));
-    let packages = packages::check(&mapping, texts);
-    plan.refusals.extend(packages.refusals);
-    plan.notes.extend(packages.notes);
-    for (path, made) in packages.edits {
-        edits.entry(path).or_default().extend(made);
-    }
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);

@@ -10,7 +10,7 @@ use crate::facts::{LeafKind, Segment, SourceFacts, UseDeclaration, UseLeaf, UseT
 
 /// What becomes of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum LeafChange {
+pub(crate) enum LeafChange {
     /// It imports this path, bound by this alias if any.
     Path {
         path: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) enum LeafChange {
 
 /// The edits of one declaration. `changes` are by index into the leaves of the file; `more` are
 /// paths that are imported besides.
-pub(super) fn edit(
+pub(crate) fn edit(
     facts: &SourceFacts,
     text: &str,
     declaration: &UseDeclaration,
@@ -50,6 +50,16 @@ pub(super) fn edit(
             .map_or(start_of(facts, &declaration.tree), |colons| colons.start);
         let span = ByteSpan::new(start, end_of(facts, &declaration.tree));
         edits = vec![Edit::replace(span, first)];
+    }
+    if let Some(colons) = declaration.leading_colons {
+        let start = start_of(facts, &declaration.tree);
+        for edit in edits.iter_mut().filter(|edit| edit.span.start == start) {
+            let first = edit.text.split("::").next().unwrap_or_default();
+            // Behind `::` stands a crate and nothing else.
+            if matches!(first.trim(), "crate" | "self" | "super") {
+                edit.span.start = colons.start;
+            }
+        }
     }
     let added: String = trees
         .map(|tree| new_declaration(text, declaration, &tree))

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
-    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site},
+    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite},
 };
 
 /// Where a path is to lead.
@@ -113,7 +113,7 @@ impl Stepping<'_, '_> {
             "self" => true,
             "crate" | "$crate" => self.mapping().after(module) == Place::root(self.here().krate),
             "super" => self.here().parent() == Some(self.mapping().after(module)),
-            _ => match self.step.import {
+            _ => match self.step.import.filter(|import| !self.is_itself(*import)) {
                 Some(import) if self.step.glob => {
                     self.glob_holds(import, Res::Module(module))
                         || self.is_brought(import, Res::Module(module))
@@ -128,6 +128,12 @@ impl Stepping<'_, '_> {
         } else if self.mapping().is_root(module) && self.step.import.is_none() {
             self.speller.see_module(module, &self.here(), needs);
         }
+    }
+
+    /// Whether an import is the very one that is looked at: `use name;` brings the crate by its name.
+    fn is_itself(&self, (file, leaf): (FileId, u32)) -> bool {
+        let load = self.speller.world().loads.get(self.site.load);
+        self.site.site == UseSite::Leaf(leaf) && load.is_some_and(|load| load.file == file)
     }
 
     /// Whether the code goes to another crate.

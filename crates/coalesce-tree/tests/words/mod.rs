@@ -35,6 +35,10 @@ impl Language for Words {
         text.split_whitespace().count()
     }
 
+    fn outline(&self, _: &TreePath, _: &str) -> Option<coalesce_model::Outline> {
+        None
+    }
+
     fn syntax_problem(&self, _: &TreePath, _: &str) -> Option<(ByteSpan, String)> {
         None
     }

@@ -9,7 +9,7 @@ use coalesce_model::{
     finding::codes,
 };
 
-use super::{Page, files, open};
+use super::{Page, duplicates::Copies, files, open};
 use crate::{
     cli,
     exit::{Exit, Outcome},
@@ -22,7 +22,12 @@ use crate::{
 /// When the tree cannot be read.
 pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outcome> {
     let session = open(global)?;
-    let envelope = audit(&session, global);
+    let copies = if arguments.no_duplicates {
+        Copies::default()
+    } else {
+        Copies::find(&session, arguments)?
+    };
+    let envelope = audit(&session, global, copies);
     let fails = envelope
         .findings
         .iter()
@@ -34,7 +39,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
 }
 
 /// The structure of the tree: modules, importers, cycles, guarded imports, and findings.
-fn audit(session: &Session, global: &cli::Global) -> Envelope {
+fn audit(session: &Session, global: &cli::Global, copies: Copies) -> Envelope {
     let mut page = Page::new(session, global);
     let index = session.index();
     let cycles = index.cycles();
@@ -59,6 +64,8 @@ fn audit(session: &Session, global: &cli::Global) -> Envelope {
             .filter(|cycle| cycle.eager)
             .filter_map(cycle_finding),
     );
+    findings.extend(copies.findings());
+    copies.fill(&mut body);
     findings.sort_by(|a, b| {
         (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
     });

@@ -15,11 +15,11 @@ use std::{
 use anyhow::Context as _;
 use coalesce_model::envelope::{
     Body, Command, DeviceEntry, Devices, Envelope, HealthEntry, HostEntry, PlatformEntry,
-    SlotsEntry, UnavailableEntry,
+    ProcessEntry, SlotsEntry, UnavailableEntry,
 };
 use core_gpu::{
     configuration::Configuration,
-    devices::{AvailableDevices, DeviceManager, DeviceMemory, ResolvedDevice},
+    devices::{AvailableDevices, DeviceManager, DeviceMemory, ProcessUse, ResolvedDevice},
     driver::{DeviceId, PlatformKind},
     monitor::{DeviceHealth, HealthLimits, Monitor, Quarantine, SystemSource},
     platform::{
@@ -72,7 +72,10 @@ fn look(arguments: &cli::Devices) -> anyhow::Result<Devices> {
     let available = manager.available_devices();
     let memory = manager.memory_info().devices;
     let store = FileSlots::new(&configuration.slot_directory);
-    let health = health(deadline);
+    let told = Told {
+        health: health(deadline),
+        processes: manager.processes(),
+    };
     let host = host_memory();
     let shown = |kind| {
         arguments
@@ -88,7 +91,7 @@ fn look(arguments: &cli::Devices) -> anyhow::Result<Devices> {
             .map(platform_entry)
             .collect(),
         recommended: available.recommended_device.to_string(),
-        devices: device_entries(&available, &memory, &health, &store, shown),
+        devices: device_entries(&available, &memory, &told, &store, shown),
         host: HostEntry {
             total_bytes: host.total_bytes,
             available_bytes: host.available_bytes,
@@ -129,7 +132,7 @@ fn platform_entry(status: &Status<'_>) -> PlatformEntry {
 fn device_entries(
     available: &AvailableDevices,
     memory: &[DeviceMemory],
-    health: &BTreeMap<DeviceId, DeviceHealth>,
+    told: &Told,
     store: &FileSlots,
     shown: impl Fn(PlatformKind) -> bool,
 ) -> Vec<DeviceEntry> {
@@ -139,7 +142,14 @@ fn device_entries(
         .map(|device| {
             let memory = memory.iter().find(|memory| memory.id == device.info.id);
             DeviceEntry {
-                health: health.get(&device.info.id).map(health_entry),
+                health: told.health.get(&device.info.id).map(health_entry),
+                processes: told.processes.get(&device.info.id).map(|all| {
+                    let entry = |one: &ProcessUse| ProcessEntry {
+                        process: one.process,
+                        used_bytes: one.used_bytes,
+                    };
+                    all.iter().map(entry).collect()
+                }),
                 ..device_entry(device, memory, store)
             }
         })
@@ -167,6 +177,7 @@ fn device_entry(
         },
         ours_bytes: memory.and_then(|memory| memory.reserved_bytes),
         others_bytes: memory.and_then(DeviceMemory::others_bytes),
+        processes: None,
         health: None,
         slots: (!is_cpu).then(|| match store.status(&info.id) {
             Ok(status) => SlotsEntry {
@@ -180,6 +191,12 @@ fn device_entry(
             },
         }),
     }
+}
+
+/// What the management library tells.
+struct Told {
+    health: BTreeMap<DeviceId, DeviceHealth>,
+    processes: BTreeMap<DeviceId, Vec<ProcessUse>>,
 }
 
 /// How the devices are, where NVIDIA's management library tells it in time.

@@ -10,7 +10,9 @@ use coalesce_model::{
 use coalesce_plan::{Assembled, Operation, SavedPlan};
 
 use super::{
-    Page, check, confirm, files, open,
+    Page, check, confirm,
+    emit::emit_tests,
+    files, open,
     plan::hash,
     rollback::failure,
     some_manifests,
@@ -114,34 +116,6 @@ pub fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
         proven: plan.proven,
         ..Worked::default()
     })
-}
-
-/// Adds the guard tests to the migration, so that `rollback` takes them away again.
-fn emit_tests(
-    worked: &mut Worked,
-    session: &Session,
-    directory: &Path,
-) -> anyhow::Result<Vec<String>> {
-    let directory = session
-        .tree
-        .tree_path(directory)
-        .map_err(|error| Failure::user(error.to_string()))?;
-    let mut written = Vec::new();
-    for (name, text) in coalesce_plan::guard_tests(&worked.checked.changes) {
-        let path = directory.join(&name)?;
-        if session.tree.exists(&path) {
-            return Err(Failure::user(format!("{path} exists already"))
-                .hint("name another directory")
-                .into());
-        }
-        written.push(path.to_string());
-        worked.assembled.operations.push(Operation::Create {
-            path,
-            text,
-            reason: "a guard test".to_owned(),
-        });
-    }
-    Ok(written)
 }
 
 /// What whoever calls has allowed beforehand.

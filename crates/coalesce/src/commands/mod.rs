@@ -8,6 +8,9 @@ mod audit;
 mod check;
 #[cfg(feature = "devices")]
 mod devices;
+mod duplicates;
+mod emit;
+mod links;
 mod migrate;
 mod plan;
 mod refs;

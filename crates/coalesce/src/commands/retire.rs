@@ -17,7 +17,7 @@ use super::{
     open,
     plan::hash,
     rollback::failure,
-    shims::{references, shims},
+    shims::{of_items, references, shims},
     work::Worked,
 };
 use crate::{
@@ -173,13 +173,12 @@ fn numbers(release: &str) -> Result<Vec<u64>, Failure> {
 
 /// The removal of those that go, proven as any other change of the tree.
 fn work_out(session: &Session, asked: &[Asked], even_used: bool) -> Worked {
-    let going: Vec<&ShimEntry> = asked
+    let going: Vec<ShimEntry> = asked
         .iter()
         .filter(|(_, goes, _)| *goes)
-        .map(|(shim, ..)| shim)
+        .map(|(shim, ..)| shim.clone())
         .collect();
-    let paths: Vec<TreePath> = going.iter().map(|shim| shim.path.clone()).collect();
-    let mut worked = removal(session, &paths);
+    let mut worked = removal(session, &going);
     if even_used {
         // Who is told that users break and does it even so has decided.
         let (refused, broken) = std::mem::take(&mut worked.assembled.refusals)
@@ -197,32 +196,38 @@ fn work_out(session: &Session, asked: &[Asked], even_used: bool) -> Worked {
     worked
 }
 
-/// The removal of the shims at `paths`, proven.
-pub fn removal(session: &Session, paths: &[TreePath]) -> Worked {
+/// The removal of shims, proven.
+pub fn removal(session: &Session, shims: &[ShimEntry]) -> Worked {
     let mut worked = Worked {
         manifests: vec![ID.to_owned()],
         ..Worked::default()
     };
+    let items = of_items(session, shims);
+    let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
+    let paths = modules.map(|shim| &shim.path);
+    let items: Vec<String> = items.iter().cloned().collect();
     let of = |language: LanguageKind| -> Vec<TreePath> {
         let extension = match language {
             LanguageKind::Python => "py",
             LanguageKind::Rust => "rs",
         };
-        let own = paths
-            .iter()
-            .filter(|path| path.extension() == Some(extension));
-        own.cloned().collect()
+        let own = paths.clone();
+        own.filter(|path| path.extension() == Some(extension))
+            .cloned()
+            .collect()
     };
     let (python, rust) = (of(LanguageKind::Python), of(LanguageKind::Rust));
     let proposals = vec![
         session.python.graph.retire(&python, &session.tree),
         session.rust.graph.retire(&rust, &session.tree),
+        session.python.graph.retire_items(&items, &session.tree),
+        session.rust.graph.retire_items(&items, &session.tree),
     ];
     worked.assembled = assemble(proposals, &session.tree);
-    if !python.is_empty() {
+    if !python.is_empty() || !items.is_empty() {
         worked.prove(&session.python, &[], session);
     }
-    if !rust.is_empty() {
+    if !rust.is_empty() || !items.is_empty() {
         worked.prove(&session.rust, &[], session);
     }
     worked

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use coalesce_index::importers;
 use coalesce_model::{
-    Form, LanguageGraph, LanguageKind, Module, ModuleKind, Reference, Texts, TreePath,
+    Form, ItemShim, LanguageGraph, LanguageKind, Module, ModuleKind, Reference, Texts, TreePath,
     envelope::ShimEntry, manifest::Manifest,
 };
 
@@ -17,6 +17,9 @@ pub fn shims(session: &Session, manifests: &[Manifest]) -> Vec<ShimEntry> {
     let mut shims: Vec<ShimEntry> = graphs
         .flat_map(|graph| shims_of(*graph, &session.tree, manifests))
         .collect();
+    for graph in session.graphs() {
+        shims.extend(item_shims(graph, &session.tree, manifests));
+    }
     shims.sort_by(|a, b| a.name.cmp(&b.name));
     shims
 }
@@ -59,6 +62,46 @@ fn shims_of(
     .collect()
 }
 
+/// The shims of single items, in modules that go on being some.
+fn item_shims(
+    graph: &dyn LanguageGraph,
+    texts: &dyn Texts,
+    manifests: &[Manifest],
+) -> Vec<ShimEntry> {
+    let entry = |shim: ItemShim| {
+        let text = texts.text(&shim.path).unwrap_or_default();
+        let own = text.split_once(&format!("coalesce: item shim {} ", shim.manifest));
+        let known = manifests.iter().find(|other| other.id == shim.manifest);
+        let imports = graph.imports().iter();
+        let users = imports.filter(|import| import.name == shim.name);
+        let users = users.filter_map(|import| graph.modules().get(import.importer));
+        let users: BTreeSet<&str> = users.map(|user| user.name.as_str()).collect();
+        ShimEntry {
+            remove_in: known
+                .and_then(|manifest| manifest.remove_in.clone())
+                .or_else(|| removal(own?.1)),
+            users: users
+                .into_iter()
+                .filter(|user| *user != shim.module)
+                .map(str::to_owned)
+                .collect(),
+            name: shim.name,
+            path: shim.path,
+            manifest: Some(shim.manifest),
+        }
+    };
+    graph.item_shims().into_iter().map(entry).collect()
+}
+
+/// The names of `shims` that are those of single items.
+pub fn of_items(session: &Session, shims: &[ShimEntry]) -> BTreeSet<String> {
+    let graphs = session.graphs();
+    let all = graphs.iter().flat_map(|graph| graph.item_shims());
+    all.map(|shim| shim.name)
+        .filter(|name| shims.iter().any(|shim| shim.name == *name))
+        .collect()
+}
+
 /// The id that the marker comment of a shim names.
 fn marker(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("coalesce: shim ")?;
@@ -77,11 +120,17 @@ fn removal(text: &str) -> Option<String> {
 /// Everything that would miss the shims, shim by shim: what names them in code, strings,
 /// configuration and links. Prose does not, nor do the shims themselves and `migrations/`.
 pub fn references(session: &Session, shims: &[ShimEntry]) -> Vec<Vec<Reference>> {
-    let own: BTreeSet<&TreePath> = shims.iter().map(|shim| &shim.path).collect();
+    let items = of_items(session, shims);
+    let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
+    let own: BTreeSet<&TreePath> = modules.map(|shim| &shim.path).collect();
     shims
         .iter()
         .map(|shim| {
-            let mut all = named(session, &shim.name);
+            let mut all = if items.contains(&shim.name) {
+                item_named(session, &shim.name)
+            } else {
+                named(session, &shim.name)
+            };
             all.retain(|reference| {
                 let written = !matches!(reference.form, Form::Prose | Form::Declaration);
                 let history = reference.path.as_str().starts_with("migrations/");
@@ -90,6 +139,20 @@ pub fn references(session: &Session, shims: &[ShimEntry]) -> Vec<Vec<Reference>>
             all
         })
         .collect()
+}
+
+fn item_named(session: &Session, name: &str) -> Vec<Reference> {
+    let mut all = Vec::new();
+    for graph in session.graphs() {
+        if graph.item_shims().iter().any(|shim| shim.name == name) {
+            all.extend(graph.item_shim_references(name, &session.tree));
+            let language = graph.language();
+            all.extend(coalesce_text::references(name, language, &session.tree));
+        }
+    }
+    all.sort();
+    all.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+    all
 }
 
 fn named(session: &Session, name: &str) -> Vec<Reference> {

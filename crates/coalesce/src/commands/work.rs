@@ -16,7 +16,7 @@ use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 use rayon::prelude::*;
 
-use super::{Page, misfit};
+use super::{Page, links, misfit};
 use crate::{
     cli, formatter,
     session::{Part, Session},
@@ -46,6 +46,7 @@ pub fn work_out(
 ) -> anyhow::Result<Worked> {
     let options = RewriteOptions {
         prose: arguments.docs == cli::Docs::Rewrite,
+        way: 0,
     };
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
@@ -63,26 +64,59 @@ pub fn work_out(
     };
     if !checked.all_done() {
         session.progress.stage("working out the change");
-        worked.assembled = assemble(proposals(session, &checked, options), &session.tree);
-        let links = moved_links(session, &worked.assembled.operations);
-        worked.assembled.refusals.extend(links);
-        worked
-            .assembled
-            .refusals
-            .extend(unreadable(session, &checked));
-        if !worked.refused() && !arguments.no_rustfmt {
-            let note = formatter::lay_out(&mut worked.assembled.operations, session);
-            worked.assembled.notes.extend(note);
-        }
-        for (language, changes) in &checked.changes {
-            match language {
-                LanguageKind::Python => worked.prove(&session.python, changes, session),
-                LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        let ways = checked.changes.iter().map(|(language, changes)| {
+            let graph = graph_of(session, *language);
+            graph.ways(changes)
+        });
+        let ways = ways.max().unwrap_or(1);
+        for way in 0..ways {
+            let options = RewriteOptions { way, ..options };
+            let tried = one_way(session, &checked, options, arguments);
+            // Of several refusals, the one of the plainest way is told.
+            if way == 0 || !tried.refused() {
+                (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
+            }
+            if !worked.refused() {
+                break;
             }
         }
     }
     worked.checked = checked;
     Ok(worked)
+}
+
+/// A plan that takes one of the ways, proven.
+fn one_way(
+    session: &Session,
+    checked: &Checked,
+    options: RewriteOptions,
+    arguments: &cli::Manifests,
+) -> Worked {
+    let mut worked = Worked {
+        assembled: assemble(proposals(session, checked, options), &session.tree),
+        ..Worked::default()
+    };
+    links::look_at(session, &mut worked.assembled);
+    let unread = unreadable(session, checked);
+    worked.assembled.refusals.extend(unread);
+    if !worked.refused() && !arguments.no_rustfmt {
+        let note = formatter::lay_out(&mut worked.assembled.operations, session);
+        worked.assembled.notes.extend(note);
+    }
+    for (language, changes) in &checked.changes {
+        match language {
+            LanguageKind::Python => worked.prove(&session.python, changes, session),
+            LanguageKind::Rust => worked.prove(&session.rust, changes, session),
+        }
+    }
+    worked
+}
+
+fn graph_of(session: &Session, language: LanguageKind) -> &dyn LanguageGraph {
+    match language {
+        LanguageKind::Python => &session.python.graph,
+        LanguageKind::Rust => &session.rust.graph,
+    }
 }
 
 /// Targets below a linked directory: what is written there would land somewhere else.
@@ -112,31 +146,6 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
             let link = through(&entry.to.text)?;
             let message = format!("{link} is a symbolic link; nothing is written through links");
             Some(manifest.error(entry.to.span, message, None))
-        })
-        .collect()
-}
-
-/// Links and devices in a directory that moves: nothing is written through a link, and what one
-/// leads to from the new place is not for us to say.
-fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
-    let files = session.tree.files();
-    let odd: BTreeSet<&TreePath> = files
-        .iter()
-        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
-        .map(|file| &file.path)
-        .collect();
-    let moved = operations.iter().filter_map(|operation| match operation {
-        Operation::Move { from, .. } => odd.get(from),
-        _ => None,
-    });
-    moved
-        .map(|path| Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path: (*path).clone(),
-            span: None,
-            message: "it would have to move, and is no plain file".to_owned(),
-            help: Some("move or remove the link by hand first".to_owned()),
         })
         .collect()
 }
@@ -190,10 +199,7 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {
     let mut proposals = Vec::new();
     for (language, changes) in &checked.changes {
-        let graph: &dyn LanguageGraph = match language {
-            LanguageKind::Python => &session.python.graph,
-            LanguageKind::Rust => &session.rust.graph,
-        };
+        let graph = graph_of(session, *language);
         let proposal = graph.rewrite(changes, options, &session.tree);
         proposals.push(text_proposal(
             session,

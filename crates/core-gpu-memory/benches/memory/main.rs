@@ -46,7 +46,6 @@ fn main() {
     }
     println!();
     for (peer, why) in [
-        ("RMM", "needs its headers and a C++ compiler"),
         ("cubecl-runtime", "needs its crates"),
         ("CuPy", "needs a card"),
         ("PyTorch", "needs a card"),

@@ -61,6 +61,9 @@ pub struct Quarantined {
     pub bytes: u64,
 }
 
+/// Leases that are kept to be filled anew, of 64 bytes each.
+const SPARE_MOST: usize = 1024;
+
 /// How often each thing was done.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tallies {
@@ -103,6 +106,9 @@ pub struct Central {
     pub orders: Orders,
     pub accounts: Accounts,
     pub depot: Depot,
+    /// Leases of blocks that have gone back to the heap, to be filled anew.
+    #[expect(clippy::vec_box, reason = "leases move as boxes")]
+    pub spares: Vec<Box<Lease>>,
     pub segments: Segments,
     pub pages: Vec<Arc<StatePage>>,
     pub pending: Vec<Pending>,
@@ -126,27 +132,31 @@ impl Central {
     /// The order of a request's stream.
     #[inline]
     pub fn order_of(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
-        if let Some(order) = self.orders.find(stream.id()) {
-            return order;
+        match self.orders.find(stream.id()) {
+            Some(order) => order,
+            None => self.add_order(pool, stream),
         }
+    }
+
+    #[cold]
+    fn add_order(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
         let watcher: std::sync::Weak<PoolInner> = Arc::downgrade(pool);
         stream.watch(watcher);
         self.orders.add(stream)
     }
 
     /// Serves a request from what is free in its stream's order, or idle.
-    #[inline]
+    #[inline(always)]
     pub fn serve(
         &mut self,
         pool: &Arc<PoolInner>,
         request: &Request<'_>,
-        spare: Option<Box<Lease>>,
     ) -> Result<Box<Lease>, Shortage> {
+        let order = self.order_of(pool, request.stream);
         if !self.accounts.draw_for_miss(request.by, request.bytes) {
             return Err(Shortage::Limit);
         }
-        let order = self.order_of(pool, request.stream);
-        let Some(lease) = self.carve(pool, order, request, spare) else {
+        let Some(lease) = self.carve(pool, order, request) else {
             self.accounts.undo_miss(request.by, request.bytes);
             return Err(Shortage::Blocks);
         };
@@ -160,10 +170,9 @@ impl Central {
         pool: &Arc<PoolInner>,
         order: Order,
         request: &Request<'_>,
-        spare: Option<Box<Lease>>,
     ) -> Option<Box<Lease>> {
         let taken = self.heap.take_or_idle(order, request.bytes)?;
-        self.lease(pool, order, request, (taken, spare))
+        self.lease(pool, order, request, taken)
     }
 
     /// Makes the lease of a block that was taken from the heap.
@@ -173,12 +182,12 @@ impl Central {
         pool: &Arc<PoolInner>,
         order: Order,
         request: &Request<'_>,
-        (taken, spare): (Taken, Option<Box<Lease>>),
+        taken: Taken,
     ) -> Option<Box<Lease>> {
         let segment = self.segments.get(taken.segment)?;
         let span = segment.span(taken.offset, taken.bytes)?;
         self.orders.lend(order);
-        let Some(mut lease) = spare else {
+        let Some(mut lease) = self.spares.pop() else {
             return Some(self.new_lease(pool, order, request, (taken, span)));
         };
         lease.stream = request.stream.id();
@@ -230,7 +239,23 @@ impl Central {
         self.accounts.put_back_freed(lease.by, lease.span.bytes());
     }
 
-    /// Takes a block back that its stream may use again.
+    /// Takes a block back that is not in use any more and that its stream may use again. Comes back
+    /// if the pool has ended.
+    #[inline]
+    pub fn take_back(&mut self, lease: Box<Lease>) -> Option<Box<Lease>> {
+        if self.closed {
+            return Some(lease);
+        }
+        self.account_freed(&lease);
+        let freed_at = self.orders.take_back(lease.order);
+        self.heap.release(lease.node, lease.order, freed_at);
+        if self.spares.len() < SPARE_MOST {
+            self.spares.push(lease);
+        }
+        None
+    }
+
+    /// Takes a block back that its stream may use again, and joins it with its neighbours.
     #[inline]
     pub fn absorb(&mut self, lease: &Lease) -> Option<Segment> {
         let freed_at = self.orders.take_back(lease.order);
@@ -255,12 +280,23 @@ impl Central {
         }
     }
 
-    /// Takes blocks back, and returns segments to be dropped without the lock.
-    pub fn absorb_all(&mut self, leases: &Batch) -> Vec<Segment> {
-        leases
-            .iter()
-            .filter_map(|lease| self.absorb(lease))
-            .collect()
+    /// Takes blocks back, and returns segments and leases to be dropped without the lock.
+    pub fn absorb_all(&mut self, leases: Batch) -> (Vec<Segment>, Batch) {
+        let absorbed = leases.iter().filter_map(|lease| self.absorb(lease));
+        let segments = absorbed.collect();
+        let mut leases = leases;
+        if !self.closed {
+            let room = SPARE_MOST.saturating_sub(self.spares.len());
+            let from = leases.len().saturating_sub(room);
+            self.spares.extend(leases.drain(from..));
+        }
+        (segments, leases)
+    }
+
+    /// Everything that is kept as it was freed joins the heap.
+    pub fn empty_depot(&mut self) -> (Vec<Segment>, Batch) {
+        let batch = self.depot.drain();
+        self.absorb_all(batch)
     }
 
     /// A free block of another stream, which the request's stream is made to wait for.
@@ -281,7 +317,7 @@ impl Central {
                 self.heap.release(taken.node, other, taken.freed_at);
             }
             if waits? {
-                return Ok(self.lease(pool, order, request, (taken, None)));
+                return Ok(self.lease(pool, order, request, taken));
             }
         }
         Ok(None)

@@ -106,10 +106,9 @@ impl PoolInner {
     /// What the depot has joins the heap.
     pub fn empty_depot(&self) {
         let mut central = self.lock();
-        let batch = central.depot.drain();
-        let segments = central.absorb_all(&batch);
+        let gone = central.empty_depot();
         drop(central);
-        drop(segments);
+        drop(gone);
     }
 
     fn from_others(self: &Arc<Self>, request: &Request<'_>) -> Served {
@@ -137,11 +136,10 @@ impl PoolInner {
 
     fn join_streams(self: &Arc<Self>, request: &Request<'_>) -> Result<(), DriverError> {
         let mut central = self.lock();
-        let batch = central.depot.drain();
-        let segments = central.absorb_all(&batch);
+        let gone = central.empty_depot();
         let joined = central.join_streams(self, request.stream);
         Self::let_go(central);
-        drop(segments);
+        drop(gone);
         joined
     }
 

@@ -21,7 +21,7 @@ use crate::{
         central::{Central, Pending, Quarantined, Request, Shortage},
         depot::Batch,
         lease::Lease,
-        thread,
+        thread::{self, Put, Take, Wanted, Way},
     },
     segment::Order,
     size_class::{SizeClass, block_bytes},
@@ -40,6 +40,10 @@ pub fn is_reclaiming() -> bool {
     RECLAIMING.get()
 }
 
+/// On cache lines of its own: who takes a lock writes it, and who reads what lies beside it would wait.
+#[repr(align(128))]
+struct Alone<T>(T);
+
 /// A pool, shared by its handle and its blocks.
 pub struct PoolInner {
     pub id: u64,
@@ -54,7 +58,7 @@ pub struct PoolInner {
     most_bytes: u64,
     /// Segments are made in pieces of so many bytes, so that holes can be put together.
     pub piece_bytes: Option<u64>,
-    central: Mutex<Central>,
+    central: Alone<Mutex<Central>>,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
 }
@@ -86,7 +90,7 @@ impl PoolInner {
             settings,
             recall: AtomicU32::new(0),
             process: std::process::id(),
-            central: Mutex::new(central),
+            central: Alone(Mutex::new(central)),
             closed: AtomicBool::new(false),
             reclaimers: Mutex::default(),
         }
@@ -96,7 +100,10 @@ impl PoolInner {
     /// code outside of this crate runs under it.
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, Central> {
-        self.central.lock().unwrap_or_else(PoisonError::into_inner)
+        self.central
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn is_closed(&self) -> bool {
@@ -185,12 +192,11 @@ impl PoolInner {
         by: Source,
     ) -> Result<Box<Lease>, AllocError> {
         let mut lease = match self.hit(bytes, on, by) {
-            Some(lease) => lease,
-            None => self.allocate_slowly(bytes, on, by).inspect_err(|error| {
-                if let AllocError::Driver(error) = error {
-                    self.note_loss(error);
-                }
-            })?,
+            Take::Hit(lease) => lease,
+            Take::Miss(wanted) => match self.allocate_slowly(bytes, on, by, wanted) {
+                Ok(lease) => lease,
+                Err(error) => return Err(self.note_loss_in(*error)),
+            },
         };
         lease.begin(by, bytes);
         if self.talks {
@@ -200,10 +206,12 @@ impl PoolInner {
     }
 
     #[inline]
-    fn hit(&self, bytes: u64, on: &Stream, by: Source) -> Option<Box<Lease>> {
-        let class = SizeClass::of(bytes)?;
+    fn hit(&self, bytes: u64, on: &Stream, by: Source) -> Take {
+        let Some(class) = SizeClass::of(bytes) else {
+            return Take::Miss(Wanted::FIRST);
+        };
         if self.settings.always_check_capture && on.is_capturing() != Ok(false) {
-            return None;
+            return Take::Miss(Wanted::FIRST);
         }
         thread::take(self, class, on.id(), by)
     }
@@ -214,10 +222,13 @@ impl PoolInner {
         bytes: u64,
         on: &Stream,
         by: Source,
-    ) -> Result<Box<Lease>, AllocError> {
-        let too_large = || AllocError::TooLarge {
-            bytes,
-            device: self.most_bytes,
+        wanted: Wanted,
+    ) -> Result<Box<Lease>, Box<AllocError>> {
+        let too_large = || {
+            Box::new(AllocError::TooLarge {
+                bytes,
+                device: self.most_bytes,
+            })
         };
         let block = block_bytes(bytes).ok_or_else(too_large)?;
         if block > self.most_bytes {
@@ -231,66 +242,97 @@ impl PoolInner {
             stream: on,
             by,
         };
-        match self.try_serve(&request) {
+        let served = match request.class {
+            Some(class) => self.try_serve_class(&request, class, wanted),
+            None => self.try_serve_large(&request),
+        };
+        match served {
             Ok(lease) => Ok(lease),
-            Err(Shortage::Limit) => self.after_recall(&request),
-            Err(Shortage::Blocks) => self.descend(&request),
+            Err(shortage) => self.after_shortage(&request, shortage),
         }
     }
 
-    fn admit(&self, on: &Stream) -> Result<(), AllocError> {
+    #[cold]
+    fn after_shortage(
+        self: &Arc<Self>,
+        request: &Request<'_>,
+        shortage: Shortage,
+    ) -> Result<Box<Lease>, Box<AllocError>> {
+        let served = match shortage {
+            Shortage::Limit => self.after_recall(request),
+            Shortage::Blocks => self.descend(request),
+        };
+        served.map_err(Box::new)
+    }
+
+    #[cold]
+    fn note_loss_in(&self, error: AllocError) -> AllocError {
+        if let AllocError::Driver(error) = &error {
+            self.note_loss(error);
+        }
+        error
+    }
+
+    #[inline]
+    fn admit(&self, on: &Stream) -> Result<(), Box<AllocError>> {
         if RECLAIMING.get() {
-            return Err(AllocError::Reclaiming);
+            return Err(Box::new(AllocError::Reclaiming));
         }
         let same = Arc::ptr_eq(on.driver(), &self.driver);
         if !same && on.driver().info().id != self.driver.info().id {
-            return Err(AllocError::OtherDevice);
+            return Err(Box::new(AllocError::OtherDevice));
         }
-        if on.is_capturing()? {
-            return Err(AllocError::Capturing);
+        match on.is_capturing() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(Box::new(AllocError::Capturing)),
+            Err(error) => Err(Box::new(error.into())),
         }
-        Ok(())
     }
 
     /// Serves from what is there, and brings the thread a batch and credit on the way.
-    #[inline]
     pub fn try_serve(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
-        if let Some(class) = request.class {
-            return self.try_serve_class(request, class);
-        }
-        let spare = match thread::spare_if_current(self) {
-            Some(spare) => spare,
-            None => {
-                thread::flush(self);
-                None
-            }
+        let Some(class) = request.class else {
+            return self.try_serve_large(request);
         };
-        self.lock().serve(self, request, spare)
+        let wanted = thread::wanted(self, request.stream.id(), class, request.by);
+        self.try_serve_class(request, class, wanted)
+    }
+
+    #[inline(always)]
+    fn try_serve_large(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
+        if !thread::has_heard(self) {
+            thread::flush(self);
+        }
+        self.lock().serve(self, request)
     }
 
     fn try_serve_class(
         self: &Arc<Self>,
         request: &Request<'_>,
         class: SizeClass,
+        wanted: Wanted,
     ) -> Result<Box<Lease>, Shortage> {
-        let wanted = thread::wanted(self, request.stream.id(), class, request.by);
+        let mut wanted = wanted;
+        if wanted.recalled {
+            thread::flush(self);
+            wanted = thread::wanted(self, request.stream.id(), class, request.by);
+        }
         if wanted.blocks == 0 {
             return self.pay(request, class);
         }
         let mut central = self.lock();
         if let Some(mut batch) = self.draw_from_depot(&mut central, request, class)? {
             let lease = batch.pop().ok_or(Shortage::Blocks)?;
-            wanted.spare.into_iter().for_each(thread::keep_spare);
             return Ok(self.finish(central, request, class, (lease, batch), wanted.credit));
         }
-        let lease = central.serve(self, request, wanted.spare)?;
+        let lease = central.serve(self, request)?;
         if wanted.blocks == 1 && !wanted.credit {
             return Ok(lease);
         }
         let order = lease.order;
         let mut rest = Batch::new();
-        while rest.len() + 1 < wanted.blocks {
-            let Some(another) = central.carve(self, order, request, thread::spare(self)) else {
+        while rest.len() + 1 < wanted.blocks as usize {
+            let Some(another) = central.carve(self, order, request) else {
                 break;
             };
             rest.push(another);
@@ -313,7 +355,10 @@ impl PoolInner {
         drop(central);
         let rest = thread::stock(self, stream, class, by, Vec::new(), credit);
         self.store(by, rest);
-        thread::take(self, class, stream, by).ok_or(Shortage::Blocks)
+        match thread::take(self, class, stream, by) {
+            Take::Hit(lease) => Ok(lease),
+            Take::Miss(_) => Err(Shortage::Blocks),
+        }
     }
 
     fn draw_from_depot(
@@ -370,56 +415,50 @@ impl PoolInner {
         }
     }
 
-    /// Takes a block back that the thread's cache did not take. An error means that its end on
-    /// other streams could not be marked: it is then in quarantine.
-    pub fn release(lease: Box<Lease>) -> Option<DriverError> {
-        if lease.class.is_some() || lease.used_on.is_some() {
-            return PoolInner::release_kept(lease);
+    /// Takes a block back that nobody uses any more. An error means that its end on other streams
+    /// could not be marked: it is then in quarantine.
+    #[inline]
+    pub fn take_back(lease: Box<Lease>) -> Option<DriverError> {
+        match thread::put(lease) {
+            Put::Done => None,
+            Put::Rejected(lease, way) => PoolInner::release(lease, way),
         }
-        PoolInner::release_to_heap(lease);
-        None
     }
 
-    fn release_to_heap(lease: Box<Lease>) {
-        let mut central = lease.pool.lock();
-        central.account_freed(&lease);
-        let segment = central.absorb(&lease);
-        drop(central);
-        drop(segment);
-        thread::keep_spare(lease);
-    }
-
-    /// A block that the thread's cache or other streams have to do with.
-    fn release_kept(lease: Box<Lease>) -> Option<DriverError> {
-        let way = match lease.class {
-            Some(class) if lease.used_on.is_none() => thread::way_of(&lease, class),
-            _ => thread::Way::Recalled,
-        };
-        if way == thread::Way::Heap {
-            PoolInner::release_to_heap(lease);
-            return None;
-        }
-        PoolInner::release_with_room(lease)
-    }
-
-    /// A block that the thread's cache is to take, or that other streams have to do with.
+    /// A block that the thread's cache did not take, or that other streams have to do with.
     #[cold]
-    fn release_with_room(lease: Box<Lease>) -> Option<DriverError> {
+    fn release(lease: Box<Lease>, way: Way) -> Option<DriverError> {
         let pool = Arc::clone(&lease.pool);
-        if thread::is_recalled(&pool) {
+        if way == Way::Recalled && thread::is_recalled(&pool) {
             thread::flush(&pool);
         }
         if lease.used_on.is_some() {
             return pool.release_after_others(lease);
         }
-        let mut lease = lease;
-        if let Some(class) = lease.class.filter(|_| !pool.is_closed()) {
-            let excess = thread::make_room(&pool, lease.stream, class, lease.by);
-            pool.store(lease.by, excess);
-            lease = thread::put(lease)?;
+        let class = lease
+            .class
+            .filter(|_| way != Way::Heap && !pool.is_closed());
+        let Some(class) = class else {
+            pool.release_to_heap(lease);
+            return None;
+        };
+        let excess = thread::make_room(&pool, lease.stream, class, lease.by);
+        pool.store(lease.by, excess);
+        if let Put::Rejected(lease, _) = thread::put(lease) {
+            pool.release_to_heap(lease);
         }
-        PoolInner::release_to_heap(lease);
         None
+    }
+
+    fn release_to_heap(&self, lease: Box<Lease>) {
+        let mut central = self.lock();
+        let Some(lease) = central.take_back(lease) else {
+            return;
+        };
+        central.account_freed(&lease);
+        let segment = central.absorb(&lease);
+        drop(central);
+        drop(segment);
     }
 
     /// Puts blocks into the depot, or into the heap if the depot is full, and credit back.
@@ -438,10 +477,9 @@ impl PoolInner {
             _ => true,
         });
         if central.closed || !one_class || central.depot.bytes() >= DEPOT_MOST {
-            let segments = central.absorb_all(&batch);
+            let gone = central.absorb_all(batch);
             drop(central);
-            drop(segments);
-            thread::keep_spares(self, batch);
+            drop(gone);
         } else {
             central.depot.put(batch);
         }

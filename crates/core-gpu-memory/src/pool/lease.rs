@@ -4,7 +4,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release},
+    atomic::{AtomicU32, Ordering::Relaxed, Ordering::Release},
 };
 
 use core_gpu_driver::{DeviceSpan, RegionState, StreamId, WeakStream};
@@ -19,13 +19,13 @@ use crate::{
 /// What a snapshot sees of 4,096 blocks: one word each, written by whoever holds the block.
 #[derive(Debug)]
 pub struct StatePage {
-    words: [AtomicU64; StatePage::WORDS],
+    words: [AtomicU32; StatePage::WORDS],
 }
 
 impl Default for StatePage {
     fn default() -> StatePage {
         StatePage {
-            words: [const { AtomicU64::new(0) }; StatePage::WORDS],
+            words: [const { AtomicU32::new(0) }; StatePage::WORDS],
         }
     }
 }
@@ -41,38 +41,37 @@ impl StatePage {
     }
 
     #[inline]
-    pub fn word(&self, node: NodeId) -> &AtomicU64 {
+    pub fn word(&self, node: NodeId) -> &AtomicU32 {
         // The index is below the length by construction; the compiler sees it.
         &self.words[node.index() % StatePage::WORDS]
     }
 }
 
-/// A word of a [`StatePage`]: who uses a block, and how much of it.
+/// A word of a [`StatePage`]: who uses a block, and how much of it. As short as it can be: words that
+/// one thread writes and another clears are what goes between their processors' caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InUse {
     pub by: Source,
-    pub requested: u64,
+    /// Bytes of the block that were not asked for: an eighth of at most 256 KiB, or less than the
+    /// alignment.
+    pub padding: u16,
 }
 
 impl InUse {
-    const REQUESTED_BITS: u32 = 48;
-
     #[inline]
-    fn encode(self) -> u64 {
-        let source = self.by.index() as u64;
-        let requested = self.requested & ((1 << InUse::REQUESTED_BITS) - 1);
-        1 << 63 | source << InUse::REQUESTED_BITS | requested
+    fn encode(self) -> u32 {
+        // Sources have fifteen bits.
+        1 << 31 | (self.by.index() as u32) << 16 | u32::from(self.padding)
     }
 
     /// None if nobody uses the block.
-    pub fn decode(word: u64) -> Option<InUse> {
+    pub fn decode(word: u32) -> Option<InUse> {
         if word == 0 {
             return None;
         }
-        let source = (word >> InUse::REQUESTED_BITS) & 0x7fff;
         Some(InUse {
-            by: Source::from_index(source as usize),
-            requested: word & ((1 << InUse::REQUESTED_BITS) - 1),
+            by: Source::from_index((word >> 16 & 0x7fff) as usize),
+            padding: (word & 0xffff) as u16,
         })
     }
 }
@@ -109,14 +108,16 @@ impl Lease {
         if self.by != by {
             self.by = by;
         }
-        let word = InUse { by, requested }.encode();
+        let padding = self.span.bytes() - requested;
+        let padding = padding.min(u64::from(u16::MAX)) as u16;
+        let word = InUse { by, padding }.encode();
         self.page.word(self.node).store(word, Relaxed);
     }
 
     /// Bytes that were asked for; nothing when the block is not in use.
     pub fn requested(&self) -> u64 {
         let user = InUse::decode(self.page.word(self.node).load(Relaxed));
-        user.map_or(0, |user| user.requested)
+        user.map_or(0, |user| self.span.bytes() - u64::from(user.padding))
     }
 
     /// Marks the block as not in use: what its user put on streams comes before this.
@@ -135,8 +136,7 @@ impl Lease {
     #[inline]
     pub fn give_back(self: Box<Lease>) {
         self.end();
-        if let Some(lease) = crate::pool::thread::put(self) {
-            PoolInner::release(lease);
-        }
+        // An error is in the hook already.
+        let _ = PoolInner::take_back(self);
     }
 }

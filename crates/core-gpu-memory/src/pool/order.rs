@@ -57,6 +57,11 @@ impl Orders {
         {
             return Some(order);
         }
+        self.find_another(stream)
+    }
+
+    #[inline(never)]
+    fn find_another(&mut self, stream: StreamId) -> Option<Order> {
         let order = *self.by_stream.get(&stream)?;
         self.last = Some((stream, order));
         Some(order)

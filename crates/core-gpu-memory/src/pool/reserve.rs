@@ -95,8 +95,11 @@ impl PoolInner {
         let mut report = LeakReport::default();
         let mut central = self.lock();
         central.closed = true;
+        // They keep the pool alive.
+        let spares = std::mem::take(&mut central.spares);
         report.live = live_blocks(&central);
         drop(central);
+        drop(spares);
         let idle = self.wait_at_the_end(&mut report.errors);
         let segments = self.lock().take_unused_segments();
         let stuck = std::mem::take(&mut self.lock().stuck);

@@ -128,7 +128,7 @@ fn show(central: &Central, block: &FreeBlock) -> SnapshotBlock {
         (Some(order), _) => BlockState::FreeOnStream { order: order.0 },
         (None, Some(user)) => BlockState::InUse {
             source: user.by.name(),
-            requested_bytes: user.requested,
+            requested_bytes: block.bytes - u64::from(user.padding),
         },
         (None, None) if pending() => BlockState::Pending,
         (None, None) if held() => BlockState::Quarantined,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Pool, observe::Step};
+use crate::{Pool, observe::Step, pool::lease::InUse};
 
 /// Numbers of one source. Bytes count whole blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -99,7 +99,8 @@ impl Pool {
             segments += 1;
             for block in heap.blocks(id) {
                 free_blocks += u64::from(block.free_in.is_some());
-                requested += central.user(block.node).map_or(0, |user| user.requested);
+                let of_user = |user: InUse| block.bytes - u64::from(user.padding);
+                requested += central.user(block.node).map_or(0, of_user);
             }
         }
         let sources: Vec<_> = central

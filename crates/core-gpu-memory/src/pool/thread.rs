@@ -6,7 +6,7 @@
 //! operation. An idle thread keeps what it has, at most [`CACHE_MOST`] bytes a pool.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
@@ -31,13 +31,14 @@ const BATCH_BYTES: u64 = 256 * 1024;
 const ROOM_EVERY: u32 = 8;
 /// Classes of which so many or fewer blocks move at once are not moved between threads.
 const FEW: usize = 4;
-/// Leases that a thread keeps to fill anew, of 64 bytes each.
-const SPARE_MOST: usize = 1024;
 /// Blocks that move at once, at most.
 const BATCH_MOST: usize = 64;
 
 thread_local! {
     static CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { pools: Vec::new(), last: 0 }) };
+    /// The pool of the last request that had no class, and which of its recalls this thread has heard
+    /// of: enough to know that there is nothing to give up, without looking into the cache.
+    static HEARD: Cell<(u64, u32)> = const { Cell::new((u64::MAX, 0)) };
 }
 
 struct ThreadCache {
@@ -56,9 +57,6 @@ struct PoolCache {
     /// Frees that found the cache full, and the bin that made room last.
     overflows: u32,
     cursor: usize,
-    /// Leases of blocks that have gone back to the heap, to be filled anew.
-    #[expect(clippy::vec_box, reason = "leases move as boxes")]
-    spare: Vec<Box<Lease>>,
 }
 
 struct StreamBins {
@@ -85,7 +83,29 @@ impl Bin {
 /// Blocks of a class that move at once.
 #[inline]
 fn batch_of(class: SizeClass) -> usize {
-    ((BATCH_BYTES / class.bytes()) as usize).clamp(1, BATCH_MOST)
+    // A division for each miss would be a good part of it.
+    const BATCHES: [u8; CLASS_COUNT] = batches();
+    BATCHES
+        .get(class.index())
+        .map_or(1, |batch| usize::from(*batch))
+}
+
+const fn batches() -> [u8; CLASS_COUNT] {
+    let mut batches = [1; CLASS_COUNT];
+    let mut index = 0;
+    while index < CLASS_COUNT {
+        let batch = BATCH_BYTES / SizeClass::at(index).bytes();
+        // At most 64.
+        batches[index] = if batch > BATCH_MOST as u64 {
+            BATCH_MOST as u8
+        } else if batch > 1 {
+            batch as u8
+        } else {
+            1
+        };
+        index += 1;
+    }
+    batches
 }
 
 impl ThreadCache {
@@ -127,11 +147,6 @@ impl PoolCache {
         self.counters.get(by.index())?.as_deref()
     }
 
-    #[inline]
-    fn is_current(&self) -> bool {
-        self.seen_recall == self.pool.recall.load(Relaxed)
-    }
-
     /// Half of the blocks of one bin, of another each time.
     fn half_of_the_next_bin(&mut self) -> Batch {
         let count = self.streams.len() * CLASS_COUNT;
@@ -163,32 +178,94 @@ impl PoolCache {
     }
 }
 
+/// What a thread's cache has for a request.
+#[derive(Debug)]
+pub enum Take {
+    /// A block.
+    Hit(Box<Lease>),
+    /// None, and what to ask the pool for.
+    Miss(Wanted),
+}
+
 /// A cached block of the class, paid for by the thread's credit.
 #[inline]
-pub fn take(
-    pool: &PoolInner,
-    class: SizeClass,
-    stream: StreamId,
-    by: Source,
-) -> Option<Box<Lease>> {
-    let taken = CACHE.try_with(|cache| {
+pub fn take(pool: &PoolInner, class: SizeClass, stream: StreamId, by: Source) -> Take {
+    let mut wanted = Wanted::FIRST;
+    let hit = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = cache.pool(pool.id)?;
-        if cached.seen_recall != pool.recall.load(Relaxed) {
+        let hit = cached.hit(pool, class, stream, by);
+        if hit.is_none() {
+            wanted = cached.wanted(pool, class, stream, by);
+        }
+        hit
+    });
+    match hit.ok().flatten() {
+        Some(lease) => Take::Hit(lease),
+        None => Take::Miss(wanted),
+    }
+}
+
+impl PoolCache {
+    #[inline(always)]
+    fn hit(
+        &mut self,
+        pool: &PoolInner,
+        class: SizeClass,
+        stream: StreamId,
+        by: Source,
+    ) -> Option<Box<Lease>> {
+        if self.seen_recall != pool.recall.load(Relaxed) {
             return None;
         }
-        let counters = cached.counters.get(by.index())?.as_deref()?;
-        let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
+        let counters = self.counters.get(by.index())?.as_deref()?;
+        let bin = bin_in(&mut self.streams, &mut self.last, stream, class)?;
         // The block knows its length, which is its class's.
         let bytes = bin.blocks.last()?.span.bytes();
         let left = counters.credit.load(Relaxed).checked_sub(bytes)?;
         let lease = bin.blocks.pop()?;
-        cached.cached_bytes -= bytes;
+        self.cached_bytes -= bytes;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
         Some(lease)
-    });
-    taken.ok().flatten()
+    }
+
+    /// What a miss should bring. The one after it is told to bring more.
+    #[inline(never)]
+    fn wanted(
+        &mut self,
+        pool: &PoolInner,
+        class: SizeClass,
+        stream: StreamId,
+        by: Source,
+    ) -> Wanted {
+        if self.seen_recall != pool.recall.load(Relaxed) {
+            return Wanted::RECALLED;
+        }
+        let bytes = class.bytes();
+        let room = CACHE_MOST.saturating_sub(self.cached_bytes);
+        let counters = self.counters(by);
+        let credit = counters.is_none_or(|own| own.credit.load(Relaxed) < bytes);
+        let Some(bin) = self.bin(stream, class) else {
+            return Wanted::FIRST;
+        };
+        if !bin.blocks.is_empty() {
+            return Wanted {
+                blocks: 0,
+                ..Wanted::FIRST
+            };
+        }
+        let mut blocks = bin.next_refill.max(1);
+        if (blocks as u64 - 1) * bytes > room {
+            blocks = (room / bytes) as usize + 1;
+        }
+        bin.ask_for_more(class);
+        Wanted {
+            blocks: blocks as u32,
+            credit,
+            recalled: false,
+        }
+    }
 }
 
 /// Makes what this thread caches unavailable until its next flush.
@@ -199,168 +276,160 @@ pub fn make_stale(pool: &PoolInner) {
         cached.seen_recall = pool.recall.load(Relaxed).wrapping_sub(1);
         Some(())
     });
+    HEARD.set((u64::MAX, 0));
 }
 
-/// Caches a block that its stream may use again. Gives it back if it does not belong here.
+/// Whether the pool has asked for nothing back that this thread has not heard of.
 #[inline]
-pub fn put(lease: Box<Lease>) -> Option<Box<Lease>> {
-    if lease.used_on.is_some() {
-        return Some(lease);
+pub fn has_heard(pool: &PoolInner) -> bool {
+    let now = (pool.id, pool.recall.load(Relaxed));
+    HEARD.get() == now || hears(pool, now)
+}
+
+#[cold]
+fn hears(pool: &PoolInner, now: (u64, u32)) -> bool {
+    if is_recalled(pool) {
+        return false;
     }
-    let Some(class) = lease.class else {
-        return Some(lease);
-    };
+    HEARD.set(now);
+    true
+}
+
+/// What a thread's cache does with a free block.
+#[derive(Debug)]
+pub enum Put {
+    /// It has it, or the heap.
+    Done,
+    /// It does not belong here.
+    Rejected(Box<Lease>, Way),
+}
+
+/// Caches a block that its stream may use again, or takes it to the heap.
+#[inline]
+pub fn put(lease: Box<Lease>) -> Put {
+    if lease.used_on.is_some() {
+        return Put::Rejected(lease, Way::Recalled);
+    }
     let mut lease = Some(lease);
     // A thread that is ending has no cache any more; neither has one whose cache is in use by a
     // caller further up.
-    let _ = CACHE.try_with(|cache| {
+    let way = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        let block = lease.as_ref()?;
-        let (by, stream) = (block.by, block.stream);
-        let cached = cache.pool(block.pool.id)?;
+        let block = lease.take()?;
+        let Some(cached) = cache.pool(block.pool.id) else {
+            lease = Some(block);
+            return None;
+        };
+        match cached.keep(block) {
+            Put::Done => {}
+            Put::Rejected(block, way) => {
+                lease = Some(block);
+                return Some(way);
+            }
+        }
+        None
+    });
+    match lease {
+        None => Put::Done,
+        Some(lease) => Put::Rejected(lease, way.ok().flatten().unwrap_or(Way::Cache)),
+    }
+}
+
+impl PoolCache {
+    #[inline(always)]
+    fn keep(&mut self, block: Box<Lease>) -> Put {
+        let Some(class) = block.class else {
+            return self.to_heap(block);
+        };
         let bytes = block.span.bytes();
-        let cached_bytes = cached.cached_bytes + bytes;
-        let recall = block.pool.recall.load(Relaxed);
-        if cached.seen_recall != recall || cached_bytes > CACHE_MOST {
-            return None;
+        let cached_bytes = self.cached_bytes + bytes;
+        if self.seen_recall != block.pool.recall.load(Relaxed) {
+            return Put::Rejected(block, Way::Recalled);
         }
-        let counters = cached.counters.get(by.index())?.as_deref()?;
+        let counters = self.counters.get(block.by.index());
+        let Some(counters) = counters.and_then(Option::as_deref) else {
+            return Put::Rejected(block, Way::Cache);
+        };
         let credit = counters.credit.load(Relaxed) + bytes;
-        if credit > counters.most.load(Relaxed) {
-            return None;
+        let found = bin_in(&mut self.streams, &mut self.last, block.stream, class);
+        let Some(bin) = found else {
+            return Put::Rejected(block, Way::Cache);
+        };
+        let full = bin.blocks.len() == bin.blocks.capacity();
+        if full || cached_bytes > CACHE_MOST || credit > counters.most.load(Relaxed) {
+            return self.overflow(block, class);
         }
-        let bin = bin_in(&mut cached.streams, &mut cached.last, stream, class)?;
-        if bin.blocks.len() == bin.blocks.capacity() {
-            return None;
-        }
-        bin.blocks.push(lease.take()?);
-        cached.cached_bytes = cached_bytes;
+        bin.blocks.push(block);
+        self.cached_bytes = cached_bytes;
         counters.credit.store(credit, Relaxed);
         Counters::add(&counters.frees, 1);
-        Some(())
-    });
-    lease
-}
+        Put::Done
+    }
 
-/// What a miss should bring, and what the thread brings to it.
-#[derive(Debug)]
-pub struct Wanted {
-    /// Blocks, the one that was asked for among them. None if only credit is missing.
-    pub blocks: usize,
-    /// Credit, for this thread has none left.
-    pub credit: bool,
-    /// A lease to fill anew.
-    pub spare: Option<Box<Lease>>,
-}
+    /// There is no room. The block goes to the heap if the thread keeps few of its class and has
+    /// those, or has all that it may have. Of the latter one in so many makes room, so that what is
+    /// not used any more goes in the end.
+    #[inline(never)]
+    fn overflow(&mut self, block: Box<Lease>, class: SizeClass) -> Put {
+        let Some(bin) = self.bin(block.stream, class) else {
+            return Put::Rejected(block, Way::Cache);
+        };
+        let full = bin.blocks.len() == bin.blocks.capacity();
+        if full && bin.blocks.capacity() > 0 && batch_of(class) <= FEW {
+            return self.to_heap(block);
+        }
+        if self.cached_bytes + class.bytes() <= CACHE_MOST {
+            return Put::Rejected(block, Way::Cache);
+        }
+        self.overflows = self.overflows.wrapping_add(1);
+        if self.overflows.is_multiple_of(ROOM_EVERY) {
+            return Put::Rejected(block, Way::Cache);
+        }
+        self.to_heap(block)
+    }
 
-impl Default for Wanted {
-    /// What a thread wants that has nothing yet.
-    fn default() -> Wanted {
-        Wanted {
-            blocks: 1,
-            credit: true,
-            spare: None,
+    /// The lock is taken through this thread's handle of the pool: the block's own goes with it.
+    #[inline(never)]
+    fn to_heap(&self, block: Box<Lease>) -> Put {
+        match self.pool.lock().take_back(block) {
+            None => Put::Done,
+            Some(block) => Put::Rejected(block, Way::Heap),
         }
     }
 }
 
-/// What this thread wants with the next block of that class, once it has given up what the pool
-/// asks for. The miss after this one is told to bring more.
-pub fn wanted(pool: &Arc<PoolInner>, stream: StreamId, class: SizeClass, by: Source) -> Wanted {
-    let wanted = wanted_if_current(pool, stream, class, by);
-    wanted.unwrap_or_else(|Recalled| {
-        flush(pool);
-        wanted_if_current(pool, stream, class, by).unwrap_or_default()
-    })
+/// What a miss should bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Blocks, the one that was asked for among them. None if only credit is missing.
+    pub blocks: u32,
+    /// Credit, for this thread has none left.
+    pub credit: bool,
+    /// The pool has asked for something back that this thread has not heard of.
+    pub recalled: bool,
 }
 
-/// The pool has asked for something back that this thread has not heard of.
-struct Recalled;
+impl Wanted {
+    /// What a thread wants that has nothing yet.
+    pub const FIRST: Wanted = Wanted {
+        blocks: 1,
+        credit: true,
+        recalled: false,
+    };
+    /// What a thread wants that has to give up something first.
+    pub const RECALLED: Wanted = Wanted {
+        recalled: true,
+        ..Wanted::FIRST
+    };
+}
 
-#[inline]
-fn wanted_if_current(
-    pool: &PoolInner,
-    stream: StreamId,
-    class: SizeClass,
-    by: Source,
-) -> Result<Wanted, Recalled> {
+/// What this thread wants with the next block of that class.
+pub fn wanted(pool: &PoolInner, stream: StreamId, class: SizeClass, by: Source) -> Wanted {
     let wanted = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(pool.id)?;
-        if !cached.is_current() {
-            return Some(Err(Recalled));
-        }
-        let room = (CACHE_MOST - cached.cached_bytes.min(CACHE_MOST)) / class.bytes();
-        let counters = cached.counters(by);
-        let credit = counters.is_none_or(|own| own.credit.load(Relaxed) < class.bytes());
-        let bin = cached.bin(stream, class)?;
-        let blocks = match bin.blocks.is_empty() {
-            true => bin.next_refill.max(1).min(room as usize + 1),
-            false => 0,
-        };
-        if blocks > 0 {
-            bin.ask_for_more(class);
-        }
-        let spare = cached.spare.pop();
-        Some(Ok(Wanted {
-            blocks,
-            credit,
-            spare,
-        }))
+        Some(cache.pool(pool.id)?.wanted(pool, class, stream, by))
     });
-    wanted.ok().flatten().unwrap_or(Ok(Wanted::default()))
-}
-
-/// A lease to fill anew, of the same pool, which this thread attends to from now on. None of the
-/// outer if the pool has asked for something back that this thread has not heard of.
-pub fn spare_if_current(pool: &Arc<PoolInner>) -> Option<Option<Box<Lease>>> {
-    let spare = CACHE.try_with(|cache| {
-        let Ok(mut cache) = cache.try_borrow_mut() else {
-            return Some(None);
-        };
-        match attend(&mut cache, pool) {
-            Some(cached) if !cached.is_current() => None,
-            Some(cached) => Some(cached.spare.pop()),
-            None => Some(None),
-        }
-    });
-    spare.unwrap_or(Some(None))
-}
-
-/// A lease to fill anew, of the same pool.
-pub fn spare(pool: &PoolInner) -> Option<Box<Lease>> {
-    let spare = CACHE.try_with(|cache| {
-        let mut cache = cache.try_borrow_mut().ok()?;
-        cache.pool(pool.id)?.spare.pop()
-    });
-    spare.ok().flatten()
-}
-
-/// Keeps the lease of a block that has gone back to the heap.
-pub fn keep_spare(lease: Box<Lease>) {
-    let mut lease = Some(lease);
-    let _ = CACHE.try_with(|cache| {
-        let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(lease.as_ref()?.pool.id)?;
-        if cached.spare.len() < SPARE_MOST {
-            cached.spare.push(lease.take()?);
-        }
-        Some(())
-    });
-}
-
-/// Keeps leases of blocks that have gone back to the heap, as many as fit.
-pub fn keep_spares(pool: &PoolInner, leases: Batch) {
-    let mut leases = leases;
-    let _ = CACHE.try_with(|cache| {
-        let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(pool.id)?;
-        let room = SPARE_MOST
-            .saturating_sub(cached.spare.len())
-            .min(leases.len());
-        cached.spare.extend(leases.drain(..room));
-        Some(())
-    });
+    wanted.ok().flatten().unwrap_or(Wanted::FIRST)
 }
 
 /// Puts blocks and credit where the thread finds them. What does not fit comes back.
@@ -405,7 +474,6 @@ fn attend<'c>(cache: &'c mut ThreadCache, pool: &Arc<PoolInner>) -> Option<&'c m
             counters: Vec::new(),
             overflows: 0,
             cursor: 0,
-            spare: Vec::new(),
         });
     }
     cache.pool(pool.id)
@@ -436,39 +504,13 @@ fn own_bin(cached: &mut PoolCache, stream: StreamId, class: SizeClass) -> Option
 /// Where a free block goes that the thread's cache did not take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// The pool has asked for something back that this thread has not heard of.
+    /// The pool has asked for something back that this thread has not heard of, or other streams
+    /// have to do with it.
     Recalled,
     /// To the heap.
     Heap,
     /// Into the cache, once there is room.
     Cache,
-}
-
-/// Where a free block goes. To the heap if the thread keeps few of its class and has those, or has
-/// all that it may have. Of the latter one in so many makes room, so that what is not used any more
-/// goes in the end.
-pub fn way_of(lease: &Lease, class: SizeClass) -> Way {
-    let way = CACHE.try_with(|cache| {
-        let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(lease.pool.id)?;
-        if cached.seen_recall != lease.pool.recall.load(Relaxed) {
-            return Some(Way::Recalled);
-        }
-        let bin = cached.bin(lease.stream, class)?;
-        let full = bin.blocks.capacity() > 0 && bin.blocks.len() == bin.blocks.capacity();
-        if full && batch_of(class) <= FEW {
-            return Some(Way::Heap);
-        }
-        if cached.cached_bytes + lease.span.bytes() <= CACHE_MOST {
-            return Some(Way::Cache);
-        }
-        cached.overflows = cached.overflows.wrapping_add(1);
-        match cached.overflows.is_multiple_of(ROOM_EVERY) {
-            true => Some(Way::Cache),
-            false => Some(Way::Heap),
-        }
-    });
-    way.ok().flatten().unwrap_or(Way::Cache)
 }
 
 /// What has to go so that a free block fits.
@@ -514,7 +556,7 @@ fn excess_credit(counters: &Counters, class: SizeClass) -> u64 {
 pub fn is_recalled(pool: &PoolInner) -> bool {
     let recalled = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        Some(!cache.pool(pool.id)?.is_current())
+        Some(cache.pool(pool.id)?.seen_recall != pool.recall.load(Relaxed))
     });
     recalled.ok().flatten().unwrap_or(false)
 }
@@ -530,6 +572,7 @@ pub fn flush(pool: &Arc<PoolInner>) {
         let counters = std::mem::take(&mut cached.counters);
         Some((cached.give_up(), counters))
     });
+    HEARD.set((u64::MAX, 0));
     if let Some((blocks, counters)) = given_up.ok().flatten() {
         hand_back(pool, blocks, counters);
     }
@@ -542,9 +585,9 @@ fn hand_back(pool: &Arc<PoolInner>, blocks: Batch, counters: Vec<Option<Arc<Coun
             central.accounts.leave(Source::from_index(index), &counters);
         }
     }
-    let segments = central.absorb_all(&blocks);
+    let gone = central.absorb_all(blocks);
     drop(central);
-    drop(segments);
+    drop(gone);
 }
 
 impl Drop for ThreadCache {

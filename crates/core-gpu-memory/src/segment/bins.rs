@@ -7,6 +7,8 @@ use crate::segment::node::NodeId;
 const BIN_BITS: u32 = 5;
 const BINS_PER_LEVEL: usize = 1 << BIN_BITS;
 const LEVELS: usize = 28;
+/// How many bins there are.
+const BIN_COUNT: usize = LEVELS * BINS_PER_LEVEL;
 
 /// Where in the bitmaps a length belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,14 +44,25 @@ impl Bin {
         units.checked_add(width - 1).map(Bin::of)
     }
 
+    #[inline]
     fn index(self) -> usize {
         self.level as usize * BINS_PER_LEVEL + self.bin as usize
     }
 }
 
+/// When the free blocks of an order were freed, as its stream counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ticks {
+    /// All of them then. What the nodes say does not count, and is not brought near.
+    All(u64),
+    /// As each node says.
+    Each,
+}
+
 /// The free blocks of one order.
 #[derive(Debug)]
 pub struct Bins {
+    pub ticks: Ticks,
     levels: u32,
     bins: [u32; LEVELS],
     heads: Box<[Option<NodeId>]>,
@@ -58,9 +71,10 @@ pub struct Bins {
 impl Default for Bins {
     fn default() -> Bins {
         Bins {
+            ticks: Ticks::All(0),
             levels: 0,
             bins: [0; LEVELS],
-            heads: vec![None; LEVELS * BINS_PER_LEVEL].into_boxed_slice(),
+            heads: vec![None; BIN_COUNT].into_boxed_slice(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     segment::{
-        bins::{Bin, Bins},
+        bins::{Bin, Bins, Ticks},
         node::{Node, NodeId, Order, Slab, State},
     },
     size_class::ALIGNMENT,
@@ -10,7 +10,7 @@ use crate::{
 
 /// Blocks of the exact bin that are looked at before a longer bin is used: fewer leftovers, and
 /// still a constant.
-const LOOK_FIRST: usize = 4;
+const LOOK_FIRST: usize = 2;
 /// The same when no longer bin has anything.
 const LOOK_LAST: usize = 64;
 
@@ -172,7 +172,7 @@ impl Heap {
             segment: SegmentId(found.segment),
             offset: u64::from(found.start) * ALIGNMENT,
             bytes: u64::from(found.units) * ALIGNMENT,
-            freed_at: self.slab.freed_at(node),
+            freed_at: self.freed_at(node, order),
         };
         self.free_bytes -= taken.bytes;
         taken
@@ -219,8 +219,10 @@ impl Heap {
         let Some(tail) = self.slab.insert(tail) else {
             return;
         };
-        let freed_at = self.slab.freed_at(node);
-        self.slab.set_freed_at(tail, freed_at);
+        if self.ticks_of(order) == Ticks::Each {
+            let freed_at = self.slab.freed_at(node);
+            self.slab.set_freed_at(tail, freed_at);
+        }
         if let Some(after) = whole.after {
             self.slab[after].before = Some(tail);
         }
@@ -234,8 +236,61 @@ impl Heap {
     #[inline]
     pub fn release(&mut self, node: NodeId, order: Order, freed_at: u64) {
         self.free_bytes += u64::from(self.slab[node].units) * ALIGNMENT;
-        self.slab.set_freed_at(node, freed_at);
+        self.note_tick(node, order, freed_at);
         self.join_and_link(node, order);
+    }
+
+    /// When the free blocks of an order were freed.
+    #[inline]
+    fn ticks_of(&self, order: Order) -> Ticks {
+        let bins = self.orders.get(order.0 as usize);
+        bins.map_or(Ticks::Each, |bins| bins.ticks)
+    }
+
+    #[inline]
+    fn freed_at(&self, node: NodeId, order: Order) -> u64 {
+        match self.ticks_of(order) {
+            Ticks::All(tick) => tick,
+            Ticks::Each => self.slab.freed_at(node),
+        }
+    }
+
+    /// Notes when a block was freed that is about to be free in the order.
+    #[inline]
+    fn note_tick(&mut self, node: NodeId, order: Order, tick: u64) {
+        if self.ticks_of(order) != Ticks::All(tick) {
+            self.note_another_tick(node, order, tick);
+        }
+    }
+
+    /// The order's blocks were not all freed at that tick, or there are none.
+    #[inline(never)]
+    fn note_another_tick(&mut self, node: NodeId, order: Order, tick: u64) {
+        let index = order.0 as usize;
+        if self.orders.len() <= index {
+            self.orders.resize_with(index + 1, Bins::default);
+        }
+        let bins = &mut self.orders[index];
+        if bins.longest().is_none() {
+            bins.ticks = Ticks::All(tick);
+            return;
+        }
+        if let Ticks::All(known) = bins.ticks {
+            bins.ticks = Ticks::Each;
+            for node in self.free_in(order) {
+                self.slab.set_freed_at(node, known);
+            }
+        }
+        self.slab.set_freed_at(node, tick);
+    }
+
+    /// The free blocks of an order.
+    fn free_in(&self, order: Order) -> Vec<NodeId> {
+        let bins = self.orders.get(order.0 as usize);
+        let heads = bins.into_iter().flat_map(Bins::heads);
+        let lists = heads
+            .flat_map(|head| std::iter::successors(Some(head), |node| self.slab[*node].list_after));
+        lists.collect()
     }
 
     #[inline]
@@ -244,11 +299,11 @@ impl Heap {
         let this = self.slab[node];
         if let Some(after) = this.after.filter(|after| self.is_free_in(*after, order)) {
             self.unlink(after);
-            self.absorb(node, after);
+            self.absorb(node, after, order);
         }
         if let Some(before) = this.before.filter(|before| self.is_free_in(*before, order)) {
             self.unlink(before);
-            self.absorb(before, node);
+            self.absorb(before, node, order);
             node = before;
         }
         self.link(node, order);
@@ -261,13 +316,15 @@ impl Heap {
 
     /// Makes `node` longer by its neighbour `after`, which ceases to be.
     #[inline]
-    fn absorb(&mut self, node: NodeId, after: NodeId) {
+    fn absorb(&mut self, node: NodeId, after: NodeId, order: Order) {
         let gone = self.slab[after];
         let this = &mut self.slab[node];
         this.units += gone.units;
         this.after = gone.after;
-        let freed_at = self.slab.freed_at(node).max(self.slab.freed_at(after));
-        self.slab.set_freed_at(node, freed_at);
+        if self.ticks_of(order) == Ticks::Each {
+            let freed_at = self.slab.freed_at(node).max(self.slab.freed_at(after));
+            self.slab.set_freed_at(node, freed_at);
+        }
         if let Some(next) = gone.after {
             self.slab[next].before = Some(node);
         }
@@ -320,7 +377,7 @@ impl Heap {
                 return;
             };
             self.unlink(node);
-            self.slab.set_freed_at(node, freed_at);
+            self.note_tick(node, to, freed_at);
             self.join_and_link(node, to);
         }
     }
@@ -328,18 +385,12 @@ impl Heap {
     /// As [`Heap::hand_over`], for blocks that were freed at `tick` or before. They join as if they
     /// were freed at tick zero, for the work is done.
     pub fn hand_over_until(&mut self, from: Order, to: Order, tick: u64) {
-        let Some(bins) = self.orders.get(from.0 as usize) else {
-            return;
-        };
-        let slab = &self.slab;
-        let lists = bins
-            .heads()
-            .flat_map(|head| std::iter::successors(Some(head), |node| slab[*node].list_after));
-        let nodes: Vec<_> = lists.filter(|node| slab.freed_at(*node) <= tick).collect();
+        let mut nodes = self.free_in(from);
+        nodes.retain(|node| self.freed_at(*node, from) <= tick);
         for node in nodes {
             // Blocks of `from` never join while others leave it, so each is still what it was.
             self.unlink(node);
-            self.slab.set_freed_at(node, 0);
+            self.note_tick(node, to, 0);
             self.join_and_link(node, to);
         }
     }

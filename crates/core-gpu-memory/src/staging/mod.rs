@@ -2,6 +2,7 @@
 //! memory. Many arrays go in one call with one wait. It does not decide what is where.
 
 mod counter;
+mod pending;
 mod ring;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +11,8 @@ use core_gpu_driver::{DeviceSpan, Driver, DriverError, Refusal, Stream};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use counter::{TransferCounter, Transfers};
+use pending::Landing;
+pub use pending::PendingDownload;
 use ring::{Piece, Ring};
 
 /// Why bytes did not arrive.
@@ -68,9 +71,12 @@ impl Default for StagingSettings {
 /// Copies between ordinary memory and a device. May be used from several threads, which take turns.
 ///
 /// An upload returns as soon as the bytes are in pinned memory: the caller's slice is free again,
-/// and the bytes arrive in the stream's order. A download returns when the bytes are there.
+/// and the bytes arrive in the stream's order. A download returns when the bytes are there, or at
+/// once with a handle to wait for ([`Staging::download_async`]).
 pub struct Staging {
     ring: Option<Mutex<Ring>>,
+    /// Pinned memory of downloads that are not waited for; none where there is no pinned memory.
+    landing: Option<Arc<Landing>>,
     counter: Arc<TransferCounter>,
     checksums: bool,
 }
@@ -85,13 +91,19 @@ impl Staging {
         driver: &Arc<dyn Driver>,
         settings: &StagingSettings,
     ) -> Result<Staging, DriverError> {
+        let fallback = settings.pageable_fallback;
         let ring = match Ring::new(driver, settings.slot_bytes, settings.slots) {
             Ok(ring) => Some(Mutex::new(ring)),
-            Err(DriverError::OutOfMemory) if settings.pageable_fallback => None,
+            Err(DriverError::OutOfMemory) if fallback => None,
             Err(error) => return Err(error),
         };
+        let landing = ring.as_ref().map(|ring| {
+            let bytes = Self::lock(ring).bytes();
+            Arc::new(Landing::new(driver, bytes, fallback))
+        });
         Ok(Staging {
             ring,
+            landing,
             counter: Arc::default(),
             checksums: settings.checksums,
         })
@@ -102,6 +114,7 @@ impl Staging {
     pub fn pageable(checksums: bool) -> Staging {
         Staging {
             ring: None,
+            landing: None,
             counter: Arc::default(),
             checksums,
         }
@@ -234,6 +247,37 @@ impl Staging {
             }
         }
         Ok(())
+    }
+
+    /// Asks for arrays in the stream's order and does not wait for them: the answer is a handle that
+    /// does, once for all of them. What is put on the stream afterwards does not change what arrives,
+    /// so that a buffer of that stream may be dropped at once.
+    ///
+    /// The arrays lie in pinned memory until they are waited for, twice in checksum mode. Where there
+    /// is no pinned memory to be had, and ordinary memory will do, they are waited for here.
+    ///
+    /// # Errors
+    /// As the driver's calls fail; refused when the stream is captured.
+    pub fn download_async(
+        &self,
+        from: &[DeviceSpan],
+        on: &Stream,
+    ) -> Result<PendingDownload, StagingError> {
+        if let Some(landing) = &self.landing {
+            let (counter, checksums) = (&self.counter, self.checksums);
+            match PendingDownload::start(landing, counter, from, checksums, on) {
+                Err(DriverError::OutOfMemory) if landing.pageable_fallback => {}
+                started => return Ok(started?),
+            }
+        }
+        let length = |span: &DeviceSpan| usize::try_from(span.bytes());
+        let lengths: Result<Vec<usize>, _> = from.iter().map(length).collect();
+        let lengths = lengths.map_err(|_| DriverError::OutOfMemory)?;
+        let mut arrays: Vec<_> = lengths.into_iter().map(|bytes| vec![0; bytes]).collect();
+        let slices = arrays.iter_mut().map(Vec::as_mut_slice);
+        let mut wanted: Vec<_> = slices.zip(from.iter().copied()).collect();
+        self.download_many(&mut wanted, on)?;
+        Ok(PendingDownload::there(arrays, &self.counter))
     }
 
     fn fetch(&self, arrays: &mut [Download<'_>], on: &Stream) -> Result<(), DriverError> {

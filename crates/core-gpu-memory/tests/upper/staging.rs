@@ -1,14 +1,14 @@
 //! Staging: what goes up comes down, in few waits, through any ring.
 
-use core_gpu_driver::{DriverError, Segment};
-use core_gpu_memory::{Staging, StagingError, StagingSettings};
+use core_gpu_driver::{DeviceSpan, Driver, DriverError, Segment};
+use core_gpu_memory::{PendingDownload, Staging, StagingError, StagingSettings};
 use gpu_sim::{Code, Fault, Schedule};
 
 use crate::support::{MIB, each_device, pattern, simulated, small_ring, stream};
 
 const LENGTHS: &[usize] = &[0, 1, 255, 256, 257, 1024, 5000, 1, 70_000];
 
-fn round_trip(staging: &Staging, driver: &std::sync::Arc<dyn core_gpu_driver::Driver>) {
+fn round_trip(staging: &Staging, driver: &std::sync::Arc<dyn Driver>) {
     let stream = stream(driver);
     let segment = Segment::allocate(driver, MIB as usize).unwrap();
     let arrays: Vec<_> = LENGTHS
@@ -49,6 +49,125 @@ fn what_goes_up_comes_down() {
             round_trip(&Staging::pageable(checksums), driver);
         }
     });
+}
+
+/// A segment with patterns in it, and where they lie.
+fn filled(driver: &std::sync::Arc<dyn Driver>) -> (Segment, Vec<DeviceSpan>, Vec<Vec<u8>>) {
+    let stream = stream(driver);
+    let segment = Segment::allocate(driver, MIB as usize).unwrap();
+    let (mut spans, mut arrays) = (Vec::new(), Vec::new());
+    for (len, seed) in LENGTHS.iter().zip(0_u64..) {
+        let array = pattern(seed as u8, *len);
+        let span = segment.span(seed * 100_000, *len as u64).unwrap();
+        if *len > 0 {
+            stream.upload_and_wait(span, &array).unwrap();
+        }
+        spans.push(span);
+        arrays.push(array);
+    }
+    (segment, spans, arrays)
+}
+
+#[test]
+fn what_is_asked_for_is_what_was_there_then() {
+    each_device(4 * MIB, |driver| {
+        for checksums in [false, true] {
+            let settings = StagingSettings {
+                checksums,
+                ..small_ring()
+            };
+            let pinned = Staging::new(driver, &settings).unwrap();
+            for staging in [pinned, Staging::pageable(checksums)] {
+                let (segment, spans, arrays) = filled(driver);
+                let stream = stream(driver);
+                let pending = staging.download_async(&spans, &stream).unwrap();
+                let empty = staging.download_async(&[], &stream).unwrap();
+                // It comes behind the copies.
+                stream.set(segment.whole(), 0).unwrap();
+                assert_eq!(pending.wait().unwrap(), arrays);
+                assert_eq!(empty.wait().unwrap(), Vec::<Vec<u8>>::new());
+                let mut back = vec![7; 256];
+                let zeros = staging.download_async(&[segment.span(0, 256).unwrap()], &stream);
+                zeros.unwrap().wait_into(&mut [&mut back]).unwrap();
+                assert_eq!(back, [0; 256]);
+                stream.synchronize().unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_pending_download_waits_once_and_knows_when_it_need_not() {
+    let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
+    let (segment, spans, arrays) = filled(&driver);
+    let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
+    let stream = stream(&driver);
+    machine.stall(0, stream.raw()).unwrap();
+    let pending = staging.download_async(&spans, &stream).unwrap();
+    assert!(!pending.is_ready().unwrap(), "a slow kernel is before it");
+    assert_eq!(staging.counter().read().synchronisations, 0);
+    // Others do not wait for it: the ring is free.
+    let other = crate::support::stream(&driver);
+    let apart = Segment::allocate(&driver, 256).unwrap();
+    staging.upload(apart.whole(), &[1; 256], &other).unwrap();
+    other.synchronize().unwrap();
+    machine.release_hangs();
+    assert_eq!(pending.wait().unwrap(), arrays);
+    assert_eq!(staging.counter().read().synchronisations, 1);
+    let pending = staging.download_async(&spans, &stream).unwrap();
+    stream.synchronize().unwrap();
+    assert!(pending.is_ready().unwrap());
+    assert_eq!(pending.wait().unwrap(), arrays);
+    assert_eq!(staging.counter().read().synchronisations, 1, "none more");
+    assert_eq!(
+        machine.calls().get("cuMemHostAlloc"),
+        Some(&2),
+        "ring and landing"
+    );
+    drop((staging, segment, apart, stream, other));
+    machine.verify().unwrap();
+}
+
+#[test]
+fn what_nobody_waits_for_disturbs_nobody() {
+    let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
+    let (segment, spans, arrays) = filled(&driver);
+    let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
+    let stream = stream(&driver);
+    for _ in 0..20 {
+        drop(staging.download_async(&spans, &stream).unwrap());
+        let pending = staging.download_async(&spans, &stream).unwrap();
+        let moved = std::thread::spawn(move || pending.wait().unwrap());
+        assert_eq!(moved.join().unwrap(), arrays);
+    }
+    let pinned = machine.calls().get("cuMemHostAlloc").copied();
+    assert!(pinned < Some(10), "memory is used again: {pinned:?}");
+    let late = staging.download_async(&spans, &stream).unwrap();
+    drop((staging, segment, stream));
+    assert_eq!(late.wait().unwrap(), arrays);
+    machine.verify().unwrap();
+}
+
+#[test]
+fn a_pending_download_refuses_what_does_not_fit() {
+    let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
+    let (segment, spans, _) = filled(&driver);
+    let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
+    let stream = stream(&driver);
+    let mut short = [7; 10];
+    let pending = staging.download_async(&[segment.whole()], &stream).unwrap();
+    assert!(pending.wait_into(&mut [&mut short]).is_err());
+    let pending = staging.download_async(&spans, &stream).unwrap();
+    assert!(pending.wait_into(&mut [&mut short]).is_err());
+    assert_eq!(short, [7; 10]);
+    machine
+        .begin_capture(0, stream.raw(), gpu_sim::CaptureMode::ThreadLocal)
+        .unwrap();
+    let captured = staging.download_async(&spans, &stream).unwrap_err();
+    assert!(
+        matches!(captured, StagingError::Driver(DriverError::Refused { .. })),
+        "{captured}"
+    );
 }
 
 #[test]
@@ -147,8 +266,8 @@ fn lengths_must_agree() {
 #[test]
 fn after_every_fault_the_ring_is_usable() {
     let functions = [
-        "cuMemcpyHtoDAsync",
-        "cuMemcpyDtoHAsync",
+        "cuMemcpyAsync",
+        "cuMemHostAlloc",
         "cuEventCreate",
         "cuEventRecord",
         "cuStreamSynchronize",
@@ -158,9 +277,9 @@ fn after_every_fault_the_ring_is_usable() {
         for occurrence in 1..30 {
             for after in [false, true] {
                 let (machine, driver) = simulated(4 * MIB, Schedule::Latest);
-                let staging = Staging::new(&driver, &small_ring()).unwrap();
                 let stream = stream(&driver);
                 let segment = Segment::allocate(&driver, 8192).unwrap();
+                let staging = Staging::new(&driver, &small_ring()).unwrap();
                 let fault = if after { Fault::after } else { Fault::before };
                 machine.plan(fault(function, occurrence, Code::INVALID_VALUE));
                 let sent = pattern(3, 8192);
@@ -170,6 +289,11 @@ fn after_every_fault_the_ring_is_usable() {
                     let down = staging.download(&mut back, segment.whole(), &stream);
                     if up.is_ok() && down.is_ok() {
                         assert_eq!(back, sent, "{function} {occurrence}");
+                    }
+                    let pending = staging.download_async(&[segment.whole()], &stream);
+                    let arrays = pending.and_then(PendingDownload::wait);
+                    if let (Ok(()), Ok(arrays)) = (up, arrays) {
+                        assert_eq!(arrays, [sent.as_slice()], "{function} {occurrence}");
                     }
                 }
                 let calls = machine.calls();

@@ -11,6 +11,7 @@ mod control;
 mod events;
 mod figures;
 mod health;
+mod processes;
 mod system;
 
 use std::{

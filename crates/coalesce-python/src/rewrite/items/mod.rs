@@ -4,6 +4,7 @@
 //! definition itself is taken out of one file and put into another. What a definition needs comes
 //! with it or is imported back; what cannot be done safely is a refusal.
 
+mod along;
 mod builtins;
 mod cut;
 mod exports;
@@ -18,6 +19,7 @@ mod rename;
 mod shims;
 mod signatures;
 mod source;
+mod way;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +28,9 @@ use coalesce_model::{Change, ChangeKind, Finding, LanguagePlan, Severity, Texts,
 use rustc_hash::FxHashMap;
 
 use crate::rewrite::mapping::Mapping;
+
+pub use along::along;
+pub use way::Way;
 
 /// An item that gives up its name.
 #[derive(Clone, Debug)]
@@ -180,7 +185,7 @@ pub fn plan(
     for source in sources {
         source::take(mapping, options, source, texts, &mut arriving, plan);
     }
-    place::all(mapping, texts, arriving, plan);
+    place::all(mapping, Way::numbered(options.way), texts, arriving, plan);
     for edits in plan.edits.values_mut() {
         let merged = cut::merged(std::mem::take(edits));
         *edits = merged;

@@ -13,13 +13,14 @@ use super::{
     outline::{Kind, Outline},
     patches, refusal, shims,
     source::{self, Source},
+    way::Way,
 };
 use crate::{
     analysis::{Analysis, Evaluated, Use},
     rewrite::{
         imports::relative,
         mapping::Mapping,
-        structure::{Way, packages_above},
+        structure::{self, packages_above},
     },
 };
 
@@ -89,11 +90,18 @@ impl Target {
 }
 
 /// Puts every definition into its place.
-pub fn all(mapping: &Mapping<'_>, texts: &dyn Texts, arriving: Arriving, plan: &mut LanguagePlan) {
+pub fn all(
+    mapping: &Mapping<'_>,
+    way: Way,
+    texts: &dyn Texts,
+    arriving: Arriving,
+    plan: &mut LanguagePlan,
+) {
     let nodes = Nodes::new(mapping);
     let loads = Loads::new(mapping, &|parent| nodes.of(parent));
     let mut placing = Placing {
         mapping,
+        way,
         texts,
         nodes,
         loads,
@@ -151,6 +159,7 @@ impl Nodes {
 
 struct Placing<'m, 'p> {
     mapping: &'m Mapping<'m>,
+    way: Way,
     texts: &'m dyn Texts,
     nodes: Nodes,
     loads: Loads<'m>,
@@ -242,7 +251,7 @@ impl Placing<'_, '_> {
         let Some(module) = self.mapping.graph.modules.get(moved.source) else {
             return;
         };
-        let way = Way {
+        let way = structure::Way {
             from: &moved.change.from,
             to: &moved.parent,
             module,
@@ -363,7 +372,7 @@ impl Placing<'_, '_> {
                 if let Some(back) = self.back_one(at, index, eager) {
                     let line = back.line.filter(|line| !lines.contains(line));
                     lines.extend(line);
-                    self.follow_back(at, index, back.top, back.edits, back.early);
+                    self.follow_back(at, index, back.top, back.edits);
                 }
             }
             let Some(left) = self.arriving.left.get(at) else {
@@ -378,24 +387,13 @@ impl Placing<'_, '_> {
         }
     }
 
-    fn follow_back(
-        &mut self,
-        at: usize,
-        index: usize,
-        top: bool,
-        edits: Vec<Edit>,
-        early: Option<ByteSpan>,
-    ) {
+    fn follow_back(&mut self, at: usize, index: usize, top: bool, edits: Vec<Edit>) {
         let (Some(left), Some(moved)) = (
             self.arriving.left.get(at),
             self.mapping.items.list.get(index),
         ) else {
             return;
         };
-        if let Some(span) = early {
-            let found = runs_early(&left.source.path, span, &moved.change.from);
-            self.plan.refusals.push(found);
-        }
         if top {
             self.backed.insert(index);
             self.loads
@@ -440,14 +438,24 @@ impl Placing<'_, '_> {
         };
         let node = self.nodes.of(&moved.parent);
         let risky = spans.iter().all(program) || self.loads.reaches(node, source.module, &own);
-        let inner = local(&source.outline, &spans, &line).filter(|_| risky && !eager);
-        Some(match inner {
-            Some(edits) => Back {
-                early: spans.iter().find(|span| source.runs_early(**span)).copied(),
+        let inner = local(&source.outline, &spans, &line)
+            .filter(|_| risky && !eager && (!self.way.in_place || spans.iter().all(program)));
+        let there = self
+            .way
+            .in_place
+            .then(|| in_place(left, moved, &line))
+            .flatten();
+        Some(match (inner, there) {
+            (Some(edits), _) => Back {
                 edits,
                 ..Back::default()
             },
-            None => Back {
+            (None, Some(edit)) => Back {
+                edits: vec![edit],
+                top: true,
+                ..Back::default()
+            },
+            (None, None) => Back {
                 line: Some(line),
                 top: true,
                 ..Back::default()
@@ -467,7 +475,8 @@ impl Placing<'_, '_> {
         let risky = line.module.is_some_and(|module| {
             !direct(module) && self.loads.reaches(module, target.node, &target.parent)
         });
-        if line.typing || line.late || !risky {
+        // A module that is bound for later is executed at once all the same.
+        if line.typing || !(risky || self.way.inside && line.module.is_some()) {
             self.top(at, line);
             return;
         }
@@ -494,16 +503,6 @@ impl Placing<'_, '_> {
             .collect();
         match local(&left.source.outline, &executed, &statement) {
             Some(edits) => {
-                if let Some(used) = need
-                    .uses
-                    .iter()
-                    .find(|used| left.source.runs_early(used.span))
-                {
-                    let item = format!("{}.{}", target.parent, need.name);
-                    self.plan
-                        .refusals
-                        .push(runs_early(&left.source.path, used.span, &item));
-                }
                 let types = need.uses.iter().any(|used| used.annotation);
                 found.edits.extend(edits);
                 if types {
@@ -678,20 +677,8 @@ struct Back {
     edits: Vec<Edit>,
     /// A statement at the top.
     line: Option<String>,
-    /// The statement binds the item by its old name.
+    /// The module binds the item by its old name.
     top: bool,
-    /// A place in a function that may run while the module is imported.
-    early: Option<ByteSpan>,
-}
-
-/// An import inside of a function that may run while the modules of a cycle are imported.
-fn runs_early(path: &TreePath, span: ByteSpan, item: &str) -> Finding {
-    let message = format!(
-        "`{item}` would be imported in a function that may run while its module is being imported: \
-         a new import cycle"
-    );
-    let help = "move what needs each other together";
-    refusal(path, Some(span), message, Some(help))
 }
 
 /// The edits of a file, and what its reader should know.
@@ -734,6 +721,30 @@ fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
         format!(" as {}", moved.item)
     };
     format!("from {parent} import {}{alias}", moved.name)
+}
+
+/// The import of an item where its definition stood.
+fn in_place(left: &Left, moved: &Moved, line: &str) -> Option<Edit> {
+    let text = &left.source.text;
+    let bindings = left.source.analysis.bindings(0, &moved.item);
+    let place = bindings.first()?.span;
+    let extents = cut::joined(text, left.extents.clone());
+    let extent = extents.into_iter().find(|extent| extent.contains(place))?;
+    let gone = cut::with_blanks(text, extent);
+    let next = left
+        .source
+        .outline
+        .statements
+        .iter()
+        .find(|each| each.span.start >= gone.end);
+    let line = format!("{line}  # noqa: E402\n");
+    let line = match next {
+        None => format!("\n\n{line}"),
+        Some(next) if cut::stands_apart(next.kind) => format!("{line}\n\n"),
+        Some(_) => line,
+    };
+    let newline = cut::newline(text);
+    Some(Edit::insert(gone.end, line.replace('\n', newline)))
 }
 
 /// An import inside of each function that uses a name; none when a use is outside of them.

@@ -33,8 +33,6 @@ pub struct Source {
     /// Types are not evaluated: `from __future__ import annotations`.
     pub future: bool,
     pub has_star: bool,
-    /// Names of definitions that may run while the module is imported.
-    pub early: BTreeSet<String>,
 }
 
 impl Source {
@@ -45,7 +43,6 @@ impl Source {
         let outline = Outline::new(&text);
         Some(Self {
             module,
-            early: early(&analysis, &outline),
             future: has_future(&analysis) || path.extension() == Some("pyi"),
             has_star: has_star(&analysis),
             outline,
@@ -82,15 +79,6 @@ pub fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
 }
 
 impl Source {
-    /// Whether the definition around a place may run while the module is imported.
-    pub fn runs_early(&self, at: ByteSpan) -> bool {
-        let statement = self.outline.around(at.start);
-        let name = statement
-            .and_then(|at| self.outline.statements.get(at))
-            .and_then(|statement| statement.name.as_ref());
-        name.is_some_and(|name| self.early.contains(name))
-    }
-
     /// A file of types: nothing in it is executed.
     pub fn is_stub(&self) -> bool {
         self.path.extension() == Some("pyi")
@@ -204,7 +192,7 @@ fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {
 }
 
 /// The statements that define an item, as whole lines, or why they cannot be told.
-fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>), needs::Problem> {
+pub fn definition(source: &Source, moved: &Moved) -> Result<(Kind, Vec<ByteSpan>), needs::Problem> {
     let item = moved.item.as_str();
     let bindings = source.analysis.bindings(0, item);
     let first = bindings

@@ -66,6 +66,17 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         return Some(refusal(TreePath::root(), message));
     };
     let path = set.mapping.file_of(module).unwrap_or_else(TreePath::root);
+    let mut around = set.world().module(module).and_then(|node| node.parent);
+    while let Some(node) = around.and_then(|outer| set.world().module(outer)) {
+        if node.bodies.len() > 1 {
+            let message = format!(
+                "nothing can be put into `{name}`: `{}` has several texts, one for each condition",
+                node.canonical
+            );
+            return Some(refusal(path, message));
+        }
+        around = node.parent;
+    }
     let bodies = set
         .world()
         .module(module)
@@ -192,13 +203,8 @@ impl Arriving<'_, '_> {
         let within = self.renamed(chunk, moving, within);
         match cut(&text, chunk.span, within) {
             Ok(moved) => {
-                let head: String = chunk
-                    .inherited
-                    .iter()
-                    .map(|one| format!("{one}\n"))
-                    .collect();
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
-                texts.push(format!("{head}{moved}"));
+                texts.push(with_attributes(&moved, &chunk.inherited));
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
         }
@@ -403,6 +409,19 @@ fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String 
         _ => "pub ".to_owned(),
     };
     format!("{visibility}mod {};", written(place.name()))
+}
+
+/// A text with attributes behind the comments at its head.
+fn with_attributes(text: &str, attributes: &[String]) -> String {
+    let comment = |line: &&str| line.trim_start().starts_with("//");
+    let head: usize = text
+        .split_inclusive('\n')
+        .take_while(comment)
+        .map(str::len)
+        .sum();
+    let (head, rest) = text.split_at(head);
+    let lines: String = attributes.iter().map(|one| format!("{one}\n")).collect();
+    format!("{head}{lines}{rest}")
 }
 
 /// The bytes that go with a text, and one of two blank lines that would meet.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, Texts};
 
 use super::{
     super::{
@@ -10,17 +10,41 @@ use super::{
         mapping::refusal,
         sight::{conditions_at, conditions_of},
     },
-    moving::{Moving, Set},
+    moving::{Chunk, Moving, Set},
     scan::Scan,
 };
+use crate::lexer;
 
 /// What would be gone under some condition, and is used without.
-pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Finding> {
     let moving = set.moving.iter().enumerate();
-    moving
+    let mut found: Vec<Finding> = moving
         .filter(|(_, moving)| !moving.gives_way())
         .filter_map(|(at, moving)| one(set, scan, at, moving))
-        .collect()
+        .collect();
+    let chunks = set.chunks.iter();
+    found.extend(chunks.filter_map(|chunk| unsafe_code(set, chunk, texts)));
+    found
+}
+
+/// Unsafe code, where the new place allows none.
+fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Finding> {
+    let moving = set.moving(chunk.moving).filter(|one| !one.gives_way())?;
+    let path = set.path(chunk.file);
+    let text = texts.text(&path)?;
+    let tokens = lexer::tokens(&text, chunk.span);
+    let mut words = tokens.iter().filter(|token| token.is_ident());
+    let word = words.find(|token| token.span.of(&text) == Some("unsafe"))?;
+    let module = inherit::denied(set.mapping, &moving.to, "unsafe_code", texts)?;
+    let home = set.mapping.after(moving.home);
+    if home.is_within(&set.mapping.after(module)) {
+        return None;
+    }
+    let name = set.mapping.name_of(&set.mapping.after(module));
+    Some(Finding {
+        span: Some(word.span),
+        ..refusal(path, format!("`{name}` allows no unsafe code"))
+    })
 }
 
 fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {

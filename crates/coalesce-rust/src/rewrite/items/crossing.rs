@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath, finding::codes};
 
 use super::{
     super::{
@@ -79,6 +79,14 @@ fn text_of(
     let Some(text) = texts.text(&path) else {
         return;
     };
+    for condition in &chunk.cfg {
+        let whole = ByteSpan::from_range(0..condition.len());
+        for (feature, _) in named_features(condition, whole) {
+            if !known.contains(&feature) {
+                found.refusals.push(no_feature(&path, name, &feature));
+            }
+        }
+    }
     for (feature, span) in named_features(&text, chunk.span) {
         if !known.contains(&feature) {
             found.refusals.push(Finding {
@@ -118,6 +126,13 @@ fn conditions(
                 .first()
                 .is_none_or(|first| !inside(first.span.start))
             {
+                return;
+            }
+            let moves = site.trace.steps.iter().any(|step| {
+                step.all()
+                    .any(|(res, _)| matches!(res, Res::Item(item) if set.of(item).is_some()))
+            });
+            if moves {
                 return;
             }
             for step in &site.trace.steps {

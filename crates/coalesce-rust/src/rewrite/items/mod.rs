@@ -11,9 +11,11 @@ mod crossing;
 mod imports;
 mod macros;
 mod moving;
+mod replace;
 mod scan;
 mod seen;
 mod shims;
+mod texts;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -53,10 +55,12 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
+    plan.refusals.extend(replace::check(&set, texts));
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
-    plan.refusals.extend(conditions::check(&set, &scan));
+    plan.refusals.extend(conditions::check(&set, &scan, texts));
+    texts::rewrite(&set, &structure, &mut scan);
     let sight = seen::widen(&set, &scan, texts);
     let mut edits = file_edits(&set, &scan, texts);
     let mut add = |more: BTreeMap<TreePath, Vec<Edit>>| {

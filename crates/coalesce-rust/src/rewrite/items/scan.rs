@@ -16,7 +16,9 @@ use super::{
         spell::{Speller, module_in, written},
         use_tree::LeafChange,
     },
+    imports::home_of,
     moving::{Chunk, Set},
+    replace,
     walk::{self, Goal, Source, Walk},
 };
 use crate::{
@@ -72,6 +74,8 @@ pub(super) struct Scan {
     pub users: BTreeMap<usize, BTreeSet<Place>>,
     /// Imports that text which stays uses.
     pub used_imports: BTreeSet<(FileId, u32)>,
+    /// Globs that bring something which stays to text which stays.
+    pub used_globs: BTreeSet<(FileId, u32)>,
     /// Imports that text which leaves uses.
     pub freed_imports: BTreeSet<(FileId, u32)>,
     /// Names that globs of a module bring to text which stays.
@@ -197,6 +201,10 @@ impl Pass<'_, '_> {
         for (step, segment) in site.trace.steps.iter().zip(site.segments) {
             let Some(import) = step.import else { continue };
             self.scan.used_imports.insert(import);
+            let moved = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());
+            if step.glob && !step.all().any(|(res, _)| moved(res)) {
+                self.scan.used_globs.insert(import);
+            }
             if step.glob
                 && let Some(target) = speller.glob_target(import)
             {
@@ -291,7 +299,7 @@ impl Pass<'_, '_> {
     ) {
         let (end, path) = match (walk.broken, walk.renamed) {
             (Some((at, goal)), _) => {
-                match self.to_goal(facts, site, at, &goal, here, chunk.is_some()) {
+                match self.way_to(facts, site, at, &goal, here, chunk.is_some()) {
                     Ok(path) => (at + 1, path),
                     Err(why) => return self.refuse(site, why),
                 }
@@ -359,7 +367,7 @@ impl Pass<'_, '_> {
     }
 
     /// The path from the site to where a broken step has to lead.
-    fn to_goal(
+    fn way_to(
         &mut self,
         facts: &SourceFacts,
         site: &Site<'_>,
@@ -478,7 +486,8 @@ impl Pass<'_, '_> {
         let bound = alias.or(old).filter(|_| fact.kind != LeafKind::Glob);
         let whole = end == segments.len() && fact.kind == LeafKind::Name;
         let home = whole && self.is_at_home(facts, at, here, &path, bound.as_deref());
-        let change = if home {
+        let twice = whole && self.is_imported_already(at, &path, bound.as_deref());
+        let change = if home || twice {
             LeafChange::Drop
         } else {
             let alias = bound.filter(|bound| Some(bound) != path.last() && bound != "self");
@@ -520,6 +529,30 @@ impl Pass<'_, '_> {
         };
         self.scan.users.entry(arriving).or_default().extend(seen_by);
         true
+    }
+
+    /// Whether the module of a leaf imports what takes the place of something already, or defines it.
+    fn is_imported_already(&self, leaf: u32, path: &[String], bound: Option<&str>) -> bool {
+        let world = self.set.world();
+        let import = (self.file, leaf);
+        let (Some(name), true) = (path.last(), walk::is_of_module(world, import)) else {
+            return false;
+        };
+        let Some(home) = home_of(world, import).filter(|_| bound == Some(name)) else {
+            return false;
+        };
+        let primary = self.set.moving.iter().find_map(|moving| {
+            let way = moving.gives_way() && moving.name == *name;
+            way.then(|| replace::primary(self.set, moving)).flatten()
+        });
+        let bindings = world
+            .space(home)
+            .zip(world.names.get(name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let Some(primary) = primary else { return false };
+        bindings.into_iter().flatten().any(|binding| {
+            binding.res == Res::Item(primary) && binding.import != Some(import) && !binding.glob
+        })
     }
 
     /// `pub(in path)` and `pub(super)` in moved text: what could be seen before is seen after.

@@ -12,7 +12,10 @@ use super::{
     },
     moving::{Chunk, Moving, Set},
 };
-use crate::shim::{self, Shim};
+use crate::{
+    resolve::ModuleId,
+    shim::{self, Shim},
+};
 
 /// The shims of a set.
 #[derive(Default)]
@@ -81,23 +84,8 @@ impl Shims {
             .get(moving.item.index())
             .map(|item| item.name.clone());
         let old = old.unwrap_or_default();
-        let speller = Speller {
-            mapping: set.mapping,
-        };
-        let names = |path: Vec<String>| -> String {
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            names.join("::")
-        };
-        let inside = names(speller.rooted_in(set.mapping.krate(moving.home), &moving.to));
-        let krate = world.crates.get(moving.to.krate.index());
-        let krate = krate.map_or("crate", |krate| krate.name.as_str());
-        let outside = std::iter::once(krate.to_owned()).chain(moving.to.path.iter().cloned());
-        let outside = names(outside.collect());
-        let since = request.since.as_ref();
-        let since = since.map_or_else(String::new, |since| format!("since = \"{since}\", "));
-        let removal = request.remove_in.as_ref();
-        let removal =
-            removal.map_or_else(String::new, |at| format!("; it will be removed in {at}"));
+        let (inside, outside) = paths(set, moving);
+        let (since, removal) = dates(request);
         let pair = [(old.clone(), moving.name.clone())];
         let made = shim::items(&Shim {
             text: definition,
@@ -111,16 +99,12 @@ impl Shims {
             known: &|name| is_known_in(world, moving.home, name),
         });
         let Some(made) = made else { return };
-        let shimmed = |name: &String| {
-            set.moving.iter().any(|other| {
-                let item = world.items.get(other.item.index());
-                other.shim
-                    && other.home == moving.home
-                    && item.is_some_and(|item| item.name == *name)
-            })
-        };
         let mut body = made.text.trim_end().to_owned();
-        if made.needed.iter().any(shimmed) {
+        if made
+            .needed
+            .iter()
+            .any(|name| is_shimmed(set, moving.home, name))
+        {
             body = body.replacen("#[deprecated(", "#[allow(deprecated)]\n#[deprecated(", 1);
         }
         let silent = if made.silent.is_empty() {
@@ -138,4 +122,37 @@ impl Shims {
             .or_default()
             .extend(made.needed);
     }
+}
+
+/// The new module as the old crate says it, and as everybody does.
+fn paths(set: &Set<'_>, moving: &Moving<'_>) -> (String, String) {
+    let speller = Speller {
+        mapping: set.mapping,
+    };
+    let names = |path: Vec<String>| -> String {
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        names.join("::")
+    };
+    let inside = speller.rooted_in(set.mapping.krate(moving.home), &moving.to);
+    let krate = set.world().crates.get(moving.to.krate.index());
+    let krate = krate.map_or("crate", |krate| krate.name.as_str());
+    let outside = std::iter::once(krate.to_owned()).chain(moving.to.path.iter().cloned());
+    (names(inside), names(outside.collect()))
+}
+
+/// `since = "…", ` and `; it will be removed in …`, or nothing.
+fn dates(request: &ShimRequest) -> (String, String) {
+    let since = request.since.as_ref();
+    let since = since.map_or_else(String::new, |since| format!("since = \"{since}\", "));
+    let removal = request.remove_in.as_ref();
+    let removal = removal.map_or_else(String::new, |at| format!("; it will be removed in {at}"));
+    (since, removal)
+}
+
+/// Whether a name of a module is that of another shim.
+fn is_shimmed(set: &Set<'_>, home: ModuleId, name: &str) -> bool {
+    set.moving.iter().any(|other| {
+        let item = set.world().items.get(other.item.index());
+        other.shim && other.home == home && item.is_some_and(|item| item.name == *name)
+    })
 }

@@ -42,7 +42,6 @@ pub(super) fn library(
         return;
     }
     reasons.extend(kind(mapping, library, package, texts));
-    reasons.extend(place(mapping, library, package));
     reasons.extend(twice(mapping, library));
     let moves = !mapping.is_replaced(library.module);
     if moves {
@@ -108,24 +107,6 @@ fn kind(
         ));
     }
     reasons
-}
-
-/// Packages inside the folder that would go.
-fn place(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Option<String> {
-    let shim = mapping
-        .changes
-        .get(library.change)
-        .is_some_and(|change| change.shim.is_some());
-    let inside = mapping.world.packages.iter().find(|other| {
-        other.directory != package.directory
-            && other.directory.strip_prefix(&package.directory).is_some()
-    });
-    inside.filter(|_| !shim).map(|inside| {
-        format!(
-            "its folder would go, and `{}` is inside it; with `shim = true` it stays",
-            inside.name
-        )
-    })
 }
 
 /// Two libraries in one chain of changes.

@@ -21,6 +21,8 @@ pub(super) struct Entry {
     key_span: ByteSpan,
     /// Whether it has a table with a header for itself.
     section: bool,
+    /// Whether it stands in braces.
+    pub braces: bool,
 }
 
 /// The tables that hold dependencies, in a manifest or below `target.…`.
@@ -123,6 +125,7 @@ fn read(
             span: ByteSpan::from_range(start.start..end),
             key_span: ByteSpan::from_range(key_span),
             section,
+            braces: item.is_inline_table(),
         });
     }
     Ok(())
@@ -138,6 +141,7 @@ impl Entry {
             span: ByteSpan::default(),
             key_span: ByteSpan::default(),
             section: false,
+            braces: false,
         }
     }
 
@@ -228,7 +232,9 @@ impl Entry {
         let key = key(&self.key);
         match self.fields.as_slice() {
             [(name, value)] if name == "version" => format!("{key} = {value}"),
-            [(name, value)] if name == "workspace" => format!("{key}.workspace = {value}"),
+            [(name, value)] if name == "workspace" && !self.braces => {
+                format!("{key}.workspace = {value}")
+            }
             fields => {
                 let parts: Vec<String> = fields
                     .iter()

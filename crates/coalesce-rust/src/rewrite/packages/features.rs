@@ -166,9 +166,9 @@ pub(super) fn join(text: &str, more: &Features) -> Result<String, String> {
     for (name, names) in more {
         let known = features(&result)?;
         let mut all = of(&known, name).cloned().unwrap_or_default();
-        for name in names {
-            if !all.contains(name) {
-                all.push(name.clone());
+        for other in names {
+            if !all.contains(other) && other != name {
+                all.push(other.clone());
             }
         }
         if of(&known, name).is_none() || all.len() > of(&known, name).map_or(0, Vec::len) {
@@ -182,7 +182,8 @@ pub(super) fn join(text: &str, more: &Features) -> Result<String, String> {
 pub(super) fn follow(text: &str, fates: &BTreeMap<String, Fate>) -> Result<String, String> {
     let mut result = text.to_owned();
     for (name, names) in features(text)? {
-        let new = translated(&names, fates);
+        let mut new = translated(&names, fates);
+        new.retain(|other| *other != name || names.contains(other));
         if new != names {
             result = put(&result, &name, &new)?;
         }

@@ -46,7 +46,7 @@ pub(in super::super) fn arrange(
     }
     super::targets::arrange(structure, mapping, library, texts);
     if change.shim.is_none() {
-        leave(structure, &package.directory, texts);
+        leave(structure, mapping, &package.directory, texts);
     }
 }
 
@@ -55,7 +55,8 @@ pub(in super::super) fn arrange(
 fn sources(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
     let world = mapping.world;
     let mut found: BTreeSet<TreePath> = bodies(world, library)
-        .filter_map(|(_, path)| in_package(world, library, path).then(|| path.clone()))
+        .filter(|(_, path)| in_package(world, library, path))
+        .map(|(_, path)| path.clone())
         .collect();
     let Some(directory) = source_directory(mapping, library) else {
         return found;
@@ -177,11 +178,28 @@ fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTre
     found
 }
 
-/// Without a shim, the folder goes with all that is left in it.
-fn leave(structure: &mut Structure, directory: &TreePath, texts: &dyn Texts) {
+/// Without a shim, the folder goes with all that is left in it but for packages inside it.
+fn leave(
+    structure: &mut Structure,
+    mapping: &Mapping<'_>,
+    directory: &TreePath,
+    texts: &dyn Texts,
+) {
+    let inside: Vec<&TreePath> = mapping
+        .world
+        .packages
+        .iter()
+        .map(|package| &package.directory)
+        .filter(|other| *other != directory && other.strip_prefix(directory).is_some())
+        .collect();
     let below = texts.paths().iter();
     let left: Vec<&TreePath> = below
         .filter(|path| path.strip_prefix(directory).is_some())
+        .filter(|path| {
+            !inside
+                .iter()
+                .any(|inside| path.strip_prefix(inside).is_some())
+        })
         .filter(|path| !structure.files.contains_key(*path) && !structure.deletes.contains(*path))
         .collect();
     let names: Vec<&str> = left

@@ -9,10 +9,12 @@ use syn::spanned::Spanned as _;
 
 use super::{
     super::{
+        cargo::manifest_of,
         inherit, lines,
         mapping::{Library, Mapping, refusal},
     },
-    Packages, check, files,
+    Packages, check, features, files,
+    manifest::{self, Said},
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
@@ -142,6 +144,9 @@ pub(super) fn root(
     pass.macros();
     pass.lints();
     pass.settle();
+    let gate = gate(mapping, library, texts);
+    let head = made.heads.entry(library.module).or_default();
+    head.insert_str(0, &gate);
 }
 
 /// What the root of a shim says as the library did: that it does without `std`, and the crates of the
@@ -172,6 +177,31 @@ pub(in super::super) fn of_shim(
         crates.push('\n');
     }
     (inner, crates)
+}
+
+/// The features of the target without which the library does not compile, as a condition: it asked
+/// for them, and they are not on by default.
+fn gate(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> String {
+    let world = mapping.world;
+    let text = |package: usize| manifest_of(world, package).and_then(|path| texts.text(&path));
+    let (Some(old), Some(new)) = (text(library.package), text(library.target)) else {
+        return String::new();
+    };
+    let (Ok(said), Ok(there)) = (Said::of(&old), features::features(&new)) else {
+        return String::new();
+    };
+    let on = features::defaults(&there);
+    let mut missing = manifest::asked(world, library, &said);
+    missing.retain(|name| !on.contains(name));
+    let conditions: Vec<String> = missing
+        .iter()
+        .map(|name| format!("feature = \"{name}\""))
+        .collect();
+    match conditions.as_slice() {
+        [] => String::new(),
+        [one] => format!("#[cfg({one})]\n"),
+        several => format!("#[cfg(all({}))]\n", several.join(", ")),
+    }
 }
 
 fn read(

@@ -105,6 +105,21 @@ impl Lock {
         }
     }
 
+    /// No package depends on one any more.
+    pub fn forget(&mut self, name: &str) {
+        let Some(said) = self.said(name) else { return };
+        let users: Vec<(String, Vec<String>)> = self
+            .blocks
+            .iter()
+            .filter(|block| !block.foreign && block.dependencies.contains(&said))
+            .map(|block| (block.name.clone(), block.dependencies.clone()))
+            .collect();
+        for (name, mut dependencies) in users {
+            dependencies.retain(|entry| *entry != said);
+            self.set(&name, dependencies);
+        }
+    }
+
     /// Takes a package of the tree out.
     pub fn remove(&mut self, name: &str) {
         if let Some(at) = self.own(name) {

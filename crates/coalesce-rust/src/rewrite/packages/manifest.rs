@@ -22,7 +22,10 @@ use super::{
     lock::Lock,
     shim, targets, users, workspace,
 };
-use crate::discover::{DependencyKind, Package, crate_name};
+use crate::{
+    discover::{DependencyKind, Package, crate_name},
+    resolve::World,
+};
 
 /// One library on its way into another package.
 pub(super) struct Merge<'m, 'a> {
@@ -87,6 +90,7 @@ impl<'m> Merge<'m, '_> {
             self.features(&said, old, new, &new_path)?;
         }
         self.targets(&text, &new_path)?;
+        self.script(&text, &new_path)?;
         users::all(self, &said)?;
         let kept = match self.shim {
             Some(shim) => self.leave_shim(&said, shim, &old_path)?,
@@ -96,6 +100,15 @@ impl<'m> Merge<'m, '_> {
             }
         };
         self.lock(old, new, &kept)
+    }
+
+    /// The features of the package that takes over.
+    pub fn features_there(&mut self) -> Result<Features, Wrong> {
+        let Some(path) = manifest_of(self.mapping.world, self.library.target) else {
+            return Ok(Features::new());
+        };
+        let text = self.book.text(&path)?;
+        features::features(&text).map_err(|why| (path, why))
     }
 
     pub fn package(&self, at: usize) -> Option<&'m Package> {
@@ -138,11 +151,9 @@ impl<'m> Merge<'m, '_> {
     ) -> Result<(), Wrong> {
         for entry in &said.entries {
             let leads = self.leads_to(old, entry);
-            if leads.is_some_and(|leads| leads.directory == new.directory) {
-                self.asks_of_itself(entry, old_path, new_path)?;
-                continue;
-            }
-            if leads.is_some_and(|leads| leads.directory == old.directory) {
+            let own =
+                |leads: &Package| [&old.directory, &new.directory].contains(&&leads.directory);
+            if leads.is_some_and(own) {
                 continue;
             }
             let mut entry = entry.clone();
@@ -161,35 +172,6 @@ impl<'m> Merge<'m, '_> {
     pub fn shared(&mut self, directory: &TreePath) -> Option<String> {
         let (path, _) = workspace::root(self.texts, directory)?;
         self.book.text(&path).ok()
-    }
-
-    /// Features that the library asks of the package that it goes into.
-    fn asks_of_itself(
-        &mut self,
-        entry: &Entry,
-        old_path: &TreePath,
-        new_path: &TreePath,
-    ) -> Result<(), Wrong> {
-        let text = self.book.text(new_path)?;
-        let wrong = |why: String| (new_path.clone(), why);
-        let known = features::features(&text).map_err(wrong)?;
-        let on = features::defaults(&known);
-        let missing: Vec<String> = entry
-            .features()
-            .into_iter()
-            .filter(|name| !on.contains(name))
-            .collect();
-        if missing.is_empty() || kind(entry) == DependencyKind::Dev {
-            return Ok(());
-        }
-        Err((
-            old_path.clone(),
-            format!(
-                "it asks `{}` for the feature `{}`, which is not on by default there",
-                entry.package(),
-                missing.join("`, `")
-            ),
-        ))
     }
 
     /// Tests that come along to a primary need what they needed.
@@ -295,13 +277,36 @@ impl<'m> Merge<'m, '_> {
         Ok(())
     }
 
+    /// `build = "…"`, where the build script has not the usual name.
+    fn script(&mut self, old: &str, new_path: &TreePath) -> Result<(), Wrong> {
+        let wrong = |why: String| (new_path.clone(), why);
+        let document = entries::parse(old).map_err(wrong)?;
+        let said = document
+            .get("package")
+            .and_then(|package| package.get("build")?.as_str());
+        let Some(said) = said.filter(|said| *said != "build.rs") else {
+            return Ok(());
+        };
+        if self.mapping.is_replaced(self.library.module) {
+            return Ok(());
+        }
+        let line = format!("build = \"{said}\"");
+        self.book.change(new_path, |text| {
+            entries::put_line(text, &["package".to_owned()], "build", &line)
+        })
+    }
+
     fn leave_shim(
         &mut self,
         said: &Said,
         shim_text: &str,
         old_path: &TreePath,
     ) -> Result<Vec<String>, Wrong> {
-        let line = users::line(self, self.library.package)?;
+        let mut line = users::line(self, self.library.package)?;
+        let on = features::defaults(&self.features_there()?);
+        let mut more = asked(self.mapping.world, self.library, said);
+        more.retain(|name| !on.contains(name));
+        line.ask(&more);
         let mut kept = Vec::new();
         self.book.change(old_path, |text| {
             let made = shim::manifest(text, said, &line, shim_text)?;
@@ -357,6 +362,33 @@ impl<'m> Merge<'m, '_> {
         let text = lock.text();
         self.book.set(&path, text)
     }
+}
+
+/// The features that a library asks of the package that it goes into, `default` among them: who
+/// asked for the library asks for these.
+pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String> {
+    let (Some(old), Some(new)) = (
+        world.packages.get(library.package),
+        world.packages.get(library.target),
+    ) else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = Vec::new();
+    for entry in &said.entries {
+        let name = crate_name(&entry.key);
+        let leads = old.dependencies.iter().any(|known| {
+            let same = known.name == name && known.kind == kind(entry);
+            same && known.directory.as_ref() == Some(&new.directory)
+        });
+        if !leads || kind(entry) != DependencyKind::Normal {
+            continue;
+        }
+        found.extend(entry.features());
+        if entry.default_features() != Some(false) {
+            found.push("default".to_owned());
+        }
+    }
+    found
 }
 
 /// The table that an entry stands in, as a kind.

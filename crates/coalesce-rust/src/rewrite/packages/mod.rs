@@ -13,6 +13,7 @@ mod files;
 mod head;
 mod lock;
 mod manifest;
+mod retire;
 mod shim;
 mod targets;
 mod users;
@@ -24,6 +25,8 @@ use coalesce_model::{Edit, Finding, Texts, TreePath};
 
 pub(super) use files::arrange;
 pub(super) use head::of_shim;
+pub(crate) use retire::{package_of, packages as retire};
+pub(super) use workspace::root as workspace_of;
 
 use super::{
     mapping::{Mapping, refusal},
@@ -97,7 +100,7 @@ pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     krate.is_some_and(|krate| {
         let kind = matches!(
             krate.kind,
-            TargetKind::Test | TargetKind::Example | TargetKind::Bench
+            TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::BuildScript
         );
         let mut libraries = mapping.libraries.iter();
         kind && libraries.any(|library| library.package == krate.package)
@@ -126,11 +129,13 @@ pub(super) fn names(mapping: &Mapping<'_>) -> BTreeSet<String> {
     names
 }
 
-/// What an `extern crate` of such a library becomes; nothing where its users name the new place.
+/// What an `extern crate` of such a library becomes, or one in it of what it goes into; nothing where
+/// its users name the new place, because the crate is `gone`.
 pub(super) fn extern_crate(
     facts: &SourceFacts,
     declaration: &ExternCrate,
     path: &[String],
+    gone: bool,
 ) -> Result<Option<String>, String> {
     let own = facts.name(declaration.name.name);
     if own == "self" {
@@ -154,7 +159,8 @@ pub(super) fn extern_crate(
     if bound == "_" {
         return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
     }
-    if declaration.visibility.kind == VisibilityKind::Private {
+    let public = declaration.visibility.kind != VisibilityKind::Private;
+    if gone && !public {
         return Ok(None);
     }
     let last = path.last().map(String::as_str);
@@ -163,5 +169,6 @@ pub(super) fn extern_crate(
     } else {
         format!(" as {bound}")
     };
-    Ok(Some(format!("pub use {}{alias};", path.join("::"))))
+    let visibility = if public { "pub " } else { "" };
+    Ok(Some(format!("{visibility}use {}{alias};", path.join("::"))))
 }

@@ -34,6 +34,9 @@ pub(super) fn arrange(
     ) else {
         return;
     };
+    if !mapping.is_replaced(library.module) {
+        script(structure, mapping, old, new, texts);
+    }
     for (kind, folder) in KINDS {
         let Ok(from) = old.directory.join(folder) else {
             continue;
@@ -50,6 +53,36 @@ pub(super) fn arrange(
             if let Some(after) = after(structure, old, new, (kind, folder), path, texts) {
                 structure.files.insert(path.clone(), after);
             }
+        }
+    }
+}
+
+/// The build script goes along, with what it includes, at the same place of its new package.
+fn script(
+    structure: &mut Structure,
+    mapping: &Mapping<'_>,
+    old: &Package,
+    new: &Package,
+    texts: &dyn Texts,
+) {
+    let world = mapping.world;
+    let found: Vec<TreePath> = targets(old, TargetKind::BuildScript)
+        .flat_map(|target| {
+            let file = world.file_at(&target.path);
+            let facts = file.and_then(|file| world.facts(file));
+            let home = target.path.parent();
+            let includes = facts.into_iter().flat_map(|facts| &facts.includes);
+            let included: Vec<TreePath> = includes
+                .filter_map(|include| home.as_ref()?.join(&include.value).ok())
+                .filter(|path| texts.exists(path))
+                .collect();
+            std::iter::once(target.path.clone()).chain(included)
+        })
+        .collect();
+    for path in found {
+        let rest = path.strip_prefix(&old.directory);
+        if let Some(after) = rest.and_then(|rest| new.directory.join(rest).ok()) {
+            structure.files.entry(path).or_insert(after);
         }
     }
 }

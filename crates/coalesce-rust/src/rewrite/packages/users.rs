@@ -12,7 +12,7 @@ use super::{
     book::Wrong,
     entries::{self, Entry},
     features::{self, Fate},
-    manifest::{Merge, Said, fate, join, kind, now_always},
+    manifest::{Merge, Said, asked, fate, join, kind, now_always},
     workspace,
 };
 use crate::discover::{DependencyKind, Package};
@@ -116,7 +116,7 @@ fn one(
 ) -> Result<(), Wrong> {
     let wrong = |why: String| (path.clone(), why);
     for entry in own(merge, package, path)? {
-        let mut new = line_for(merge, at, &entry)?;
+        let mut new = line_for(merge, at, &entry, said)?;
         let text = merge.book.text(path)?;
         let there = entries::dependencies(&text).map_err(wrong)?;
         let target = merge.package(merge.library.target);
@@ -208,9 +208,15 @@ fn lists(merge: &mut Merge<'_, '_>, path: &TreePath, old: &Entry, fate: Fate) ->
 }
 
 /// The line that names the package which takes over, asking for what another line asked.
-fn line_for(merge: &mut Merge<'_, '_>, at: usize, old: &Entry) -> Result<Entry, Wrong> {
+fn line_for(
+    merge: &mut Merge<'_, '_>,
+    at: usize,
+    old: &Entry,
+    said: &Said,
+) -> Result<Entry, Wrong> {
     let mut new = line(merge, at)?;
     new.table.clone_from(&old.table);
+    new.braces = old.braces;
     let shared = shared_entry(merge, at, merge.library.package)?;
     let inherited = shared.filter(|_| old.is("workspace"));
     let plain = [inherited.as_ref(), Some(old)];
@@ -226,6 +232,21 @@ fn line_for(merge: &mut Merge<'_, '_>, at: usize, old: &Entry) -> Result<Entry, 
         if entry.default_features() == Some(false) {
             new.put("default-features", Some("false".to_owned()));
         }
+    }
+    if !merge.mapping.is_replaced(merge.library.module) {
+        let mut more = asked(merge.mapping.world, merge.library, said);
+        let all = new.default_features() != Some(false);
+        let there = merge.features_there()?;
+        let on = features::defaults(&there);
+        let known = |name: &String| features::of(&there, name).is_some();
+        more.retain(|name| {
+            if all {
+                !on.contains(name)
+            } else {
+                name != "default" || known(name)
+            }
+        });
+        new.ask(&more);
     }
     if new.is("workspace") {
         let there = shared_entry(merge, at, merge.library.target)?;

@@ -9,19 +9,31 @@ use super::{
 };
 
 /// The manifest of the workspace around a directory, and its directory.
-pub(super) fn root(texts: &dyn Texts, directory: &TreePath) -> Option<(TreePath, TreePath)> {
+pub(in super::super) fn root(
+    texts: &dyn Texts,
+    directory: &TreePath,
+) -> Option<(TreePath, TreePath)> {
     let mut at = Some(directory.clone());
     while let Some(here) = at {
         let manifest = here.join("Cargo.toml").ok()?;
-        let found = texts
-            .text(&manifest)
-            .is_some_and(|text| parse(&text).is_ok_and(|found| found.get("workspace").is_some()));
-        if found {
-            return Some((manifest, here));
+        let text = texts.text(&manifest);
+        if let Some(found) = text.as_deref().and_then(|text| parse(text).ok())
+            && let Some(workspace) = found.get("workspace")
+        {
+            return (!excludes(workspace, &here, directory)).then_some((manifest, here));
         }
         at = here.parent();
     }
     None
+}
+
+/// Whether a workspace leaves a directory out.
+fn excludes(workspace: &Item, root: &TreePath, directory: &TreePath) -> bool {
+    let list = workspace.get("exclude").and_then(Item::as_array);
+    list.into_iter().flatten().any(|path| {
+        let path = path.as_str().and_then(|path| root.join(path).ok());
+        path.is_some_and(|path| path == *directory || directory.strip_prefix(&path).is_some())
+    })
 }
 
 /// What `[workspace.dependencies]` says of a package in a directory.

@@ -12,7 +12,10 @@ use coalesce_tree::FileKind;
 use coalesce_verify::{Check, Content, Wanted};
 
 use crate::{
-    commands::{retire::removal, shims::shims},
+    commands::{
+        retire::removal,
+        shims::{of_items, shims},
+    },
     session::Session,
 };
 
@@ -100,11 +103,17 @@ pub fn without_shims(session_after: &Session, after: &Wanted, operations: &[Oper
         .collect();
     let mut made = shims(session_after, &[]);
     made.retain(|shim| written.contains(&shim.path));
-    let paths: Vec<TreePath> = made.iter().map(|shim| shim.path.clone()).collect();
-    if paths.is_empty() {
+    if made.is_empty() {
         return Hidden::default();
     }
-    let removed = removal(session_after, &paths).assembled;
+    let items = of_items(session_after, &made);
+    let removed = removal(session_after, &made).assembled;
+    let edited: BTreeSet<TreePath> = removed
+        .operations
+        .iter()
+        .filter(|operation| matches!(operation, Operation::Edit { .. }))
+        .map(|operation| operation.path().clone())
+        .collect();
     let mut wanted = after.clone();
     for operation in removed.operations {
         match operation {
@@ -115,9 +124,12 @@ pub fn without_shims(session_after: &Session, after: &Wanted, operations: &[Oper
             Operation::Move { .. } | Operation::Create { .. } => {}
         }
     }
-    let (gone, stay): (Vec<_>, Vec<_>) = made
-        .into_iter()
-        .partition(|shim| !wanted.contains_key(&shim.path));
+    let (gone, stay): (Vec<_>, Vec<_>) =
+        made.into_iter()
+            .partition(|shim| match items.contains(&shim.name) {
+                true => edited.contains(&shim.path),
+                false => !wanted.contains_key(&shim.path),
+            });
     let why = |shim: &ShimEntry| {
         let refusal = removed
             .refusals

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{
     LineIndex, Module, Texts as _, TreePath,
     envelope::{FailureCause, TreeState, Verify, VerifyFailure},
+    finding::codes,
 };
 use coalesce_plan::Operation;
 use coalesce_verify::{Blame, Check, Failure, Outcome, Renames, compare};
@@ -200,6 +201,10 @@ fn entry(
         _ => blame.cause(&failure.places),
     };
     VerifyFailure {
+        code: match state {
+            TreeState::ShimsHidden => codes::FAILS_WITHOUT_SHIM,
+            TreeState::Before | TreeState::After => codes::NEW_FAILURE,
+        },
         state,
         subject: failure.subject.clone(),
         message: failure.message.clone(),

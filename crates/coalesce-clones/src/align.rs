@@ -1,0 +1,309 @@
+//! Two units side by side, statement by statement, and what each has that the others lack.
+//!
+//! Statements are equal when they differ in local names and messages only, so a renamed variable is
+//! no difference and a changed threshold is one.
+
+use coalesce_model::{TokenClass, outline::marks};
+use rustc_hash::{FxHashMap, FxHasher};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::hash::Hasher as _;
+
+use crate::source::{SourceFile, Token, Unit};
+
+/// Differences that are told of one member.
+const TOLD: usize = 8;
+/// Characters of a statement that are shown.
+const SHOWN: usize = 120;
+
+/// One statement of a unit; the head is the first.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement {
+    /// Hash without local names and messages.
+    pub blind: u64,
+    /// The same without numbers and keys.
+    pub shape: u64,
+    /// Tokens, as indices into those of the file.
+    pub tokens: (u32, u32),
+    /// Line of its first token, 1-based.
+    pub line: u32,
+}
+
+/// What kind of thing a member does that others do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aspect {
+    /// A condition.
+    Guard,
+    /// A number or key.
+    Constant,
+    /// What is done when something fails or is not there.
+    Fallback,
+    /// What is caught.
+    Exception,
+    /// What is imported.
+    Import,
+    /// The value of a parameter that is left out, or the parameter.
+    Default,
+    /// What is returned.
+    Return,
+    /// Anything else.
+    Statement,
+}
+
+/// Something that one member of a class has and no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which member.
+    pub member: usize,
+    /// What it is about.
+    pub aspect: Aspect,
+    /// Line in the member's file, 1-based.
+    pub line: u32,
+    /// The text, on one line and cut where it is long.
+    pub text: String,
+}
+
+/// The statements of a unit's body.
+#[must_use]
+pub fn statements(file: &SourceFile, unit: &Unit) -> Vec<Statement> {
+    let (mut found, mut start) = (Vec::new(), unit.body);
+    let mut line = LineCounter::new(file, unit);
+    for at in unit.body + 1..=unit.end {
+        let token = file.tokens.get(at as usize);
+        let ends = at == unit.end || token.is_some_and(|token| token.has(marks::STATEMENT));
+        if ends && at > start {
+            let tokens = file
+                .tokens
+                .get(start as usize..at as usize)
+                .unwrap_or_default();
+            let (blind, shape) = hashes(tokens);
+            let first = tokens.first().map_or(0, |token| token.start);
+            if tokens.len() > 1 || tokens.iter().any(|token| token.class != TokenClass::Punct) {
+                found.push(Statement {
+                    blind,
+                    shape,
+                    tokens: (start, at),
+                    line: line.at(first),
+                });
+            }
+            start = at;
+        }
+    }
+    found
+}
+
+/// Counts lines forward from the beginning of a unit.
+struct LineCounter<'f> {
+    text: &'f [u8],
+    at: usize,
+    line: u32,
+}
+
+impl<'f> LineCounter<'f> {
+    fn new(file: &'f SourceFile, unit: &Unit) -> Self {
+        let first = file
+            .tokens
+            .get(unit.first as usize)
+            .map_or(0, |token| token.start);
+        Self {
+            text: file.text.as_bytes(),
+            at: first as usize,
+            line: unit.lines.0,
+        }
+    }
+
+    fn at(&mut self, offset: u32) -> u32 {
+        let between = self.text.get(self.at..offset as usize).unwrap_or_default();
+        self.line += u32::try_from(memchr::memchr_iter(b'\n', between).count()).unwrap_or(0);
+        self.at = self.at.max(offset as usize);
+        self.line
+    }
+}
+
+fn hashes(tokens: &[Token]) -> (u64, u64) {
+    let (mut blind, mut shape) = (FxHasher::default(), FxHasher::default());
+    for token in tokens {
+        blind.write_u32(token.blind());
+        match token.class {
+            TokenClass::Number | TokenClass::Key => shape.write_u32(1),
+            _ => shape.write_u32(token.blind()),
+        }
+    }
+    (blind.finish(), shape.finish())
+}
+
+/// The alignment of two lists of statements: runs that are equal, replaced, only in one.
+#[must_use]
+pub fn align(a: &[Statement], b: &[Statement]) -> Vec<DiffOp> {
+    let hashes =
+        |list: &[Statement]| -> Vec<u64> { list.iter().map(|statement| statement.blind).collect() };
+    capture_diff_slices(Algorithm::Myers, &hashes(a), &hashes(b))
+}
+
+/// What each member has that no other has: statements first in order, then parameters.
+#[must_use]
+pub fn differences(members: &[(&SourceFile, &Unit)]) -> Vec<Difference> {
+    let all: Vec<Vec<Statement>> = members
+        .iter()
+        .map(|(file, unit)| statements(file, unit))
+        .collect();
+    let (mut owners, mut shapes) = (Owners::default(), Owners::default());
+    for (member, statements) in all.iter().enumerate() {
+        for statement in statements {
+            owners.add(statement.blind, member);
+            shapes.add(statement.shape, member);
+        }
+    }
+    let mut found = Vec::new();
+    for (member, ((file, unit), statements)) in members.iter().zip(&all).enumerate() {
+        let own = statements
+            .iter()
+            .filter(|statement| owners.is_alone(statement.blind));
+        let own = own.map(|statement| {
+            let varied = !shapes.is_alone(statement.shape);
+            Difference {
+                member,
+                aspect: aspect(file, statement, varied),
+                line: statement.line,
+                text: shown(file, statement.tokens),
+            }
+        });
+        found.extend(
+            own.chain(parameters(members, member, file, unit))
+                .take(TOLD),
+        );
+    }
+    found
+}
+
+/// Which members have a hash: one, or several.
+#[derive(Default)]
+struct Owners(FxHashMap<u64, (usize, bool)>);
+
+impl Owners {
+    fn add(&mut self, hash: u64, member: usize) {
+        let owner = self.0.entry(hash).or_insert((member, true));
+        owner.1 &= owner.0 == member;
+    }
+
+    fn is_alone(&self, hash: u64) -> bool {
+        self.0.get(&hash).is_none_or(|owner| owner.1)
+    }
+}
+
+fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> Aspect {
+    let range = statement.tokens.0 as usize..statement.tokens.1 as usize;
+    let tokens = file.tokens.get(range).unwrap_or_default();
+    if varied {
+        return Aspect::Constant;
+    }
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let mut words = tokens.iter().map(word).skip_while(|word| *word == "}");
+    let first = words.next().unwrap_or("");
+    match first {
+        "if" | "elif" | "while" | "assert" | "match" => Aspect::Guard,
+        "except" | "raise" | "Err" => Aspect::Exception,
+        "else" | "finally" => Aspect::Fallback,
+        "import" | "from" | "use" => Aspect::Import,
+        "return" | "yield" => Aspect::Return,
+        _ if tokens.last().is_some_and(|last| word(last) == "}") => Aspect::Return,
+        _ => Aspect::Statement,
+    }
+}
+
+/// The text of some tokens on one line.
+fn shown(file: &SourceFile, tokens: (u32, u32)) -> String {
+    let first = file
+        .tokens
+        .get(tokens.0 as usize)
+        .map_or(0, |token| token.start);
+    let last = (tokens.1 as usize)
+        .checked_sub(1)
+        .and_then(|last| file.tokens.get(last));
+    let end = last.map_or(first, |token| token.span().end);
+    let text = file.text.get(first as usize..end as usize).unwrap_or("");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut line = words.join(" ");
+    if let Some((cut, _)) = line.char_indices().nth(SHOWN) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    line
+}
+
+/// Parameters that only this member has, or that have another default elsewhere.
+fn parameters<'m>(
+    members: &'m [(&SourceFile, &Unit)],
+    member: usize,
+    file: &'m SourceFile,
+    unit: &'m Unit,
+) -> impl Iterator<Item = Difference> + 'm {
+    let others = members
+        .iter()
+        .enumerate()
+        .filter(move |(at, _)| *at != member);
+    let others: Vec<Vec<(u32, u64)>> = others
+        .map(|(_, (file, unit))| {
+            let of_other = parameter_list(file, unit).into_iter();
+            of_other
+                .map(|parameter| (parameter.0, parameter.1))
+                .collect()
+        })
+        .collect();
+    parameter_list(file, unit)
+        .into_iter()
+        .filter_map(move |(name, value, tokens)| {
+            let known = others.iter().flatten().any(|other| *other == (name, value));
+            let line = LineCounter::new(file, unit).at(file.tokens.get(tokens.0 as usize)?.start);
+            (!known && !others.is_empty()).then(|| Difference {
+                member,
+                aspect: Aspect::Default,
+                line,
+                text: shown(file, tokens),
+            })
+        })
+}
+
+/// Name, hash of the default, and tokens of each parameter.
+fn parameter_list(file: &SourceFile, unit: &Unit) -> Vec<(u32, u64, (u32, u32))> {
+    let (mut found, mut at) = (Vec::new(), unit.first);
+    while at < unit.body {
+        let Some(token) = file.tokens.get(at as usize) else {
+            return found;
+        };
+        if token.has(marks::PARAMETER) {
+            let end = parameter_end(file, at, unit.body);
+            let value = (at..end).skip_while(|at| word(file, *at) != "=");
+            let mut hasher = FxHasher::default();
+            for token in value.filter_map(|at| file.tokens.get(at as usize)) {
+                hasher.write_u32(token.id);
+            }
+            found.push((token.id, hasher.finish(), (at, end)));
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+fn word(file: &SourceFile, at: u32) -> &str {
+    let token = file.tokens.get(at as usize);
+    token
+        .and_then(|token| token.span().of(&file.text))
+        .unwrap_or("")
+}
+
+/// Where a parameter ends: the comma or bracket behind it.
+fn parameter_end(file: &SourceFile, start: u32, end: u32) -> u32 {
+    let mut depth = 0usize;
+    for at in start..end {
+        match word(file, at) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" if depth == 0 => return at,
+            ")" | "]" | "}" => depth -= 1,
+            "," if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    end
+}

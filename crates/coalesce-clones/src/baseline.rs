@@ -1,0 +1,132 @@
+//! The duplicates that were there when the rule was switched on, so that only what is new fails.
+//!
+//! Lines shift and are left out; a member is its file and name. A class that has a member which the
+//! baseline's class did not have is new: that is how a fourth copy of three shows.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::TreePath;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Duplicate, Kind};
+
+const VERSION: u32 = 1;
+
+/// A baseline file: JSON, sorted, so that it diffs and merges well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    duplicates_baseline: u32,
+    /// Classes that were there.
+    classes: Vec<Known>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    kind: String,
+    /// File and name of each member, sorted; what has no name stands once for each place.
+    members: Vec<(TreePath, String)>,
+}
+
+/// Why a baseline cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BaselineError {
+    /// It is no baseline.
+    #[error("not a baseline of duplicates: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It was written by another version.
+    #[error("baseline format {0} is not supported by this version, which writes {VERSION}")]
+    Version(u32),
+}
+
+impl Baseline {
+    /// What there is now.
+    #[must_use]
+    pub fn of(duplicates: &[Duplicate]) -> Self {
+        let mut classes: Vec<Known> = duplicates
+            .iter()
+            .map(|class| Known {
+                kind: class.kind.as_str().to_owned(),
+                members: keys(class),
+            })
+            .collect();
+        classes.sort();
+        Self {
+            duplicates_baseline: VERSION,
+            classes,
+        }
+    }
+
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    /// When it is none, or one of another version.
+    pub fn parse(text: &str) -> Result<Self, BaselineError> {
+        let baseline: Self = serde_json::from_str(text)?;
+        if baseline.duplicates_baseline == VERSION {
+            Ok(baseline)
+        } else {
+            Err(BaselineError::Version(baseline.duplicates_baseline))
+        }
+    }
+
+    /// As it is written to a file.
+    ///
+    /// # Errors
+    /// None in practice: it holds nothing but text.
+    pub fn to_json(&self) -> Result<String, BaselineError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// For each class whether it, or one of its members, is new.
+    #[must_use]
+    pub fn news(&self, duplicates: &[Duplicate]) -> Vec<bool> {
+        let mut by_member: BTreeMap<&(TreePath, String), Vec<&Known>> = BTreeMap::new();
+        for known in &self.classes {
+            for member in &known.members {
+                by_member.entry(member).or_default().push(known);
+            }
+        }
+        let is_new = |class: &Duplicate| {
+            let keys = keys(class);
+            let candidates = keys.first().and_then(|first| by_member.get(first));
+            !candidates
+                .into_iter()
+                .flatten()
+                .any(|known| known.kind == class.kind.as_str() && contains(&known.members, &keys))
+        };
+        duplicates.iter().map(is_new).collect()
+    }
+}
+
+fn keys(class: &Duplicate) -> Vec<(TreePath, String)> {
+    let members = class.members.iter();
+    let mut keys: Vec<_> = members
+        .map(|member| (member.path.clone(), member.item.clone()))
+        .collect();
+    keys.sort();
+    keys
+}
+
+/// Whether a sorted list holds all of another one, as often.
+fn contains<T: Ord>(all: &[T], some: &[T]) -> bool {
+    let mut left = all.iter();
+    some.iter()
+        .all(|wanted| left.by_ref().any(|found| found == wanted))
+}
+
+impl Kind {
+    /// As a noun.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Module => "module",
+            Self::Class => "class",
+            Self::Function => "function",
+            Self::Block => "block",
+            Self::Idiom => "idiom",
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Classes, `impl` blocks and modules that are copies of each other, by the best matching of what
+//! they consist of.
+//!
+//! The text of a whole class says little once methods were added or moved; what counts is how much of
+//! the smaller one has a counterpart in the other.
+
+use coalesce_model::UnitKind;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{classes::Class, corpus::Corpus};
+
+/// Members of a duplicate class that are matched with each other; of larger ones the first.
+const MATCHED: usize = 24;
+/// The share of the smaller one that must have a counterpart.
+const COVERED: f32 = 0.5;
+/// The least share where the larger one has the names of most methods of the smaller one as well.
+const COVERED_BY_TEXT: f32 = 0.25;
+
+/// The least share where so many methods are copies.
+const COVERED_BY_MANY: f32 = 0.2;
+const MANY: usize = 4;
+
+/// A class, `impl` block or module: file and unit.
+pub type Container = (u32, u32);
+
+/// Two containers and what of them matches.
+#[derive(Clone, Debug)]
+pub struct Overlap {
+    /// The two, by place.
+    pub pair: (Container, Container),
+    /// Entries that are duplicates of each other: one of the first, one of the second.
+    pub matched: Vec<(u32, u32)>,
+    /// Share of the smaller one's tokens that has a counterpart, 0 to 1.
+    pub covered: f32,
+    /// Whether the larger one is hardly more than the smaller one.
+    pub whole: bool,
+    /// Share of the smaller one's functions whose name is in the other, by tokens, 0 to 1.
+    pub named: f32,
+}
+
+/// Containers that are copies of each other, all of them.
+#[derive(Clone, Debug)]
+pub struct ContainerClass {
+    /// The containers, by place.
+    pub members: Vec<Container>,
+    /// The overlaps that tie them together.
+    pub overlaps: Vec<Overlap>,
+    /// The least share that is covered, 0 to 1.
+    pub covered: f32,
+    /// Whether all of them are hardly more than what they have in common.
+    pub whole: bool,
+}
+
+/// Joins overlaps to classes: two classes become one where at least half of their members overlap.
+/// What cannot be joined stays a class of two, if one side is in no other class.
+#[must_use]
+pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
+    let known: FxHashSet<(Container, Container)> =
+        overlaps.iter().map(|overlap| overlap.pair).collect();
+    let mut class_of: FxHashMap<Container, usize> = FxHashMap::default();
+    let mut classes: Vec<Vec<Container>> = Vec::new();
+    let mut left = Vec::new();
+    for overlap in &overlaps {
+        let (a, b) = overlap.pair;
+        let mut class = |at: Container| {
+            *class_of.entry(at).or_insert_with(|| {
+                classes.push(vec![at]);
+                classes.len() - 1
+            })
+        };
+        let (into, from) = (class(a), class(b));
+        if into == from {
+            continue;
+        }
+        let moved = classes.get(from).cloned().unwrap_or_default();
+        let stays = classes.get(into).map(Vec::as_slice).unwrap_or_default();
+        let crossing = || {
+            stays
+                .iter()
+                .flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))))
+        };
+        if crossing().filter(|pair| known.contains(pair)).count() * 2 < crossing().count() {
+            left.push(overlap.pair);
+            continue;
+        }
+        class_of.extend(moved.iter().map(|member| (*member, into)));
+        if let Some(class) = classes.get_mut(from) {
+            class.clear();
+        }
+        if let Some(class) = classes.get_mut(into) {
+            class.extend(moved);
+        }
+    }
+    let alone = |at: &Container| {
+        class_of
+            .get(at)
+            .and_then(|at| classes.get(*at))
+            .is_none_or(|class| class.len() < 2)
+    };
+    left.retain(|(a, b)| alone(a) || alone(b));
+    let mut members: Vec<Vec<Container>> = left.into_iter().map(|(a, b)| vec![a, b]).collect();
+    members.extend(classes.into_iter().filter(|class| class.len() > 1));
+    gather(members, overlaps)
+}
+
+/// Gives each class the overlaps between its members.
+fn gather(mut classes: Vec<Vec<Container>>, overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
+    for class in &mut classes {
+        class.sort_unstable();
+    }
+    classes.sort();
+    let mut classes_of: FxHashMap<Container, Vec<usize>> = FxHashMap::default();
+    for (at, class) in classes.iter().enumerate() {
+        for member in class {
+            classes_of.entry(*member).or_default().push(at);
+        }
+    }
+    let mut found: Vec<ContainerClass> = classes
+        .into_iter()
+        .map(|members| ContainerClass {
+            members,
+            overlaps: Vec::new(),
+            covered: 1.0,
+            whole: true,
+        })
+        .collect();
+    for overlap in overlaps {
+        let of = |at: &Container| classes_of.get(at).map(Vec::as_slice).unwrap_or_default();
+        let (left, right) = (of(&overlap.pair.0), of(&overlap.pair.1));
+        let both = left.iter().find(|at| right.contains(at));
+        if let Some(class) = both.and_then(|at| found.get_mut(*at)) {
+            class.covered = class.covered.min(overlap.covered);
+            class.whole &= overlap.whole;
+            class.overlaps.push(overlap);
+        }
+    }
+    found.retain(|class| !class.overlaps.is_empty());
+    found
+}
+
+/// What containers consist of.
+pub struct Contents {
+    /// Entries of each container.
+    entries: FxHashMap<Container, Vec<u32>>,
+}
+
+impl Contents {
+    /// The classes, `impl` blocks and modules that hold entries.
+    #[must_use]
+    pub fn new(corpus: &Corpus) -> Self {
+        let mut entries: FxHashMap<Container, Vec<u32>> = FxHashMap::default();
+        for at in 0..corpus.entries.len() {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            for container in around(corpus, at) {
+                entries.entry(container).or_default().push(at);
+            }
+        }
+        Self { entries }
+    }
+
+    /// The entries that stand directly or indirectly in a container; functions of functions are part
+    /// of these.
+    #[must_use]
+    pub fn of(&self, container: Container) -> &[u32] {
+        self.entries
+            .get(&container)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    fn tokens(&self, corpus: &Corpus, container: Container) -> u32 {
+        self.of(container).iter().map(|at| size(corpus, *at)).sum()
+    }
+}
+
+fn size(corpus: &Corpus, at: u32) -> u32 {
+    corpus
+        .entries
+        .get(at as usize)
+        .map_or(0, |entry| entry.size)
+}
+
+/// The class and the modules around an entry; none for what stands inside of a function.
+fn around(corpus: &Corpus, at: u32) -> Vec<Container> {
+    let Some(entry) = corpus.entries.get(at as usize) else {
+        return Vec::new();
+    };
+    let file = corpus.file(entry);
+    let mut found = Vec::new();
+    let mut next = corpus.unit(entry).parent;
+    while let Some(parent) = next {
+        let Some(unit) = file.units.get(parent as usize) else {
+            return found;
+        };
+        match unit.kind {
+            UnitKind::Class | UnitKind::Impl | UnitKind::Module => {
+                found.push((entry.file, parent));
+            }
+            _ => return Vec::new(),
+        }
+        next = unit.parent;
+    }
+    found
+}
+
+/// The containers that overlap enough to be called duplicates, best first.
+#[must_use]
+pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<Overlap> {
+    let mut matched: FxHashMap<(Container, Container), Vec<(u32, u32)>> = FxHashMap::default();
+    for class in classes.iter().filter(|class| !class.sibling) {
+        let members: Vec<(u32, Vec<Container>)> = class
+            .members
+            .iter()
+            .take(MATCHED)
+            .map(|at| (*at, around(corpus, *at)))
+            .collect();
+        for (index, (a, around_a)) in members.iter().enumerate() {
+            for (b, around_b) in members.iter().skip(index + 1) {
+                for pair in same_kind(corpus, around_a, around_b) {
+                    matched.entry(pair).or_default().push((*a, *b));
+                }
+            }
+        }
+    }
+    let overlap = |(pair, matched)| Overlap::new(corpus, contents, pair, matched);
+    let mut overlaps: Vec<Overlap> = matched.into_iter().filter_map(overlap).collect();
+    overlaps.sort_by(|a, b| b.covered.total_cmp(&a.covered).then(a.pair.cmp(&b.pair)));
+    overlaps
+}
+
+/// Pairs of different containers of one kind, one of each list.
+fn same_kind<'l>(
+    corpus: &'l Corpus,
+    a: &'l [Container],
+    b: &'l [Container],
+) -> impl Iterator<Item = (Container, Container)> + 'l {
+    a.iter().flat_map(move |left| {
+        let right = b.iter().filter(move |right| {
+            *left != **right
+                && !b.contains(left)
+                && !a.contains(right)
+                && is_module(corpus, *left) == is_module(corpus, **right)
+        });
+        right.map(|right| (*left.min(right), *left.max(right)))
+    })
+}
+
+fn is_module(corpus: &Corpus, (file, unit): Container) -> bool {
+    let file = corpus.files.get(file as usize);
+    let unit = file.and_then(|file| file.units.get(unit as usize));
+    unit.is_some_and(|unit| unit.kind == UnitKind::Module)
+}
+
+impl Overlap {
+    /// What matches of two containers; `None` when it is too little to speak of.
+    fn new(
+        corpus: &Corpus,
+        contents: &Contents,
+        pair: (Container, Container),
+        matched: Vec<(u32, u32)>,
+    ) -> Option<Self> {
+        let matched = one_to_one(corpus, &matched);
+        let (left, right) = (
+            contents.tokens(corpus, pair.0),
+            contents.tokens(corpus, pair.1),
+        );
+        let smaller = left.min(right).max(1) as f32;
+        let covered = matched
+            .iter()
+            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
+        let covered = covered.sum::<u32>() as f32 / smaller;
+        let (few, many) = if left <= right {
+            pair
+        } else {
+            (pair.1, pair.0)
+        };
+        let named = named(corpus, contents.of(few), contents.of(many)) / smaller;
+        let several = matched.len() >= 2;
+        let enough = covered >= COVERED
+            || (covered >= COVERED_BY_TEXT && named >= COVERED)
+            || (covered >= COVERED_BY_MANY && matched.len() >= MANY && !is_module(corpus, few));
+        (several && enough).then_some(Self {
+            pair,
+            matched,
+            covered: covered.min(1.0),
+            whole: covered >= 0.8 && smaller >= 0.6 * left.max(right) as f32,
+            named,
+        })
+    }
+}
+
+/// Each entry with one counterpart at most: those of the same name first, then larger ones.
+fn one_to_one(corpus: &Corpus, matched: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let name = |at: u32| {
+        corpus
+            .entries
+            .get(at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name)
+    };
+    let mut order: Vec<(u32, u32)> = matched.to_vec();
+    order.sort_by_key(|(a, b)| {
+        let tokens = size(corpus, *a).min(size(corpus, *b));
+        (name(*a) != name(*b), std::cmp::Reverse(tokens), *a, *b)
+    });
+    let mut taken = Vec::new();
+    let mut kept: Vec<(u32, u32)> = Vec::new();
+    for (a, b) in order {
+        if !taken.contains(&a) && !taken.contains(&b) {
+            taken.extend([a, b]);
+            kept.push((a, b));
+        }
+    }
+    kept.sort_unstable();
+    kept
+}
+
+/// Tokens of functions in `few` whose name a function in `many` has too.
+fn named(corpus: &Corpus, few: &[u32], many: &[u32]) -> f32 {
+    let name = |at: &u32| {
+        corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name)
+    };
+    let mut names: Vec<u32> = many.iter().map(name).collect();
+    names.sort_unstable();
+    let shared = few.iter().filter(|at| {
+        let own = name(at);
+        own != 0 && names.binary_search(&own).is_ok()
+    });
+    shared.map(|at| size(corpus, *at)).sum::<u32>() as f32
+}

@@ -1,0 +1,316 @@
+//! All units of a tree side by side, with what is distinctive in each: its names, keys and numbers,
+//! and how rare they are.
+
+use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
+use rayon::prelude::*;
+use rustc_hash::FxHasher;
+use std::hash::Hasher as _;
+
+use crate::source::{SourceFile, Token, Unit};
+
+/// Bits that part features of different roles with the same text.
+const KEY: u32 = 0x9e37_79b9;
+const NUMBER: u32 = 0x85eb_ca6b;
+
+/// A name, key or number, and how much it says that two units share it: little for what is
+/// everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighted {
+    /// Its hash.
+    pub id: u32,
+    /// Its weight.
+    pub weight: f32,
+}
+
+/// A unit of the corpus that is compared as text: a function, a method or a block.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Index into [`Corpus::files`].
+    pub file: u32,
+    /// Index into [`SourceFile::units`].
+    pub unit: u32,
+    /// Hash of its body with local names numbered in order of appearance.
+    pub exact: u64,
+    /// Hash of its body as it is written, messages included.
+    pub literal: u64,
+    /// Distinct names, keys and numbers of the body that are not local, sorted.
+    pub features: Vec<Weighted>,
+    /// Distinct local names, sorted.
+    pub locals: Vec<Weighted>,
+    /// Distinct names of parameters, sorted.
+    pub parameters: Vec<u32>,
+    /// Tokens of the body.
+    pub size: u32,
+    /// Tokens of the body without statements that only keep a value: `self.x = x`, `super().f()`.
+    pub work: u32,
+    /// Whether the body calls something of the unit's own name.
+    pub forwards: bool,
+}
+
+/// All files, and the units that are compared as text.
+pub struct Corpus {
+    /// Files, sorted by path.
+    pub files: Vec<SourceFile>,
+    /// Functions, methods and blocks, by file and place.
+    pub entries: Vec<Entry>,
+    /// How many functions have a name.
+    names: Counts,
+}
+
+/// The weight of what is in most entries.
+const COMMON_WEIGHT: f32 = 0.1;
+/// Features in more entries than this all weigh as much as one in so many.
+const WEIGHED: usize = 4096;
+
+impl Corpus {
+    /// Puts files together; they are sorted here.
+    #[must_use]
+    pub fn new(mut files: Vec<SourceFile>) -> Self {
+        files.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        let mut entries: Vec<Entry> = files
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(at, file)| entries_of(u32::try_from(at).unwrap_or(u32::MAX), file))
+            .collect();
+        let mut names = Counts::new(entries.len());
+        for unit in entries.iter().filter_map(|entry| unit_of(&files, entry)) {
+            names.add(unit.name);
+        }
+        weigh(&mut entries);
+        Self {
+            files,
+            entries,
+            names,
+        }
+    }
+
+    /// The file of an entry.
+    #[must_use]
+    pub fn file(&self, entry: &Entry) -> &SourceFile {
+        self.files
+            .get(entry.file as usize)
+            .expect("invariant: an entry was made from a file of this corpus")
+    }
+
+    /// The unit of an entry.
+    #[must_use]
+    pub fn unit(&self, entry: &Entry) -> &Unit {
+        unit_of(&self.files, entry).expect("invariant: an entry was made from a unit of its file")
+    }
+
+    /// The tokens of an entry's body.
+    #[must_use]
+    pub fn body(&self, entry: &Entry) -> &[Token] {
+        self.file(entry).body_of(self.unit(entry))
+    }
+
+    /// The language of an entry.
+    #[must_use]
+    pub fn language(&self, entry: &Entry) -> LanguageKind {
+        self.file(entry).language
+    }
+
+    /// How many functions and methods have this name.
+    #[must_use]
+    pub fn name_count(&self, name: u32) -> u32 {
+        self.names.get(name)
+    }
+}
+
+/// Gives each feature the weight that its rarity asks for.
+fn weigh(entries: &mut [Entry]) {
+    let all = |entry: &Entry| entry.features.len() + entry.locals.len();
+    let mut counts = Counts::new(entries.iter().map(all).sum());
+    for feature in entries
+        .iter()
+        .flat_map(|entry| entry.features.iter().chain(&entry.locals))
+    {
+        counts.add(feature.id);
+    }
+    let units = entries.len().max(2) as f32;
+    let weight = |count: usize| (units / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
+    let weights: Vec<f32> = (0..=WEIGHED).map(weight).collect();
+    entries.par_iter_mut().for_each(|entry| {
+        for feature in entry.features.iter_mut().chain(&mut entry.locals) {
+            let count = (counts.get(feature.id) as usize).min(WEIGHED);
+            feature.weight = weights.get(count).copied().unwrap_or(COMMON_WEIGHT);
+        }
+    });
+}
+
+fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
+    files
+        .get(entry.file as usize)?
+        .units
+        .get(entry.unit as usize)
+}
+
+fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
+    let mut holds_functions = vec![false; file.units.len()];
+    for unit in &file.units {
+        let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+        if let Some(parent) = unit.parent.filter(|_| is_function)
+            && let Some(holds) = holds_functions.get_mut(parent as usize)
+        {
+            *holds = true;
+        }
+    }
+    let compared = |(at, unit): &(usize, &Unit)| {
+        unit.end > unit.body
+            && match unit.kind {
+                UnitKind::Function
+                | UnitKind::Method
+                | UnitKind::Block
+                | UnitKind::GuardedImport => true,
+                UnitKind::Class | UnitKind::Impl => holds_functions.get(*at) == Some(&false),
+                UnitKind::Module | UnitKind::Imports => false,
+            }
+    };
+    let units = file.units.iter().enumerate().filter(compared);
+    units
+        .map(|(index, unit)| entry(at, u32::try_from(index).unwrap_or(u32::MAX), file, unit))
+        .collect()
+}
+
+fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
+    let body = file.body_of(unit);
+    let mut features = Vec::with_capacity(body.len() / 3);
+    let mut locals = Vec::with_capacity(body.len() / 4);
+    let mut order: Vec<u32> = Vec::with_capacity(16);
+    let (mut exact, mut literal) = (FxHasher::default(), FxHasher::default());
+    for token in body {
+        literal.write_u32(token.id);
+        if token.has(marks::LOCAL) {
+            locals.push(token.id);
+            let number = order
+                .iter()
+                .position(|id| *id == token.id)
+                .unwrap_or_else(|| {
+                    order.push(token.id);
+                    order.len() - 1
+                });
+            exact.write_usize(number);
+        } else {
+            exact.write_u32(token.blind());
+        }
+        features.extend(feature(token));
+    }
+    let head = file.tokens.get(unit.first as usize..unit.body as usize);
+    let head = head.unwrap_or_default().iter();
+    let parameters = head.filter(|token| token.has(marks::PARAMETER));
+    let mut parameters: Vec<u32> = parameters.map(|token| token.id).collect();
+    for list in [&mut features, &mut locals, &mut parameters] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let unweighted = |list: &[u32]| -> Vec<Weighted> {
+        list.iter()
+            .map(|id| Weighted {
+                id: *id,
+                weight: 0.0,
+            })
+            .collect()
+    };
+    let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
+    Entry {
+        work: work(file, body),
+        forwards,
+        file: file_at,
+        unit: unit_at,
+        exact: exact.finish(),
+        literal: literal.finish(),
+        features: unweighted(&features),
+        locals: unweighted(&locals),
+        parameters,
+        size: u32::try_from(body.len()).unwrap_or(u32::MAX),
+    }
+}
+
+/// Tokens without those of statements that only keep a value or call the parent.
+fn work(file: &SourceFile, body: &[Token]) -> u32 {
+    let mut tokens = 0;
+    let mut rest = body;
+    while !rest.is_empty() {
+        let more = rest.iter().skip(1);
+        let end = more
+            .take_while(|token| !token.has(marks::STATEMENT))
+            .count()
+            + 1;
+        let (statement, behind) = rest.split_at(end);
+        if !keeps_value(file, statement) {
+            tokens += statement.len();
+        }
+        rest = behind;
+    }
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
+    let word = |at: usize| {
+        let token = statement.get(at);
+        token
+            .and_then(|token| token.span().of(&file.text))
+            .unwrap_or("")
+    };
+    if word(0) == "super" {
+        return true;
+    }
+    let is_plain = |at: usize| {
+        statement
+            .get(at)
+            .is_some_and(|token| token.class != TokenClass::Punct)
+    };
+    word(0) == "self"
+        && word(1) == "."
+        && match statement.len() {
+            4.. if word(3) == "=" => statement.len() == 5 && is_plain(4),
+            _ => false,
+        }
+}
+
+/// What a token says about its unit: names that are not local, keys and numbers.
+fn feature(token: &Token) -> Option<u32> {
+    match token.class {
+        TokenClass::Word if !token.has(marks::LOCAL) => Some(token.id),
+        TokenClass::Key => Some(token.id ^ KEY),
+        TokenClass::Number => Some(token.id ^ NUMBER),
+        _ => None,
+    }
+}
+
+/// Counts by hash, in one table without keys: what shares a place counts together, which only makes
+/// it look more common.
+pub struct Counts {
+    table: Vec<u32>,
+    mask: usize,
+}
+
+impl Counts {
+    /// Room for so many different things.
+    #[must_use]
+    pub fn new(expected: usize) -> Self {
+        let size = expected.next_power_of_two().clamp(1 << 10, 1 << 26);
+        Self {
+            table: vec![0; size],
+            mask: size - 1,
+        }
+    }
+
+    const fn place(&self, id: u32) -> usize {
+        (id.wrapping_mul(0x9e37_79b1) >> 3) as usize & self.mask
+    }
+
+    /// Counts one.
+    pub fn add(&mut self, id: u32) {
+        let place = self.place(id);
+        if let Some(count) = self.table.get_mut(place) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// How often it was counted.
+    #[must_use]
+    pub fn get(&self, id: u32) -> u32 {
+        self.table.get(self.place(id)).copied().unwrap_or(0)
+    }
+}

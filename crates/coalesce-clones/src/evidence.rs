@@ -1,0 +1,184 @@
+//! What two units have in common, in numbers, and what they do not.
+
+use std::cmp::Ordering;
+
+use coalesce_model::UnitKind;
+
+use crate::{
+    corpus::{Corpus, Entry, Weighted},
+    grams::{Pair, Runs},
+    lcs::Lcs,
+    verdict,
+};
+
+/// Units of one name beyond which the name is everybody's.
+const NAMESAKES: u32 = 24;
+
+/// What a comparison of two units found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Tokens of the longest common subsequence, local names and messages being equal.
+    pub common: u32,
+    /// Tokens of the smaller and of the larger body.
+    pub sizes: (u32, u32),
+    /// Runs of tokens that both have, and all of the one with fewer.
+    pub runs: (u32, u32),
+    /// Whether they stand in one file.
+    pub same_file: bool,
+    /// Weight of the features that both have.
+    pub shared: f32,
+    /// Weight of the features that only the first, only the second has.
+    pub only: (f32, f32),
+    /// Weight of local names that both have, and of all local names of the one with less.
+    pub locals: (f32, f32),
+    /// Share of parameter names in common, of all.
+    pub parameters: f32,
+    /// Whether the names are the same and not everybody's.
+    pub same_name: bool,
+    /// How many units have the name of the first; names of interfaces are many.
+    pub name_count: u32,
+    /// Whether both are methods, which have names of their interfaces.
+    pub methods: bool,
+    /// Whether both call something of their own name.
+    pub forwards: bool,
+}
+
+impl Evidence {
+    /// What names and sizes alone say, without local names, runs and alignment.
+    #[must_use]
+    pub fn of_names(corpus: &Corpus, pair: Pair) -> Option<Self> {
+        let a = corpus.entries.get(pair.0 as usize)?;
+        let b = corpus.entries.get(pair.1 as usize)?;
+        let (unit_a, unit_b) = (corpus.unit(a), corpus.unit(b));
+        let name_count = corpus.name_count(unit_a.name);
+        let mut evidence = Self {
+            sizes: (a.size.min(b.size), a.size.max(b.size)),
+            same_file: a.file == b.file,
+            forwards: a.forwards && b.forwards,
+            methods: unit_a.kind == UnitKind::Method && unit_b.kind == UnitKind::Method,
+            name_count,
+            same_name: unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES,
+            ..Self::default()
+        };
+        if evidence.same_name || verdict::is_of_a_size(&evidence) || verdict::is_long(&evidence) {
+            (evidence.shared, evidence.only.0, evidence.only.1) = overlap(&a.features, &b.features);
+        }
+        Some(evidence)
+    }
+
+    /// The same with local names, parameters and the runs that both have.
+    #[must_use]
+    pub fn with_runs(self, corpus: &Corpus, runs: &Runs, pair: Pair) -> Self {
+        let entry = |at: u32| corpus.entries.get(at as usize);
+        let (Some(a), Some(b)) = (entry(pair.0), entry(pair.1)) else {
+            return self;
+        };
+        let locals = overlap(&a.locals, &b.locals);
+        Self {
+            runs: runs.shared(pair.0, pair.1),
+            locals: (locals.0, locals.0 + locals.1.min(locals.2)),
+            parameters: overlap_count(&a.parameters, &b.parameters),
+            ..self
+        }
+    }
+
+    /// Compares two entries, of which names were compared already.
+    #[must_use]
+    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
+        let blind = |entry: &Entry| -> Vec<u32> {
+            corpus.body(entry).iter().map(crate::Token::blind).collect()
+        };
+        let common = lcs.length(&blind(a), &blind(b));
+        Self {
+            common: u32::try_from(common).unwrap_or(u32::MAX),
+            ..self
+        }
+    }
+
+    /// Common tokens of all, 0 to 1.
+    #[must_use]
+    pub fn similarity(&self) -> f32 {
+        2.0 * self.common as f32 / (self.sizes.0 + self.sizes.1).max(1) as f32
+    }
+
+    /// Common tokens of the smaller one, 0 to 1.
+    #[must_use]
+    pub fn containment(&self) -> f32 {
+        self.common as f32 / self.sizes.0.max(1) as f32
+    }
+
+    /// Common runs of the smaller one, 0 to 1.
+    #[must_use]
+    pub fn run_containment(&self) -> f32 {
+        self.runs.0 as f32 / self.runs.1.max(1) as f32
+    }
+
+    /// Whether the smaller one says the same thing again and again: a table, a list of calls.
+    #[must_use]
+    pub const fn is_repetitive(&self) -> bool {
+        self.runs.1 * 2 < self.sizes.0
+    }
+
+    /// Weight of common features of all, 0 to 1.
+    #[must_use]
+    pub fn alike(&self) -> f32 {
+        let all = self.shared + self.only.0 + self.only.1;
+        if all > 0.0 { self.shared / all } else { 0.0 }
+    }
+
+    /// Weight of common features of the one with less, 0 to 1.
+    #[must_use]
+    pub fn contained(&self) -> f32 {
+        let less = self.shared + self.only.0.min(self.only.1);
+        if less > 0.0 { self.shared / less } else { 0.0 }
+    }
+
+    /// Weight of common local names of the one with less, 0 to 1.
+    #[must_use]
+    pub fn local_names(&self) -> f32 {
+        if self.locals.1 > 0.0 {
+            self.locals.0 / self.locals.1
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Weights of what is in both, only in the first, only in the second; lists are sorted.
+fn overlap(a: &[Weighted], b: &[Weighted]) -> (f32, f32, f32) {
+    let (mut both, mut only_a, mut only_b) = (0.0, 0.0, 0.0);
+    let (mut left, mut right) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(left), b.get(right)) {
+        match x.id.cmp(&y.id) {
+            Ordering::Equal => {
+                both += x.weight;
+                left += 1;
+                right += 1;
+            }
+            Ordering::Less => {
+                only_a += x.weight;
+                left += 1;
+            }
+            Ordering::Greater => {
+                only_b += y.weight;
+                right += 1;
+            }
+        }
+    }
+    let rest = |list: &[Weighted], from: usize| -> f32 {
+        let rest = list.get(from..).unwrap_or_default();
+        rest.iter().map(|feature| feature.weight).sum()
+    };
+    (both, only_a + rest(a, left), only_b + rest(b, right))
+}
+
+/// The share of `a` and `b` that is in both; 1 when both are empty.
+fn overlap_count(a: &[u32], b: &[u32]) -> f32 {
+    let both = a.iter().filter(|id| b.binary_search(id).is_ok()).count();
+    let all = a.len() + b.len() - both;
+    if all == 0 {
+        1.0
+    } else {
+        both as f32 / all as f32
+    }
+}

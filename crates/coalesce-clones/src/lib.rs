@@ -1,0 +1,30 @@
+//! Duplicates: which functions, classes, modules and blocks are copies of each other, what each copy
+//! does that the others do not, and what only looks alike.
+//!
+//! Pure functions over outlines that a language made of texts: nothing is read, nothing printed, and
+//! the same input gives the same classes. It does not say which copy should stay, and changes
+//! nothing.
+//!
+//! The way of the data: [`SourceFile`] (tokens and units of one file) → [`Corpus`] (all units, what
+//! is rare) → candidates (exact groups, rare runs of tokens, rare names) → evidence and verdict for
+//! each pair → classes.
+
+pub mod align;
+pub mod baseline;
+pub mod catalogue;
+pub mod classes;
+pub mod containers;
+pub mod corpus;
+pub mod evidence;
+pub mod forwarders;
+pub mod grams;
+pub mod lcs;
+pub mod pairs;
+pub mod report;
+pub mod source;
+pub mod verdict;
+
+pub use baseline::{Baseline, BaselineError};
+pub use corpus::Corpus;
+pub use report::{Duplicate, Kind, Member, Options, Report, find};
+pub use source::{SourceFile, Token, Unit};

@@ -1,0 +1,165 @@
+//! From all units to the pairs that are copies of each other, and those that only look so.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    corpus::{Corpus, Entry},
+    evidence::Evidence,
+    grams::{self, Pair, Runs},
+    lcs::Lcs,
+    verdict::{self, Verdict},
+};
+
+/// Units of one name beyond which the name is no reason to compare them.
+const NAMESAKES: usize = 24;
+
+/// What is too small to be worth a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Minimum {
+    /// Lines of a unit.
+    pub lines: u32,
+    /// Tokens of its body.
+    pub tokens: u32,
+}
+
+impl Default for Minimum {
+    fn default() -> Self {
+        Self {
+            lines: 2,
+            tokens: 12,
+        }
+    }
+}
+
+/// Weight that the distinctive names of a unit must have together: a getter has less.
+const DISTINCTIVE: f32 = 9.0;
+
+/// A compared pair.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared {
+    /// Entries, the smaller index first.
+    pub pair: Pair,
+    /// What they have in common.
+    pub evidence: Evidence,
+    /// What that amounts to.
+    pub verdict: Verdict,
+}
+
+/// Units that say the same, word for word but for local names and messages.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// For each group its entries, by place; groups by their first entry.
+    pub groups: Vec<Vec<u32>>,
+}
+
+impl Groups {
+    /// Groups the entries that are large enough.
+    #[must_use]
+    pub fn new(corpus: &Corpus, minimum: Minimum) -> Self {
+        let mut keyed: Vec<(u64, u32)> = corpus
+            .entries
+            .par_iter()
+            .enumerate()
+            .filter(|(_, entry)| counts(corpus, entry, minimum))
+            .map(|(at, entry)| {
+                let language = corpus.language(entry) as u64;
+                let at = u32::try_from(at).unwrap_or(u32::MAX);
+                (entry.exact ^ (u64::from(entry.size) << 8) ^ language, at)
+            })
+            .collect();
+        keyed.par_sort_unstable();
+        let mut groups: Vec<Vec<u32>> = keyed
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|same| same.iter().map(|(_, at)| *at).collect())
+            .collect();
+        groups.par_sort_unstable_by_key(|group| group.first().copied());
+        Self { groups }
+    }
+
+    /// The first entry of each group.
+    #[must_use]
+    pub fn representatives(&self) -> Vec<u32> {
+        self.groups
+            .iter()
+            .filter_map(|group| group.first().copied())
+            .collect()
+    }
+}
+
+/// Whether a unit is large and distinctive enough to be a duplicate.
+fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
+    let unit = corpus.unit(entry);
+    if entry.work < minimum.tokens || unit.line_count() < minimum.lines {
+        return false;
+    }
+    let weights = entry.features.iter().map(|feature| feature.weight);
+    weights.sum::<f32>() >= DISTINCTIVE
+}
+
+/// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
+#[must_use]
+pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
+    let mut pairs = grams::candidates(runs);
+    pairs.extend(namesakes(corpus, runs.chosen()));
+    pairs.par_sort_unstable();
+    pairs.dedup();
+    pairs
+        .into_par_iter()
+        .map_init(Lcs::default, |lcs, pair| {
+            compare_one(corpus, runs, pair, lcs)
+        })
+        .flatten()
+        .collect()
+}
+
+/// The evidence and verdict of one pair; `None` when there is nothing to it.
+pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> Option<Compared> {
+    let a = corpus.entries.get(pair.0 as usize)?;
+    let b = corpus.entries.get(pair.1 as usize)?;
+    if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
+        return None;
+    }
+    let names = Evidence::of_names(corpus, pair)?;
+    if !verdict::is_possible(&names) {
+        return None;
+    }
+    let with_runs = names.with_runs(corpus, runs, pair);
+    if !verdict::is_likely(&with_runs) {
+        return None;
+    }
+    let evidence = with_runs.with_text(corpus, a, b, lcs);
+    let verdict = verdict::verdict(&evidence);
+    (verdict != Verdict::Unrelated).then_some(Compared {
+        pair,
+        evidence,
+        verdict,
+    })
+}
+
+/// Whether one unit is a part of the other.
+fn is_inside(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
+    let (left, right) = (corpus.unit(a), corpus.unit(b));
+    a.file == b.file && left.first < right.end && right.first < left.end
+}
+
+/// Pairs of units that share a name which few have.
+fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
+    let mut by_name: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for at in representatives {
+        let name = corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| corpus.unit(entry).name);
+        if name != 0 {
+            by_name.entry(name).or_default().push(*at);
+        }
+    }
+    let mut pairs = Vec::new();
+    for same in by_name.values().filter(|same| same.len() <= NAMESAKES) {
+        for (at, a) in same.iter().enumerate() {
+            pairs.extend(same.iter().skip(at + 1).map(|b| (*a.min(b), *a.max(b))));
+        }
+    }
+    pairs
+}

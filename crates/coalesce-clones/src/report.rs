@@ -1,0 +1,570 @@
+//! From classes and overlaps to what is said: each copy once, with a stable name, ranked by the lines
+//! that would go.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{LanguageKind, TreePath, UnitKind};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::{
+    align::{self, Difference},
+    catalogue::{self, Idiom, Role, RoleUse},
+    classes::{self, Class},
+    containers::{self, Container, ContainerClass, Contents, Overlap},
+    corpus::Corpus,
+    forwarders,
+    grams::Runs,
+    pairs::{self, Groups, Minimum},
+    source::{SourceFile, Unit},
+};
+
+/// Members beyond which differences are not told: nobody reads them.
+const COMPARED_MEMBERS: usize = 12;
+
+/// What a class consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Modules.
+    Module,
+    /// Classes, structs, enums, traits and `impl` blocks.
+    Class,
+    /// Functions and methods.
+    Function,
+    /// Statements of modules.
+    Block,
+    /// Places that do the same with the same interface, whatever their text.
+    Idiom,
+}
+
+/// One copy.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    /// Its file.
+    pub path: TreePath,
+    /// Its name inside of the file; empty for modules and blocks.
+    pub item: String,
+    /// First and last line, 1-based.
+    pub lines: (u32, u32),
+    /// First byte in the text.
+    pub start: u32,
+}
+
+/// Copies of each other, or look-alikes.
+#[derive(Clone, Debug)]
+pub struct Duplicate {
+    /// Its name, which line shifts and new members behind the first do not change.
+    pub id: String,
+    /// What its members are.
+    pub kind: Kind,
+    /// Their language.
+    pub language: LanguageKind,
+    /// The copies, by place.
+    pub members: Vec<Member>,
+    /// The least similarity that makes a member part of it, 0 to 1; for modules and classes the
+    /// share of the smaller one that has a counterpart.
+    pub similarity: f32,
+    /// Lines that would go if one copy stayed.
+    pub removable_lines: u32,
+    /// What each copy does that the others do not.
+    pub differences: Vec<Difference>,
+    /// Whether a member calls an interface of the catalogue.
+    pub gpu: bool,
+    /// What the catalogue says of an idiom; empty for other kinds.
+    pub title: String,
+}
+
+/// What one file does with one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRole {
+    /// The file.
+    pub path: TreePath,
+    /// Its language.
+    pub language: LanguageKind,
+    /// The library.
+    pub package: String,
+    /// What for.
+    pub role: Role,
+    /// How many calls.
+    pub count: u32,
+    /// Line of the first, 1-based.
+    pub line: u32,
+}
+
+/// Lines that have to do with GPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpuLines {
+    /// Lines of functions, and of guarded imports, that call an interface of the catalogue.
+    pub total: u32,
+    /// Those of them that would go if one copy of each stayed.
+    pub duplicate: u32,
+}
+
+/// All that was found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Copies, those with most removable lines first.
+    pub duplicates: Vec<Duplicate>,
+    /// Look-alikes that are no copies.
+    pub siblings: Vec<Duplicate>,
+    /// What the catalogue finds scattered.
+    pub idioms: Vec<Duplicate>,
+    /// Which file does what with GPUs.
+    pub roles: Vec<FileRole>,
+    /// Files whose functions only call another one.
+    pub forwarders: Vec<TreePath>,
+    /// GPU lines.
+    pub gpu_lines: GpuLines,
+    /// Members that comments allow to be copies.
+    pub allowed: usize,
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What is too small.
+    pub minimum: Minimum,
+}
+
+/// Finds duplicates, siblings and idioms in `files`.
+#[must_use]
+pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
+    let corpus = Corpus::new(files);
+    let groups = Groups::new(&corpus, options.minimum);
+    let runs = Runs::new(&corpus, groups.representatives());
+    let compared = pairs::compare(&corpus, &runs);
+    let classes = classes::classes(&corpus, &runs, &groups, &compared);
+    drop(runs);
+    let contents = Contents::new(&corpus);
+    let overlaps = containers::overlaps(&corpus, &contents, &classes);
+    let gpu = catalogue::scan(&corpus);
+    let mut writer = Writer {
+        corpus: &corpus,
+        gpu: &gpu,
+        allowed: 0,
+    };
+    let mut report = Report::default();
+    let containers = containers::join(overlaps);
+    let absorbed = Absorbed::new(&containers);
+    for class in containers
+        .iter()
+        .filter(|class| !absorbed.containers(class))
+    {
+        report.duplicates.extend(writer.containers(class));
+    }
+    let told = classes.iter().filter(|class| !absorbed.class(class));
+    let (siblings, duplicates): (Vec<&Class>, Vec<&Class>) = told.partition(|class| class.sibling);
+    report.duplicates.extend(writer.classes(&duplicates));
+    report.siblings = writer.classes(&siblings);
+    report.idioms = writer.idioms(&gpu.idioms);
+    let idioms = &report.idioms;
+    report.duplicates.retain(|class| !is_said(class, idioms));
+    report.duplicates.extend(report.idioms.iter().cloned());
+    report.allowed = writer.allowed;
+    report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
+    report.roles = gpu
+        .uses
+        .iter()
+        .filter_map(|used| file_role(&corpus, used))
+        .collect();
+    let forwarders = corpus
+        .files
+        .iter()
+        .filter(|file| forwarders::is_forwarder(file));
+    report.forwarders = forwarders.map(|file| file.path.clone()).collect();
+    for list in [
+        &mut report.duplicates,
+        &mut report.siblings,
+        &mut report.idioms,
+    ] {
+        finish(list);
+    }
+    report
+}
+
+fn file_role(corpus: &Corpus, used: &RoleUse) -> Option<FileRole> {
+    let file = corpus.files.get(used.file as usize)?;
+    Some(FileRole {
+        path: file.path.clone(),
+        language: file.language,
+        package: used.package.clone(),
+        role: used.role,
+        count: used.count,
+        line: used.line,
+    })
+}
+
+/// Ranks a list and makes its names unique.
+fn finish(list: &mut Vec<Duplicate>) {
+    list.sort_by(|a, b| {
+        let removable = b.removable_lines.cmp(&a.removable_lines);
+        removable.then_with(|| (a.kind, &a.members, &a.id).cmp(&(b.kind, &b.members, &b.id)))
+    });
+    list.dedup_by(|a, b| a.kind == b.kind && a.members == b.members);
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for class in list {
+        let count = seen.entry(class.id.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            class.id = format!("{}-{count}", class.id);
+        }
+    }
+}
+
+/// What is not told because a larger copy says it already.
+struct Absorbed {
+    /// For each entry the whole copies in which it has a counterpart.
+    entries: FxHashMap<u32, Vec<usize>>,
+    /// For each file the whole copies that it is a member of.
+    files: FxHashMap<u32, Vec<usize>>,
+}
+
+impl Absorbed {
+    fn new(classes: &[ContainerClass]) -> Self {
+        let (mut entries, mut files) = (FxHashMap::default(), FxHashMap::default());
+        for (at, class) in classes.iter().enumerate().filter(|(_, class)| class.whole) {
+            let matched = class.overlaps.iter().flat_map(|overlap| &overlap.matched);
+            for entry in matched.flat_map(|(a, b)| [*a, *b]) {
+                insert(&mut entries, entry, at);
+            }
+            for (file, _) in class.members.iter().filter(|member| member.1 == 0) {
+                insert(&mut files, *file, at);
+            }
+        }
+        Self { entries, files }
+    }
+
+    fn class(&self, class: &Class) -> bool {
+        in_one(&self.entries, class.members.iter())
+    }
+
+    /// Classes of modules that are whole copies, and modules that have no more in common than what
+    /// is told with their classes and functions.
+    fn containers(&self, class: &ContainerClass) -> bool {
+        if class.members.iter().any(|member| member.1 == 0) {
+            return !class.whole && class.covered < MODULE_COVERED;
+        }
+        in_one(&self.files, class.members.iter().map(|member| &member.0))
+    }
+}
+
+/// The share of a module that must be in another one when they are no whole copies.
+const MODULE_COVERED: f32 = 0.7;
+
+fn insert(map: &mut FxHashMap<u32, Vec<usize>>, key: u32, class: usize) {
+    let classes = map.entry(key).or_default();
+    if classes.last() != Some(&class) {
+        classes.push(class);
+    }
+}
+
+/// Whether one class has all of them.
+fn in_one<'k>(map: &FxHashMap<u32, Vec<usize>>, mut keys: impl Iterator<Item = &'k u32>) -> bool {
+    let of = |key: &u32| map.get(key).map(Vec::as_slice).unwrap_or_default();
+    let Some(first) = keys.next() else {
+        return false;
+    };
+    let mut left = of(first).to_vec();
+    for key in keys {
+        left.retain(|class| of(key).contains(class));
+    }
+    !left.is_empty()
+}
+
+struct Writer<'c> {
+    corpus: &'c Corpus,
+    gpu: &'c catalogue::Scan,
+    allowed: usize,
+}
+
+impl Writer<'_> {
+    fn classes(&mut self, classes: &[&Class]) -> Vec<Duplicate> {
+        let corpus = self.corpus;
+        let told: Vec<(Duplicate, usize)> = classes
+            .par_iter()
+            .filter_map(|class| self.class(corpus, class))
+            .collect();
+        self.allowed += told.iter().map(|(_, allowed)| allowed).sum::<usize>();
+        let told = told.into_iter().map(|(class, _)| class);
+        told.filter(|class| class.members.len() > 1).collect()
+    }
+
+    /// A class without the members that comments allow, and how many these are.
+    fn class(&self, corpus: &Corpus, class: &Class) -> Option<(Duplicate, usize)> {
+        let units = class.members.iter().filter_map(|at| {
+            let entry = corpus.entries.get(*at as usize)?;
+            Some((*at, corpus.file(entry), corpus.unit(entry)))
+        });
+        let (mut kept, allowed): (Vec<_>, Vec<_>) =
+            units.partition(|(_, file, unit)| !is_allowed(file, unit));
+        let places: Vec<Member> = kept
+            .iter()
+            .map(|(_, file, unit)| member(file, unit))
+            .collect();
+        kept.retain(|(_, file, unit)| !is_part(&file.path, unit.lines, &places));
+        let (_, first_file, first) = kept.first()?;
+        let told = kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && !class.sibling;
+        let places: Vec<(&SourceFile, &Unit)> =
+            kept.iter().map(|(_, file, unit)| (*file, *unit)).collect();
+        let members = places
+            .iter()
+            .map(|(file, unit)| member(file, unit))
+            .collect();
+        let kind = kind_of(first.kind);
+        let class = Duplicate {
+            id: id(kind, first_file, first),
+            kind,
+            language: first_file.language,
+            similarity: class.similarity,
+            removable_lines: removable(&places),
+            differences: if told {
+                align::differences(&places)
+            } else {
+                Vec::new()
+            },
+            gpu: kept.iter().any(|(at, _, _)| self.gpu.entries.contains(at)),
+            members,
+            title: String::new(),
+        };
+        Some((class, allowed.len()))
+    }
+
+    /// Classes or modules; `None` when comments leave less than two.
+    fn containers(&mut self, class: &ContainerClass) -> Option<Duplicate> {
+        let place = |(file, unit): &Container| {
+            let file = self.corpus.files.get(*file as usize)?;
+            Some((file, file.units.get(*unit as usize)?))
+        };
+        let mut members = class.members.clone();
+        members.retain(|member| place(member).is_some_and(|(file, unit)| !is_allowed(file, unit)));
+        let places: Vec<(&SourceFile, &Unit)> = members.iter().filter_map(place).collect();
+        self.allowed += class.members.len() - members.len();
+        let (file, unit) = *places.first().filter(|_| places.len() > 1)?;
+        let kind = kind_of(unit.kind);
+        let gpu = |at: &u32| self.gpu.entries.contains(at);
+        let matched = || class.overlaps.iter().flat_map(|overlap| &overlap.matched);
+        let differences = match class.overlaps.as_slice() {
+            [overlap] if overlap.whole => self.inner_differences(overlap),
+            _ => Vec::new(),
+        };
+        Some(Duplicate {
+            id: id(kind, file, unit),
+            kind,
+            language: file.language,
+            members: places
+                .iter()
+                .map(|(file, unit)| member(file, unit))
+                .collect(),
+            similarity: class.covered,
+            removable_lines: self.matched_lines(&members, &class.overlaps),
+            differences,
+            gpu: matched().any(|(a, b)| gpu(a) || gpu(b)),
+            title: String::new(),
+        })
+    }
+
+    /// Lines that have a counterpart: for each member but the one with most, those of its best
+    /// match.
+    fn matched_lines(&self, members: &[Container], overlaps: &[Overlap]) -> u32 {
+        let lines = |at: u32| {
+            let entry = self.corpus.entries.get(at as usize);
+            entry.map_or(0, |entry| self.corpus.unit(entry).line_count())
+        };
+        let best = |member: &Container| {
+            let of_member = overlaps
+                .iter()
+                .filter(|overlap| overlap.pair.0 == *member || overlap.pair.1 == *member);
+            let sums = of_member.map(|overlap| {
+                let matched = overlap.matched.iter();
+                matched.map(|(a, b)| lines(*a).min(lines(*b))).sum::<u32>()
+            });
+            sums.max().unwrap_or(0)
+        };
+        let each: Vec<u32> = members.iter().map(best).collect();
+        each.iter().sum::<u32>() - each.iter().max().copied().unwrap_or(0)
+    }
+
+    /// The differences of the matched members of a whole copy.
+    fn inner_differences(&self, overlap: &Overlap) -> Vec<Difference> {
+        let place = |at: u32| {
+            let entry = self.corpus.entries.get(at as usize)?;
+            Some((self.corpus.file(entry), self.corpus.unit(entry)))
+        };
+        let first = overlap.pair.0.0;
+        let mut found = Vec::new();
+        for (a, b) in &overlap.matched {
+            let (Some(left), Some(right)) = (place(*a), place(*b)) else {
+                continue;
+            };
+            let turned = self
+                .corpus
+                .entries
+                .get(*a as usize)
+                .is_some_and(|a| a.file != first);
+            let pair = if turned { [right, left] } else { [left, right] };
+            found.extend(align::differences(&pair));
+        }
+        found.sort_by_key(|difference| (difference.member, difference.line));
+        found
+    }
+
+    fn idioms(&mut self, idioms: &[Idiom]) -> Vec<Duplicate> {
+        let found = idioms.iter().filter_map(|idiom| {
+            let places: Vec<(&SourceFile, &Unit, (u32, u32))> = idiom
+                .places
+                .iter()
+                .filter_map(|place| {
+                    let file = self.corpus.files.get(place.file as usize)?;
+                    Some((file, file.units.get(place.unit as usize)?, place.lines))
+                })
+                .filter(|(file, unit, _)| !is_allowed(file, unit))
+                .collect();
+            let (file, _, _) = places.first()?;
+            let all: Vec<Member> = places
+                .iter()
+                .map(|(file, unit, lines)| Member {
+                    lines: *lines,
+                    ..member(file, unit)
+                })
+                .collect();
+            let mut members = all.clone();
+            members.retain(|member| !is_part(&member.path, member.lines, &all));
+            let lines = members
+                .iter()
+                .map(|member| member.lines.1 - member.lines.0 + 1);
+            let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
+            (members.len() > 1).then(|| Duplicate {
+                id: format!("idiom-{}", idiom.id),
+                kind: Kind::Idiom,
+                language: file.language,
+                removable_lines: removable,
+                members,
+                similarity: 1.0,
+                differences: Vec::new(),
+                gpu: true,
+                title: idiom.title.clone(),
+            })
+        });
+        found.collect()
+    }
+}
+
+/// Whether lines are a part of a listed member; the whole of it does not count.
+fn is_part(path: &TreePath, lines: (u32, u32), members: &[Member]) -> bool {
+    members.iter().any(|member| {
+        let around = member.lines;
+        member.path == *path && around != lines && around.0 <= lines.0 && lines.1 <= around.1
+    })
+}
+
+/// Whether an idiom says all that a class of blocks says.
+fn is_said(class: &Duplicate, idioms: &[Duplicate]) -> bool {
+    let says = |idiom: &Duplicate| class.members.iter().all(|own| idiom.members.contains(own));
+    class.kind == Kind::Block && idioms.iter().any(says)
+}
+
+/// Whether a comment allows a unit, or one around it, to be a copy.
+fn is_allowed(file: &SourceFile, unit: &Unit) -> bool {
+    let mut next = Some(unit);
+    while let Some(unit) = next {
+        if unit.allowed.is_some() {
+            return true;
+        }
+        next = unit
+            .parent
+            .and_then(|parent| file.units.get(parent as usize));
+    }
+    false
+}
+
+const fn kind_of(kind: UnitKind) -> Kind {
+    match kind {
+        UnitKind::Module => Kind::Module,
+        UnitKind::Class | UnitKind::Impl => Kind::Class,
+        UnitKind::Function | UnitKind::Method => Kind::Function,
+        UnitKind::Block | UnitKind::GuardedImport | UnitKind::Imports => Kind::Block,
+    }
+}
+
+fn member(file: &SourceFile, unit: &Unit) -> Member {
+    Member {
+        path: file.path.clone(),
+        item: file.item_name(unit),
+        lines: unit.lines,
+        start: file
+            .tokens
+            .get(unit.first as usize)
+            .map_or(0, |token| token.start),
+    }
+}
+
+/// Lines of all copies but the longest.
+fn removable(places: &[(&SourceFile, &Unit)]) -> u32 {
+    let lines = places.iter().map(|(_, unit)| unit.line_count());
+    lines.clone().sum::<u32>() - lines.max().unwrap_or(0)
+}
+
+/// A name from the first member: its kind, file and item; for what has no name, its text.
+fn id(kind: Kind, file: &SourceFile, unit: &Unit) -> String {
+    let word = kind.as_str();
+    let mut key = format!("{word}\n{}\n{}\n", file.path, file.item_name(unit));
+    if unit.name == 0 && unit.kind != UnitKind::Module {
+        for token in file.tokens_of(unit) {
+            key.push_str(&token.id.to_string());
+        }
+    }
+    format!("{word}-{:010x}", xxh3_64(key.as_bytes()) & 0xff_ffff_ffff)
+}
+
+fn gpu_lines(corpus: &Corpus, gpu: &catalogue::Scan, duplicates: &[Duplicate]) -> GpuLines {
+    let mut places: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
+    for entry in gpu
+        .entries
+        .iter()
+        .filter_map(|at| corpus.entries.get(*at as usize))
+    {
+        let lines = corpus.unit(entry).lines;
+        places
+            .entry(&corpus.file(entry).path)
+            .or_default()
+            .push(lines);
+    }
+    let mut copies: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
+    for class in duplicates.iter().filter(|class| class.gpu) {
+        let longest = class
+            .members
+            .iter()
+            .max_by_key(|member| member.lines.1 - member.lines.0);
+        for member in class
+            .members
+            .iter()
+            .filter(|member| Some(*member) != longest)
+        {
+            copies.entry(&member.path).or_default().push(member.lines);
+        }
+    }
+    let total = places
+        .values()
+        .map(|lines| lines_of(lines).len())
+        .sum::<usize>();
+    let duplicate: usize = places
+        .iter()
+        .filter_map(|(path, lines)| {
+            let copied = lines_of(copies.get(path)?);
+            Some(lines_of(lines).intersection(&copied).count())
+        })
+        .sum();
+    GpuLines {
+        total: u32::try_from(total).unwrap_or(u32::MAX),
+        duplicate: u32::try_from(duplicate).unwrap_or(u32::MAX),
+    }
+}
+
+/// The line numbers that ranges cover.
+fn lines_of(ranges: &[(u32, u32)]) -> FxHashSet<u32> {
+    ranges
+        .iter()
+        .flat_map(|(first, last)| *first..=*last)
+        .collect()
+}

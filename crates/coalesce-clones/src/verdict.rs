@@ -1,0 +1,132 @@
+//! What a pair of units is: copies, look-alikes, or neither.
+//!
+//! Two questions decide. *Is one text there in the other?* is answered by the alignment, in which
+//! local names and messages are equal. *Does it do the same?* is answered by what is distinctive:
+//! names of callees and attributes, keys and numbers, weighted by how rare they are. A copy says yes
+//! to both; the same shape with other callees, keys or numbers is a sibling. A common name that few
+//! others have is evidence of its own: then less of the text has to be the same.
+
+use crate::evidence::Evidence;
+
+/// What a pair of units is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// One is a copy of the other, or stands in it.
+    Duplicate,
+    /// Alike in shape; what they work on, or what they call, differs.
+    Sibling,
+    /// Neither.
+    Unrelated,
+}
+
+/// Tokens that a unit needs to be found inside of a larger one under another name.
+const CONTAINED_TOKENS: u32 = 60;
+/// Below so many tokens, shape is no evidence.
+const SHORT_TOKENS: u32 = 30;
+/// Below so many tokens, two of one file that differ at all are two on purpose.
+const VARIANT_TOKENS: u32 = 60;
+/// Below so many tokens, a common name is all that there is.
+const TINY_TOKENS: u32 = 16;
+/// So many times larger, any text holds the tokens of a small one in some order: then runs count.
+const MUCH_LARGER: u32 = 3;
+
+/// What the evidence amounts to.
+#[must_use]
+pub fn verdict(evidence: &Evidence) -> Verdict {
+    if is_duplicate(evidence) {
+        Verdict::Duplicate
+    } else if evidence.similarity() >= 0.7 && evidence.alike() >= 0.2 {
+        Verdict::Sibling
+    } else {
+        Verdict::Unrelated
+    }
+}
+
+/// Whether runs and the alignment can still make it more than unrelated, going by names and sizes:
+/// most candidates end here, before the costly part.
+#[must_use]
+pub fn is_possible(evidence: &Evidence) -> bool {
+    if evidence.same_name && evidence.contained() >= 0.3 {
+        return true;
+    }
+    let shape = is_of_a_size(evidence) && evidence.alike() >= 0.2;
+    shape || (is_long(evidence) && evidence.contained() >= 0.85)
+}
+
+/// The same going by runs as well.
+#[must_use]
+pub fn is_likely(evidence: &Evidence) -> bool {
+    let runs = evidence.run_containment();
+    let shape = is_of_a_size(evidence) && runs >= 0.35 && evidence.alike() >= 0.2;
+    let inside = runs >= 0.7 && evidence.contained() >= 0.85;
+    shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
+}
+
+/// Whether so many tokens can be a copy of so many others, or stand in them.
+#[must_use]
+pub const fn can_be_copies(small: u32, large: u32) -> bool {
+    small >= CONTAINED_TOKENS || 20 * small >= 7 * (small + large)
+}
+
+/// Whether the smaller one is large enough to be looked for inside of another.
+#[must_use]
+pub const fn is_long(evidence: &Evidence) -> bool {
+    evidence.sizes.0 >= CONTAINED_TOKENS
+}
+
+/// Whether the sizes allow a similarity of seven tenths.
+#[must_use]
+pub const fn is_of_a_size(evidence: &Evidence) -> bool {
+    let (small, large) = evidence.sizes;
+    20 * small >= 7 * (small + large)
+}
+
+fn is_duplicate(evidence: &Evidence) -> bool {
+    is_copy(evidence) || is_inside(evidence) || (evidence.same_name && is_namesake(evidence))
+}
+
+/// Whether one is the other with small changes. In one file, another name is there for a reason:
+/// then next to nothing that is distinctive may differ, and of short ones nothing at all.
+fn is_copy(evidence: &Evidence) -> bool {
+    let variant = evidence.same_file && !evidence.same_name;
+    if variant && evidence.sizes.0 < VARIANT_TOKENS {
+        return false;
+    }
+    let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
+    let alike = if strict || variant { 0.85 } else { 0.7 };
+    let similar = if variant { 0.8 } else { 0.7 };
+    evidence.similarity() >= similar && evidence.alike() >= alike
+}
+
+/// Whether one stands inside the other as it is.
+fn is_inside(evidence: &Evidence) -> bool {
+    is_long(evidence)
+        && !evidence.is_repetitive()
+        && evidence.containment() >= 0.85
+        && evidence.run_containment() >= 0.7
+        && evidence.contained() >= if evidence.same_file { 0.95 } else { 0.85 }
+}
+
+/// Whether two units of the same rare name do the same.
+fn is_namesake(evidence: &Evidence) -> bool {
+    if evidence.sizes.1 > MUCH_LARGER * evidence.sizes.0 && evidence.run_containment() < 0.5 {
+        return false;
+    }
+    let interface = evidence.parameters >= 0.5 || evidence.local_names() >= 0.4;
+    let forwards = evidence.forwards && evidence.contained() >= 0.3;
+    // The more methods share a name, the more it is that of an interface, and the less it says.
+    let needed = match evidence.name_count {
+        4..=8 if evidence.methods => 0.75,
+        9.. if evidence.methods => 0.85,
+        _ => 0.65,
+    };
+    if evidence.sizes.0 < TINY_TOKENS && evidence.contained() < 0.8 && !forwards {
+        return false;
+    }
+    let text =
+        evidence.containment() >= 0.85 && (evidence.contained() >= needed - 0.05 || forwards);
+    let both = evidence.containment() >= 0.65 && evidence.contained() >= needed;
+    // Two of one name in one file are two on purpose.
+    let apart = !evidence.same_file || evidence.alike() >= 0.7;
+    apart && (interface && both || text && (interface || forwards))
+}

@@ -1,0 +1,132 @@
+//! Which names of a half-executed module are bound by now.
+
+use std::rc::Rc;
+
+use super::program::{Program, Source, State};
+use crate::{facts::ImportStatement, graph::Entity};
+
+/// Longer chains of star imports count as bringing a name.
+const MAXIMUM_STARS: u32 = 16;
+
+impl<'g> Program<'g> {
+    /// Whether a module that is being executed has bound a name already.
+    pub(super) fn bound_by_now(&self, module: usize, name: &'g str, state: &State) -> bool {
+        match state.position.get(&module) {
+            Some(position) => self.bound_at(module, name, *position, state, 0),
+            None => true,
+        }
+    }
+
+    fn bound_at(
+        &self,
+        module: usize,
+        name: &'g str,
+        position: u32,
+        state: &State,
+        depth: u32,
+    ) -> bool {
+        let sources = self.sources(module, name);
+        // What run-time code may supply is given the benefit of doubt.
+        let supplied = name.starts_with("__") && name.ends_with("__") && sources.is_empty();
+        if supplied || depth > MAXIMUM_STARS {
+            return true;
+        }
+        let has = |source: &Source| self.brings(module, name, source, position, state, depth);
+        if sources.iter().any(has) {
+            return true;
+        }
+        let dynamic = self
+            .graph
+            .facts
+            .get(module)
+            .is_some_and(|facts| facts.dynamic);
+        dynamic && sources.iter().all(|source| source.opaque)
+    }
+
+    /// Whether a source of a name has brought it when a module has reached a position.
+    pub(super) fn brings(
+        &self,
+        module: usize,
+        name: &'g str,
+        source: &Source,
+        position: u32,
+        state: &State,
+        depth: u32,
+    ) -> bool {
+        // A submodule is a name of its package once it is executed.
+        let executed = |module: usize| state.stage.get(module) == Some(&2);
+        let partial = state.partial.get(&(module, source.at));
+        source.at < position
+            && source.submodule.is_none_or(executed)
+            && match (source.star, partial) {
+                (Some(star), Some(then)) => self.bound_at(star, name, *then, state, depth + 1),
+                _ => true,
+            }
+    }
+
+    /// All that may bind a name of a module.
+    pub(super) fn sources(&self, module: usize, name: &'g str) -> Rc<[Source]> {
+        if let Some(known) = self.sources.borrow().get(&(module, name)) {
+            return Rc::clone(known);
+        }
+        let own = self.own.get(module).map(|own| {
+            own.get_or_init(|| {
+                let flow = self.graph.facts.get(module).map(|facts| &facts.flow);
+                let bound = flow.into_iter().flat_map(|flow| {
+                    let bound = flow.bound.iter();
+                    bound.map(|(name, at)| (flow.text(*name), *at))
+                });
+                bound.collect()
+            })
+        });
+        let mut sources: Vec<Source> = Vec::new();
+        sources.extend(own.and_then(|own| own.get(name)).map(|at| Source {
+            at: at.saturating_sub(1),
+            opaque: false,
+            star: None,
+            submodule: None,
+        }));
+        let imports = self.graph.facts.get(module).map(|facts| &facts.imports);
+        let executed = imports.into_iter().flatten();
+        let executed = executed.filter(|import| import.top_level && import.eager);
+        sources.extend(executed.filter_map(|import| self.supplies(module, import, name)));
+        let sources: Rc<[Source]> = sources.into();
+        let mut known = self.sources.borrow_mut();
+        known.insert((module, name), Rc::clone(&sources));
+        sources
+    }
+
+    /// Whether an import statement of a module binds a name.
+    fn supplies(&self, module: usize, import: &ImportStatement, name: &str) -> Option<Source> {
+        let at = import.span.start;
+        if import.leaves.iter().any(|leaf| leaf.bound() == name) {
+            return Some(Source {
+                at,
+                opaque: false,
+                star: None,
+                submodule: None,
+            });
+        }
+        if !import.leaves.iter().any(|leaf| leaf.name.text == "*") {
+            return None;
+        }
+        let star = self.graph.base_module(module, import);
+        let (opaque, found) = match star.map(|star| self.graph.star_member(star, name, 0)) {
+            Some(Entity::Missing) => return None,
+            Some(Entity::Module(found)) => (false, Some(found)),
+            Some(Entity::Item(..)) => (false, None),
+            Some(Entity::External | Entity::Opaque) | None => (true, None),
+        };
+        let submodule = found.filter(|found| {
+            star.is_some_and(|star| {
+                !self.graph.binds(star, name) && self.graph.submodule(star, name) == Some(*found)
+            })
+        });
+        Some(Source {
+            at,
+            opaque,
+            star,
+            submodule,
+        })
+    }
+}

@@ -1,0 +1,334 @@
+//! Shims of single items: where they are, who still reads the old names, and what it takes to
+//! remove some of them.
+//!
+//! Only what `rewrite::items::shims` writes is taken out; a block that was edited by hand so that
+//! its parts are not found any more is a refusal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Certainty, Edit, Finding, Form, ItemShim, LanguagePlan, Reference, Severity, Texts,
+    TreePath, finding::codes,
+};
+use rayon::prelude::*;
+
+use crate::{
+    analysis::Analysis,
+    extract::ITEM_SHIM,
+    graph::{Entity, PythonGraph},
+    names::Names,
+    rewrite::list,
+};
+
+/// Every old name that a shim keeps.
+pub fn all(graph: &PythonGraph) -> Vec<ItemShim> {
+    let mut shims = Vec::new();
+    for (module, facts) in graph.modules.iter().zip(&graph.facts) {
+        // The types beside a source file are the same shim.
+        let twin = module.path.extension() == Some("pyi")
+            && graph
+                .module_of(&module.path)
+                .is_some_and(|at| graph.twin(at).is_some());
+        if twin {
+            continue;
+        }
+        shims.extend(facts.item_shims.iter().map(|(item, manifest)| ItemShim {
+            name: format!("{}.{item}", module.name),
+            module: module.name.clone(),
+            path: module.path.clone(),
+            manifest: manifest.clone(),
+        }));
+    }
+    shims
+}
+
+/// Who reads an item by the name that a shim keeps, outside of the module that has the shim.
+pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+    let Some((parent, item)) = name.rsplit_once('.') else {
+        return Vec::new();
+    };
+    let Some(home) = graph.find(None, parent) else {
+        return Vec::new();
+    };
+    let own = [Some(home), graph.twin(home)];
+    let users = graph.modules.par_iter().enumerate();
+    let users = users.filter(|(module, _)| !own.contains(&Some(*module)));
+    let found = users.flat_map_iter(|(module, found)| {
+        let text = texts.text(&found.path).filter(|text| text.contains(item));
+        text.map(|text| in_file(graph, module, &text, (home, item, name)))
+            .unwrap_or_default()
+    });
+    let mut found: Vec<Reference> = found.collect();
+    found.sort();
+    found
+}
+
+fn in_file(
+    graph: &PythonGraph,
+    module: usize,
+    text: &str,
+    (home, item, name): (usize, &str, &str),
+) -> Vec<Reference> {
+    let analysis = Analysis::new(text);
+    let names = Names::new(graph, Some(module), &analysis);
+    let mut found: Vec<(ByteSpan, Form)> = Vec::new();
+    let mut star = false;
+    for (import, _) in &analysis.imports {
+        if graph.base_module(module, import) != Some(home) {
+            continue;
+        }
+        for leaf in &import.leaves {
+            star |= leaf.name.text == "*";
+            if leaf.name.text == item {
+                found.push((leaf.name.span, Form::ImportFrom));
+            }
+        }
+    }
+    for used in &analysis.uses {
+        let bound = |root: &str| analysis.binding_scope(used.scope, root).is_some();
+        // A star brings it, as far as anybody can see.
+        if let Some(root) = used.chain.first()
+            && star
+            && root.text == item
+            && !bound(item)
+        {
+            found.push((root.span, Form::Path));
+        }
+        let meanings = names.meanings(used);
+        for (at, meaning) in meanings.iter().enumerate() {
+            let held = meaning.entity == Some(Entity::Module(home));
+            let next = used.chain.get(at + 1).filter(|next| next.text == item);
+            if let Some(next) = next.filter(|_| held) {
+                found.push((next.span, Form::Path));
+            }
+        }
+    }
+    for string in analysis
+        .strings
+        .iter()
+        .filter(|string| !string.documentation)
+    {
+        if string.span.of(text) == Some(name) {
+            found.push((string.span, Form::String));
+        }
+    }
+    let path = graph.modules.get(module).map(|module| module.path.clone());
+    let reference = |(span, form)| {
+        Some(Reference {
+            path: path.clone()?,
+            span,
+            segments: vec![span],
+            form,
+            certainty: Certainty::Exact,
+        })
+    };
+    found.into_iter().filter_map(reference).collect()
+}
+
+/// Takes the shims of these items out.
+pub fn retire(graph: &PythonGraph, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+    let mut plan = LanguagePlan::default();
+    let mut by_file: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for name in names {
+        let Some((parent, item)) = name.rsplit_once('.') else {
+            continue;
+        };
+        if let Some(module) = graph.find(None, parent) {
+            let files = std::iter::once(module).chain(graph.twin(module));
+            for file in files {
+                by_file.entry(file).or_default().insert(item);
+            }
+        }
+    }
+    for (file, items) in by_file {
+        let Some(path) = graph.modules.get(file).map(|module| &module.path) else {
+            continue;
+        };
+        let Some(text) = texts.text(path) else {
+            continue;
+        };
+        match taken_out(&text, &items) {
+            Some(edits) if edits.is_empty() => {}
+            Some(edits) => drop(plan.edits.insert(path.clone(), edits)),
+            None => plan.refusals.push(edited_by_hand(path)),
+        }
+    }
+    plan
+}
+
+fn edited_by_hand(path: &TreePath) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: path.clone(),
+        span: None,
+        message: "the shim of its items was edited, and what belongs to it cannot be told".into(),
+        help: Some("take the shim out by hand".into()),
+    }
+}
+
+/// A block that a shim of items is: from its marker to its last line.
+struct Block<'t> {
+    span: ByteSpan,
+    text: &'t str,
+    names: Vec<&'t str>,
+}
+
+/// The edits that take items out of the shims of a file; none when their parts are not found.
+fn taken_out(text: &str, items: &BTreeSet<&str>) -> Option<Vec<Edit>> {
+    let mut edits = Vec::new();
+    let mut gone = Vec::new();
+    for block in blocks(text)? {
+        let stays: Vec<&str> = block
+            .names
+            .iter()
+            .copied()
+            .filter(|name| !items.contains(name))
+            .collect();
+        if stays.len() == block.names.len() {
+            continue;
+        }
+        gone.extend(block.names.iter().filter(|name| items.contains(*name)));
+        if stays.is_empty() {
+            edits.push(Edit::delete(with_blanks(text, block.span)));
+        } else {
+            edits.push(Edit::replace(block.span, without(&block, items, &stays)?));
+        }
+    }
+    edits.extend(unlisted(text, &gone));
+    edits.sort_by_key(|edit| edit.span);
+    Some(edits)
+}
+
+fn blocks(text: &str) -> Option<Vec<Block<'_>>> {
+    let mut found = Vec::new();
+    let starts = memchr::memmem::find_iter(text.as_bytes(), ITEM_SHIM.as_bytes());
+    for start in starts.filter(|at| *at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n')) {
+        let rest = text.get(start..)?;
+        let marker = rest.lines().next()?;
+        let (_, names) = marker.strip_prefix(ITEM_SHIM)?.trim().split_once(' ')?;
+        let after = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        // The types of a shim are imports below the marker; else it ends with its own deletion.
+        let lines = rest.get(after..)?.split_inclusive('\n');
+        let is_types = rest.get(after..)?.starts_with("from ");
+        let mut end = after;
+        let mut closed = false;
+        for line in lines {
+            if is_types && !line.starts_with("from ") {
+                break;
+            }
+            end += line.len();
+            closed |= line.starts_with("del _forward_items");
+            if closed {
+                break;
+            }
+        }
+        if !(is_types || closed) {
+            return None;
+        }
+        found.push(Block {
+            span: ByteSpan::from_range(start..start + end),
+            text: rest.get(..end)?,
+            names: names.split(',').map(str::trim).collect(),
+        });
+    }
+    Some(found)
+}
+
+/// The block without some of its names.
+fn without(block: &Block<'_>, items: &BTreeSet<&str>, stays: &[&str]) -> Option<String> {
+    let newline = if block.text.contains("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let marker = block.text.lines().next()?;
+    let (head, _) = marker.strip_prefix(ITEM_SHIM)?.trim().split_once(' ')?;
+    let mut lines = vec![format!("{ITEM_SHIM}{head} {}{newline}", stays.join(", "))];
+    let mut dropped = 0;
+    for line in block.text.split_inclusive('\n').skip(1) {
+        let trimmed = line.trim();
+        let entry = trimmed
+            .strip_prefix('"')
+            .and_then(|rest| rest.split_once("\": (\""));
+        let entry = entry.map(|(name, _)| name);
+        let import = trimmed
+            .strip_prefix("from ")
+            .and_then(|rest| rest.rsplit_once(" as "))
+            .map(|(_, name)| name);
+        if entry.or(import).is_some_and(|name| items.contains(name)) {
+            dropped += 1;
+        } else {
+            lines.push(line.to_owned());
+        }
+    }
+    let gone = block.names.len() - stays.len();
+    (dropped >= gone).then(|| without_types(lines.concat(), newline))
+}
+
+/// The block for type checkers goes when nothing is left in it.
+fn without_types(text: String, newline: &str) -> String {
+    let head =
+        format!("import typing as _typing{newline}{newline}if _typing.TYPE_CHECKING:{newline}");
+    let Some(at) = text.find(&head) else {
+        return text;
+    };
+    let rest = text.get(at + head.len()..).unwrap_or_default();
+    if rest.starts_with("    ") {
+        return text;
+    }
+    let before = text.get(..at).unwrap_or_default();
+    let rest = rest.trim_start_matches(['\r', '\n']);
+    let rest = rest.replace("del _forward_items, _typing", "del _forward_items");
+    format!("{before}{rest}")
+}
+
+/// A block and the blank lines above it.
+fn with_blanks(text: &str, span: ByteSpan) -> ByteSpan {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let content = before.trim_end_matches(['\r', '\n']);
+    let rest = before.get(content.len()..).unwrap_or_default();
+    let first = rest.find('\n').map_or(rest.len(), |at| at + 1);
+    let start = if content.is_empty() {
+        0
+    } else {
+        content.len() + first
+    };
+    ByteSpan::from_range(start..span.end as usize)
+}
+
+/// The entries of `__all__` that nothing in the file stands for any more.
+fn unlisted(text: &str, gone: &[&str]) -> Vec<Edit> {
+    let analysis = Analysis::new(text);
+    let Some(all) = &analysis.all else {
+        return Vec::new();
+    };
+    let stale = |name: &str| {
+        let bindings = analysis.bindings(0, name).iter();
+        // What is there for type checkers is part of the shim.
+        let mut executed = bindings.filter(|binding| {
+            let import = binding.import.and_then(|(at, _)| analysis.imports.get(at));
+            import.is_none_or(|(import, _)| import.eager)
+        });
+        gone.contains(&name) && executed.next().is_none()
+    };
+    // Quotes are part of an entry of the list, and not of its place.
+    let spans: Vec<ByteSpan> = all
+        .iter()
+        .map(|entry| ByteSpan::new(entry.span.start.saturating_sub(1), entry.span.end + 1))
+        .collect();
+    let stale: Vec<bool> = all.iter().map(|entry| stale(&entry.text)).collect();
+    if stale.iter().all(|stale| *stale) {
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+            return Vec::new();
+        };
+        let before = text.get(..first.start as usize).unwrap_or_default();
+        let after = text.get(last.end as usize..).unwrap_or_default();
+        let open = before.trim_end().len();
+        let close = after.len() - after.trim_start_matches([',', ' ', '\t', '\r', '\n']).len();
+        let end = last.end as usize + close;
+        return vec![Edit::delete(ByteSpan::from_range(open..end))];
+    }
+    let removal = list::remove(text, &spans, &stale);
+    removal.spans.into_iter().map(Edit::delete).collect()
+}

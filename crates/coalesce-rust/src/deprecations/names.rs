@@ -1,0 +1,337 @@
+//! Which old names a planned tree keeps, as another crate says them.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Texts, TreePath};
+use syn::{parse::Parser as _, spanned::Spanned as _};
+
+use crate::{
+    RustGraph,
+    discover::TargetKind,
+    facts::{SourceFacts, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, World},
+};
+
+/// How the line starts by which a shim lists what rustc is silent about.
+const SILENT: &str = "//! rustc does not warn about these: ";
+/// How the note of a deprecation of ours starts.
+const OURS: &str = "note = \"use `";
+
+/// An old name that still works.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OldName {
+    /// The directory of the package that it is a name of.
+    pub package: TreePath,
+    /// `crate_name::old::Name`, raw identifiers spelled so.
+    pub path: String,
+    /// Conditions under which it is there, each what stands in a `cfg(…)`.
+    pub conditions: Vec<String>,
+    /// Whether rustc warns about it.
+    pub warns: bool,
+}
+
+/// The names of libraries that the files `changed` of the planned tree keep, sorted. `before` are the
+/// texts of the tree as it is.
+#[must_use]
+pub fn old_names(
+    after: &RustGraph,
+    changed: &[TreePath],
+    before: &dyn Texts,
+    texts: &dyn Texts,
+) -> Vec<OldName> {
+    let world = &after.world;
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for path in before.paths().iter().filter(|path| is_rust(path)) {
+        if let Some(text) = before.text(path).filter(|text| text.contains(OURS)) {
+            known.extend(ours_in(&text));
+        }
+    }
+    let mut found = BTreeSet::new();
+    for path in changed.iter().filter(|path| is_rust(path)) {
+        if let (Some(file), Some(text)) = (world.file_at(path), texts.text(path)) {
+            let reader = Reader {
+                world,
+                texts,
+                file,
+                text: &text,
+                known: &known,
+            };
+            reader.read(&mut found);
+        }
+    }
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found.into_iter().collect()
+}
+
+fn is_rust(path: &TreePath) -> bool {
+    path.extension() == Some("rs")
+}
+
+/// The notes of ours in a text, each with what follows up to its line's end.
+fn ours_in(text: &str) -> impl Iterator<Item = String> + '_ {
+    let starts = text.match_indices(OURS);
+    starts.filter_map(|(at, _)| Some(text.get(at..)?.lines().next()?.to_owned()))
+}
+
+struct Reader<'r> {
+    world: &'r World,
+    texts: &'r dyn Texts,
+    file: FileId,
+    text: &'r str,
+    /// Notes that were there before.
+    known: &'r BTreeSet<String>,
+}
+
+/// Where a module is, for whoever names it from outside.
+struct Home {
+    package: TreePath,
+    path: String,
+    conditions: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&self, found: &mut BTreeSet<OldName>) {
+        let Some(facts) = self.world.facts(self.file) else {
+            return;
+        };
+        let Some(source) = self.world.files.get(self.file.index()) else {
+            return;
+        };
+        for body in &source.bodies {
+            let Some(body) = self.world.bodies.get(body.index()) else {
+                continue;
+            };
+            let Some(home) = home(self.world, body.module) else {
+                continue;
+            };
+            for module in facts.modules.iter().filter(|one| one.scope == body.scope) {
+                let public = module.visibility.kind == VisibilityKind::Public;
+                if let Some(span) = module.attributes.filter(|_| public)
+                    && self.is_ours(span)
+                {
+                    let name = self.spelled(module.name.span);
+                    found.insert(home.named(
+                        name,
+                        module.cfg.iter().map(ToString::to_string),
+                        true,
+                    ));
+                }
+            }
+            for item in facts.items.iter().filter(|one| one.scope == body.scope) {
+                let head = ByteSpan::new(item.span.start, item.signature.start);
+                let public = item.visibility.kind == VisibilityKind::Public;
+                if public && self.is_ours(head) {
+                    let name = self.spelled(item.name.span);
+                    let conditions = conditions(head.of(self.text).unwrap_or_default());
+                    found.insert(home.named(name, conditions, true));
+                }
+            }
+            if body.scope.0 == 0 {
+                self.silent(&home, body.module, found);
+            }
+        }
+    }
+
+    /// Whether attributes hold a deprecation that the plan has written.
+    fn is_ours(&self, attributes: ByteSpan) -> bool {
+        let text = attributes.of(self.text).unwrap_or_default();
+        ours_in(text).any(|note| !self.known.contains(&note))
+    }
+
+    fn spelled(&self, span: ByteSpan) -> &str {
+        span.of(self.text).unwrap_or_default()
+    }
+
+    /// What the shim itself lists. A constructor has its type's name, and cannot be named apart.
+    fn silent(&self, home: &Home, module: ModuleId, found: &mut BTreeSet<OldName>) {
+        let mut lines = self.text.lines();
+        let Some(list) = lines.find_map(|line| line.strip_prefix(SILENT)) else {
+            return;
+        };
+        let names = list.trim_end().trim_end_matches('.').split(", ");
+        for name in names.filter(|name| !name.ends_with("(…)")) {
+            let mut at = module;
+            let mut inner = Vec::new();
+            let (modules, last) = name.rsplit_once("::").unwrap_or(("", name));
+            for part in modules.split("::").filter(|part| !part.is_empty()) {
+                let Some(child) = self.child(at, part) else {
+                    break;
+                };
+                inner.extend(module_conditions(self.world, child));
+                at = child;
+            }
+            let definitions = self.definitions(at, last);
+            let own = joined(&definitions);
+            // A re-export of what was deprecated all along warns by itself.
+            let warns = !definitions.is_empty() && definitions.iter().all(|one| one.deprecated);
+            let parts: Vec<String> = name.split("::").map(written).collect();
+            let conditions = inner.into_iter().chain(own);
+            found.insert(home.named(&parts.join("::"), conditions, warns));
+        }
+    }
+
+    fn child(&self, module: ModuleId, name: &str) -> Option<ModuleId> {
+        let children = &self.world.module(module)?.children;
+        let named = |child: &&ModuleId| self.world.module(**child).map(|node| node.name.as_str());
+        children
+            .iter()
+            .find(|child| named(child) == Some(name))
+            .copied()
+    }
+
+    /// The definitions that a name of a module leads to.
+    fn definitions(&self, module: ModuleId, name: &str) -> Vec<Definition> {
+        let names = &self.world.names;
+        let bindings = names.get(name).and_then(|sym| {
+            let space = self.world.space(module)?;
+            space.names.get(&sym)
+        });
+        let items = bindings
+            .into_iter()
+            .flatten()
+            .filter_map(|binding| match binding.res {
+                Res::Item(item) => self.world.items.get(item.index()),
+                _ => None,
+            });
+        let places: BTreeSet<(FileId, u32)> =
+            items.flat_map(|item| item.definitions.clone()).collect();
+        let found = places.into_iter().filter_map(|(file, at)| {
+            let item = self.world.facts(file)?.items.get(at as usize)?;
+            let text = self.texts.text(&self.world.files.get(file.index())?.path)?;
+            let head = ByteSpan::new(item.span.start, item.signature.start);
+            let head = head.of(&text)?;
+            Some(Definition {
+                conditions: conditions(head),
+                deprecated: head.contains("#[deprecated"),
+            })
+        });
+        found.collect()
+    }
+}
+
+/// What stands on a definition.
+struct Definition {
+    conditions: Vec<String>,
+    deprecated: bool,
+}
+
+/// When one of several definitions is there: none where one of them always is.
+fn joined(definitions: &[Definition]) -> Option<String> {
+    if definitions.iter().any(|one| one.conditions.is_empty()) {
+        return None;
+    }
+    let all = |one: &Definition| match one.conditions.as_slice() {
+        [one] => one.clone(),
+        several => format!("all({})", several.join(", ")),
+    };
+    match definitions {
+        [] => None,
+        [one] => Some(all(one)),
+        several => {
+            let each: Vec<String> = several.iter().map(all).collect();
+            Some(format!("any({})", each.join(", ")))
+        }
+    }
+}
+
+impl Home {
+    fn named(
+        &self,
+        name: &str,
+        conditions: impl IntoIterator<Item = String>,
+        warns: bool,
+    ) -> OldName {
+        OldName {
+            package: self.package.clone(),
+            path: format!("{}::{name}", self.path),
+            conditions: self.conditions.iter().cloned().chain(conditions).collect(),
+            warns,
+        }
+    }
+}
+
+/// `None` for a module that no other crate can name.
+fn home(world: &World, module: ModuleId) -> Option<Home> {
+    let mut names = Vec::new();
+    let mut conditions = Vec::new();
+    let mut at = module;
+    loop {
+        let node = world.module(at)?;
+        let Some(parent) = node.parent else {
+            let krate = world.crates.get(node.krate.index())?;
+            let package = world.packages.get(krate.package)?;
+            if krate.kind != TargetKind::Lib {
+                return None;
+            }
+            names.push(krate.name.clone());
+            names.reverse();
+            return Some(Home {
+                package: package.directory.clone(),
+                path: names.join("::"),
+                conditions,
+            });
+        };
+        let declarations = world.declarations(at);
+        let mut declared = declarations.iter().filter_map(|(file, at)| {
+            let facts: &SourceFacts = world.facts(*file)?;
+            facts.modules.get(*at as usize)
+        });
+        if node.local || !declared.any(|one| one.visibility.kind == VisibilityKind::Public) {
+            return None;
+        }
+        conditions.extend(module_conditions(world, at));
+        names.push(written(&node.name));
+        at = parent;
+    }
+}
+
+/// The conditions on the declaration of a module; none where it has several.
+fn module_conditions(world: &World, module: ModuleId) -> Vec<String> {
+    let declarations = world.declarations(module);
+    let [(file, at)] = declarations.as_slice() else {
+        return Vec::new();
+    };
+    let facts = world.facts(*file);
+    let declared = facts.and_then(|facts| facts.modules.get(*at as usize));
+    let conditions = declared.map_or(&[][..], |declared| &declared.cfg);
+    conditions.iter().map(ToString::to_string).collect()
+}
+
+fn written(name: &str) -> String {
+    match syn::parse_str::<syn::Ident>(name) {
+        Ok(_) => name.to_owned(),
+        Err(_) => format!("r#{name}"),
+    }
+}
+
+/// What stands in each `cfg(…)` of a list of attributes.
+fn conditions(attributes: &str) -> Vec<String> {
+    let parsed = syn::Attribute::parse_outer.parse_str(attributes);
+    let attributes_of = parsed.unwrap_or_default();
+    let conditions = attributes_of.iter().filter_map(|attribute| {
+        let list = attribute.meta.require_list().ok()?;
+        let span = list.tokens.span().byte_range();
+        let text = attributes.get(span)?.to_owned();
+        attribute.path().is_ident("cfg").then_some(text)
+    });
+    conditions.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read_as_written() {
+        for (attributes, expected) in [
+            ("", vec![]),
+            ("/// Text.\n#[inline]\n", vec![]),
+            (
+                "#[cfg(unix)]\n#[cfg(any(feature = \"a\", test))]\n#[deprecated]",
+                vec!["unix", "any(feature = \"a\", test)"],
+            ),
+        ] {
+            assert_eq!(conditions(attributes), expected, "{attributes}");
+        }
+    }
+}

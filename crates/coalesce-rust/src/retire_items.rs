@@ -1,0 +1,256 @@
+//! Shims of single items: where they are, who still names the old path, and what it takes to remove
+//! some of them.
+//!
+//! A shim is what follows its marker, `// coalesce: item shim ID NAME`. One that was edited by hand,
+//! so that no definition or re-export of the name follows, is a refusal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, Finding, ItemShim, LanguagePlan, Reference, Severity, Texts, TreePath,
+    finding::codes,
+};
+
+use crate::{
+    facts::{LeafKind, SourceFacts, VisibilityKind},
+    references,
+    resolve::{FileId, ModuleId, Res, World},
+    retire::lines,
+    rewrite::use_tree::{self, LeafChange},
+};
+
+/// Every old name that a shim keeps.
+pub(crate) fn all(world: &World) -> Vec<ItemShim> {
+    let mut shims = Vec::new();
+    for (file, facts) in files(world) {
+        for (manifest, name) in &facts.item_shims {
+            let Some(home) = home_of(world, file, facts, name) else {
+                continue;
+            };
+            let module = world.module(home).map(|node| node.canonical.clone());
+            let module = module.unwrap_or_default();
+            shims.push(ItemShim {
+                name: format!("{module}::{name}"),
+                module,
+                path: path_of(world, file),
+                manifest: manifest.to_string(),
+            });
+        }
+    }
+    shims.sort_by(|a, b| a.name.cmp(&b.name));
+    shims.dedup();
+    shims
+}
+
+/// Who names an item by the name that a shim keeps, outside of the file of the shim.
+pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
+    let Some((file, facts, last)) = shim_of(world, name) else {
+        return Vec::new();
+    };
+    let leaf = leaf_of(facts, last).map(|leaf| (file, leaf));
+    let home = home_of(world, file, facts, last);
+    let mut found = Vec::new();
+    for load in 0..world.load_count() {
+        world.visit(load, &mut |facts, site| {
+            let here = world
+                .path_of_load(load)
+                .and_then(|path| world.file_at(path));
+            if here == Some(file) {
+                return;
+            }
+            for (at, step) in site.trace.steps.iter().enumerate() {
+                let defined = step.all().any(|(res, _)| match res {
+                    Res::Item(item) => world.items.get(item.index()).is_some_and(|node| {
+                        Some(node.module) == home && node.name == last && !node.local
+                    }),
+                    _ => false,
+                });
+                if defined || (leaf.is_some() && step.import == leaf) {
+                    references::push(world, facts, &site, at, &mut found);
+                }
+            }
+        });
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Removes the shims of these names, and the imports that only they used.
+pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> LanguagePlan {
+    let mut plan = LanguagePlan::default();
+    let mut gone: BTreeMap<FileId, Vec<ByteSpan>> = BTreeMap::new();
+    for name in names {
+        let Some((file, facts, last)) = shim_of(world, name) else {
+            continue;
+        };
+        let path = path_of(world, file);
+        let spans = texts.text(&path).map(|text| spans(facts, &text, last));
+        match spans.filter(|spans| !spans.is_empty()) {
+            Some(spans) => gone.entry(file).or_default().extend(spans),
+            None => plan.refusals.push(refusal(&path, last)),
+        }
+    }
+    for (file, spans) in &gone {
+        let path = path_of(world, *file);
+        let (Some(text), Some(facts)) = (texts.text(&path), world.facts(*file)) else {
+            continue;
+        };
+        let edits = plan.edits.entry(path).or_default();
+        edits.extend(spans.iter().map(|span| Edit::delete(lines(&text, *span))));
+        let spent = spent(world, *file, facts, spans);
+        for declaration in &facts.uses {
+            let (first, last) = declaration.leaves;
+            let inside = spans.iter().any(|span| span.contains(declaration.span));
+            if !inside && (first..last).any(|leaf| spent.contains_key(&leaf)) {
+                edits.extend(use_tree::edit(facts, &text, declaration, &spent, &[]));
+            }
+        }
+    }
+    plan
+}
+
+/// Private imports of a file that nothing but what goes names.
+fn spent(
+    world: &World,
+    file: FileId,
+    facts: &SourceFacts,
+    gone: &[ByteSpan],
+) -> BTreeMap<u32, LeafChange> {
+    let (mut freed, mut used) = (BTreeSet::new(), BTreeSet::new());
+    for load in 0..world.load_count() {
+        world.visit(load, &mut |_, site| {
+            let here = world
+                .path_of_load(load)
+                .and_then(|path| world.file_at(path));
+            let first = site.segments.first().map_or(0, |first| first.span.start);
+            let goes = here == Some(file)
+                && gone
+                    .iter()
+                    .any(|span| span.start <= first && first < span.end);
+            for import in site.trace.steps.iter().filter_map(|step| step.import) {
+                if goes {
+                    freed.insert(import);
+                } else {
+                    used.insert(import);
+                }
+            }
+        });
+    }
+    freed
+        .into_iter()
+        .filter(|import| import.0 == file && !used.contains(import))
+        .filter(|(_, leaf)| is_private(facts, *leaf))
+        .map(|(_, leaf)| (leaf, LeafChange::Drop))
+        .collect()
+}
+
+fn is_private(facts: &SourceFacts, leaf: u32) -> bool {
+    facts.leaves.get(leaf as usize).is_some_and(|leaf| {
+        let declaration = facts.uses.get(leaf.declaration as usize);
+        leaf.kind != LeafKind::Glob
+            && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Private)
+    })
+}
+
+/// The texts of a shim: from its marker to the end of what follows, for each condition one.
+fn spans(facts: &SourceFacts, text: &str, name: &str) -> Vec<ByteSpan> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let marker = line.trim().strip_prefix(MARKER);
+        let own = marker.and_then(|rest| rest.trim().split_once(' '));
+        if own.is_none_or(|(_, own)| own.trim() != name) {
+            continue;
+        }
+        let start = start + line.len() - line.trim_start().len();
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let items = facts.items.iter();
+        let items = items.filter(|item| facts.name(item.name.name) == name);
+        let uses = facts.uses.iter().filter(|declaration| {
+            let (first, last) = declaration.leaves;
+            (first..last).any(|leaf| Some(leaf) == leaf_of(facts, name))
+        });
+        let next = items
+            .map(|item| item.span)
+            .chain(uses.map(|declaration| declaration.span))
+            .filter(|span| span.start > start)
+            .min();
+        found.extend(next.map(|next| ByteSpan::new(start, next.end)));
+    }
+    found
+}
+
+/// What stands above the shim of an item, before its id and name.
+const MARKER: &str = "// coalesce: item shim ";
+
+/// The leaf of a re-export that brings a name.
+fn leaf_of(facts: &SourceFacts, name: &str) -> Option<u32> {
+    let found = facts.leaves.iter().position(|leaf| {
+        let bound = leaf
+            .alias
+            .or_else(|| facts.segments(leaf.segments).last().copied());
+        let declaration = facts.uses.get(leaf.declaration as usize);
+        leaf.kind == LeafKind::Name
+            && bound.is_some_and(|bound| facts.name(bound.name) == name)
+            && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Public)
+    });
+    u32::try_from(found?).ok()
+}
+
+fn files(world: &World) -> impl Iterator<Item = (FileId, &SourceFacts)> {
+    let ids = (0..world.files.len()).filter_map(|at| u32::try_from(at).ok());
+    ids.map(FileId)
+        .filter_map(|file| Some((file, world.facts(file)?)))
+        .filter(|(_, facts)| !facts.item_shims.is_empty())
+}
+
+fn path_of(world: &World, file: FileId) -> TreePath {
+    let file = world.files.get(file.index());
+    file.map_or_else(TreePath::root, |file| file.path.clone())
+}
+
+/// The file and the last name of a shim.
+fn shim_of<'w, 'n>(world: &'w World, name: &'n str) -> Option<(FileId, &'w SourceFacts, &'n str)> {
+    let (module, last) = name.rsplit_once("::")?;
+    files(world).find_map(|(file, facts)| {
+        let own = facts.item_shims.iter().any(|(_, known)| **known == *last);
+        let home = home_of(world, file, facts, last).filter(|_| own)?;
+        let same = world
+            .module(home)
+            .is_some_and(|node| node.canonical == module);
+        same.then_some((file, facts, last))
+    })
+}
+
+/// The module of a file that has a name.
+fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Option<ModuleId> {
+    let scope = facts
+        .items
+        .iter()
+        .find(|item| facts.name(item.name.name) == name)
+        .map(|item| item.scope)
+        .or_else(|| {
+            let leaf = facts.leaves.get(leaf_of(facts, name)? as usize)?;
+            Some(facts.uses.get(leaf.declaration as usize)?.scope)
+        })?;
+    let bodies = &world.files.get(file.index())?.bodies;
+    bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()))
+        .find(|body| body.scope == scope)
+        .map(|body| body.module)
+}
+
+fn refusal(path: &TreePath, name: &str) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: path.clone(),
+        span: None,
+        message: format!("the shim of `{name}` is not as it was left and cannot be removed"),
+        help: Some("remove it and its marker by hand".to_owned()),
+    }
+}

@@ -1,0 +1,248 @@
+//! Names that text which arrives says: bound there already, imported, or spelled out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Import, Settler};
+use crate::{
+    facts::{Namespaces, Origin},
+    resolve::{Res, UseSite},
+    rewrite::{
+        items::{
+            scan::{Borrow, untouchable},
+            walk::Source,
+        },
+        place::Place,
+        traits,
+    },
+};
+
+/// What a module has for a name already.
+enum Known {
+    Same,
+    Another,
+    Nothing,
+}
+
+impl<'a> Settler<'_, 'a> {
+    /// Traits that method calls in moved text may need.
+    pub(super) fn traits(&mut self) {
+        let world = self.world();
+        let mut found: Vec<Borrow> = Vec::new();
+        for chunk in &self.set.chunks {
+            let (Some(moving), false) = (self.set.moving(chunk.moving), self.set.is_dropped(chunk))
+            else {
+                continue;
+            };
+            let path = self.set.path(chunk.file);
+            let (Some(text), Some(space)) = (self.texts.text(&path), world.space(moving.home))
+            else {
+                continue;
+            };
+            let methods = traits::method_names(&text, chunk.span);
+            let usage = traits::Usage::of(world, moving.home, self.texts);
+            let mut names: Vec<_> = space.names.iter().collect();
+            names.sort_by_key(|(sym, _)| **sym);
+            for (sym, bindings) in names {
+                let name = world.names.text(*sym).to_string();
+                for binding in bindings {
+                    let looks = |name: &str| usage.looks_like_trait(name);
+                    let needed =
+                        traits::is_needed(world, &name, binding.res, &methods, self.texts, &looks);
+                    let source = match (binding.import, binding.glob, binding.res) {
+                        (Some(import), true, _) => Source::Glob(import),
+                        (Some(import), false, _) => Source::Import(import),
+                        (None, _, Res::Item(item)) => {
+                            self.set.of(item).map_or(Source::Item(item), Source::Moved)
+                        }
+                        _ => continue,
+                    };
+                    if !needed {
+                        continue;
+                    }
+                    if let Some(import) = binding.import {
+                        self.scan.freed_imports.insert(import);
+                    }
+                    found.push(Borrow {
+                        name: name.clone(),
+                        source,
+                        to: moving.to.clone(),
+                        results: vec![(binding.res, binding.namespaces)],
+                        file: chunk.file,
+                        site: UseSite::ExternCrate(u32::MAX),
+                        span: chunk.span,
+                        origin: Origin::Code,
+                        cfg: chunk.cfg.clone(),
+                    });
+                }
+            }
+        }
+        self.scan.borrows.extend(found);
+    }
+
+    /// What the module at a place has for a name after.
+    fn known(&self, place: &Place, name: &str, results: &[(Res, Namespaces)]) -> Known {
+        let world = self.world();
+        let wanted = results
+            .iter()
+            .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
+        let arriving = self
+            .set
+            .moving
+            .iter()
+            .find(|moving| moving.to == *place && moving.name == name && !moving.gives_way());
+        if let Some(arriving) = arriving {
+            let same = results
+                .iter()
+                .any(|(res, _)| *res == Res::Item(arriving.item));
+            return if same { Known::Same } else { Known::Another };
+        }
+        let bindings = self
+            .set
+            .mapping
+            .at(place)
+            .and_then(|module| world.space(module))
+            .zip(world.names.get(name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let mut met = bindings
+            .into_iter()
+            .flatten()
+            .filter(|binding| binding.namespaces.meets(wanted))
+            .filter(|binding| !self.is_leaving(binding.res, binding.import.is_none()))
+            .peekable();
+        if met.peek().is_none() {
+            return Known::Nothing;
+        }
+        let same = met.all(|binding| results.iter().any(|(res, _)| self.same(*res, binding.res)));
+        if same { Known::Same } else { Known::Another }
+    }
+
+    /// Whether a module has a trait in scope under no name.
+    pub(super) fn has_unnamed(&self, place: &Place, results: &[(Res, Namespaces)]) -> bool {
+        let world = self.world();
+        let module = self.set.mapping.at(place);
+        let space = module.and_then(|module| world.space(module));
+        let bindings = space
+            .zip(world.names.get("_"))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        bindings
+            .into_iter()
+            .flatten()
+            .any(|known| results.iter().any(|(res, _)| *res == known.res))
+    }
+
+    pub(super) fn is_leaving(&self, res: Res, defined: bool) -> bool {
+        defined && matches!(res, Res::Item(item) if self.set.of(item).is_some())
+    }
+
+    pub(super) fn same(&self, a: Res, b: Res) -> bool {
+        a == b
+    }
+
+    /// Names that text which arrives says.
+    pub(super) fn borrowed(&mut self) {
+        let borrows = std::mem::take(&mut self.scan.borrows);
+        let mut by_name: BTreeMap<(Place, String), Vec<Borrow>> = BTreeMap::new();
+        for borrow in borrows {
+            if borrow.name == "_" {
+                self.name(&borrow.to.clone(), "_", &[borrow]);
+                continue;
+            }
+            let key = (borrow.to.clone(), borrow.name.clone());
+            by_name.entry(key).or_default().push(borrow);
+        }
+        for ((place, name), borrows) in by_name {
+            self.name(&place, &name, &borrows);
+        }
+    }
+
+    pub(super) fn name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
+        let Some(first) = borrows.first() else { return };
+        let results: Vec<(Res, Namespaces)> = borrows
+            .iter()
+            .flat_map(|borrow| borrow.results.iter().copied())
+            .collect();
+        let several = borrows.iter().any(|borrow| borrow.source != first.source);
+        let methods = |borrow: &&Borrow| matches!(borrow.site, UseSite::ExternCrate(_));
+        match self.known(place, name, &results) {
+            _ if name == "_" => {
+                if self.has_unnamed(place, &results) {
+                    return;
+                }
+            }
+            Known::Same => return,
+            Known::Another => return self.respell(borrows),
+            Known::Nothing => {}
+        }
+        if several && borrows.iter().any(|borrow| borrow.results != first.results) {
+            return self.respell(borrows);
+        }
+        // A doc link alone asks for no import.
+        if borrows
+            .iter()
+            .all(|borrow| borrow.origin == Origin::DocLink)
+        {
+            return self.respell(borrows);
+        }
+        let Some(path) = self.path(first) else {
+            self.refuse(
+                first,
+                &format!("`{name}` cannot be named from the new place"),
+            );
+            return;
+        };
+        let mut own = match first.source {
+            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
+            _ => BTreeSet::new(),
+        };
+        for (res, _) in &first.results {
+            own.extend(self.conditions_of(*res));
+        }
+        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
+        let mut cfg = users.next().cloned().unwrap_or_default();
+        for other in users {
+            cfg.retain(|condition| other.contains(condition));
+        }
+        cfg.extend(own);
+        let only_methods = borrows.iter().all(|borrow| methods(&borrow));
+        let bound = path.last().is_some_and(|last| last == name);
+        let hidden = only_methods && name == "_";
+        let import = Import {
+            path,
+            alias: (!bound || hidden).then(|| name.to_owned()),
+            cfg,
+        };
+        let list = self.imports.arriving.entry(place.clone()).or_default();
+        list.insert(import);
+    }
+
+    /// Names that mean something else in the new place are written out.
+    pub(super) fn respell(&mut self, borrows: &[Borrow]) {
+        for borrow in borrows {
+            let Some(path) = self.path(borrow) else {
+                let message = format!("`{}` means something else in the new place", borrow.name);
+                self.refuse(borrow, &message);
+                continue;
+            };
+            if matches!(borrow.site, UseSite::ExternCrate(_)) {
+                // A method call: the trait has to be in scope, under no name.
+                let import = Import {
+                    path,
+                    alias: Some("_".to_owned()),
+                    cfg: borrow.cfg.clone(),
+                };
+                let list = self.imports.arriving.entry(borrow.to.clone()).or_default();
+                list.insert(import);
+                continue;
+            }
+            if untouchable(borrow.origin, true).is_some() {
+                let message = format!(
+                    "`{}` means something else in the new place, and cannot be spelled out here",
+                    borrow.name
+                );
+                self.refuse(borrow, &message);
+                continue;
+            }
+            self.replace(borrow.file, borrow.site, borrow.span, &path);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! Names that nothing known brings, and the imports that may bring them.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::Finding;
+
+use super::{Import, Settler, leaf_of};
+use crate::{
+    facts::{LeafKind, Origin, UseLeaf},
+    resolve::{FileId, ModuleId, Res, World},
+    rewrite::{inherit, items::scan::untouchable, mapping::refusal, place::Place, traits},
+};
+
+impl<'a> Settler<'_, 'a> {
+    /// Names that nothing known brings: preludes, macros. The new place must not have them for
+    /// something else.
+    pub(super) fn loose(&mut self) {
+        self.carry_globs();
+        let loose = std::mem::take(&mut self.scan.loose);
+        for ((place, name, site), (file, span, origin)) in loose {
+            let Some(other) = self.shadowed(&place, &name, origin) else {
+                continue;
+            };
+            if let (Some(path), None) = (in_core(&name), untouchable(origin, true)) {
+                self.replace(file, site, span, &path);
+                continue;
+            }
+            let finding = Finding {
+                span: Some(span),
+                ..refusal(
+                    self.set.path(file),
+                    format!("`{name}` would mean `{other}` in the new place"),
+                )
+            };
+            self.scan.refusals.push(finding);
+        }
+    }
+
+    /// What cannot be seen may come from globs that lead out of the tree, or be what a derive macro
+    /// writes: those imports go along.
+    pub(super) fn carry_globs(&mut self) {
+        let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
+        let mut preludes: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
+        for chunk in &self.set.chunks {
+            let Some(moving) = self.set.moving(chunk.moving) else {
+                continue;
+            };
+            if moving.gives_way() {
+                continue;
+            }
+            let unknown = self
+                .scan
+                .loose
+                .iter()
+                .any(|((place, name, _), (file, span, origin))| {
+                    *file == chunk.file
+                        && chunk.span.contains(*span)
+                        && *place == moving.to
+                        && may_be_imported(name, *origin)
+                });
+            let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
+            let path = self.set.path(chunk.file);
+            let text = self.texts.text(&path);
+            let methods = text.map(|text| traits::method_names(&text, chunk.span));
+            if methods.is_some_and(|methods| !methods.is_empty()) {
+                preludes.insert((moving.home, moving.to.clone()));
+            }
+            if unknown || derived {
+                wanted.insert((moving.home, moving.to.clone(), derived));
+            }
+        }
+        for (home, place) in preludes {
+            self.carry(home, &place, &|fact, path, _| {
+                let last = path.last().map(String::as_str);
+                fact.kind == LeafKind::Glob && last == Some("prelude")
+            });
+        }
+        for (home, place, derived) in wanted {
+            self.carry(home, &place, &|fact, _, used| {
+                fact.kind == LeafKind::Glob || (derived && !used)
+            });
+        }
+    }
+
+    /// Takes the imports of a module along that are `wanted`, and of globs those that lead to what
+    /// cannot be seen.
+    pub(super) fn carry(
+        &mut self,
+        home: ModuleId,
+        place: &Place,
+        wanted: &dyn Fn(&UseLeaf, &[String], bool) -> bool,
+    ) {
+        let (world, speller) = (self.world(), self.speller());
+        let known: BTreeSet<Vec<String>> = self
+            .set
+            .mapping
+            .at(place)
+            .map(|module| leaves_of(world, module))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|leaf| speller.absolute(leaf))
+            .collect();
+        for leaf in leaves_of(world, home) {
+            let Some(fact) = leaf_of(world, leaf) else {
+                continue;
+            };
+            let glob = fact.kind == LeafKind::Glob;
+            let target = speller.glob_target(leaf);
+            let known_whole =
+                glob && target.is_some_and(|at| world.space(at).is_some_and(|space| !space.opaque));
+            let used =
+                self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
+            let (Some(mut path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf))
+            else {
+                continue;
+            };
+            if known_whole || !wanted(fact, &path, used) {
+                continue;
+            }
+            if known.contains(&path)
+                || target.is_some_and(|at| self.set.mapping.after(at) == *place)
+            {
+                continue;
+            }
+            path = speller.said_in(path, krate, place, &mut self.scan.needs);
+            let alias = fact.alias.and_then(|alias| {
+                let facts = world.facts(leaf.0)?;
+                Some(facts.name(alias.name).to_owned())
+            });
+            if glob {
+                path.push("*".to_owned());
+            }
+            let mut cfg = self.conditions(leaf);
+            let around = inherit::around_item(self.set.mapping, home, leaf.0, place, self.texts);
+            cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
+            let list = self.imports.arriving.entry(place.clone()).or_default();
+            list.insert(Import { path, alias, cfg });
+        }
+    }
+
+    /// What a name of a prelude would mean in a place instead.
+    pub(super) fn shadowed(&self, place: &Place, name: &str, origin: Origin) -> Option<String> {
+        let quiet = matches!(
+            origin,
+            Origin::DocLink | Origin::FormatString | Origin::MacroTokens | Origin::Attribute
+        );
+        if quiet {
+            return None;
+        }
+        let world = self.world();
+        let module = self.set.mapping.at(place)?;
+        let bindings = world.space(module)?.names.get(&world.names.get(name)?)?;
+        bindings.iter().find_map(|binding| {
+            let target = world.name_of(&world.target(binding.res));
+            match binding.res {
+                Res::External(_) => {
+                    let standard = ["std::", "core::", "alloc::"];
+                    let known = standard.iter().any(|start| target.starts_with(start));
+                    (!known || name == "Result").then_some(target)
+                }
+                Res::Item(item) if self.set.of(item).is_some() => None,
+                _ => Some(target),
+            }
+        })
+    }
+}
+
+/// Whether a name that leads nowhere known may be one that a glob brings.
+fn may_be_imported(name: &str, origin: Origin) -> bool {
+    let quiet = matches!(
+        origin,
+        Origin::DocLink | Origin::DocCode | Origin::FormatString
+    );
+    !quiet && PRELUDE.binary_search(&name).is_err()
+}
+
+/// The way to what preludes bring, for where a module has the name for something else.
+fn in_core(name: &str) -> Option<Vec<String>> {
+    let parent = match name {
+        "Ok" | "Err" => "core::result::Result",
+        "Some" | "None" => "core::option::Option",
+        "Result" => "core::result",
+        "Option" => "core::option",
+        _ => return None,
+    };
+    Some(
+        parent
+            .split("::")
+            .chain([name])
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// Names that every module has: of preludes, of built-in macros, derives and attributes.
+const PRELUDE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Box",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Hash",
+    "Into",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Self",
+    "Send",
+    "Sized",
+    "Some",
+    "String",
+    "Sync",
+    "ToOwned",
+    "ToString",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+    "Vec",
+    "allow",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "automatically_derived",
+    "bench",
+    "bool",
+    "cfg",
+    "cfg_attr",
+    "char",
+    "cold",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "default",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "drop",
+    "env",
+    "eprint",
+    "eprintln",
+    "expect",
+    "f32",
+    "f64",
+    "file",
+    "forbid",
+    "format",
+    "format_args",
+    "global_allocator",
+    "i128",
+    "i16",
+    "i32",
+    "i64",
+    "i8",
+    "ignore",
+    "include",
+    "include_bytes",
+    "include_str",
+    "inline",
+    "isize",
+    "line",
+    "link",
+    "macro_export",
+    "macro_use",
+    "matches",
+    "module_path",
+    "must_use",
+    "no_mangle",
+    "non_exhaustive",
+    "option_env",
+    "panic",
+    "path",
+    "print",
+    "println",
+    "repr",
+    "should_panic",
+    "str",
+    "stringify",
+    "target_feature",
+    "test",
+    "thread_local",
+    "todo",
+    "track_caller",
+    "transparent",
+    "u128",
+    "u16",
+    "u32",
+    "u64",
+    "u8",
+    "unimplemented",
+    "unreachable",
+    "usize",
+    "vec",
+    "warn",
+    "write",
+    "writeln",
+];
+
+/// The imports of a module that stand in none of its blocks.
+fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
+    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let mut found = Vec::new();
+    for body in bodies
+        .iter()
+        .filter_map(|body| world.bodies.get(body.index()))
+    {
+        let Some(facts) = world.facts(body.file) else {
+            continue;
+        };
+        for (at, leaf) in facts.leaves.iter().enumerate() {
+            let declaration = facts.uses.get(leaf.declaration as usize);
+            if declaration.is_some_and(|one| one.scope == body.scope && one.origin == Origin::Code)
+            {
+                found.push((body.file, u32::try_from(at).unwrap_or(u32::MAX)));
+            }
+        }
+    }
+    found
+}

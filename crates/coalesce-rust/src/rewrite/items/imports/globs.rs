@@ -1,0 +1,299 @@
+//! Globs that brought what left, and globs inside what left.
+
+use std::collections::BTreeSet;
+
+use super::{Settler, home_of, leaf_of, visibility_of};
+use crate::{
+    facts::{LeafKind, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, is_within},
+    rewrite::{
+        items::walk::is_of_module,
+        place::Place,
+        sight::{Need, Subject},
+        spell::written,
+        traits,
+        use_tree::LeafChange,
+    },
+};
+
+impl<'a> Settler<'_, 'a> {
+    /// Globs that brought what left: it is imported besides.
+    pub(super) fn globs(&mut self) {
+        self.public_globs();
+        let mut open: Vec<((FileId, u32), usize)> =
+            std::mem::take(&mut self.scan.globs).into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some((leaf, moving)) = open.pop() {
+            if !seen.insert((leaf, moving)) {
+                continue;
+            }
+            let Some(target) = self.speller().glob_target(leaf) else {
+                continue;
+            };
+            match self.way(target, moving) {
+                Way::Glob(further) => open.push((further, moving)),
+                Way::Defined => self.beside(leaf, target, moving),
+                Way::Other => {}
+            }
+        }
+    }
+
+    /// How a module has what moves before.
+    fn way(&self, module: ModuleId, moving: usize) -> Way {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return Way::Other;
+        };
+        let Some(space) = world.space(module) else {
+            return Way::Other;
+        };
+        let mut bindings = space.names.values().flatten();
+        let mut found = Way::Other;
+        let own = bindings.any(|binding| {
+            let same = binding.res == Res::Item(moved.item);
+            match (same, binding.import) {
+                (true, None) => true,
+                (true, Some(import)) if binding.glob => {
+                    found = Way::Glob(import);
+                    false
+                }
+                _ => false,
+            }
+        });
+        if own { Way::Defined } else { found }
+    }
+
+    /// Globs that others see bring what they brought, used here or not.
+    pub(super) fn public_globs(&mut self) {
+        let world = self.world();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            let res = Res::Item(moved.item);
+            let bindings = world
+                .spaces
+                .iter()
+                .flat_map(|space| space.names.values().flatten())
+                .filter(|binding| binding.glob && binding.res == res);
+            for binding in bindings {
+                let Some(import) = binding.import else {
+                    continue;
+                };
+                let public = visibility_of(world, import) != Some(VisibilityKind::Private);
+                if public || self.needs_trait(import, moved.item) {
+                    self.scan.globs.insert((import, index));
+                }
+            }
+        }
+    }
+
+    /// Globs inside moved text: what only their old place let them bring is imported besides.
+    pub(super) fn inner_globs(&mut self) {
+        let world = self.world();
+        for chunk in &self.set.chunks {
+            let (Some(moving), Some(facts)) =
+                (self.set.moving(chunk.moving), world.facts(chunk.file))
+            else {
+                continue;
+            };
+            let text = self.texts.text(&self.set.path(chunk.file));
+            let Some(text) = text.filter(|_| !moving.gives_way()) else {
+                continue;
+            };
+            let leaves = facts.leaves.iter().enumerate();
+            for (at, leaf) in leaves {
+                if leaf.kind == LeafKind::Glob && chunk.span.contains(leaf.span) {
+                    let leaf = (chunk.file, u32::try_from(at).unwrap_or(u32::MAX));
+                    let methods = traits::method_names(&text, chunk.span);
+                    self.inner_glob(leaf, &moving.to, &methods);
+                }
+            }
+        }
+    }
+
+    pub(super) fn inner_glob(
+        &mut self,
+        leaf: (FileId, u32),
+        to: &Place,
+        methods: &BTreeSet<String>,
+    ) {
+        let (world, speller) = (self.world(), self.speller());
+        let target = speller.glob_target(leaf);
+        let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)?))) else {
+            return;
+        };
+        let usage = traits::Usage::of(world, target, self.texts);
+        let looks = |name: &str| usage.looks_like_trait(name);
+        let mut names: Vec<_> = space.names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
+            let name = world.names.text(*sym).to_string();
+            let said = self.scan.used_inner.contains(&(leaf, name.clone()));
+            for binding in bindings {
+                let seen = speller.sees(to, binding.reach, target);
+                let needed = said
+                    || traits::is_needed(world, &name, binding.res, methods, self.texts, &looks);
+                if seen || !needed {
+                    continue;
+                }
+                let Some(import) = binding.import else {
+                    if let Res::Item(item) = binding.res {
+                        let by = to.clone();
+                        let subject = Subject::Item(item);
+                        self.scan.needs.push(Need { subject, by });
+                    }
+                    continue;
+                };
+                let (Some(path), Some(krate), Some(fact)) = (
+                    speller.absolute(import).filter(|_| !binding.glob),
+                    speller.krate_of(import),
+                    leaf_of(world, leaf),
+                ) else {
+                    continue;
+                };
+                let path = speller.said_in(path, krate, to, &mut self.scan.needs);
+                let mut tree: String = path
+                    .iter()
+                    .map(|one| written(one))
+                    .collect::<Vec<_>>()
+                    .join("::");
+                if path.last() != Some(&name) {
+                    tree = format!("{tree} as {name}");
+                }
+                let work = self.scan.files.entry(leaf.0).or_default();
+                work.besides
+                    .entry(fact.declaration)
+                    .or_default()
+                    .insert(tree);
+            }
+        }
+    }
+
+    /// Imports what left its module next to the glob that brought it.
+    pub(super) fn beside(&mut self, leaf: (FileId, u32), target: ModuleId, moving: usize) {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return;
+        };
+        let speller = self.speller();
+        let Some(here) = home_of(world, leaf) else {
+            return;
+        };
+        let place = self.set.mapping.after(here);
+        if place == moved.to && is_of_module(world, leaf) {
+            return;
+        }
+        let old = world
+            .items
+            .get(moved.item.index())
+            .map(|item| item.name.clone());
+        let old = old.unwrap_or_default();
+        if !moved.shim && self.is_imported(target, here, moving) {
+            return;
+        }
+        if self.is_brought(leaf, here, moving) {
+            return;
+        }
+        let mut path = speller.rooted_in(place.krate, &moved.to);
+        path.push(moved.name.clone());
+        speller.chain(&moved.to, &place, &mut self.scan.needs);
+        self.depend(moved.to.krate, &place);
+        let users = self.scan.users.entry(moving).or_default();
+        users.insert(place);
+        let mut tree: String = path
+            .iter()
+            .map(|name| written(name))
+            .collect::<Vec<_>>()
+            .join("::");
+        if old != moved.name {
+            tree = format!("{tree} as {old}");
+        }
+        let Some(fact) = leaf_of(world, leaf) else {
+            return;
+        };
+        let work = self.scan.files.entry(leaf.0).or_default();
+        let list = work.besides.entry(fact.declaration).or_default();
+        list.insert(tree);
+        if self.is_spent(leaf, here, target) {
+            let work = self.scan.files.entry(leaf.0).or_default();
+            work.leaves.insert(leaf.1, LeafChange::Drop);
+        }
+    }
+
+    /// Whether a glob brings nothing any more that is used, as far as can be seen.
+    pub(super) fn is_spent(&self, leaf: (FileId, u32), here: ModuleId, target: ModuleId) -> bool {
+        let world = self.world();
+        let alone = world
+            .module(here)
+            .is_some_and(|node| node.children.is_empty())
+            && visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        let Some(space) = world.space(target).filter(|space| alone && !space.opaque) else {
+            return false;
+        };
+        if self.scan.used_globs.contains(&leaf) {
+            return false;
+        }
+        let traits = space
+            .names
+            .values()
+            .flatten()
+            .filter_map(|one| match one.res {
+                Res::Item(item) => Some((item, self.set.of(item).is_none())),
+                _ => None,
+            });
+        let outside = space.names.values().flatten();
+        let outside = outside
+            .into_iter()
+            .any(|one| matches!(one.res, Res::External(_)));
+        !outside
+            && !traits
+                .into_iter()
+                .any(|(item, stays)| stays && self.needs_trait(leaf, item))
+    }
+
+    /// Whether the old module imports what left it, and its glob brings that import here.
+    pub(super) fn is_imported(&self, target: ModuleId, here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let bodies = world.module(target).map_or(&[][..], |node| &node.bodies);
+        let Some(moved) = self.set.moving(moving) else {
+            return false;
+        };
+        let imported = bodies.iter().any(|body| {
+            let list = self.imports.left.get(body);
+            list.is_some_and(|list| {
+                list.iter()
+                    .any(|import| import.path.last() == Some(&moved.name) && import.alias.is_none())
+            })
+        });
+        imported && is_within(world, here, target)
+    }
+
+    /// Whether another glob of the same module brings it from its new place.
+    pub(super) fn is_brought(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let Some(moved) = self.set.moving(moving) else {
+            return false;
+        };
+        let Some(target) = self.set.mapping.at(&moved.to) else {
+            return false;
+        };
+        let Some(facts) = world.facts(leaf.0) else {
+            return false;
+        };
+        let visibility = visibility_of(world, leaf);
+        facts.leaves.iter().enumerate().any(|(at, other)| {
+            let at = (leaf.0, u32::try_from(at).unwrap_or(u32::MAX));
+            other.kind == LeafKind::Glob
+                && at != leaf
+                && visibility_of(world, at) == visibility
+                && home_of(world, at) == Some(here)
+                && is_of_module(world, at)
+                && self.speller().glob_target(at) == Some(target)
+        })
+    }
+}
+
+/// How a module has a name.
+enum Way {
+    Defined,
+    Glob((FileId, u32)),
+    Other,
+}

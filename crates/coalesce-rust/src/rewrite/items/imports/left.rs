@@ -1,0 +1,244 @@
+//! What the old module goes on naming once it has left.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Evidence, Form, NotRewritten, Rewrite, Safety};
+
+use super::{Import, Settler};
+use crate::{
+    facts::{ItemKind, MacroReading, Origin},
+    lexer,
+    resolve::{BodyId, Res, UseSite},
+    rewrite::{
+        items::{
+            moving::Moving,
+            replace,
+            scan::{Left, untouchable},
+        },
+        place::Place,
+    },
+};
+
+impl<'a> Settler<'_, 'a> {
+    /// Names of what left in calls of macros that were not read as code.
+    pub(super) fn left_words(&mut self) {
+        let world = self.world();
+        let mut found = Vec::new();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            let old = world
+                .items
+                .get(moved.item.index())
+                .map(|item| item.name.clone());
+            let old = old.unwrap_or_default();
+            let bodies = world
+                .module(moved.home)
+                .map_or(&[][..], |node| &node.bodies);
+            if moved.shim || moved.to == self.set.mapping.after(moved.home) {
+                continue;
+            }
+            for id in bodies {
+                let Some(body) = world.bodies.get(id.index()) else {
+                    continue;
+                };
+                let text = self.texts.text(&self.set.path(body.file));
+                let (Some(facts), Some(text)) = (world.facts(body.file), text) else {
+                    continue;
+                };
+                let calls = facts.macro_calls.iter().filter(|call| {
+                    call.reading == MacroReading::Tokens
+                        && call.item_position
+                        && call.scope == body.scope
+                        && self.set.chunk_at(body.file, call.body.start).is_none()
+                });
+                let said = calls.filter_map(|call| word(&text, call.body, &old));
+                found.extend(said.map(|span| Left {
+                    moving: index,
+                    file: body.file,
+                    site: UseSite::Path(u32::MAX),
+                    span,
+                    origin: Origin::MacroTokens,
+                    body: *id,
+                    here: self.set.mapping.after(moved.home),
+                }));
+            }
+        }
+        for left in &found {
+            let users = self.scan.users.entry(left.moving).or_default();
+            users.insert(left.here.clone());
+        }
+        self.scan.left.extend(found);
+    }
+
+    /// Plain names, in the old module, of what left it.
+    pub(super) fn left(&mut self) {
+        let left = std::mem::take(&mut self.scan.left);
+        let mut groups: BTreeMap<(BodyId, usize), Vec<Left>> = BTreeMap::new();
+        for one in left {
+            groups.entry((one.body, one.moving)).or_default().push(one);
+        }
+        for ((body, moving), uses) in groups {
+            self.left_in(body, moving, &uses);
+        }
+    }
+
+    pub(super) fn left_in(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
+        let Some(moved) = self.set.moving(moving) else {
+            return;
+        };
+        let Some(first) = uses.first() else { return };
+        let world = self.world();
+        let speller = self.speller();
+        let old = world
+            .items
+            .get(moved.item.index())
+            .map(|item| item.name.clone());
+        let old = old.unwrap_or_default();
+        let mut path = speller.rooted_in(first.here.krate, &moved.to);
+        path.push(moved.name.clone());
+        speller.chain(&moved.to, &first.here, &mut self.scan.needs);
+        self.depend(moved.to.krate, &first.here);
+        let shim = moved.shim;
+        let links = uses.iter().all(|one| one.origin == Origin::DocLink);
+        let renamed = old != moved.name;
+        let fixed = uses
+            .iter()
+            .any(|one| untouchable(one.origin, !matches!(one.site, UseSite::Leaf(_))).is_some());
+        let home = first.here == moved.to;
+        let taken = renamed && self.has_name(&first.here, &moved.name);
+        let taken = taken && !self.has_primary(&first.here, moved);
+        if shim || links || home || (taken && !fixed) {
+            for one in uses {
+                let path = if home {
+                    vec![moved.name.clone()]
+                } else {
+                    path.clone()
+                };
+                self.rename(one, &path, &old);
+            }
+            return;
+        }
+        if self.has_primary(&first.here, moved) && !fixed {
+            for one in uses {
+                self.rename(one, std::slice::from_ref(&moved.name), &old);
+            }
+            return;
+        }
+        let alias = (renamed && fixed).then(|| old.clone());
+        if renamed && !fixed {
+            for one in uses {
+                self.rename(one, std::slice::from_ref(&moved.name), &old);
+            }
+        }
+        let cfg = self.conditions_of(Res::Item(moved.item));
+        let list = self.imports.left.entry(body).or_default();
+        list.insert(Import { path, alias, cfg });
+    }
+
+    /// Whether a module has the one that takes the place of another by its name already.
+    pub(super) fn has_primary(&self, place: &Place, moved: &Moving<'_>) -> bool {
+        let world = self.world();
+        let Some(primary) = moved.gives_way().then(|| replace::primary(self.set, moved)) else {
+            return false;
+        };
+        let module = self.set.mapping.at(place);
+        let bindings = module
+            .and_then(|module| world.space(module))
+            .zip(world.names.get(&moved.name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let same = |res: Res| primary.is_some_and(|primary| res == Res::Item(primary));
+        bindings
+            .into_iter()
+            .flatten()
+            .any(|binding| same(binding.res))
+    }
+
+    pub(super) fn has_name(&self, place: &Place, name: &str) -> bool {
+        let world = self.world();
+        let module = self.set.mapping.at(place);
+        let space = module.and_then(|module| world.space(module));
+        space
+            .zip(world.names.get(name))
+            .is_some_and(|(space, sym)| space.names.contains_key(&sym))
+    }
+
+    pub(super) fn rename(&mut self, one: &Left, path: &[String], old: &str) {
+        let to = path.join("::");
+        let leaf = matches!(one.site, UseSite::Leaf(_));
+        if let Some(why) = untouchable(one.origin, !leaf) {
+            self.scan.not_rewritten.push(NotRewritten {
+                path: self.set.path(one.file),
+                span: one.span,
+                form: Form::Macro,
+                name: old.to_owned(),
+                why: why.to_owned(),
+            });
+            return;
+        }
+        self.scan.rewrites.push(Rewrite {
+            path: self.set.path(one.file),
+            span: one.span,
+            form: if leaf { Form::ImportFrom } else { Form::Path },
+            evidence: Evidence::Resolved,
+            from: old.to_owned(),
+            to,
+            reason: "names what moves".to_owned(),
+            safety: Safety::Safe,
+        });
+        self.replace(one.file, one.site, one.span, path);
+    }
+
+    /// Traits that left, where the old module calls their methods without naming them.
+    pub(super) fn left_traits(&mut self) {
+        let world = self.world();
+        for (index, moved) in self.set.moving.iter().enumerate() {
+            if moved.kind != ItemKind::Trait || moved.to == self.set.mapping.after(moved.home) {
+                continue;
+            }
+            let bodies = world
+                .module(moved.home)
+                .map_or(&[][..], |node| &node.bodies);
+            for id in bodies {
+                let Some(body) = world.bodies.get(id.index()) else {
+                    continue;
+                };
+                let known = self
+                    .scan
+                    .left
+                    .iter()
+                    .any(|one| one.moving == index && one.body == *id);
+                let text = self.texts.text(&self.set.path(body.file));
+                let Some(text) = text.filter(|_| !known) else {
+                    continue;
+                };
+                let methods = self.methods_that_stay(body.file, &text);
+                if !self.is_trait_with(moved.item, &methods) {
+                    continue;
+                }
+                let here = self.set.mapping.after(moved.home);
+                let speller = self.speller();
+                let mut path = speller.rooted_in(here.krate, &moved.to);
+                path.push(moved.name.clone());
+                speller.chain(&moved.to, &here, &mut self.scan.needs);
+                self.depend(moved.to.krate, &here);
+                let users = self.scan.users.entry(index).or_default();
+                users.insert(here);
+                let alias = moved.shim.then(|| "_".to_owned());
+                let cfg = self.conditions_of(Res::Item(moved.item));
+                let list = self.imports.left.entry(*id).or_default();
+                list.insert(Import { path, alias, cfg });
+            }
+        }
+    }
+}
+
+/// Where a name stands in a span, not behind a dot or a path.
+fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
+    let mut before = false;
+    for token in lexer::tokens(text, span) {
+        if token.is_ident() && !before && token.span.of(text) == Some(name) {
+            return Some(token.span);
+        }
+        before = token.is(b'.') || token.is(b':');
+    }
+    None
+}

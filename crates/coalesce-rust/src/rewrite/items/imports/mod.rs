@@ -1,0 +1,249 @@
+//! What modules import afterwards: the new ones what arrives in them needs, the old ones what left
+//! and is still named there.
+
+mod borrow;
+mod carry;
+mod globs;
+mod left;
+mod paths;
+mod shims;
+mod spent;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, Finding, Texts};
+
+use crate::{
+    facts::{LeafKind, UseLeaf, VisibilityKind},
+    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
+    rewrite::{
+        inherit,
+        items::{
+            moving::{Set, conditions},
+            scan::{Borrow, Scan},
+            shims::Shims,
+        },
+        mapping::refusal,
+        place::Place,
+        sight::{Need, Purpose, Subject},
+        spell::{Speller, written},
+        traits,
+        use_tree::LeafChange,
+    },
+};
+
+/// One name that a module imports.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Import {
+    /// The path as its crate says it.
+    pub path: Vec<String>,
+    /// `as name`
+    pub alias: Option<String>,
+    /// Conditions, as attributes.
+    pub cfg: BTreeSet<String>,
+}
+
+/// What modules import from now on.
+#[derive(Default)]
+pub(super) struct Imports {
+    /// In the modules that items arrive in.
+    pub arriving: BTreeMap<Place, BTreeSet<Import>>,
+    /// In the bodies that items left.
+    pub left: BTreeMap<BodyId, BTreeSet<Import>>,
+}
+
+/// Works the imports out; sites that cannot have them are spelled anew.
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn Texts) -> Imports {
+    let mut settler = Settler {
+        set,
+        scan,
+        texts,
+        imports: Imports::default(),
+    };
+    settler.shims(shims);
+    settler.traits();
+    settler.borrowed();
+    settler.loose();
+    settler.left_traits();
+    settler.left_words();
+    settler.left();
+    settler.inner_globs();
+    settler.globs();
+    settler.spent();
+    settler.imports
+}
+
+struct Settler<'s, 'a> {
+    set: &'s Set<'a>,
+    scan: &'s mut Scan,
+    texts: &'s dyn Texts,
+    imports: Imports,
+}
+
+impl<'a> Settler<'_, 'a> {
+    fn world(&self) -> &'a World {
+        self.set.mapping.world
+    }
+
+    fn speller(&self) -> Speller<'a> {
+        Speller {
+            mapping: self.set.mapping,
+        }
+    }
+
+    /// Notes that an item which `home` defines has to be seen from a place, unless it is anyway.
+    fn see_item(&mut self, home: ModuleId, item: ItemId, by: &Place) {
+        let names = self.world().space(home).map(|space| &space.names);
+        let mut own = names
+            .into_iter()
+            .flat_map(|names| names.values().flatten())
+            .filter(|binding| binding.import.is_none() && binding.res == Res::Item(item));
+        if own.any(|binding| self.speller().sees(by, binding.reach, home)) {
+            return;
+        }
+        self.scan.needs.push(Need {
+            subject: Subject::Item(item),
+            by: by.clone(),
+        });
+    }
+
+    fn depend(&mut self, krate: CrateId, by: &Place) {
+        if krate != by.krate {
+            self.scan.needs.push(Need {
+                subject: Subject::Crate(krate, Purpose::Code),
+                by: by.clone(),
+            });
+        }
+    }
+
+    fn refuse(&mut self, borrow: &Borrow, message: &str) {
+        let finding = Finding {
+            span: Some(borrow.span),
+            ..refusal(self.set.path(borrow.file), message.to_owned())
+        };
+        self.scan.refusals.push(finding);
+    }
+
+    /// Puts a whole path in the place of a first name.
+    fn replace(&mut self, file: FileId, site: UseSite, span: ByteSpan, path: &[String]) {
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let work = self.scan.files.entry(file).or_default();
+        let UseSite::Leaf(leaf) = site else {
+            work.edits.push(Edit::replace(span, names.join("::")));
+            return;
+        };
+        let world = self.set.mapping.world;
+        let Some(facts) = world.facts(file) else {
+            return;
+        };
+        let Some(fact) = facts.leaves.get(leaf as usize) else {
+            return;
+        };
+        let segments = facts.segments(fact.segments);
+        let rest = segments.iter().skip(1);
+        let mut path = path.to_vec();
+        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
+        let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
+        let old = segments.last().map(|last| facts.name(last.name).to_owned());
+        let alias = alias
+            .or(old)
+            .filter(|bound| fact.kind != LeafKind::Glob && Some(bound) != path.last());
+        let change = LeafChange::Path { path, alias };
+        work.leaves.insert(leaf, change);
+    }
+
+    /// Whether the code that a glob serves may call methods of a trait that it brings.
+    fn needs_trait(&self, leaf: (FileId, u32), item: ItemId) -> bool {
+        let world = self.world();
+        let scope = world.facts(leaf.0).and_then(|facts| {
+            let declaration = facts.leaves.get(leaf.1 as usize)?.declaration;
+            facts.scope(facts.uses.get(declaration as usize)?.scope)
+        });
+        let text = self.texts.text(&self.set.path(leaf.0));
+        let (Some(scope), Some(text)) = (scope, text) else {
+            return false;
+        };
+        let methods = traits::method_names(&text, scope.span);
+        self.is_trait_with(item, &methods)
+    }
+
+    fn is_trait_with(&self, item: ItemId, methods: &BTreeSet<String>) -> bool {
+        traits::is_needed(
+            self.world(),
+            "",
+            Res::Item(item),
+            methods,
+            self.texts,
+            &|_| false,
+        )
+    }
+
+    /// Names behind dots in what does not leave a file.
+    fn methods_that_stay(&self, file: FileId, text: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut start = 0;
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
+        for span in chunks.map(|chunk| chunk.span).chain([ByteSpan::empty(end)]) {
+            if span.start > start {
+                found.extend(traits::method_names(text, ByteSpan::new(start, span.start)));
+            }
+            start = start.max(span.end);
+        }
+        found
+    }
+
+    /// The conditions on the only definition of an item.
+    fn conditions_of(&self, res: Res) -> BTreeSet<String> {
+        let (Res::Item(item) | Res::Variant(item, _)) = res else {
+            return BTreeSet::new();
+        };
+        let world = self.world();
+        let node = world.items.get(item.index());
+        let [(file, at)] = node.map_or(&[][..], |node| &node.definitions) else {
+            return BTreeSet::new();
+        };
+        let fact = world
+            .facts(*file)
+            .and_then(|facts| facts.items.get(*at as usize));
+        let text = self.texts.text(&self.set.path(*file));
+        let own = fact.filter(|fact| fact.conditional).zip(text);
+        own.and_then(|(fact, text)| Some(conditions(fact.span.of(&text)?)))
+            .unwrap_or_default()
+    }
+
+    /// The conditions on an import.
+    fn conditions(&self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
+        let world = self.world();
+        let found = world.facts(file).and_then(|facts| {
+            let declaration = facts.leaves.get(leaf as usize)?.declaration;
+            let span = facts.uses.get(declaration as usize)?.span;
+            let text = self.texts.text(&self.set.path(file))?;
+            let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
+            Some(inherit::conditions(&item.attrs))
+        });
+        proc_macro2::extra::invalidate_current_thread_spans();
+        found.unwrap_or_default().into_iter().collect()
+    }
+}
+
+fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> Option<&UseLeaf> {
+    world.facts(file)?.leaves.get(leaf as usize)
+}
+
+fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<VisibilityKind> {
+    let facts = world.facts(file)?;
+    let declaration = facts.leaves.get(leaf as usize)?.declaration;
+    let declaration = facts.uses.get(declaration as usize)?;
+    Some(declaration.visibility.kind)
+}
+
+/// The module that has an import.
+pub(super) fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
+    let facts = world.facts(file)?;
+    let declaration = facts.leaves.get(leaf as usize)?.declaration;
+    let scope = facts.uses.get(declaration as usize)?.scope;
+    let load = *world.files.get(file.index())?.loads.first()?;
+    let load = world.loads.get(load as usize)?;
+    Some(world.module_of(*load.spaces.get(scope.0 as usize)?))
+}

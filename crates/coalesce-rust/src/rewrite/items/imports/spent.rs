@@ -1,0 +1,118 @@
+//! Imports that nobody needs any more.
+
+use std::collections::BTreeSet;
+
+use super::{Settler, home_of, leaf_of, visibility_of};
+use crate::{
+    facts::{LeafKind, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, is_within},
+    rewrite::{
+        items::{scan::is_concerned, walk::is_of_module},
+        traits,
+        use_tree::LeafChange,
+    },
+};
+
+impl<'a> Settler<'_, 'a> {
+    /// Imports that only what left used, or what is spelled anew.
+    pub(super) fn spent(&mut self) {
+        let world = self.world();
+        let freed = std::mem::take(&mut self.scan.freed_imports);
+        for import in freed {
+            let home = home_of(world, import);
+            let Some(home) = home.filter(|_| is_of_module(world, import)) else {
+                continue;
+            };
+            if !self.is_used(import, home) {
+                let work = self.scan.files.entry(import.0).or_default();
+                work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+            }
+        }
+    }
+
+    pub(super) fn is_used(&self, import: (FileId, u32), home: ModuleId) -> bool {
+        let world = self.world();
+        let Some(fact) = leaf_of(world, import) else {
+            return true;
+        };
+        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
+        if !private || fact.kind == LeafKind::Glob || self.scan.used_imports.contains(&import) {
+            return true;
+        }
+        let Some(facts) = world.facts(import.0) else {
+            return true;
+        };
+        let bound = fact
+            .alias
+            .or_else(|| facts.segments(fact.segments).last().copied());
+        let Some(bound) = bound else { return true };
+        let name = facts.name(bound.name).to_owned();
+        if self.scan.used_names.contains(&(home, name.clone())) {
+            return true;
+        }
+        self.is_used_elsewhere(import, home, &name) || self.may_be_needed(import, home, &name)
+    }
+
+    /// Whether a file that no other question made us read uses a private import.
+    pub(super) fn is_used_elsewhere(
+        &self,
+        import: (FileId, u32),
+        home: ModuleId,
+        name: &str,
+    ) -> bool {
+        let world = self.world();
+        let mut used = false;
+        for (at, source) in world.files.iter().enumerate() {
+            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            let below = source.bodies.iter().any(|body| {
+                let body = world.bodies.get(body.index());
+                body.is_some_and(|body| is_within(world, body.module, home))
+            });
+            if !below || is_concerned(self.set, file) {
+                continue;
+            }
+            for load in &source.loads {
+                world.visit(*load as usize, &mut |facts, site| {
+                    for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                        let glob = step.glob && facts.name(segment.name) == name;
+                        used |= step.import == Some(import) || glob;
+                    }
+                });
+            }
+        }
+        used
+    }
+
+    /// Whether what stays in a module may call a method of a trait that it imports.
+    pub(super) fn may_be_needed(&self, import: (FileId, u32), home: ModuleId, name: &str) -> bool {
+        let world = self.world();
+        let results: Vec<Res> = world
+            .space(home)
+            .into_iter()
+            .flat_map(|space| space.names.values().flatten())
+            .filter(|binding| binding.import == Some(import))
+            .map(|binding| binding.res)
+            .collect();
+        let mut methods = BTreeSet::new();
+        let mut bodies: Vec<_> = world
+            .bodies
+            .iter()
+            .filter(|body| is_within(world, body.module, home))
+            .map(|body| body.file)
+            .collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        for file in bodies {
+            let Some(text) = self.texts.text(&self.set.path(file)) else {
+                continue;
+            };
+            methods.extend(self.methods_that_stay(file, &text));
+        }
+        let usage = traits::Usage::of(world, home, self.texts);
+        let looks = |name: &str| usage.looks_like_trait(name);
+        results.is_empty()
+            || results
+                .iter()
+                .any(|res| traits::is_needed(world, name, *res, &methods, self.texts, &looks))
+    }
+}

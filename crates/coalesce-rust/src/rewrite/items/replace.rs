@@ -1,0 +1,273 @@
+//! Whether the one that stays has what users of the one that goes name: variants, fields,
+//! functions, methods. Receivers are not known, so fields and methods count by their name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Finding, Texts};
+use syn::visit::Visit;
+
+use super::{
+    super::mapping::refusal,
+    moving::{Moving, Set},
+};
+use crate::{
+    facts::{ItemKind, SourceFacts},
+    lexer,
+    resolve::{FileId, ItemId, Res, UseSite},
+};
+
+/// What stands in the way of each replacement.
+pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (index, moving) in set.moving.iter().enumerate() {
+        if moving.gives_way() {
+            found.extend(one(set, index, moving, texts));
+        }
+    }
+    found
+}
+
+/// The item that stays.
+pub(super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<ItemId> {
+    let world = set.world();
+    let module = set.mapping.at(&moving.to)?;
+    let sym = world.names.get(&moving.name)?;
+    let bindings = world.space(module)?.names.get(&sym)?;
+    let node = world.items.get(moving.item.index())?;
+    bindings.iter().find_map(|binding| match binding.res {
+        Res::Item(item) if binding.namespaces.meets(node.namespaces) => Some(item),
+        _ => None,
+    })
+}
+
+fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let world = set.world();
+    let path = set.mapping.file_of(moving.home);
+    let path = path.unwrap_or_else(coalesce_model::TreePath::root);
+    let Some(primary) = primary(set, moving) else {
+        // It leads out of the tree: what it has is not known.
+        return Vec::new();
+    };
+    let kind = world.items.get(primary.index()).map(|node| node.kind);
+    if !alike(moving.kind, kind.unwrap_or(ItemKind::Unknown)) {
+        let message = format!(
+            "`{}` is another kind of item than `{}`",
+            moving.change.to, moving.change.from
+        );
+        return vec![refusal(path, message)];
+    }
+    let (old, new) = (
+        Members::of(set, moving.item, texts),
+        Members::of(set, primary, texts),
+    );
+    let mut found = old.elsewhere(set, index);
+    let lost: BTreeSet<&String> = old.names.difference(&new.names).collect();
+    if lost.is_empty() {
+        return found;
+    }
+    found.extend(used(set, index, moving, &lost, texts));
+    found
+}
+
+/// Types may stand for types, and values for values.
+fn alike(a: ItemKind, b: ItemKind) -> bool {
+    use ItemKind::{Const, Enum, Function, Static, Struct, Trait, TypeAlias, Union};
+    match a {
+        Struct | Enum | Union | TypeAlias => matches!(b, Struct | Enum | Union | TypeAlias),
+        Const | Static => matches!(b, Const | Static),
+        Function | Trait => a == b,
+        _ => false,
+    }
+}
+
+/// Where names of the one that goes are used that the other one lacks.
+fn used(
+    set: &Set<'_>,
+    index: usize,
+    moving: &Moving<'_>,
+    lost: &BTreeSet<&String>,
+    texts: &dyn Texts,
+) -> Vec<Finding> {
+    let world = set.world();
+    let mut found: BTreeMap<String, Finding> = BTreeMap::new();
+    let mut miss = |file: FileId, span: ByteSpan, name: &str| {
+        let message = format!("`{}` has no `{name}`, which is used here", moving.change.to);
+        let finding = Finding {
+            span: Some(span),
+            ..refusal(set.path(file), message)
+        };
+        found.entry(name.to_owned()).or_insert(finding);
+    };
+    for (at, source) in world.files.iter().enumerate() {
+        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        let stays = |at: u32| {
+            let chunk = set.chunk_at(file, at);
+            chunk.is_none_or(|chunk| !set.is_dropped(chunk))
+        };
+        let mut named = false;
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    let name = facts.name(segment.name);
+                    for (res, _) in step.all() {
+                        let of = match res {
+                            Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => {
+                                set.of(item) == Some(index)
+                            }
+                            _ => false,
+                        };
+                        named |= of;
+                        let inside = matches!(res, Res::Member(..) | Res::Variant(..));
+                        let missing = lost.iter().any(|lost| *lost == name);
+                        if of && inside && missing && stays(segment.span.start) {
+                            miss(file, segment.span, name);
+                        }
+                    }
+                }
+            });
+        }
+        let Some(text) = texts.text(&source.path).filter(|_| named) else {
+            continue;
+        };
+        for (span, name) in dotted(&text) {
+            if lost.iter().any(|lost| **lost == name) && stays(span.start) {
+                miss(file, span, &name);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Names behind dots.
+fn dotted(text: &str) -> Vec<(ByteSpan, String)> {
+    let whole = ByteSpan::from_range(0..text.len());
+    let mut before = false;
+    let mut found = Vec::new();
+    for token in lexer::tokens(text, whole) {
+        if token.is_ident() && before {
+            let name = token.span.of(text).unwrap_or_default();
+            found.push((token.span, name.to_owned()));
+        }
+        before = token.is(b'.');
+    }
+    found
+}
+
+/// What can be named of an item.
+#[derive(Default)]
+struct Members {
+    names: BTreeSet<String>,
+    /// `impl` blocks, by file and place.
+    impls: Vec<(FileId, ByteSpan)>,
+}
+
+impl Members {
+    fn of(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Self {
+        let world = set.world();
+        let mut members = Self::default();
+        let node = world.items.get(item.index());
+        for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+            let fact = world
+                .facts(*file)
+                .and_then(|facts| facts.items.get(*at as usize));
+            let text = texts.text(&set.path(*file));
+            if let Some((fact, text)) = fact.zip(text) {
+                members.read(fact.span.of(&text).unwrap_or_default());
+            }
+        }
+        for at in 0..world.files.len() {
+            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            let Some(facts) = world.facts(file).filter(|facts| !facts.impls.is_empty()) else {
+                continue;
+            };
+            let spans = impls_of(set, file, facts, item);
+            let text = texts.text(&set.path(file)).filter(|_| !spans.is_empty());
+            let Some(text) = text else { continue };
+            for span in spans {
+                members.read(span.of(&text).unwrap_or_default());
+                members.impls.push((file, span));
+            }
+        }
+        members
+    }
+
+    /// Reads the names of fields, variants, functions and constants.
+    fn read(&mut self, text: &str) {
+        if let Ok(item) = syn::parse_str::<syn::Item>(text) {
+            self.visit_item(&item);
+        }
+        proc_macro2::extra::invalidate_current_thread_spans();
+    }
+
+    /// `impl` blocks that would be left without their type.
+    fn elsewhere(&self, set: &Set<'_>, index: usize) -> Vec<Finding> {
+        let outside = self.impls.iter().filter(|(file, span)| {
+            let chunk = set.chunk_at(*file, span.start);
+            chunk.is_none_or(|chunk| chunk.moving != index)
+        });
+        outside
+            .map(|(file, span)| Finding {
+                span: Some(*span),
+                help: Some(
+                    "remove it first, or move what it adds to the one that stays".to_owned(),
+                ),
+                ..refusal(
+                    set.path(*file),
+                    "this `impl` stands in another module than its type, which goes".to_owned(),
+                )
+            })
+            .collect()
+    }
+}
+
+fn impls_of(set: &Set<'_>, file: FileId, facts: &SourceFacts, item: ItemId) -> Vec<ByteSpan> {
+    let world = set.world();
+    let mut paths = BTreeSet::new();
+    let loads = world.files.get(file.index());
+    for load in loads.map_or(&[][..], |file| &file.loads) {
+        world.visit(*load as usize, &mut |_, site| {
+            let last = site.trace.steps.last();
+            let named = last.is_some_and(|last| last.all().any(|(res, _)| res == Res::Item(item)));
+            if let (UseSite::Path(path), true) = (site.site, named) {
+                paths.insert(path);
+            }
+        });
+    }
+    let own = facts.impls.iter();
+    own.filter(|one| one.self_path.is_some_and(|path| paths.contains(&path)))
+        .map(|one| one.span)
+        .collect()
+}
+
+impl<'ast> Visit<'ast> for Members {
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        self.names
+            .extend(field.ident.as_ref().map(syn::Ident::to_string));
+    }
+
+    fn visit_variant(&mut self, variant: &'ast syn::Variant) {
+        self.names.insert(variant.ident.to_string());
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast syn::ImplItem) {
+        let name = match item {
+            syn::ImplItem::Fn(item) => &item.sig.ident,
+            syn::ImplItem::Const(item) => &item.ident,
+            syn::ImplItem::Type(item) => &item.ident,
+            _ => return,
+        };
+        self.names.insert(name.to_string());
+    }
+
+    fn visit_trait_item(&mut self, item: &'ast syn::TraitItem) {
+        let name = match item {
+            syn::TraitItem::Fn(item) => &item.sig.ident,
+            syn::TraitItem::Const(item) => &item.ident,
+            syn::TraitItem::Type(item) => &item.ident,
+            _ => return,
+        };
+        self.names.insert(name.to_string());
+    }
+
+    fn visit_block(&mut self, _: &'ast syn::Block) {}
+}

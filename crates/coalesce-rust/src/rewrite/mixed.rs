@@ -1,0 +1,237 @@
+//! Modules and items in one migration: the items move in the tree that the modules leave, and both
+//! are told as one change of the tree as it is.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, EditSet, Finding, LanguagePlan, Subject, Texts, TreePath,
+    change::renamed,
+};
+
+use super::{items, mapping::refusal, modules};
+use crate::{Facts, Rust, RustGraph, resolve::World};
+use coalesce_model::Language as _;
+
+/// Works the changes out, modules first.
+pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+    let (ours, theirs): (Vec<Change>, Vec<Change>) = changes
+        .iter()
+        .cloned()
+        .partition(|change| change.subject == Subject::Item);
+    let first = modules(graph, &theirs, texts);
+    if !first.refusals.is_empty() {
+        return first;
+    }
+    let between = match Between::new(texts, &first) {
+        Ok(between) => between,
+        Err(finding) => {
+            return LanguagePlan {
+                refusals: vec![finding],
+                ..LanguagePlan::default()
+            };
+        }
+    };
+    let ours: Vec<Change> = ours
+        .into_iter()
+        .map(|change| {
+            let from = renamed(&theirs, "::", &change.from).unwrap_or(change.from);
+            Change { from, ..change }
+        })
+        .collect();
+    let after = between.graph(&graph.world);
+    let second = items::rewrite(&after, &ours, &between);
+    between.joined(first, second)
+}
+
+/// The tree after the modules have moved and before the items do.
+struct Between<'a> {
+    base: &'a dyn Texts,
+    paths: Vec<TreePath>,
+    changed: BTreeMap<TreePath, Arc<str>>,
+    /// Paths before of files that moved.
+    before: BTreeMap<TreePath, TreePath>,
+    /// The edits that led here, by path now.
+    edits: BTreeMap<TreePath, Vec<Edit>>,
+    /// Files that came into being.
+    made: BTreeSet<TreePath>,
+}
+
+impl<'a> Between<'a> {
+    fn new(base: &'a dyn Texts, plan: &LanguagePlan) -> Result<Self, Finding> {
+        let after: BTreeMap<&TreePath, &TreePath> =
+            plan.moves.iter().map(|one| (&one.from, &one.to)).collect();
+        let gone: BTreeSet<&TreePath> = plan.deletes.iter().chain(after.keys().copied()).collect();
+        let mut paths: BTreeSet<TreePath> = base
+            .paths()
+            .iter()
+            .filter(|path| !gone.contains(path))
+            .cloned()
+            .collect();
+        paths.extend(after.values().map(|path| (*path).clone()));
+        paths.extend(plan.creates.iter().map(|file| file.path.clone()));
+        let mut between = Self {
+            base,
+            paths: paths.into_iter().collect(),
+            changed: BTreeMap::new(),
+            before: after
+                .iter()
+                .map(|(from, to)| ((*to).clone(), (*from).clone()))
+                .collect(),
+            edits: BTreeMap::new(),
+            made: plan.creates.iter().map(|file| file.path.clone()).collect(),
+        };
+        for (path, edits) in &plan.edits {
+            let now = after.get(path).copied().unwrap_or(path).clone();
+            let text = base.text(path).unwrap_or_else(|| Arc::from(""));
+            let new = EditSet::from_edits(&text, edits.clone())
+                .and_then(|set| set.apply(&text))
+                .map_err(|error| refusal(path.clone(), error.to_string()))?;
+            between.changed.insert(now.clone(), Arc::from(new));
+            between.edits.insert(now, edits.clone());
+        }
+        for file in &plan.creates {
+            between
+                .changed
+                .insert(file.path.clone(), Arc::from(file.text.as_str()));
+        }
+        Ok(between)
+    }
+
+    /// This tree, resolved; what did not change is not read again.
+    fn graph(&self, world: &World) -> RustGraph {
+        let language = Rust;
+        let mut files: Vec<(TreePath, Arc<Facts>)> = Vec::new();
+        for path in self.paths.iter().filter(|path| language.claims(path)) {
+            let old = self.before.get(path).unwrap_or(path);
+            let known = world
+                .file_at(old)
+                .filter(|_| !self.changed.contains_key(path))
+                .and_then(|file| world.files.get(file.index()));
+            if let Some(known) = known {
+                files.push((path.clone(), Arc::clone(&known.facts)));
+            } else if let Some(text) = self.text(path) {
+                files.push((path.clone(), Arc::new(language.facts(path, &text))));
+            }
+        }
+        language.resolve(&files, &self.paths, &coalesce_model::Settings::default())
+    }
+
+    /// Both plans as one against the tree as it is.
+    fn joined(&self, mut first: LanguagePlan, second: LanguagePlan) -> LanguagePlan {
+        for (path, edits) in second.edits {
+            let Some(text) = self.text(&path) else {
+                continue;
+            };
+            let new = EditSet::from_edits(&text, edits).and_then(|set| set.apply(&text));
+            let new = match new {
+                Ok(new) => new,
+                Err(error) => {
+                    first.refusals.push(refusal(path, error.to_string()));
+                    continue;
+                }
+            };
+            if self.made.contains(&path) {
+                let made = first.creates.iter_mut().find(|file| file.path == path);
+                if let Some(made) = made {
+                    made.text = new;
+                }
+                continue;
+            }
+            let old = self.before.get(&path).unwrap_or(&path);
+            let text = self.base.text(old).unwrap_or_else(|| Arc::from(""));
+            first
+                .edits
+                .insert(old.clone(), vec![difference(&text, &new)]);
+        }
+        first.creates.extend(second.creates);
+        first.deletes.extend(second.deletes);
+        first
+            .rewrites
+            .extend(second.rewrites.into_iter().map(|one| {
+                let (path, span) = self.told(&one.path, one.span);
+                coalesce_model::Rewrite { path, span, ..one }
+            }));
+        let left = second.not_rewritten.into_iter().map(|one| {
+            let (path, span) = self.told(&one.path, one.span);
+            coalesce_model::NotRewritten { path, span, ..one }
+        });
+        first.not_rewritten.extend(left);
+        let told = |finding: Finding| {
+            let (path, span) = self.told(&finding.path, finding.span.unwrap_or_default());
+            let span = finding.span.map(|_| span);
+            Finding {
+                path,
+                span,
+                ..finding
+            }
+        };
+        first.notes.extend(second.notes.into_iter().map(told));
+        first.refusals.extend(second.refusals.into_iter().map(told));
+        first
+    }
+
+    /// Where something is in the tree as it is.
+    fn told(&self, path: &TreePath, span: ByteSpan) -> (TreePath, ByteSpan) {
+        let none = Vec::new();
+        let mut edits = self.edits.get(path).unwrap_or(&none).clone();
+        edits.sort();
+        let old = self.before.get(path).unwrap_or(path).clone();
+        let at = |at: u32| {
+            let mut shift = 0_i64;
+            for edit in &edits {
+                let start = i64::from(edit.span.start) + shift;
+                let length = i64::try_from(edit.text.len()).unwrap_or(0);
+                if i64::from(at) < start + length {
+                    return u32::try_from(i64::from(at).min(start) - shift).unwrap_or(at);
+                }
+                shift += length - i64::from(edit.span.len());
+            }
+            u32::try_from(i64::from(at) - shift).unwrap_or(at)
+        };
+        let (start, end) = (at(span.start), at(span.end));
+        (old, ByteSpan::new(start, end.max(start)))
+    }
+}
+
+impl Texts for Between<'_> {
+    fn text(&self, path: &TreePath) -> Option<Arc<str>> {
+        if let Some(text) = self.changed.get(path) {
+            return Some(Arc::clone(text));
+        }
+        if let Some(before) = self.before.get(path) {
+            return self.base.text(before);
+        }
+        self.exists(path).then(|| self.base.text(path)).flatten()
+    }
+
+    fn paths(&self) -> &[TreePath] {
+        &self.paths
+    }
+}
+
+/// One edit that makes `new` of `old`, what they share at both ends left out.
+fn difference(old: &str, new: &str) -> Edit {
+    let head: usize = old
+        .chars()
+        .zip(new.chars())
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let (old_rest, new_rest) = (
+        old.get(head..).unwrap_or_default(),
+        new.get(head..).unwrap_or_default(),
+    );
+    let tail: usize = old_rest
+        .chars()
+        .rev()
+        .zip(new_rest.chars().rev())
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let span = ByteSpan::from_range(head..old.len() - tail);
+    let text = new_rest.get(..new_rest.len() - tail).unwrap_or_default();
+    Edit::replace(span, text)
+}

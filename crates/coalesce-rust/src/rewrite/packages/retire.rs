@@ -1,0 +1,161 @@
+//! A shim package that goes: its folder, its line in the workspace, and the lines of those who
+//! depend on it without using it.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{LanguagePlan, Texts, TreePath};
+
+use super::{
+    super::cargo::manifest_of,
+    book::{Book, Wrong},
+    entries,
+    features::{self, Fate},
+    lock::Lock,
+    workspace,
+};
+use crate::{
+    discover::{Package, TargetKind, crate_name},
+    resolve::World,
+};
+
+/// Removes the packages whose libraries have these root files; why one cannot go is the error.
+pub(crate) fn packages(
+    world: &World,
+    roots: &[TreePath],
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) -> Vec<Wrong> {
+    let mut book = Book::new(texts, std::mem::take(&mut plan.edits));
+    let mut wrong = Vec::new();
+    for root in roots {
+        let done = package_of(world, root)
+            .ok_or_else(|| (root.clone(), "no package has it".to_owned()))
+            .and_then(|package| one(world, package, texts, &mut book));
+        match done {
+            Ok(deletes) => plan.deletes.extend(deletes),
+            Err((_, why)) => wrong.push((root.clone(), why)),
+        }
+    }
+    plan.edits = book.close();
+    wrong
+}
+
+/// The package whose library a file is the root of.
+pub(crate) fn package_of<'w>(world: &'w World, root: &TreePath) -> Option<&'w Package> {
+    let krate = world
+        .crates
+        .iter()
+        .find(|krate| krate.kind == TargetKind::Lib && krate.root_file == *root)?;
+    world.packages.get(krate.package)
+}
+
+fn one(
+    world: &World,
+    package: &Package,
+    texts: &dyn Texts,
+    book: &mut Book<'_>,
+) -> Result<Vec<TreePath>, Wrong> {
+    let manifest = package.directory.join("Cargo.toml");
+    let manifest = manifest.map_err(|error| (package.directory.clone(), error.to_string()))?;
+    let wrong = |why: String| (manifest.clone(), why);
+    let others = package.targets.iter();
+    let other = others
+        .filter(|target| target.kind != TargetKind::Lib)
+        .map(|target| target.name.as_str())
+        .next();
+    if let Some(other) = other {
+        return Err(wrong(format!("its package has `{other}` besides")));
+    }
+    let root = workspace::root(texts, &package.directory);
+    if root.as_ref().is_some_and(|(path, _)| *path == manifest) {
+        return Err(wrong("its package is the root of the workspace".to_owned()));
+    }
+    for at in 0..world.packages.len() {
+        if let (Some(user), Some(path)) = (world.packages.get(at), manifest_of(world, at))
+            && user.directory != package.directory
+        {
+            forget(package, user, &path, book)?;
+        }
+    }
+    if let Some((path, directory)) = root {
+        book.change(&path, |text| {
+            workspace::without(text, &directory, &package.directory)
+        })?;
+    }
+    unlock(package, texts, book)?;
+    Ok(files(world, package, texts))
+}
+
+/// Takes the lines of a user out, and what its features said of them.
+fn forget(
+    package: &Package,
+    user: &Package,
+    path: &TreePath,
+    book: &mut Book<'_>,
+) -> Result<(), Wrong> {
+    let names: Vec<&str> = user
+        .dependencies
+        .iter()
+        .filter(|known| known.directory.as_ref() == Some(&package.directory))
+        .map(|known| known.name.as_str())
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    book.change(path, |text| {
+        let mut text = text.to_owned();
+        let own = |entry: &entries::Entry| names.contains(&crate_name(&entry.key).as_str());
+        while let Some(entry) = entries::dependencies(&text)?.into_iter().find(own) {
+            let fates = BTreeMap::from([(entry.key.clone(), Fate::Gone)]);
+            let there = features::features(&text)?;
+            let implicit = features::implicit(&there, std::slice::from_ref(&entry)).len() == 1;
+            text = entries::remove(&text, &entry)?;
+            text = features::follow(&text, &fates)?;
+            if implicit {
+                text = features::put(&text, &entry.key, &[])?;
+            }
+        }
+        Ok(text)
+    })
+}
+
+fn unlock(package: &Package, texts: &dyn Texts, book: &mut Book<'_>) -> Result<(), Wrong> {
+    let mut at = Some(package.directory.clone());
+    while let Some(here) = at {
+        if let Ok(path) = here.join("Cargo.lock")
+            && texts.exists(&path)
+        {
+            return book.change(&path, |text| {
+                let mut lock = Lock::read(text);
+                lock.forget(&package.name);
+                lock.remove(&package.name);
+                lock.sweep();
+                Ok(lock.text())
+            });
+        }
+        at = here.parent();
+    }
+    Ok(())
+}
+
+/// All files of a package's folder, but for those of packages inside it.
+fn files(world: &World, package: &Package, texts: &dyn Texts) -> Vec<TreePath> {
+    let inside: Vec<&TreePath> = world
+        .packages
+        .iter()
+        .map(|other| &other.directory)
+        .filter(|other| {
+            **other != package.directory && other.strip_prefix(&package.directory).is_some()
+        })
+        .collect();
+    let below = texts.paths().iter();
+    below
+        .filter(|path| path.strip_prefix(&package.directory).is_some())
+        .filter(|path| {
+            !inside
+                .iter()
+                .any(|inside| path.strip_prefix(inside).is_some())
+        })
+        .cloned()
+        .collect()
+}

@@ -1,0 +1,286 @@
+//! The duplicates of `audit`: texts to outlines, outlines to classes, classes to the envelope.
+
+use std::collections::BTreeMap;
+
+use coalesce_clones::{
+    Baseline, Duplicate, Kind, Options, Report, SourceFile,
+    align::{Aspect, Difference},
+    pairs::Minimum,
+    report::FileRole,
+};
+use coalesce_model::{
+    ByteSpan, Finding, Language, LanguageKind, ModuleKind, Severity, Texts as _, TreePath,
+    envelope::{
+        Audit, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
+        GpuLines, ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
+    },
+    finding::codes,
+};
+use coalesce_tree::PathFilter;
+use rayon::prelude::*;
+
+use crate::{cli, exit::Failure, named_files, session::Session};
+
+/// Copies that a finding names beside the first.
+const NAMED: usize = 3;
+
+/// What was found, and what of it is new.
+#[derive(Default)]
+pub struct Copies {
+    report: Report,
+    /// For each duplicate whether the baseline lacks it; none without a baseline.
+    news: Option<Vec<bool>>,
+}
+
+impl Copies {
+    /// Finds the duplicates of a tree, and writes a baseline when that is asked for.
+    ///
+    /// # Errors
+    /// When a glob is malformed, or a baseline cannot be read or written.
+    pub fn find(session: &Session, arguments: &cli::Audit) -> anyhow::Result<Self> {
+        let baseline = arguments
+            .baseline
+            .as_ref()
+            .map(|path| -> anyhow::Result<Baseline> {
+                let text = named_files::read(path)?;
+                let parsed = Baseline::parse(&text);
+                Ok(parsed
+                    .map_err(|error| Failure::config(format!("{}: {error}", path.display())))?)
+            });
+        let baseline = baseline.transpose()?;
+        session.progress.stage("looking for duplicates");
+        let filter = filter(session, arguments)?;
+        let mut files = sources(session, &filter, &session.python);
+        files.extend(sources(session, &filter, &session.rust));
+        let report = coalesce_clones::find(files, options(session, arguments));
+        if let Some(path) = &arguments.write_baseline {
+            named_files::write(path, &Baseline::of(&report.duplicates).to_json()?)?;
+        }
+        let news = baseline.map(|baseline| baseline.news(&report.duplicates));
+        Ok(Self { report, news })
+    }
+
+    /// A finding for each class; with a baseline, only for what it lacks.
+    pub fn findings(&self) -> Vec<Finding> {
+        let duplicates = self.report.duplicates.iter().enumerate();
+        let told = duplicates.filter(|(at, _)| self.is_new(*at) != Some(false));
+        told.filter_map(|(at, class)| finding(class, self.is_new(at)))
+            .collect()
+    }
+
+    fn is_new(&self, at: usize) -> Option<bool> {
+        self.news.as_ref()?.get(at).copied()
+    }
+
+    /// Moves everything into the audit's own fields; its modules are there already.
+    pub fn fill(self, body: &mut Audit) {
+        let Self { report, news } = self;
+        let news = news.unwrap_or_default();
+        let mut known = news.into_iter();
+        body.stubs = stubs(&body.modules, &report.forwarders);
+        body.roles = roles(&body.modules, &report.roles);
+        let entries = report.duplicates.into_iter();
+        body.duplicates = entries.map(|class| entry(class, known.next())).collect();
+        let plain =
+            |list: Vec<Duplicate>| list.into_iter().map(|class| entry(class, None)).collect();
+        body.siblings = plain(report.siblings);
+        body.idioms = plain(report.idioms);
+        body.gpu_lines = GpuLines {
+            total: report.gpu_lines.total,
+            duplicate: report.gpu_lines.duplicate,
+        };
+        body.allowed_duplicates = report.allowed;
+    }
+}
+
+fn filter(session: &Session, arguments: &cli::Audit) -> anyhow::Result<PathFilter> {
+    let settings = &session.settings.duplicates;
+    let include = [settings.include.as_slice(), &arguments.include].concat();
+    let exclude = [settings.exclude.as_slice(), &arguments.exclude].concat();
+    Ok(PathFilter::new(&include, &exclude).map_err(Failure::user)?)
+}
+
+fn options(session: &Session, arguments: &cli::Audit) -> Options {
+    let (settings, standard) = (&session.settings.duplicates, Minimum::default());
+    let lines = arguments.min_lines.or(settings.min_lines);
+    let tokens = arguments.min_tokens.or(settings.min_tokens);
+    Options {
+        minimum: Minimum {
+            lines: lines.unwrap_or(standard.lines),
+            tokens: tokens.unwrap_or(standard.tokens),
+        },
+    }
+}
+
+/// The outlined files of one language that the filter lets through.
+fn sources<L: Language>(
+    session: &Session,
+    filter: &PathFilter,
+    part: &crate::session::Part<L>,
+) -> Vec<SourceFile> {
+    let files = part
+        .files
+        .par_iter()
+        .filter(|(path, _)| filter.passes(path));
+    let source = |(path, _): &(TreePath, _)| {
+        // Of a stub file and its module only one runs.
+        if path.extension() == Some("pyi") {
+            return None;
+        }
+        let text = session.tree.text(path)?;
+        let outline = part.language.outline(path, &text)?;
+        Some(SourceFile::new(
+            path.clone(),
+            part.language.kind(),
+            text,
+            &outline,
+        ))
+    };
+    files.filter_map(source).collect()
+}
+
+fn finding(class: &Duplicate, new: Option<bool>) -> Option<Finding> {
+    let (first, others) = class.members.split_first()?;
+    let place = |member: &coalesce_clones::Member| {
+        let name = if member.item.is_empty() { "" } else { " " };
+        format!("{}:{}{name}{}", member.path, member.lines.0, member.item)
+    };
+    let mut named: Vec<String> = others.iter().take(NAMED).map(place).collect();
+    if others.len() > NAMED {
+        named.push(format!("{} more", others.len() - NAMED));
+    }
+    let what = match class.kind {
+        Kind::Idiom => class.title.clone(),
+        kind => format!("this {} has {} more", kind.as_str(), copies(others.len())),
+    };
+    Some(Finding {
+        code: codes::DUPLICATES,
+        severity: if new == Some(true) {
+            Severity::Warning
+        } else {
+            Severity::Note
+        },
+        path: first.path.clone(),
+        span: Some(ByteSpan::empty(first.start)),
+        message: format!("{what}: {}", named.join(", ")),
+        help: None,
+    })
+}
+
+fn copies(count: usize) -> String {
+    if count == 1 {
+        "1 copy".to_owned()
+    } else {
+        format!("{count} copies")
+    }
+}
+
+fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
+    let member = |member: coalesce_clones::Member| DuplicateMember {
+        path: member.path,
+        item: member.item,
+        lines: [member.lines.0, member.lines.1],
+    };
+    DuplicateEntry {
+        id: class.id,
+        kind: match class.kind {
+            Kind::Module => DuplicateKind::Module,
+            Kind::Class => DuplicateKind::Class,
+            Kind::Function => DuplicateKind::Function,
+            Kind::Block => DuplicateKind::Block,
+            Kind::Idiom => DuplicateKind::Idiom,
+        },
+        language: class.language,
+        members: class.members.into_iter().map(member).collect(),
+        similarity: Share::new(class.similarity),
+        removable_lines: class.removable_lines,
+        differences: class.differences.into_iter().map(difference).collect(),
+        title: (!class.title.is_empty()).then_some(class.title),
+        new,
+    }
+}
+
+fn difference(difference: Difference) -> DifferenceEntry {
+    DifferenceEntry {
+        member: difference.member,
+        aspect: match difference.aspect {
+            Aspect::Guard => DifferenceAspect::Guard,
+            Aspect::Constant => DifferenceAspect::Constant,
+            Aspect::Fallback => DifferenceAspect::Fallback,
+            Aspect::Exception => DifferenceAspect::Exception,
+            Aspect::Import => DifferenceAspect::Import,
+            Aspect::Default => DifferenceAspect::Default,
+            Aspect::Return => DifferenceAspect::Return,
+            Aspect::Statement => DifferenceAspect::Statement,
+        },
+        line: difference.line,
+        text: difference.text,
+    }
+}
+
+/// Modules that define nothing of their own, with who imports them.
+fn stubs(modules: &[ModuleEntry], forwarders: &[TreePath]) -> Vec<StubEntry> {
+    let kind = |module: &ModuleEntry| match module.kind {
+        ModuleKind::Stub => (!module.holds_others()).then_some(StubKind::Empty),
+        ModuleKind::Redirect => (!module.holds_others()).then_some(StubKind::Redirect),
+        ModuleKind::Shim => Some(StubKind::Shim),
+        ModuleKind::Module => {
+            let forwards = forwarders.binary_search(&module.path).is_ok();
+            forwards.then_some(StubKind::Forwarder)
+        }
+    };
+    let stub = |module: &ModuleEntry| {
+        Some(StubEntry {
+            module: module.name.clone(),
+            path: module.path.clone(),
+            language: module.language,
+            kind: kind(module)?,
+            importers: module.importers.clone(),
+        })
+    };
+    let mut stubs: Vec<StubEntry> = modules.iter().filter_map(stub).collect();
+    stubs.sort_by(|a, b| (&a.module, &a.path).cmp(&(&b.module, &b.path)));
+    stubs
+}
+
+/// What files do, one entry a file.
+fn roles(modules: &[ModuleEntry], uses: &[FileRole]) -> Vec<RoleEntry> {
+    let names: BTreeMap<&TreePath, &str> = modules
+        .iter()
+        .rev()
+        .map(|module| (&module.path, module.name.as_str()))
+        .collect();
+    let mut by_file: BTreeMap<(&TreePath, LanguageKind), Vec<&FileRole>> = BTreeMap::new();
+    for used in uses {
+        by_file
+            .entry((&used.path, used.language))
+            .or_default()
+            .push(used);
+    }
+    let entry = |((path, language), uses): ((&TreePath, LanguageKind), Vec<&FileRole>)| {
+        let mut packages: Vec<String> = uses.iter().map(|used| used.package.clone()).collect();
+        packages.sort();
+        packages.dedup();
+        let mut counts: BTreeMap<coalesce_clones::catalogue::Role, (u32, u32)> = BTreeMap::new();
+        for used in uses {
+            let count = counts.entry(used.role).or_insert((0, u32::MAX));
+            *count = (count.0 + used.count, count.1.min(used.line));
+        }
+        let count =
+            |(role, (count, line)): (coalesce_clones::catalogue::Role, (u32, u32))| RoleCount {
+                role: role.as_str().to_owned(),
+                count,
+                line,
+            };
+        RoleEntry {
+            path: path.clone(),
+            module: names
+                .get(path)
+                .map_or_else(|| path.to_string(), |name| (*name).to_owned()),
+            language,
+            packages,
+            roles: counts.into_iter().map(count).collect(),
+        }
+    };
+    by_file.into_iter().map(entry).collect()
+}

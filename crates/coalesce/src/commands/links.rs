@@ -1,0 +1,125 @@
+//! Links and devices of a tree that changes: they stay as they are, and nothing is written through
+//! them. What a link leads to is not read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Finding, Severity, Texts as _, TreePath, finding::codes};
+use coalesce_plan::{Assembled, Operation};
+
+use crate::session::Session;
+
+/// Refuses what would have to be done to links, and says which stay behind.
+pub fn look_at(session: &Session, assembled: &mut Assembled) {
+    let links = moved_links(session, &assembled.operations);
+    assembled.refusals.extend(links);
+    let led = led_to(session, &assembled.operations);
+    assembled.refusals.extend(led);
+    let left = left_links(session, &mut assembled.operations);
+    let (refused, noted): (Vec<Finding>, Vec<Finding>) = left
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error);
+    assembled.refusals.extend(refused);
+    assembled.notes.extend(noted);
+}
+
+/// Links and devices in a directory that moves: nothing is written through a link, and what one
+/// leads to from the new place is not for us to say.
+fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let files = session.tree.files();
+    let odd: BTreeSet<&TreePath> = files
+        .iter()
+        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
+        .map(|file| &file.path)
+        .collect();
+    let moved = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { from, .. } => odd.get(from),
+        _ => None,
+    });
+    moved
+        .map(|path| Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Error,
+            path: (*path).clone(),
+            span: None,
+            message: "it would have to move, and is no plain file".to_owned(),
+            help: Some("move or remove the link by hand first".to_owned()),
+        })
+        .collect()
+}
+
+/// Sources that leave their place while a link of the same name stands elsewhere: links are not read,
+/// so one that leads there would lead nowhere.
+fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let files = session.tree.files();
+    let links: BTreeMap<&str, &TreePath> = files
+        .iter()
+        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
+        .map(|file| (file.path.file_name(), &file.path))
+        .collect();
+    let left = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { from: path, .. } | Operation::Delete { path } => Some(path),
+        _ => None,
+    });
+    left.filter(|path| path.extension() == Some("rs"))
+        .filter_map(|path| {
+            let link = links.get(path.file_name())?;
+            (*link != path && links.values().all(|other| *other != path)).then(|| Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Error,
+                path: path.clone(),
+                span: None,
+                message: format!("it would leave its place, and the link {link} may lead to it"),
+                help: Some("put a file in the place of the link first".to_owned()),
+            })
+        })
+        .collect()
+}
+
+/// Links in a folder that goes: they stay, since nothing is done to what is no plain file. Where a
+/// workspace takes every folder of a pattern for a member, one without a manifest must not stay.
+fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding> {
+    let files = session.tree.files();
+    let odd: BTreeSet<&TreePath> = files
+        .iter()
+        .filter(|file| file.kind != coalesce_tree::FileKind::Plain)
+        .map(|file| &file.path)
+        .collect();
+    let mut left = Vec::new();
+    operations.retain(|operation| match operation {
+        Operation::Delete { path } if odd.contains(path) => {
+            left.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: if by_pattern(session, path) {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                },
+                path: path.clone(),
+                span: None,
+                message: "its folder goes, and this stays: it is no plain file".to_owned(),
+                help: Some("remove it by hand".to_owned()),
+            });
+            false
+        }
+        _ => true,
+    });
+    left
+}
+
+/// Whether a workspace around a path has members by a pattern.
+fn by_pattern(session: &Session, path: &TreePath) -> bool {
+    let mut at = path.parent();
+    while let Some(here) = at {
+        let text = here
+            .join("Cargo.toml")
+            .ok()
+            .and_then(|manifest| session.tree.text(&manifest));
+        let members = text.as_deref().and_then(|text| text.split_once("members"));
+        let list = members.and_then(|(_, rest)| rest.split_once(']'));
+        if list.is_some_and(|(list, _)| list.contains('*')) {
+            return true;
+        }
+        at = here.parent();
+    }
+    false
+}

@@ -1,0 +1,3 @@
+from shop.box import SIMPLE, Frame
+
+assert Frame.inner is SIMPLE

@@ -1,0 +1,3 @@
+from shop.box import Box
+
+SIMPLE = Box("simple")

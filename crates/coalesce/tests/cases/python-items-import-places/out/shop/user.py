@@ -1,0 +1,4 @@
+from shop.box import Frame
+from shop.simple import SIMPLE
+
+assert Frame.inner is SIMPLE

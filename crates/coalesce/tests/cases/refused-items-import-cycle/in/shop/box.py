@@ -1,0 +1,9 @@
+class Box:
+    pass
+
+
+SIMPLE = Box()
+
+
+class Frame(Box):
+    inner = SIMPLE

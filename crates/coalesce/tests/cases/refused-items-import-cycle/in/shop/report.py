@@ -1,0 +1,1 @@
+from shop.style import RED

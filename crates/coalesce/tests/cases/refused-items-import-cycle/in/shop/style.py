@@ -1,0 +1,3 @@
+from shop.color import parse
+
+RED = parse(1)

@@ -1,0 +1,4 @@
+from shop.box import Frame
+
+class User(Frame):
+    pass

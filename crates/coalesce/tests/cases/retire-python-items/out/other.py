@@ -1,0 +1,3 @@
+import importlib
+
+util = importlib.import_module("shop.util")

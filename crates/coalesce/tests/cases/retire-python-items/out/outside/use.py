@@ -1,0 +1,5 @@
+from shop import util
+
+print(util.stays())
+name = "Basket"
+print(getattr(util, name))

@@ -1,0 +1,3 @@
+//! Old and new.
+pub mod new;
+pub mod old;

@@ -1,0 +1,13 @@
+//! New.
+
+/// The most.
+pub const LIMIT: usize = 3;
+
+/// A unit.
+pub struct Unit;
+
+/// Runs.
+pub fn run(numbers: &[usize]) -> BTreeSet<usize> {
+    numbers.iter().copied().collect()
+}
+use std::collections::BTreeSet;

@@ -1,0 +1,6 @@
+//! Old.
+
+/// Stays.
+pub fn stays() -> usize {
+    crate::new::LIMIT
+}

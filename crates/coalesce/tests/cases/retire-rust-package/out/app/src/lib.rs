@@ -1,0 +1,6 @@
+//! Uses it.
+
+/// Runs.
+pub fn f() {
+    core_gpu::old::run();
+}

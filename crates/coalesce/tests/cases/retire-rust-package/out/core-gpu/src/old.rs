@@ -1,0 +1,4 @@
+//! Old.
+
+/// Runs.
+pub fn run() {}

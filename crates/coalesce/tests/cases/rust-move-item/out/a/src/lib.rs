@@ -1,0 +1,6 @@
+//! Two modules.
+pub mod one {}
+pub mod two {
+    /// Moves.
+    pub fn f() {}
+}
