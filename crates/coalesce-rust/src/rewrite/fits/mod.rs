@@ -289,7 +289,10 @@ impl Fit<'_> {
 
 fn fields(name: &str, literal: &Literal, new: &Fields) -> Option<String> {
     let Fields::Named(there) = new else {
-        let numbers = literal.names.iter().all(|name| name.parse::<usize>().is_ok());
+        let numbers = literal
+            .names
+            .iter()
+            .all(|name| name.parse::<usize>().is_ok());
         return (!numbers).then(|| format!("`{name}` has no fields with names"));
     };
     let unknown = literal.names.iter().find(|given| !there.contains(*given));

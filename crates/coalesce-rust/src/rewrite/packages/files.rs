@@ -55,7 +55,8 @@ pub(in super::super) fn arrange(
 fn sources(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
     let world = mapping.world;
     let mut found: BTreeSet<TreePath> = bodies(world, library)
-        .filter_map(|(_, path)| in_package(world, library, path).then(|| path.clone()))
+        .filter(|(_, path)| in_package(world, library, path))
+        .map(|(_, path)| path.clone())
         .collect();
     let Some(directory) = source_directory(mapping, library) else {
         return found;
