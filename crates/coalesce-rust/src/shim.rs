@@ -186,10 +186,10 @@ impl Writer<'_> {
             syn::Item::Fn(item) => &item.attrs,
             _ => return String::new(),
         };
+        let function = matches!(item, syn::Item::Fn(_));
         let kept = attributes.iter().filter(|attribute| {
-            ["cfg", "must_use"]
-                .iter()
-                .any(|name| attribute.path().is_ident(name))
+            let path = attribute.path();
+            path.is_ident("cfg") || (function && path.is_ident("must_use"))
         });
         kept.map(|attribute| format!("{}\n", self.slice(attribute.span().byte_range())))
             .collect()

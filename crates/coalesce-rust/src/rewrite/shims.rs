@@ -108,16 +108,7 @@ impl Shims {
                     .iter()
                     .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
                     .collect();
-                let root = mapping
-                    .world
-                    .module(module)
-                    .is_some_and(|node| node.parent.is_none());
-                let (inner, crates) = if root {
-                    packages::of_shim(mapping, module, texts)
-                } else {
-                    self.declarations.insert(module, builder.attribute(module));
-                    (String::new(), String::new())
-                };
+                let (inner, crates) = self.head(mapping, &builder, module, texts);
                 self.notes.extend(lost_note(&old, change, &made.lost));
                 let text = format!(
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
@@ -141,6 +132,24 @@ impl Shims {
                 ),
             )),
         }
+    }
+
+    /// What the head of a shim says: that of a root what its library did; the declaration of another
+    /// module gets its attribute.
+    fn head(
+        &mut self,
+        mapping: &Mapping<'_>,
+        builder: &Builder<'_>,
+        module: ModuleId,
+        texts: &dyn Texts,
+    ) -> (String, String) {
+        let node = mapping.world.module(module);
+        if node.is_some_and(|node| node.parent.is_none()) {
+            return packages::of_shim(mapping, module, texts);
+        }
+        let attribute = builder.attribute(module);
+        self.declarations.insert(module, attribute);
+        (String::new(), String::new())
     }
 
     /// The text of the shim of a module, where one stays.

@@ -160,6 +160,10 @@ impl<'m> Merge<'m, '_> {
             entry
                 .rebase(&old.directory, &new.directory)
                 .map_err(|why| (old_path.clone(), why))?;
+            if let Some(key) = leads.and_then(|leads| key_of(new, leads, &entry)) {
+                entry.put("package", None);
+                entry.key = key;
+            }
             let shared = self.shared(&new.directory);
             self.book.change(new_path, |text| {
                 add(text, &entry, shared.as_deref(), &new.directory)
@@ -225,7 +229,8 @@ impl<'m> Merge<'m, '_> {
             let fate = if leads.is_some_and(|leads| leads.directory == new.directory) {
                 Fate::Own
             } else {
-                fate(&there, &entry.key)
+                let key = leads.and_then(|leads| key_of(new, leads, entry));
+                fate(&there, key.as_ref().unwrap_or(&entry.key))
             };
             fates.insert(entry.key.clone(), fate);
         }
@@ -362,6 +367,16 @@ impl<'m> Merge<'m, '_> {
         let text = lock.text();
         self.book.set(&path, text)
     }
+}
+
+/// The name that a package has for another one of the tree, where that is not the key of an entry
+/// and is the other one's own.
+fn key_of(package: &Package, of: &Package, entry: &Entry) -> Option<String> {
+    let mut known = package.dependencies.iter();
+    let known = known.any(|known| {
+        known.directory.as_ref() == Some(&of.directory) && known.name == crate_name(&of.name)
+    });
+    (known && entry.key != of.name).then(|| of.name.clone())
 }
 
 /// The features that a library asks of the package that it goes into, `default` among them: who
