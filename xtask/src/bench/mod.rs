@@ -2,6 +2,7 @@
 //!
 //! Figures of one run are compared with each other only: what counts is the ratio.
 
+mod duplicates;
 mod measure;
 mod memory;
 mod peers;
@@ -21,13 +22,15 @@ use crate::repository::Repository;
 const HELP: &str = "\
 cargo xtask bench [NAME…] [OPTIONS]
 
-Names: migrate, check, audit, refs, index, rust; all of them when none is given. `memory` is apart: the
+Names: migrate, check, audit, refs, index, rust, duplicates; all of them when none is given. `memory` is apart: the
 memory pool beside others, in one process; cases may be named after it.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
-                    COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own
-  --install-peers   get the other tools and the LiDAR package from the Python registry, into target/
+                    COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own,
+                    COALESCE_BENCH_LARGE a folder that `duplicates` searches besides
+  --install-peers   get the other tools and the LiDAR package from their registries, into target/;
+                    with --slow also the packages that `duplicates` searches
   --slow            also run what takes minutes
   --rounds N        how often each is run; 9 unless told
   --format FORMAT   human or json: one object a row
@@ -93,6 +96,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     let peers = Peers::new(&directory, &repository.root.canonicalize()?);
     if options.install {
         peers.install(&directory)?;
+        duplicates::install(&peers, &directory, options.slow)?;
     }
     let place = suites::Place {
         ours: build(repository)?,
