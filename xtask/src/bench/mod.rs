@@ -3,6 +3,7 @@
 //! Figures of one run are compared with each other only: what counts is the ratio.
 
 mod cubecl;
+mod duplicates;
 mod measure;
 mod memory;
 mod peers;
@@ -33,6 +34,16 @@ headers of RMM and builds cubecl-runtime for it.
                     COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own
   --install-peers   get the other tools and the LiDAR package from the Python registry, into target/
   --slow            also run what takes minutes, and what reads a million lines
+Names: migrate, check, audit, refs, index, rust, duplicates; all of them when none is given. `memory` is apart: the
+memory pool beside others, in one process; cases may be named after it.
+
+  --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
+                    the package of the registry is taken if it was installed, else a tree made here
+                    COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own,
+                    COALESCE_BENCH_LARGE a folder that `duplicates` searches besides
+  --install-peers   get the other tools and the LiDAR package from their registries, into target/;
+                    with --slow also the packages that `duplicates` searches
+  --slow            also run what takes minutes
   --rounds N        how often each is run; 9 unless told
   --format FORMAT   human or json: one object a row
 ";
@@ -106,6 +117,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     let peers = Peers::new(&directory, &repository.root.canonicalize()?);
     if options.install {
         peers.install(&directory)?;
+        duplicates::install(&peers, &directory, options.slow)?;
     }
     let place = suites::Place {
         ours: build(repository)?,

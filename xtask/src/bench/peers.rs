@@ -17,6 +17,7 @@ const PACKAGES: &[&str] = &[
     "ast-grep-cli==0.51.1",
     "grimp==3.19",
     "libcst==1.9.0",
+    "pylint==4.1.4",
     "rope==1.15.0",
     "ruff==0.17.5",
     "tach==0.35.3",

@@ -9,7 +9,7 @@ use std::{
 use anyhow::ensure;
 
 use super::{
-    Case, Peer,
+    Case, Peer, duplicates,
     measure::{Call, Contender},
     peers::Peers,
     registry::{self, Registry},
@@ -18,7 +18,15 @@ use super::{
 };
 
 /// All benchmarks.
-pub const NAMES: [&str; 6] = ["migrate", "check", "audit", "refs", "index", "rust"];
+pub const NAMES: [&str; 7] = [
+    "migrate",
+    "check",
+    "audit",
+    "refs",
+    "index",
+    "rust",
+    "duplicates",
+];
 /// Names a Rust workspace that `rust` reads besides those that are made.
 const RUST_TREE: &str = "COALESCE_BENCH_RUST";
 
@@ -62,6 +70,7 @@ pub fn cases(name: &str, place: &Place) -> anyhow::Result<Vec<Case>> {
         "refs" => place.refs(),
         "index" => place.index(),
         "rust" => place.rust(),
+        "duplicates" => Ok(duplicates::cases(place)),
         other => anyhow::bail!("there is no benchmark `{other}`"),
     }
 }
@@ -468,13 +477,14 @@ impl Place {
     }
 }
 
-fn missing(name: &str) -> Peer {
+/// A peer that is not installed.
+pub fn missing(name: &str) -> Peer {
     let why = "not installed; --install-peers gets it";
     Peer::NotRun(name.to_owned(), why.to_owned())
 }
 
 /// A contender that leaves everything as it is.
-fn plain(name: &str, call: Call) -> Contender {
+pub fn plain(name: &str, call: Call) -> Contender {
     Contender {
         name: name.to_owned(),
         ready: Box::new(|| Ok(())),
