@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     facts::{ScopeId, ScopeKind, SourceFacts},
-    lexer,
+    lexer::{self, TokenKind},
     resolve::{Body, CrateId, ItemId, ModuleId, Res, World, is_within},
 };
 
@@ -40,6 +40,10 @@ pub(super) struct Said {
     called: BTreeSet<String>,
     /// Names behind a dot that are not.
     accessed: BTreeSet<String>,
+    /// Numbers behind a dot: fields without names.
+    positions: BTreeSet<String>,
+    /// Types of members that are used: values of them are there without their name.
+    reached: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
     /// Whether a macro puts names behind dots: `.$name`.
@@ -96,13 +100,15 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
         if left.is_empty() {
             continue;
         }
-        let said = said(
+        let mut said = said(
             mapping,
             mapping.krate(*module),
             mapping.owner(*module),
             texts,
         );
-        for (path, member) in kept_members(mapping, &left, texts) {
+        let kept = kept_members(mapping, &left, texts);
+        said.reach(mapping, kept.iter().map(|(_, member)| member));
+        for (path, member) in kept {
             if !uses(mapping, &said, &member) {
                 continue;
             }
@@ -302,8 +308,25 @@ pub(super) fn words(text: &str, span: ByteSpan, said: &mut Said) {
             }
             said.names.insert(word.to_owned());
         }
+        if dot && matches!(token.kind, TokenKind::Literal) {
+            let said_number = token.span.of(text).unwrap_or_default();
+            // `.0.1` is one number to a lexer.
+            said.positions
+                .extend(said_number.split('.').map(str::to_owned));
+        }
         said.by_macro |= dot && token.is(b'$');
         dot = token.is(b'.');
+    }
+}
+
+impl Said {
+    /// Notes the types of the members that are used.
+    pub fn reach<'m>(&mut self, mapping: &Mapping<'_>, members: impl Iterator<Item = &'m Member>) {
+        let used: Vec<&Member> = members
+            .filter(|member| uses(mapping, self, member))
+            .collect();
+        let types = used.into_iter().flat_map(|member| member.types.iter());
+        self.reached.extend(types.cloned());
     }
 }
 
@@ -332,7 +355,9 @@ pub(super) fn uses(mapping: &Mapping<'_>, said: &Said, member: &Member) -> bool 
                 || by_macro
                 || (said.names.contains(&member.name) && named())
         }
-        MemberKind::Position => named(),
+        MemberKind::Position => {
+            named() || (said.positions.contains(&member.name) && said.reached.contains(&member.of))
+        }
         MemberKind::Method => said.called.contains(&member.name) || by_macro || path(),
         MemberKind::Associated => path(),
         MemberKind::Function => {

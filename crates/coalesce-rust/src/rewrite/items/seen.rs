@@ -94,6 +94,9 @@ impl Sight {
         let users = scan.users.get(&chunk.moving).unwrap_or(&nobody);
         let path = set.path(chunk.file);
         let span = fact.visibility.span;
+        if fact.visibility.kind == VisibilityKind::Public && shows(set, moving) {
+            self.shown.insert((chunk.file, chunk.span));
+        }
         if let Some(text) = visibility(set, moving, users, fact.visibility) {
             let edit = if span.is_empty() {
                 (!text.is_empty()).then(|| Edit::insert(span.start, text.clone()))
@@ -178,11 +181,13 @@ impl Sight {
                 said_of_chunk(set, index, texts, said);
             }
         }
-        for body in &world.bodies {
-            if body.module != home {
-                continue;
+        let bodies = world.bodies.iter().filter(|body| body.module == home);
+        for body in bodies {
+            let members = members(set, body, texts);
+            for said in said.values_mut() {
+                said.reach(set.mapping, members.iter().map(|(_, member, _)| member));
             }
-            for (chunk, member, path) in members(set, body, texts) {
+            for (chunk, member, path) in members {
                 let Some(moving) = chunk.and_then(|chunk| set.moving(chunk.moving)) else {
                     continue;
                 };
@@ -266,7 +271,11 @@ impl Sight {
             if !is_within(world, body.module, root) {
                 continue;
             }
-            for (chunk, member, path) in members(set, body, texts) {
+            let members = members(set, body, texts);
+            for said in users.values_mut() {
+                said.reach(set.mapping, members.iter().map(|(_, member, _)| member));
+            }
+            for (chunk, member, path) in members {
                 let Some(reach) = member.reach.filter(|_| chunk.is_none()) else {
                     continue;
                 };
@@ -456,6 +465,11 @@ fn is_narrowed(set: &Set<'_>, moving: &Moving<'_>) -> bool {
         && set.mapping.krate(moving.home) == moving.to.krate
         && is_reachable_after(set.mapping, &moving.to)
         && !is_reachable(set, moving)
+}
+
+/// Whether other crates can name what moves, and could not before.
+fn shows(set: &Set<'_>, moving: &Moving<'_>) -> bool {
+    is_reachable_after(set.mapping, &moving.to) && !is_reachable(set, moving)
 }
 
 /// Whether other crates could name what moves, or it is re-exported as if they could.
