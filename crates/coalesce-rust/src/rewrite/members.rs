@@ -33,6 +33,29 @@ pub(super) struct Members {
     pub needs: Vec<Need>,
 }
 
+impl Members {
+    /// Writes the visibility of a member, with a note.
+    fn widened(&mut self, path: TreePath, at: ByteSpan, name: &str, text: &str) {
+        self.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: path.clone(),
+            span: Some(at),
+            message: format!(
+                "`{name}` becomes {}: code that moves out of its module may use it",
+                text.trim_end()
+            ),
+            help: None,
+        });
+        let edit = if at.is_empty() {
+            Edit::insert(at.start, text)
+        } else {
+            Edit::replace(at, text.trim_end())
+        };
+        self.edits.entry(path).or_default().push(edit);
+    }
+}
+
 /// What moved code says.
 #[derive(Default)]
 pub(super) struct Said {
@@ -134,23 +157,7 @@ pub(super) fn widen(mapping: &Mapping<'_>, texts: &dyn Texts) -> Members {
     }
     for ((path, at), (reach, home, name)) in wanted {
         let text = reach.map_or_else(|| "pub ".to_owned(), |reach| reach.visibility(&home));
-        made.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
-            path: path.clone(),
-            span: Some(at),
-            message: format!(
-                "`{name}` becomes {}: code that moves out of its module may use it",
-                text.trim_end()
-            ),
-            help: None,
-        });
-        let edit = if at.is_empty() {
-            Edit::insert(at.start, text)
-        } else {
-            Edit::replace(at, text.trim_end())
-        };
-        made.edits.entry(path).or_default().push(edit);
+        made.widened(path, at, &name, &text);
     }
     made
 }
