@@ -2,7 +2,7 @@
 //! slots drain, and nobody gets one; it comes back when it has been well for a while.
 //!
 //! A [`Monitor`] looks when it is told to, or on a thread of its own ([`Monitor::watch`]). What it
-//! looks at is a [`HealthSource`]: [`SystemSource`] is NVIDIA's management library. What it does
+//! looks at is a [`HealthSource`]: `SystemSource` (with `cuda`) is NVIDIA's management library. What it does
 //! about a sick device is a [`Quarantine`]: the registry is one.
 
 mod condition;
