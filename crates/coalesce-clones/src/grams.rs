@@ -1,6 +1,6 @@
 //! Which pairs of units are worth a closer look: those that share rare runs of four tokens.
 //!
-//! A prefix filter: of two units that have at least [`SHARED`] of the smaller one's runs in common,
+//! A prefix filter: of two units that have at least `SHARED` of the smaller one's runs in common,
 //! one of the smaller one's rarest runs stands in the other, so only those are looked up. Runs that
 //! are everywhere are not looked up at all; whole copies, however many, are grouped before and come
 //! in here once.

@@ -13,7 +13,7 @@ use super::{
     moving::{Chunk, Moving, Set},
     scan::Scan,
 };
-use crate::{lexer, resolve::FileId};
+use crate::{facts::ItemKind, lexer, resolve::FileId};
 
 /// What would be gone under some condition, and is used without.
 pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Finding> {
@@ -69,8 +69,23 @@ pub(super) fn undocumented(
     chunks
         .filter(|chunk| shown.contains(&(chunk.file, chunk.span)))
         .filter(asked)
+        .filter(|chunk| !is_documented(set, chunk, texts))
         .map(|chunk| (chunk.file, chunk.span))
         .collect()
+}
+
+/// Whether a definition without members has docs.
+fn is_documented(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> bool {
+    let text = texts.text(&set.path(chunk.file));
+    let own = text.as_deref().and_then(|text| chunk.span.of(text));
+    let single = set.moving(chunk.moving).is_some_and(|moving| {
+        let kind = moving.kind;
+        matches!(
+            kind,
+            ItemKind::Function | ItemKind::Const | ItemKind::Static
+        )
+    });
+    single && own.is_some_and(|own| own.lines().any(|line| line.trim_start().starts_with("///")))
 }
 
 fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {

@@ -50,6 +50,7 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
         }
     }
     orphans(set, &mut found);
+    calls(set, &mut found);
     found
 }
 
@@ -155,6 +156,52 @@ fn conditions(
                 "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
             );
             found.refusals.push(refusal(set.path(chunk.file), message));
+        }
+    }
+}
+
+/// Calls of macros, in the place of items, that name what goes to another crate: they may implement
+/// something for it, which only its own crate may.
+fn calls(set: &Set<'_>, found: &mut Crossing) {
+    let world = set.world();
+    for (at, source) in world.files.iter().enumerate() {
+        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let calls = facts.macro_calls.iter().filter(|call| call.item_position);
+        let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
+        if bodies.is_empty() {
+            continue;
+        }
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |_, site| {
+                let Some(first) = site.segments.first() else {
+                    return;
+                };
+                let inside = bodies.iter().any(|body| body.contains(first.span));
+                if !inside || set.chunk_at(file, first.span.start).is_some() {
+                    return;
+                }
+                let steps = site.trace.steps.iter().flat_map(|step| step.all());
+                let moving = steps.into_iter().find_map(|(res, _)| match res {
+                    Res::Item(item) => set.moving(set.of(item)?),
+                    _ => None,
+                });
+                if let Some(moving) = moving.filter(|moving| crosses(set, moving)) {
+                    found.refusals.push(Finding {
+                        span: Some(first.span),
+                        help: Some("write out what the macro makes, or move that along".to_owned()),
+                        ..refusal(
+                            source.path.clone(),
+                            format!(
+                                "a macro may implement something for `{}` here, which only its own crate may",
+                                moving.change.from
+                            ),
+                        )
+                    });
+                }
+            });
         }
     }
 }

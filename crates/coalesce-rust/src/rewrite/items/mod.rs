@@ -56,6 +56,8 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(replace::check(&set, texts));
+    plan.notes.extend(replace::differences(&set, texts));
+    scan.needs.extend(replace::needs(&set, &scan));
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);

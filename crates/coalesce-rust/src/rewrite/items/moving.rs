@@ -11,7 +11,7 @@ use super::super::{
     public::is_public,
 };
 use crate::{
-    facts::{ItemKind, Origin, SourceFacts},
+    facts::{Impl, ItemKind, Origin, SourceFacts},
     resolve::{FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
 };
 
@@ -248,16 +248,46 @@ impl<'a> Set<'a> {
             };
             let own = self.own_types(body.file);
             for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
-                let Some(moving) = fact.self_path.and_then(|path| own.get(&path)) else {
+                let named = fact.self_path.and_then(|path| own.get(&path)).copied();
+                let foreign = || self.foreign_impl(body.file, fact, texts);
+                let Some(moving) = named.or_else(foreign) else {
                     continue;
                 };
-                let home = self.moving(*moving).map(|moving| moving.home);
+                let home = self.moving(moving).map(|moving| moving.home);
                 if home == Some(body.module) {
-                    found.extend(self.chunk(*moving, body.file, fact.span, None, texts));
+                    found.extend(self.chunk(moving, body.file, fact.span, None, texts));
                 }
             }
         }
         self.chunks.extend(found);
+    }
+
+    /// What moves and is all that an `impl` of somebody's trait for somebody's type has of this
+    /// crate: `impl From<Error> for std::io::Error`.
+    fn foreign_impl(&self, file: FileId, fact: &Impl, texts: &dyn Texts) -> Option<usize> {
+        let text = texts.text(&self.path(file))?;
+        let open = fact.span.of(&text)?.find('{')?;
+        let head = ByteSpan::new(fact.span.start, fact.span.start + u32::try_from(open).ok()?);
+        let (mut moving, mut other) = (None, fact.trait_path.is_none());
+        let loads = self.world().files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            self.world().visit(*load as usize, &mut |_, site| {
+                let inside = site
+                    .segments
+                    .first()
+                    .is_some_and(|first| head.contains(first.span));
+                let last = site.trace.steps.last().filter(|_| inside);
+                for (res, _) in last.into_iter().flat_map(|last| last.all()) {
+                    if let Res::Item(item) = res {
+                        match self.of(item) {
+                            Some(at) => moving = moving.or(Some(at)),
+                            None => other = true,
+                        }
+                    }
+                }
+            });
+        }
+        moving.filter(|_| !other)
     }
 
     /// The paths of a file that name what moves, whole.

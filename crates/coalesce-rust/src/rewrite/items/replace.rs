@@ -3,12 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Texts};
+use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath};
 use syn::visit::Visit;
 
 use super::{
-    super::{fits::compare, mapping::refusal},
+    super::{
+        fits::compare,
+        mapping::refusal,
+        sight::{Need, Subject},
+        spell::Speller,
+    },
     moving::{Moving, Set},
+    scan::Scan,
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
@@ -43,6 +49,83 @@ fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
     compare(set.mapping, &pairs, &goes, texts)
 }
 
+/// What stays has to be seen by those who name it from now on.
+pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
+    let world = set.world();
+    let speller = Speller {
+        mapping: set.mapping,
+    };
+    let mut needs = Vec::new();
+    for (index, moving) in set.moving.iter().enumerate() {
+        let Some(primary) = moving.gives_way().then(|| primary(set, moving)).flatten() else {
+            continue;
+        };
+        let home = world.items.get(primary.index()).map(|node| node.module);
+        let Some(home) = home else { continue };
+        let names = world.space(home).map(|space| &space.names);
+        let own = names
+            .into_iter()
+            .flat_map(|names| names.values().flatten())
+            .find(|one| one.import.is_none() && one.res == Res::Item(primary));
+        let Some(own) = own else { continue };
+        for user in scan.users.get(&index).into_iter().flatten() {
+            if !speller.sees(user, own.reach, home) {
+                needs.push(Need {
+                    subject: Subject::Item(primary),
+                    by: user.clone(),
+                });
+            }
+        }
+    }
+    needs
+}
+
+/// Functions that do not say the same of their arguments: whether calls fit is the compiler's
+/// business, and worth a look.
+pub(super) fn differences(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for moving in set.moving.iter().filter(|moving| moving.gives_way()) {
+        let Some(primary) = primary(set, moving) else {
+            continue;
+        };
+        let (old, new) = (
+            signature(set, moving.item, texts),
+            signature(set, primary, texts),
+        );
+        if moving.kind == ItemKind::Function && old != new {
+            let path = set.mapping.file_of(moving.home);
+            let message = format!(
+                "`{}` takes and gives `{new}`, where `{}` has `{old}`: whether each call fits is \
+                 for the compiler to say (`coalesce verify`)",
+                moving.change.to, moving.change.from
+            );
+            found.push(Finding {
+                severity: Severity::Warning,
+                ..refusal(path.unwrap_or_else(TreePath::root), message)
+            });
+        }
+    }
+    found
+}
+
+/// What follows the name of a function, up to its body.
+fn signature(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> String {
+    let world = set.world();
+    let found = world.items.get(item.index()).and_then(|node| {
+        let (file, at) = *node.definitions.first()?;
+        let fact = world.facts(file)?.items.get(at as usize)?;
+        let text = texts.text(&set.path(file))?;
+        let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
+        Some(
+            span.of(&text)?
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" "),
+        )
+    });
+    found.unwrap_or_default()
+}
+
 /// The item that stays.
 pub(super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<ItemId> {
     let world = set.world();
@@ -59,7 +142,7 @@ pub(super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<ItemId> {
 fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> Vec<Finding> {
     let world = set.world();
     let path = set.mapping.file_of(moving.home);
-    let path = path.unwrap_or_else(coalesce_model::TreePath::root);
+    let path = path.unwrap_or_else(TreePath::root);
     let Some(primary) = primary(set, moving) else {
         // It leads out of the tree: what it has is not known.
         return Vec::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
-    resolve::{FileId, ModuleId, Res, is_within},
+    resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
         items::walk::is_of_module,
         place::Place,
@@ -189,6 +189,9 @@ impl<'a> Settler<'_, 'a> {
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
         }
+        if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
+            return;
+        }
         if self.is_brought(leaf, here, moving) {
             return;
         }
@@ -264,6 +267,13 @@ impl<'a> Settler<'_, 'a> {
             })
         });
         imported && is_within(world, here, target)
+    }
+
+    /// Whether a module imports an item by its name besides.
+    fn is_named_too(&self, here: ModuleId, item: ItemId) -> bool {
+        let names = self.world().space(here).map(|space| &space.names);
+        let mut all = names.into_iter().flat_map(|names| names.values().flatten());
+        all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
 
     /// Whether another glob of the same module brings it from its new place.

@@ -1,12 +1,12 @@
 //! What the old module goes on naming once it has left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Evidence, Form, NotRewritten, Rewrite, Safety};
 
 use super::{Import, Settler};
 use crate::{
-    facts::{ItemKind, MacroReading, Origin},
+    facts::{ItemKind, MacroReading, Origin, ScopeId, SourceFacts},
     lexer,
     resolve::{BodyId, Res, UseSite},
     rewrite::{
@@ -16,6 +16,7 @@ use crate::{
             scan::{Left, untouchable},
         },
         place::Place,
+        traits,
     },
 };
 
@@ -210,7 +211,12 @@ impl<'a> Settler<'_, 'a> {
                 let Some(text) = text.filter(|_| !known) else {
                     continue;
                 };
-                let methods = self.methods_that_stay(body.file, &text);
+                let mut methods = self.methods_that_stay(body.file, &text);
+                // Modules inside have names of their own.
+                let inner = world
+                    .facts(body.file)
+                    .map_or_else(BTreeSet::new, |facts| own_methods(facts, body.scope, &text));
+                methods.retain(|name| inner.contains(name));
                 if !self.is_trait_with(moved.item, &methods) {
                     continue;
                 }
@@ -241,4 +247,27 @@ fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
         before = token.is(b'.') || token.is(b':');
     }
     None
+}
+
+/// Names behind dots in a scope, those of the modules in it left out.
+fn own_methods(facts: &SourceFacts, scope: ScopeId, text: &str) -> BTreeSet<String> {
+    let Some(own) = facts.scope(scope).map(|scope| scope.span) else {
+        return BTreeSet::new();
+    };
+    let mut inner: Vec<ByteSpan> = facts
+        .modules
+        .iter()
+        .filter(|module| module.scope == scope && module.body.is_some())
+        .map(|module| module.span)
+        .collect();
+    inner.sort();
+    let mut found = BTreeSet::new();
+    let mut start = own.start;
+    for span in inner.into_iter().chain([ByteSpan::empty(own.end)]) {
+        if span.start > start {
+            found.extend(traits::method_names(text, ByteSpan::new(start, span.start)));
+        }
+        start = start.max(span.end);
+    }
+    found
 }
