@@ -46,7 +46,7 @@ impl<'a> Settler<'_, 'a> {
                     continue;
                 };
                 let calls = facts.macro_calls.iter().filter(|call| {
-                    call.reading == MacroReading::Tokens
+                    call.reading != MacroReading::Empty
                         && call.item_position
                         && call.scope == body.scope
                         && self.set.chunk_at(body.file, call.body.start).is_none()
