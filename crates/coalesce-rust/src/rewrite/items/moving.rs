@@ -171,6 +171,11 @@ impl<'a> Set<'a> {
         let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
         let name = path.pop().unwrap_or_default();
         let to = Place { krate, path };
+        if to == self.mapping.after(home)
+            && let Some(message) = no_shim_here(change)
+        {
+            return Err(refused(message));
+        }
         for item in items {
             let kind = world.items.get(item.index()).map(|node| node.kind);
             let kind = kind.unwrap_or(ItemKind::Unknown);
@@ -350,6 +355,17 @@ impl<'a> Set<'a> {
         let file = self.world().files.get(file.index());
         file.map_or_else(TreePath::root, |file| file.path.clone())
     }
+}
+
+/// Why an item that gets another name in its own module cannot have the shim that is asked for.
+fn no_shim_here(change: &Change) -> Option<String> {
+    let asked = change.shim.is_some() && matches!(change.kind, ChangeKind::Move);
+    asked.then(|| {
+        format!(
+            "`{}` gets another name in its own module, where no shim is left: leave `shim` out",
+            change.from
+        )
+    })
 }
 
 /// Whether a module has a name by an import as well.

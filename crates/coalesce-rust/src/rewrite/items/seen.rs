@@ -279,7 +279,7 @@ impl Sight {
                 let Some(reach) = member.reach.filter(|_| chunk.is_none()) else {
                     continue;
                 };
-                if member.kind == MemberKind::Function || !is_within(world, home, reach) {
+                if !is_within(world, home, reach) {
                     continue;
                 }
                 for (place, said) in &users {
@@ -288,7 +288,8 @@ impl Sight {
                     }
                     self.needs.extend(types(set.mapping, &member, place));
                     let around = set.mapping.after(reach);
-                    if place.is_within(&around) {
+                    // Functions are named, and followed by name.
+                    if member.kind == MemberKind::Function || place.is_within(&around) {
                         continue;
                     }
                     let at = (path.clone(), member.at);

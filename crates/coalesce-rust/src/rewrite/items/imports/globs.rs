@@ -7,7 +7,8 @@ use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
-        items::walk::is_of_module,
+        items::{moving::is_bound_public, walk::is_of_module},
+        mapping::refusal,
         place::Place,
         sight::{Need, Subject},
         spell::written,
@@ -77,7 +78,8 @@ impl<'a> Settler<'_, 'a> {
                 let Some(import) = binding.import else {
                     continue;
                 };
-                let public = visibility_of(world, import) != Some(VisibilityKind::Private);
+                let public = visibility_of(world, import) != Some(VisibilityKind::Private)
+                    && is_bound_public(world, moved.home, moved.item);
                 if public || self.needs_trait(import, moved.item) {
                     self.scan.globs.insert((import, index));
                 }
@@ -192,7 +194,18 @@ impl<'a> Settler<'_, 'a> {
         if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
             return;
         }
-        if self.is_brought(leaf, here, moving) {
+        // A shim is another definition: two globs that bring both are ambiguous.
+        if !moved.shim && self.is_brought(leaf, here, moving) {
+            return;
+        }
+        let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        if !private && !is_bound_public(world, moved.home, moved.item) {
+            let message = format!(
+                "a public glob brings `{}` to a part of its crate: name it in an import of its own",
+                moved.change.from
+            );
+            let refused = refusal(self.set.path(leaf.0), message);
+            self.scan.refusals.push(refused);
             return;
         }
         let mut path = speller.rooted_in(place.krate, &moved.to);
