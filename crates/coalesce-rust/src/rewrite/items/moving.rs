@@ -11,7 +11,7 @@ use super::super::{
     public::is_public,
 };
 use crate::{
-    facts::{Impl, ItemKind, Origin, SourceFacts},
+    facts::{Impl, ItemKind, Origin},
     resolve::{FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
 };
 
@@ -224,7 +224,7 @@ impl<'a> Set<'a> {
                     refusals.push(refusal(path, message));
                     continue;
                 }
-                if is_foreign(facts, fact.span, &path, texts) {
+                if is_foreign(fact.span, &path, texts) {
                     let message = format!(
                         "`{}` is declared in an `extern` block, which names its library",
                         moving.change.from
@@ -419,7 +419,7 @@ pub(super) fn conditions(text: &str) -> BTreeSet<String> {
 }
 
 /// Whether an item stands in an `extern` block: by itself, its text is no item.
-fn is_foreign(_facts: &SourceFacts, span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
+fn is_foreign(span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
     let text = texts.text(path);
     let own = text.as_deref().and_then(|text| span.of(text));
     own.is_none_or(|own| {

@@ -37,10 +37,6 @@ pub(super) fn widen(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Sight {
     for chunk in &set.chunks {
         sight.definition(set, scan, chunk);
     }
-    let mut bodies: BTreeSet<(FileId, ModuleId)> = BTreeSet::new();
-    for body in &set.world().bodies {
-        bodies.insert((body.file, body.module));
-    }
     let homes: BTreeSet<ModuleId> = set.moving.iter().map(|moving| moving.home).collect();
     for home in homes {
         sight.members_that_leave(set, home, texts);
@@ -169,7 +165,7 @@ impl Sight {
             if around || is_within(world, body.module, home) {
                 let place = set.mapping.after(body.module);
                 let said = said.entry(place).or_default();
-                said_by(set, body, texts, said, &|chunk| chunk.is_none());
+                said_by(set, body, texts, said);
             }
         }
         for (index, chunk) in set.chunks.iter().enumerate() {
@@ -366,14 +362,8 @@ fn members<'s>(
         .collect()
 }
 
-/// What the code of a body says, as far as `wanted` agrees with the piece of text that it is in.
-fn said_by(
-    set: &Set<'_>,
-    body: &Body,
-    texts: &dyn Texts,
-    said: &mut Said,
-    wanted: &dyn Fn(Option<&Chunk>) -> bool,
-) {
+/// What the code of a body says that does not leave.
+fn said_by(set: &Set<'_>, body: &Body, texts: &dyn Texts, said: &mut Said) {
     let world = set.world();
     let (Some(facts), Some(text)) = (world.facts(body.file), texts.text(&set.path(body.file)))
     else {
@@ -388,7 +378,7 @@ fn said_by(
     sites(set, body.file, said, &|facts, module, at| {
         module == body.module
             && facts.scope(body.scope).is_some()
-            && wanted(set.chunk_at(body.file, at))
+            && set.chunk_at(body.file, at).is_none()
     });
 }
 

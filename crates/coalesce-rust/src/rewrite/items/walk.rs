@@ -233,7 +233,7 @@ impl Walker<'_, '_> {
     }
 
     /// A plain name that the module has by itself, or nobody.
-    fn lexical(&self, _name: &str, step: &Found, walk: &mut Walk) {
+    fn lexical(&self, name: &str, step: &Found, walk: &mut Walk) {
         if self.chunk.is_none() {
             return;
         }
@@ -266,7 +266,7 @@ impl Walker<'_, '_> {
                         self.library(module, walk);
                     }
                 }
-                Res::External(_) => self.outside(_name, walk),
+                Res::External(_) => self.outside(name, walk),
                 Res::Variant(..) | Res::Member(..) => {}
             }
         }

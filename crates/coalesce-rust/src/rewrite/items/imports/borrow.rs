@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Import, Settler};
 use crate::{
     facts::{Namespaces, Origin},
-    resolve::{Res, UseSite},
+    resolve::{ModuleId, Res, UseSite},
     rewrite::{
         items::{
             scan::{Borrow, untouchable},
@@ -28,6 +28,7 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn traits(&mut self) {
         let world = self.world();
         let mut found: Vec<Borrow> = Vec::new();
+        let mut usages: BTreeMap<ModuleId, traits::Usage> = BTreeMap::new();
         for chunk in &self.set.chunks {
             let (Some(moving), false) = (self.set.moving(chunk.moving), self.set.is_dropped(chunk))
             else {
@@ -39,7 +40,9 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             let methods = traits::method_names(&text, chunk.span);
-            let usage = traits::Usage::of(world, moving.home, self.texts);
+            let usage = usages
+                .entry(moving.home)
+                .or_insert_with(|| traits::Usage::of(world, moving.home, self.texts));
             let mut names: Vec<_> = space.names.iter().collect();
             names.sort_by_key(|(sym, _)| **sym);
             for (sym, bindings) in names {
@@ -112,7 +115,7 @@ impl<'a> Settler<'_, 'a> {
         if met.peek().is_none() {
             return Known::Nothing;
         }
-        let same = met.all(|binding| results.iter().any(|(res, _)| self.same(*res, binding.res)));
+        let same = met.all(|binding| results.iter().any(|(res, _)| *res == binding.res));
         if same { Known::Same } else { Known::Another }
     }
 
@@ -132,10 +135,6 @@ impl<'a> Settler<'_, 'a> {
 
     pub(super) fn is_leaving(&self, res: Res, defined: bool) -> bool {
         defined && matches!(res, Res::Item(item) if self.set.of(item).is_some())
-    }
-
-    pub(super) fn same(&self, a: Res, b: Res) -> bool {
-        a == b
     }
 
     /// Names that text which arrives says.
