@@ -30,6 +30,8 @@ struct Document {
 struct ShimDates {
     since: Option<String>,
     remove_in: Option<String>,
+    #[serde(default)]
+    trait_bounds: bool,
 }
 
 #[derive(Deserialize)]
@@ -65,7 +67,7 @@ struct ForbidTable {
 
 /// Verbs of the format that this version does not carry out.
 const UNSUPPORTED: [&str; 2] = ["merge", "remove"];
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "schema",
     "description",
     "shims",
@@ -81,6 +83,7 @@ const KEYS: [&str; 20] = [
     "message",
     "since",
     "remove-in",
+    "trait-bounds",
     "kind",
     "verify",
     "commands",
@@ -148,6 +151,7 @@ impl Manifest {
             description: document.description.unwrap_or_default(),
             since: document.shims.since,
             remove_in: document.shims.remove_in,
+            trait_bounds: document.shims.trait_bounds,
             entries,
             forbids,
             verify: document.verify,

@@ -28,6 +28,7 @@ mod public;
 mod shims;
 mod sight;
 mod spell;
+mod stand_in;
 mod structure;
 mod traits;
 pub(crate) mod use_tree;
