@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Finding, Import, ImportTarget, LanguageGraph, Mention, Module, ModuleKind, Severity, TreePath,
-    finding::codes, manifest::Forbid,
+    Finding, Import, ImportTarget, LanguageGraph, LanguageKind, Mention, Module, ModuleKind,
+    Severity, TreePath, finding::codes, manifest::Forbid,
 };
 
 use crate::Subject;
@@ -103,12 +103,25 @@ fn deprecated(graph: &dyn LanguageGraph, import: &Import) -> Option<(String, Opt
     let named = names(module)
         .iter()
         .any(|name| import.name.starts_with(name));
-    named.then(|| {
+    (named && !is_own(module, &import.path)).then(|| {
         (
             format!("`{}` is a deprecated shim", module.name),
             Some("import the module that it forwards to".to_owned()),
         )
     })
+}
+
+/// Whether a file is a test or example of the very package whose library is the shim: these show that
+/// it forwards.
+fn is_own(shim: &Module, user: &TreePath) -> bool {
+    let root = shim.language == LanguageKind::Rust && shim.path.file_name() == "lib.rs";
+    let source = shim.path.parent().filter(|_| root);
+    let package = source
+        .filter(|source| source.file_name() == "src")
+        .and_then(|source| source.parent());
+    let rest = package.and_then(|package| user.strip_prefix(&package));
+    let tests = ["tests/", "examples/", "benches/"];
+    rest.is_some_and(|rest| tests.iter().any(|folder| rest.starts_with(folder)))
 }
 
 /// An item by the name that a shim of a module keeps; the module itself may name it.
