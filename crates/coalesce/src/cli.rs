@@ -31,6 +31,16 @@ pub struct Invocation {
     pub command: Command,
 }
 
+impl Invocation {
+    /// Reads a call, the program's name left out; for programs that call this one as a library.
+    ///
+    /// # Errors
+    /// As the command line would say it.
+    pub fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Self, clap::Error> {
+        Self::try_parse_from(std::iter::once("coalesce").chain(words))
+    }
+}
+
 /// What goes for all commands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "All commands")]
