@@ -63,19 +63,19 @@ pub fn lay_out(repository: &Repository, into: &Path) -> anyhow::Result<()> {
     copy(&sample.join("migrations"), &into.join("migrations"))
 }
 
-/// Migrates the tree; the paths that were not rewritten are none of its business.
+/// Migrates the tree. Returns what the migration says, as JSON.
 ///
 /// # Errors
 /// The plan is refused, or something cannot be read or written.
-pub fn migrate(tree: &Path) -> anyhow::Result<()> {
+pub fn migrate(tree: &Path) -> anyhow::Result<String> {
     let root = tree.to_string_lossy();
     let words = ["migrate", "--root", &root, "--yes", "--quiet", "--no-cache"];
     let outcome = commands::run(&Invocation::of(words)?)?;
+    let said = serde_json::to_string_pretty(&outcome.envelope)?;
     if outcome.exit != coalesce::exit::Exit::Success {
-        let said = serde_json::to_string_pretty(&outcome.envelope)?;
         bail!("the sample's migration is refused: {said}");
     }
-    Ok(())
+    Ok(said)
 }
 
 /// The files of the shim crates, as the migration makes them: paths of the repository, and texts.
@@ -216,7 +216,18 @@ mod tests {
         empty(&tree).unwrap();
         lay_out(&repository, &tree).unwrap();
         tested(&tree);
-        migrate(&tree).unwrap();
+        let said = migrate(&tree).unwrap();
+        // What users outside the tree have to know.
+        for (name, differs) in [
+            ("get_gpu_manager", true),
+            ("cleanup_gpu_memory", true),
+            ("require_gpu", false),
+            ("gpu_accelerated", false),
+            ("check_gpu_available", false),
+        ] {
+            let note = format!("the shim's `{name}` takes and gives");
+            assert_eq!(said.contains(&note), differs, "{name}: {said}");
+        }
         tested(&tree);
         let program = fs::read_to_string(tree.join("programs/Cargo.toml")).unwrap();
         assert!(!program.contains("optimization-gpu"), "{program}");

@@ -27,6 +27,7 @@ mod place;
 mod public;
 mod shims;
 mod sight;
+mod signatures;
 mod spell;
 mod stand_in;
 mod structure;

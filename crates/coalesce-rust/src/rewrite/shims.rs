@@ -111,6 +111,7 @@ impl Shims {
                     .collect();
                 let (inner, crates) = self.head(mapping, &builder, module, texts);
                 self.notes.extend(lost_note(&old, change, &made.lost));
+                self.notes.extend(made.notes);
                 let text = format!(
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
@@ -264,6 +265,8 @@ struct Made {
     silent: Vec<String>,
     /// Names that the primary does not have.
     lost: Vec<String>,
+    /// What the plan says besides.
+    notes: Vec<Finding>,
 }
 
 /// Types and traits that no module has to import.
@@ -400,6 +403,8 @@ impl Builder<'_> {
         } else {
             None
         };
+        let notes = other.as_ref().map(|other| other.notes(&names));
+        let notes = notes.unwrap_or_default();
         let made = match other {
             Some(other) => other.items(&names),
             None => shim::items(&Shim {
@@ -423,6 +428,7 @@ impl Builder<'_> {
             ),
             silent: made.silent,
             lost: Vec::new(),
+            notes,
         };
         for child in world.module(module).map_or(&[][..], |node| &node.children) {
             if depth >= DEEPEST || !self.is_public_child(*child) {
@@ -495,6 +501,7 @@ impl Builder<'_> {
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));
         result.lost.extend(below(made.lost));
+        result.notes.extend(made.notes);
         Some(())
     }
 

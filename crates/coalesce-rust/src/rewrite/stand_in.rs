@@ -6,16 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, ShimRequest, Texts};
+use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest, Texts, TreePath};
 
 use super::{
     mapping::Mapping,
     place::Place,
     shims::EVERYWHERE,
+    signatures::{self, Renames},
     spell::{Speller, written},
 };
 use crate::{
-    facts::{self, SourceFacts},
+    facts::{self, ItemKind, SourceFacts},
     resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
     shim::{self, Shim, ShimItems},
 };
@@ -107,6 +108,39 @@ impl<'a> StandIn<'a> {
                 .push_str(&format!("pub use {inside}::{{{list}}};\n"));
         }
         made
+    }
+
+    /// What the plan says of functions that are not called as those whose names they have.
+    pub fn notes(&self, names: &[(String, String)]) -> Vec<Finding> {
+        let renames = Renames::of(self.mapping.changes);
+        let path = self.mapping.file_of(self.module);
+        let path = path.unwrap_or_else(TreePath::root);
+        let both = names.iter().filter_map(|(old, new)| {
+            let before = self.mapping.world.below(self.module, old);
+            let before = before.into_iter().find_map(|res| match res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            })?;
+            let (before, after) = (self.call(before)?, self.call(self.definition(new)?)?);
+            Some((old, before, after))
+        });
+        both.filter(|(_, before, after)| renames.differ(before, after))
+            .map(|(old, before, after)| signatures::note(&path, old, &before, &after))
+            .collect()
+    }
+
+    /// The signature of a function, from behind its name.
+    fn call(&self, item: ItemId) -> Option<String> {
+        let world = self.mapping.world;
+        let node = world.items.get(item.index())?;
+        let [(file, at)] = node.definitions.as_slice() else {
+            return None;
+        };
+        let fact = world.facts(*file)?.items.get(*at as usize)?;
+        let text = self.texts.text(&world.files.get(file.index())?.path)?;
+        let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
+        let text = span.of(&text)?.trim_end().to_owned();
+        (node.kind == ItemKind::Function).then_some(text)
     }
 
     fn name<'n>(&self, old: &'n str, new: &'n str) -> Name<'n> {
