@@ -131,6 +131,7 @@ impl PoolStatistics {
             ("padding", self.padding_bytes),
             ("pending", self.pending_bytes),
             ("in thread caches", self.thread_cached_bytes),
+            ("kept by length", self.depot_bytes),
             ("quarantined", self.quarantined_bytes),
         ];
         let event = |(name, bytes): (&str, u64)| {

@@ -40,6 +40,45 @@ fn a_dropped_block_is_the_next_one_of_its_stream() {
 }
 
 #[test]
+fn blocks_kept_by_length_are_used_again_and_join_before_the_pool_grows() {
+    let (driver, stream) = host(64 * MIB);
+    let pool = Pool::builder(&driver).growth(GrowthPolicy::Fixed(4 * MIB));
+    let pool = pool.build().unwrap();
+    let by = Source::named("pool test");
+    let allocate = |bytes: u64| pool.allocate::<u8>(bytes as usize, &stream, by).unwrap();
+    let blocks: Vec<_> = (0..8).map(|_| allocate(MIB / 2 - 100)).collect();
+    let last = blocks[7].address();
+    blocks.into_iter().for_each(drop);
+    assert_eq!(pool.statistics().depot_bytes, 4 * MIB);
+    // The same length is found as it came back; a shorter one is cut from the next longer.
+    let same = allocate(MIB / 2 - 7_000);
+    assert_eq!(same.address(), last);
+    drop((same, allocate(MIB / 4 + 1)));
+    let all = allocate(4 * MIB);
+    let statistics = pool.statistics();
+    assert_eq!((statistics.depot_bytes, statistics.segments_made), (0, 1));
+    drop(all);
+    pool.shutdown().unwrap();
+}
+
+#[test]
+fn nothing_is_kept_by_length_for_a_stream_that_has_ended() {
+    let (driver, stream) = host(64 * MIB);
+    let pool = Pool::new(&driver);
+    let by = Source::named("pool test");
+    let [early, late] = [1, 2].map(|_| pool.allocate::<u8>(MIB as usize, &stream, by).unwrap());
+    drop(early);
+    assert_eq!(pool.statistics().depot_bytes, MIB);
+    drop(stream);
+    assert_eq!(pool.statistics().depot_bytes, 0);
+    drop(late);
+    assert_eq!(pool.statistics().depot_bytes, 0);
+    pool.trim();
+    assert_eq!(pool.reserved_bytes(), 0);
+    pool.shutdown().unwrap();
+}
+
+#[test]
 fn another_stream_gets_it_behind_one_event() {
     let (driver, one) = host(4 * MIB);
     let other = Stream::new(&driver, StreamKind::NonBlocking).unwrap();
