@@ -8,7 +8,8 @@ use std::sync::{
 
 use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
 use core_gpu_memory::{
-    AllocError, Buffer, GrowthPolicy, Pool, Pressure, Reclaim, Snapshot, Source, test_support::Rng,
+    AllocError, Buffer, GrowthPolicy, Pool, Pressure, Reclaim, Snapshot, Source,
+    test_support::{Rng, Trace},
 };
 
 const MIB: u64 = 1 << 20;
@@ -458,5 +459,38 @@ fn threads_share_a_pool_and_its_sums_are_exact_at_rest() {
         pool.trim();
         assert_eq!(pool.reserved_bytes(), 0, "seed {seed}");
         pool.shutdown().unwrap();
+    }
+}
+
+/// Follows a trace, and says the most bytes that were asked for at once and the most reserved.
+fn peaks(trace: Trace, seed: u64) -> (u64, u64) {
+    let (driver, stream) = host(2048 * MIB);
+    let pool = Pool::new(&driver);
+    let (mut rng, by) = (Rng::new(seed), Source::named("trace"));
+    let mut live: Vec<Buffer<u8>> = Vec::new();
+    let (mut bytes, mut peak) = (0, 0);
+    for step in 0..40_000 {
+        let (length, goes) = trace.next(&mut rng, step, live.len());
+        if goes && !live.is_empty() {
+            let gone = live.swap_remove(rng.below(live.len() as u64) as usize);
+            bytes -= gone.bytes();
+        } else {
+            live.push(pool.allocate(length, &stream, by).unwrap());
+            bytes += length as u64;
+        }
+        peak = peak.max(bytes);
+    }
+    (peak, pool.statistics().peak_reserved_bytes)
+}
+
+#[test]
+fn a_quarter_more_than_what_is_live_is_enough() {
+    for (name, trace) in Trace::ALL {
+        for seed in 0..3 {
+            let (live, reserved) = peaks(trace, seed);
+            let ratio = reserved as f64 / live as f64;
+            println!("{name}, seed {seed}: reserved / live at the peak {ratio:.3}");
+            assert!(ratio <= 1.25, "{name}, seed {seed}: {ratio:.3}");
+        }
     }
 }

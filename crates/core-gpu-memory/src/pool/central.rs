@@ -210,12 +210,9 @@ impl Central {
             return self.carve(pool, order, request);
         }
         // Few bytes may still be what is missing between two free blocks.
-        let blocks = self.depot.take_all_single(order);
-        if blocks.is_empty() {
+        if !self.join_all(order) {
             return None;
         }
-        // While the pool is in use no segment comes out, and no lease is the last to hold it.
-        drop(self.absorb_all(blocks));
         self.carve(pool, order, request)
     }
 
@@ -291,11 +288,19 @@ impl Central {
             return Some(lease);
         }
         self.account_freed(&lease);
-        let Some(lease) = self.depot.keep_one(lease) else {
-            return None;
-        };
+        let lease = self.depot.keep_one(lease)?;
         self.join(lease);
         None
+    }
+
+    /// Joins everything that the depot keeps of an order singly. Whether there was anything.
+    fn join_all(&mut self, order: Order) -> bool {
+        let mut any = false;
+        while let Some(lease) = self.depot.take_longest(order) {
+            any = true;
+            self.join(lease);
+        }
+        any
     }
 
     /// Gives a block to the heap.
@@ -573,8 +578,9 @@ impl Central {
         }
         if let Some(order) = self.orders.find(id) {
             // Nobody will ask for its blocks again; its event will cover them.
-            let blocks = self.depot.close(order);
-            drop(self.absorb_all(blocks));
+            self.join_all(order);
+            let batches = self.depot.close(order);
+            drop(self.absorb_all(batches));
         }
         self.orders.end(&pool.driver, id, ending)
     }

@@ -55,17 +55,15 @@ impl Depot {
         single.resize_with(Shelf::COUNT, Batch::new);
     }
 
-    /// The order's stream ends: nothing will ask for its blocks any more. Hands them out.
+    /// The order's stream ends: nothing will ask for its blocks any more. Hands out those in
+    /// batches; there are no others.
     pub fn close(&mut self, order: Order) -> Batch {
-        let mut blocks = self.take_all_single(order);
         let Some(shelves) = self.orders.get_mut(order.0 as usize) else {
-            return blocks;
+            return Batch::new();
         };
-        shelves.single = Vec::new();
-        let batches = std::mem::take(&mut shelves.batches);
-        let before = blocks.len();
-        blocks.extend(batches.into_iter().flatten().flatten());
-        self.batch_bytes -= bytes_of(blocks.get(before..).unwrap_or_default());
+        let Shelves { batches, .. } = std::mem::take(shelves);
+        let blocks: Batch = batches.into_iter().flatten().flatten().collect();
+        self.batch_bytes -= bytes_of(&blocks);
         blocks
     }
 
@@ -106,10 +104,28 @@ impl Depot {
     /// The shortest single block that is longer than those of a shelf.
     #[inline(never)]
     pub fn take_longer(&mut self, order: Order, than: Shelf) -> Option<Box<Lease>> {
-        let shelves = self.orders.get_mut(order.0 as usize)?;
         let above = u128::MAX.checked_shl(than.index() as u32 + 1)?;
+        self.take_in(order, |stocked| match stocked & above {
+            0 => None,
+            longer => Some(longer.trailing_zeros()),
+        })
+    }
+
+    /// The longest single block of an order.
+    pub fn take_longest(&mut self, order: Order) -> Option<Box<Lease>> {
+        self.take_in(order, u128::checked_ilog2)
+    }
+
+    /// A single block from the shelf that is chosen, among those that may have one.
+    #[inline]
+    fn take_in(
+        &mut self,
+        order: Order,
+        choose: impl Fn(u128) -> Option<u32>,
+    ) -> Option<Box<Lease>> {
+        let shelves = self.orders.get_mut(order.0 as usize)?;
         loop {
-            let index = (shelves.stocked & above).trailing_zeros();
+            let index = choose(shelves.stocked)?;
             let Some(lease) = shelves.single.get_mut(index as usize)?.pop() else {
                 shelves.stocked &= !(1 << index);
                 continue;
@@ -118,20 +134,6 @@ impl Depot {
             self.single_count -= 1;
             return Some(lease);
         }
-    }
-
-    /// All single blocks of an order.
-    pub fn take_all_single(&mut self, order: Order) -> Batch {
-        let Some(shelves) = self.orders.get_mut(order.0 as usize) else {
-            return Batch::new();
-        };
-        let mut all = Batch::new();
-        for shelf in &mut shelves.single {
-            all.append(shelf);
-        }
-        self.single_bytes -= bytes_of(&all);
-        self.single_count -= all.len();
-        all
     }
 
     fn shelves(&mut self, order: Order) -> &mut Shelves {

@@ -451,6 +451,13 @@ impl PoolInner {
         }
     }
 
+    /// Takes a block back that its stream may use again. Comes back if the pool has ended. Apart, so
+    /// that what goes in and out are two pointers.
+    #[inline(never)]
+    pub fn take_back_at_once(&self, lease: Box<Lease>) -> Option<Box<Lease>> {
+        self.lock().take_back(lease)
+    }
+
     /// A block that the thread's cache did not take, or that other streams have to do with.
     #[cold]
     fn release(lease: Box<Lease>, way: Way) -> Option<DriverError> {

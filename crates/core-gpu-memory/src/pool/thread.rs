@@ -410,9 +410,9 @@ impl PoolCache {
     }
 
     /// The lock is taken through this thread's handle of the pool: the block's own goes with it.
-    #[inline(never)]
+    #[inline(always)]
     fn to_heap(&self, block: Box<Lease>) -> Put {
-        match self.pool.lock().take_back(block) {
+        match self.pool.take_back_at_once(block) {
             None => Put::Done,
             Some(block) => Put::Rejected(block, Way::Heap),
         }
