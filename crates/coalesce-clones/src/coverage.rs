@@ -154,6 +154,9 @@ pub struct Text {
 pub struct Difference {
     /// What it is about.
     pub aspect: Aspect,
+    /// Whether both sides have it, in blocks that do not stand for each other; what follows it there
+    /// has moved along.
+    pub moved: bool,
     /// What the left side has.
     pub left: Option<Text>,
     /// What the right side has instead.
@@ -193,6 +196,7 @@ impl Entry {
     fn turned(self) -> Self {
         let turn = |difference: Difference| Difference {
             aspect: difference.aspect,
+            moved: difference.moved,
             left: difference.right,
             right: difference.left,
         };
@@ -290,9 +294,16 @@ pub fn coverage(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageE
     let key = |side: &Side<'_>| (side.file.path.clone(), side.item.clone());
     let turns = key(left) > key(right);
     let (first, second) = if turns { (right, left) } else { (left, right) };
-    let (a, b) = (Read::new(first, second)?, Read::new(second, first)?);
+    let (mut a, b) = (Read::new(first, second)?, Read::new(second, first)?);
     let mut entries = matching::entries(&a, &b);
     let mut renamed = renamed::pairs(&a, &b, &entries);
+    let aliases = renamed::aliases(&a, &b, &renamed);
+    if !aliases.is_empty() {
+        // Now that it is known which definition has another name, its users can be compared.
+        a.meaning.call(aliases);
+        entries = matching::entries(&a, &b);
+        renamed = renamed::pairs(&a, &b, &entries);
+    }
     if turns {
         let turn = |list: Vec<Entry>| list.into_iter().map(Entry::turned).collect();
         (entries, renamed) = (turn(entries), turn(renamed));

@@ -83,7 +83,13 @@ fn tell(entry: &Entry, depth: usize, text: &mut String) {
             })
         };
         let (left, right) = (side(&difference.left), side(&difference.right));
-        writeln!(text, "{indent}  {:?}: {left} | {right}", difference.aspect).unwrap();
+        let moved = if difference.moved { " (moved)" } else { "" };
+        writeln!(
+            text,
+            "{indent}  {:?}: {left} | {right}{moved}",
+            difference.aspect
+        )
+        .unwrap();
     }
     for member in &entry.members {
         tell(member, depth + 1, text);

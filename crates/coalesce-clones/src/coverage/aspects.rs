@@ -132,7 +132,36 @@ pub(crate) fn of_pair(
     }
 }
 
+/// Whether a statement only tells somebody something.
+fn is_talk(meaning: &Meaning<'_>, piece: &Piece) -> bool {
+    let mut words = piece
+        .words
+        .iter()
+        .map(|word| meaning.reader.word(word.token));
+    let talks = |word: &str| {
+        matches!(
+            word,
+            "print"
+                | "logger"
+                | "logging"
+                | "log"
+                | "warnings"
+                | "println"
+                | "eprintln"
+                | "info"
+                | "warn"
+                | "debug"
+                | "trace"
+                | "tracing"
+        )
+    };
+    words.next().is_some_and(talks)
+}
+
 fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
+    if is_talk(meaning, piece) {
+        return Aspect::Statement;
+    }
     if let Some(lead) = piece.within.lead.or_else(|| first_word(meaning, piece)) {
         return match lead {
             Aspect::Return if piece.within.fallback => Aspect::Fallback,
@@ -153,6 +182,9 @@ fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
 }
 
 fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Aspect {
+    if is_talk(a.0, a.1) && is_talk(b.0, b.1) {
+        return Aspect::Statement;
+    }
     let (left, right) = (surplus(a.1, b.1), surplus(b.1, a.1));
     let both = || left.iter().chain(&right);
     if both().all(|word| word.local) {

@@ -5,7 +5,7 @@
 //! another one is a difference unless it is exchanged everywhere.
 
 use coalesce_model::{LanguageKind, TokenClass, outline::marks};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
 
@@ -22,6 +22,8 @@ use crate::align::Aspect;
 const LONG: usize = 32;
 /// The share of words that two statements need to stand for each other.
 const ALIKE: f32 = 0.4;
+/// The share of distinctive words that makes two bodies one thing, in whatever order they stand.
+const DISTINCTIVE: f32 = 0.6;
 /// Characters of a statement that are shown.
 const SHOWN: usize = 160;
 
@@ -72,6 +74,8 @@ pub(crate) struct Compared {
     /// Words that both have, and of the smaller and the larger one.
     pub common: usize,
     pub sizes: (usize, usize),
+    /// The share of names, keys and numbers that both have, whatever their order, 0 to 1.
+    distinctive: f32,
 }
 
 impl Compared {
@@ -80,7 +84,7 @@ impl Compared {
         let (small, large) = self.sizes;
         let similar = 2 * self.common * 10 >= 4 * (small + large);
         let contained = self.common * 10 >= 7 * small;
-        !(similar || contained)
+        !(similar || contained || self.distinctive >= DISTINCTIVE)
     }
 }
 
@@ -160,8 +164,10 @@ pub(crate) fn compare(
 ) -> Compared {
     let aligned = Aligned::new(a.1, b.1);
     let exchanged = Exchanged::new(&aligned.equal, a.1, b.1);
+    let mut told_blocks = FxHashSet::default();
     let mut found = Compared {
         sizes: sizes(a.1, b.1),
+        distinctive: distinctive(a.1, b.1),
         renamed: exchanged.told(a.0, b.0),
         ..Compared::default()
     };
@@ -170,13 +176,16 @@ pub(crate) fn compare(
             continue;
         };
         found.common += x.words.len();
-        let moved = !aligned.stand_alike(x, y, a.1, b.1);
+        let blocks = aligned.blocks(x, y, a.1, b.1);
+        // Of a block whose statements stand in another one, one is told.
+        let moved = blocks.is_some_and(|blocks| told_blocks.insert(blocks));
         let told = exchanged.violated(x, y);
         if let Some(told) = moved.then_some(Aspect::Statement).or(told) {
             let told = aspect.filter(|_| told != Aspect::Wording).unwrap_or(told);
-            found
-                .differences
-                .push(difference(a.0, b.0, Some(x), Some(y), told));
+            found.differences.push(Difference {
+                moved,
+                ..difference(a.0, b.0, Some(x), Some(y), told)
+            });
         }
     }
     for (left, right) in &aligned.others {
@@ -242,8 +251,15 @@ impl Aligned {
         found
     }
 
-    /// Whether two pieces stand in the same block: the nearest around each that both lists have.
-    fn stand_alike(&self, x: &Piece, y: &Piece, a: &[Piece], b: &[Piece]) -> bool {
+    /// The blocks that two pieces stand in, if these are not the same: the nearest around each that
+    /// both lists have.
+    fn blocks(
+        &self,
+        x: &Piece,
+        y: &Piece,
+        a: &[Piece],
+        b: &[Piece],
+    ) -> Option<(Option<usize>, Option<usize>)> {
         let nearest = |piece: &Piece, list: &[Piece], known: &FxHashMap<usize, usize>| {
             let mut next = piece.within.parent;
             while let Some(at) = next.filter(|at| !known.contains_key(at)) {
@@ -253,7 +269,7 @@ impl Aligned {
         };
         let left = nearest(x, a, &self.forth);
         let right = nearest(y, b, &self.back);
-        left.and_then(|at| self.forth.get(&at).copied()) == right
+        (left.and_then(|at| self.forth.get(&at).copied()) != right).then_some((left, right))
     }
 }
 
@@ -261,6 +277,22 @@ impl Aligned {
 pub(crate) fn sort(differences: &mut [Difference]) {
     let line = |text: &Option<Text>| text.as_ref().map_or(u32::MAX, |text| text.line);
     differences.sort_by_key(|found| (found.aspect, line(&found.left), line(&found.right)));
+}
+
+/// The share of words in common that are neither local names nor signs nor of the language.
+fn distinctive(a: &[Piece], b: &[Piece]) -> f32 {
+    let words = |list: &[Piece]| {
+        let words = list.iter().flat_map(|piece| &piece.words);
+        let tells = |word: &&Meant| {
+            !word.local
+                && !matches!(
+                    word.class,
+                    TokenClass::Punct | TokenClass::Keyword | TokenClass::Prose
+                )
+        };
+        Piece::new(words.filter(tells).copied().collect(), Within::default())
+    };
+    share(&words(a), &words(b))
 }
 
 fn sizes(a: &[Piece], b: &[Piece]) -> (usize, usize) {
@@ -279,6 +311,7 @@ fn difference(
     let text = |meaning: &Meaning<'_>, piece: &Piece| text(meaning, piece.tokens());
     Difference {
         aspect,
+        moved: false,
         left: left.map(|piece| text(a, piece)),
         right: right.map(|piece| text(b, piece)),
     }

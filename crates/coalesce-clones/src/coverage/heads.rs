@@ -73,7 +73,9 @@ impl Head {
                 (inside, listed) = (true, true);
                 continue;
             }
-            if !separates && !(closes && listed && !inside && piece.is_empty() && depth == 0) {
+            // The bracket behind the last parameter says nothing.
+            let ends = closes && listed && !inside && piece.is_empty() && depth == 0;
+            if !separates && !ends {
                 piece.push(settled(meaning, word));
             }
             // The end of an attribute.

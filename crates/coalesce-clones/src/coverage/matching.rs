@@ -7,6 +7,7 @@ use std::hash::Hasher as _;
 
 use super::{
     Entry, Note, PartKind, Read, Relation,
+    aspects::Within,
     compare::{self, Compared, Piece},
     heads,
     meaning::Meaning,
@@ -358,18 +359,19 @@ impl<'s> Matcher<'s> {
 
     /// Pairs statements without a name that are much alike.
     fn by_likeness(&mut self) {
-        let unnamed = |part: &Part| part.kind == PartKind::Statement && part.binds.is_empty();
-        self.by_score(|a, left, b, right| {
-            if !unnamed(left) || !unnamed(right) {
-                return None;
-            }
-            let whole = |side: &Read<'_>, part: &Part| {
-                Piece::new(
-                    side.meaning.read(part.body),
-                    super::aspects::Within::default(),
-                )
+        let pieces = |list: &[usize], (side, parts, _): List<'_>| -> FxHashMap<Range, Piece> {
+            let parts = list.iter().filter_map(|at| parts.get(*at));
+            let unnamed =
+                parts.filter(|part| part.kind == PartKind::Statement && part.binds.is_empty());
+            let piece = |part: &Part| {
+                let words = side.meaning.read(part.body);
+                (part.body, Piece::new(words, Within::default()))
             };
-            let share = compare::share(&whole(a, left), &whole(b, right));
+            unnamed.map(piece).collect()
+        };
+        let (lefts, rights) = (pieces(&self.left, self.a), pieces(&self.right, self.b));
+        self.by_score(|_, left, _, right| {
+            let share = compare::share(lefts.get(&left.body)?, rights.get(&right.body)?);
             (share >= ALIKE).then_some(share)
         });
     }

@@ -66,6 +66,8 @@ pub(crate) struct Meaning<'f> {
     modules: Vec<String>,
     /// The item that is compared, if it is not the module.
     itself: Option<String>,
+    /// Names of the module's definitions that are called otherwise on the other side.
+    aliases: FxHashMap<String, String>,
 }
 
 impl<'f> Meaning<'f> {
@@ -83,6 +85,7 @@ impl<'f> Meaning<'f> {
             names: FxHashMap::default(),
             modules: Vec::new(),
             itself: side.item.last().cloned(),
+            aliases: FxHashMap::default(),
         };
         let declared = module.parts.iter();
         let declared = declared.filter(|part| part.kind == super::PartKind::Module);
@@ -205,11 +208,16 @@ impl<'f> Meaning<'f> {
         !self.other.is_empty() && path.len() > self.other.len() && path.starts_with(&self.other)
     }
 
+    /// From now on, definitions of the module are called as they are on the other side.
+    pub(crate) fn call(&mut self, aliases: FxHashMap<String, String>) {
+        self.aliases = aliases;
+    }
+
     /// The name of a definition as it is compared.
-    pub(crate) fn name<'n>(&self, name: &'n str) -> &'n str {
+    pub(crate) fn name<'n>(&'n self, name: &'n str) -> &'n str {
         match &self.itself {
             Some(itself) if itself == name => ITSELF,
-            _ => name,
+            _ => self.aliases.get(name).map_or(name, String::as_str),
         }
     }
 
@@ -312,10 +320,9 @@ impl<'f> Meaning<'f> {
             None => path.to_vec(),
         };
         full = self.stripped(full);
-        if self.itself.is_some() && full.first() == self.itself.as_ref() {
-            if let Some(first) = full.first_mut() {
-                ITSELF.clone_into(first);
-            }
+        if let Some(first) = full.first_mut() {
+            let name = self.name(first).to_owned();
+            *first = name;
         }
         let separator = id_of(self.reader.file.language.separator().as_bytes());
         for (place, segment) in full.iter().enumerate() {

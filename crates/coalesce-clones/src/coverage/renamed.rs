@@ -47,6 +47,20 @@ pub(super) fn pairs(a: &Read<'_>, b: &Read<'_>, entries: &[Entry]) -> Vec<Entry>
     found
 }
 
+/// Definitions of the modules themselves that have another name on the right side.
+pub(super) fn aliases(a: &Read<'_>, b: &Read<'_>, pairs: &[Entry]) -> FxHashMap<String, String> {
+    let own = |read: &Read<'_>, place: &Place| {
+        let mut parts = read.parts.iter();
+        place.kind != PartKind::Impl && parts.any(|part| part.name == place.name)
+    };
+    let named = pairs.iter().filter_map(|pair| {
+        let (left, right) = (pair.left.as_ref()?, pair.right.as_ref()?);
+        let both = own(a, left) && own(b, right) && left.name != right.name;
+        both.then(|| (left.name.clone(), right.name.clone()))
+    });
+    named.collect()
+}
+
 /// Bytes of each side that entries take.
 fn taken(entries: &[Entry]) -> [Vec<(u32, u32)>; 2] {
     let bytes = |place: &Option<Place>| {
@@ -176,7 +190,7 @@ fn classes(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: &m
     let mut scored = Vec::new();
     for (x, left) in a.1.iter().enumerate() {
         for (y, right) in b.1.iter().enumerate() {
-            if left.part.kind != right.part.kind {
+            if left.part.kind != right.part.kind || !shares_names(left.part, right.part) {
                 continue;
             }
             let entry = matching::entry(
@@ -195,6 +209,22 @@ fn classes(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: &m
         }
     }
     best(scored, found);
+}
+
+/// Whether the smaller of two classes has a third of its members' names in common with the other.
+fn shares_names(a: &Part, b: &Part) -> bool {
+    let (few, many) = if a.parts.len() <= b.parts.len() {
+        (a, b)
+    } else {
+        (b, a)
+    };
+    let known = |part: &&Part| many.parts.iter().any(|other| other.name == part.name);
+    let shared = few
+        .parts
+        .iter()
+        .filter(|part| !part.name.is_empty())
+        .filter(known);
+    shared.count() * 3 >= few.parts.len().max(1)
 }
 
 /// Words of all members.
@@ -231,11 +261,21 @@ fn functions(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: 
         return;
     }
     let judge = Judge::new(a.0, b.0);
+    let texts = |side: (&Read<'_>, &[Alone<'_>])| -> Vec<Option<u64>> {
+        let text = |alone: &Alone<'_>| {
+            let tells = matching::size(&side.0.meaning, alone.part) >= TELLING;
+            tells.then(|| matching::body(side.0, alone.part))
+        };
+        side.1.iter().map(text).collect()
+    };
+    let (lefts, rights) = (texts(a), texts(b));
     let mut lcs = Lcs::default();
     let mut scored = Vec::new();
-    for (x, left) in a.1.iter().enumerate() {
-        for (y, right) in b.1.iter().enumerate() {
-            let Some(score) = judge.score((a.0, left.part), (b.0, right.part), &mut lcs) else {
+    for ((x, left), own) in a.1.iter().enumerate().zip(&lefts) {
+        for ((y, right), other) in b.1.iter().enumerate().zip(&rights) {
+            let same = own.is_some() && own == other;
+            let score = same.then_some(2.0);
+            let Some(score) = score.or_else(|| judge.score(left.part, right.part, &mut lcs)) else {
                 continue;
             };
             let entry = matching::entry(
@@ -278,13 +318,9 @@ impl Judge {
     }
 
     /// How much two functions have in common; `None` where they are no copies.
-    fn score(&self, a: (&Read<'_>, &Part), b: (&Read<'_>, &Part), lcs: &mut Lcs) -> Option<f32> {
-        let same = matching::body(a.0, a.1) == matching::body(b.0, b.1);
-        if same && matching::size(&a.0.meaning, a.1) >= TELLING {
-            return Some(2.0);
-        }
-        let left = *self.entries.get(&(self.files.0, a.1.unit?))?;
-        let right = *self.entries.get(&(self.files.1, b.1.unit?))?;
+    fn score(&self, a: &Part, b: &Part, lcs: &mut Lcs) -> Option<f32> {
+        let left = *self.entries.get(&(self.files.0, a.unit?))?;
+        let right = *self.entries.get(&(self.files.1, b.unit?))?;
         let pair = (left.min(right), left.max(right));
         let compared = pairs::compare_one(&self.corpus, &self.runs, pair, lcs)?;
         let duplicate = compared.verdict == Verdict::Duplicate;
