@@ -14,6 +14,7 @@ pub mod explain;
 mod migration;
 mod page;
 mod plan;
+mod proposal;
 mod refs;
 mod retire;
 mod status;

@@ -118,6 +118,62 @@ impl<'g> Modules<'g> {
         (copies.len() > 1).then_some(Class { duplicate, copies })
     }
 
+    /// Flags that several modules set where they try a library, each with all modules of the tree
+    /// that define a flag of that name: one of them should.
+    #[must_use]
+    pub fn flags(&self, report: &Report, texts: &dyn Texts) -> Vec<Vec<Copy>> {
+        let mut flags: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let idioms = report.idioms.iter();
+        for idiom in idioms.filter(|idiom| idiom.language == self.language()) {
+            for member in idiom.members.iter().filter(|member| member.item.is_empty()) {
+                let Some(&at) = self.by_path.get(&member.path) else {
+                    continue;
+                };
+                let text = texts.text(&member.path).unwrap_or_default();
+                for flag in self.flags_of(at, member, &text) {
+                    flags.entry(flag).or_default().insert(at);
+                }
+            }
+        }
+        let scattered = flags.into_iter().filter(|(_, modules)| modules.len() > 1);
+        scattered.map(|(flag, _)| self.defining(flag)).collect()
+    }
+
+    /// Names in capitals that the lines of a member give a value.
+    fn flags_of(&self, at: usize, member: &Member, text: &str) -> Vec<&'g str> {
+        let (first, last) = (member.lines.0 as usize, member.lines.1 as usize);
+        let lines = text.lines().take(last).skip(first.saturating_sub(1));
+        let assigned: BTreeSet<&str> = lines
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, _)| name.trim())
+            .collect();
+        let defines = self.module(at).map(|module| module.defines.iter());
+        defines
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|name| is_constant(name) && assigned.contains(name))
+            .collect()
+    }
+
+    fn defining(&self, item: &str) -> Vec<Copy> {
+        let separator = self.language().separator();
+        let modules = self.all().iter().enumerate();
+        modules
+            .filter(|(_, module)| {
+                module.inline.is_none()
+                    && !is_apart(module.path.as_str())
+                    && module.defines.iter().any(|name| name == item)
+            })
+            .map(|(at, module)| Copy {
+                module: at,
+                path: module.path.clone(),
+                item: Some(item.to_owned()),
+                name: format!("{}{separator}{item}", module.name),
+            })
+            .collect()
+    }
+
     fn copy(&self, kind: Kind, member: &Member) -> Option<Copy> {
         let at = *self.by_path.get(&member.path)?;
         let module = self.module(at)?;
@@ -162,6 +218,12 @@ impl<'g> Modules<'g> {
             roles: self.roles.get(&copy.path).copied().unwrap_or(0),
         }
     }
+}
+
+/// Whether a name is written as constants are: `GPU_AVAILABLE`.
+fn is_constant(name: &str) -> bool {
+    name.chars().any(|letter| letter.is_ascii_uppercase())
+        && !name.chars().any(|letter| letter.is_ascii_lowercase())
 }
 
 /// Whether a source file begins by saying what it is for.

@@ -62,9 +62,12 @@ impl Drafting<'_> {
             for whole in [true, false] {
                 for class in &classes {
                     if (class.duplicate.kind == Kind::Module) == whole {
-                        self.class(&modules, class, &mut made);
+                        self.give_way(&modules, &class.copies, &mut made);
                     }
                 }
+            }
+            for copies in modules.flags(self.report, self.texts) {
+                self.give_way(&modules, &copies, &mut made);
             }
             self.stubs(&modules, &mut made);
         }
@@ -79,14 +82,14 @@ impl Drafting<'_> {
         (draft, seconds)
     }
 
-    fn class(&self, modules: &Modules<'_>, class: &Class<'_>, made: &mut Made) {
-        let ranked = self.ranked(modules, &class.copies);
+    /// All of the copies but the best give way to it.
+    fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], made: &mut Made) {
+        let ranked = self.ranked(modules, copies);
         let Some((first, others)) = ranked.split_first() else {
             return;
         };
         for other in others {
-            let (Some(stays), Some(goes)) =
-                (class.copies.get(first.index), class.copies.get(other.index))
+            let (Some(stays), Some(goes)) = (copies.get(first.index), copies.get(other.index))
             else {
                 continue;
             };

@@ -162,7 +162,10 @@ mod tests {
     use super::*;
 
     /// `name path coverage importers tests`, the one to stay first.
-    type Case = (&'static str, &'static [(&'static str, &'static str, f32, usize, usize)]);
+    type Case = (
+        &'static str,
+        &'static [(&'static str, &'static str, f32, usize, usize)],
+    );
     const CASES: &[Case] = &[
         (
             "the one that more modules import",
