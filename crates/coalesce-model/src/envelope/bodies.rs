@@ -379,11 +379,11 @@ pub struct ManifestEntry {
 /// One entry of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ManifestLine {
-    /// `move` or `replace`.
+    /// `move`, `replace`, `merge` or `remove`.
     pub verb: String,
     /// The name before.
     pub from: String,
-    /// The name after.
+    /// The name after; empty for a removal.
     pub to: String,
     /// `done` or `open`.
     pub state: State,
