@@ -19,21 +19,16 @@ pub fn write(page: &mut Page, proposal: &Proposal) {
         .iter()
         .filter(|entry| entry.state == ProposedState::Open);
     page.line(format_args!(
-        "  {} to follow: {}, {}, {} fewer; import cycles {} before, {} after",
+        "  {} to follow: {}, {}, {}; import cycles {} before, {} after",
         count_entries(open.count()),
         count(forecast.files, "file"),
         count(forecast.references, "reference"),
-        lines(forecast.lines_removed),
+        forecast.lines(),
         cycles(forecast.cycles_before),
         cycles(forecast.cycles_after),
     ));
     page.put(DIM, format_args!("  look: coalesce plan {}", proposal.path))
         .end();
-}
-
-fn lines(number: i64) -> String {
-    let noun = if number.abs() == 1 { "line" } else { "lines" };
-    format!("{number} {noun}")
 }
 
 fn count_entries(number: usize) -> String {

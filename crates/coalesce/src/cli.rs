@@ -174,9 +174,9 @@ pub struct Audit {
     /// what cannot be followed, stands in it as comments
     #[arg(long, value_name = "FILE", conflicts_with = "no_duplicates")]
     pub propose: Option<PathBuf>,
-    /// Propose without shims: no old name goes on working
+    /// Propose shims: old names go on working, and warn, until they are retired
     #[arg(long, requires = "propose")]
-    pub no_shims: bool,
+    pub shims: bool,
 }
 
 /// Arguments of `refs`.

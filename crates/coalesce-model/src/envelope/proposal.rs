@@ -62,3 +62,18 @@ pub struct Forecast {
     /// Import cycles after.
     pub cycles_after: CycleCounts,
 }
+
+impl Forecast {
+    /// The difference in lines, in words: `12 lines fewer`.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let number = self.lines_removed.unsigned_abs();
+        let noun = if number == 1 { "line" } else { "lines" };
+        let than = if self.lines_removed < 0 {
+            "more"
+        } else {
+            "fewer"
+        };
+        format!("{number} {noun} {than}")
+    }
+}

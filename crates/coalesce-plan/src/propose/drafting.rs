@@ -109,7 +109,9 @@ impl Drafting<'_> {
     /// The copies, the one to stay first.
     fn ranked(&self, modules: &Modules<'_>, copies: &[Copy]) -> Vec<Ranked> {
         let standing = |copy: &Copy| -> Standing {
-            let others = copies.iter().filter(|other| other.name != copy.name);
+            let others = copies
+                .iter()
+                .filter(|other| other.name != copy.name && other.item.is_none());
             let shares: Vec<f32> = others
                 .filter_map(|other| (self.relate)(other, copy))
                 .map(|relation| relation.share)
@@ -128,6 +130,10 @@ impl Drafting<'_> {
     fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
         let relation = (self.relate)(goes, stays)?;
         if goes.item.is_none() && relation.share < LEAST_SHARE {
+            return None;
+        }
+        // Alike, and called otherwise: nobody takes the one for the other.
+        if goes.item.is_some() && goes.item != stays.item && !relation.decisions.is_empty() {
             return None;
         }
         let verb = match (&goes.item, relation.unique.is_empty()) {

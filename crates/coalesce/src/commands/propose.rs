@@ -44,7 +44,7 @@ pub fn propose(
         graphs: &session.graphs(),
         texts: &session.tree,
         relate: &relate,
-        shims: !arguments.no_shims,
+        shims: arguments.shims,
     };
     let (draft, seconds) = drafting.draft();
     let trial = Trial {
@@ -223,11 +223,11 @@ fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
              comments: {left}."
         ),
         format!(
-            "Following them changes {} files and {} references; {} lines go; import cycles: {} before, {} \
-             after.",
+            "Following them changes {} files and {} references, and leaves {}; import cycles: {} before, \
+             {} after.",
             forecast.files,
             forecast.references,
-            forecast.lines_removed,
+            forecast.lines(),
             cycles(forecast.cycles_before),
             cycles(forecast.cycles_after)
         ),

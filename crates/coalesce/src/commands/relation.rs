@@ -37,7 +37,11 @@ impl<'s> Relations<'s> {
         let (left, right) = (self.file(&from.path)?, self.file(&into.path)?);
         let sides = (self.side(from, &left)?, self.side(into, &right)?);
         let coverage = coverage(&sides.0, &sides.1).ok()?;
-        Some(relation(&coverage, left.language.separator()))
+        Some(relation(
+            &coverage,
+            left.language.separator(),
+            from.item.is_none(),
+        ))
     }
 
     fn file(&self, path: &TreePath) -> Option<Rc<SourceFile>> {
@@ -85,7 +89,7 @@ fn outlined<L: Language>(part: &Part<L>, path: &TreePath, text: &Arc<str>) -> Op
     ))
 }
 
-fn relation(coverage: &Coverage, separator: &str) -> Relation {
+fn relation(coverage: &Coverage, separator: &str, is_module: bool) -> Relation {
     let mut relation = Relation::default();
     let (mut all, mut covered) = (0_u32, 0_u32);
     for entry in &coverage.entries {
@@ -107,6 +111,10 @@ fn relation(coverage: &Coverage, separator: &str) -> Relation {
                 }
             }
             Standing::OnlyLeft => relation.unique.push(left.name.clone()),
+            // What a module offers follows from what becomes of the rest.
+            _ if left.name == "__all__" => {}
+            // Alike, and called otherwise: nobody takes the one for the other.
+            _ if is_module && entry.is_renamed() => relation.unique.push(left.name.clone()),
             changed => {
                 if changed.is_covered() {
                     covered += lines;
