@@ -178,12 +178,27 @@ pub fn take(
         for extent in cut::joined(&source.text, all.clone()) {
             edits.push(match fillers.get(&extent.start) {
                 Some(filler) => Edit::replace(extent, filler),
-                None => Edit::delete(cut::with_blanks(&source.text, extent)),
+                // An import may come where the last of the attempts was: right behind it.
+                None if is_guarded(&source, extent) => {
+                    Edit::delete(cut::with_blanks_before(&source.text, extent))
+                }
+                None => Edit::delete(cut::with_blanks(
+                    &source.text,
+                    cut::last_of_block(&source.text, extent),
+                )),
             });
         }
         unused(mapping, &source, &all, texts, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
+}
+
+/// Whether an extent is a block that tries imports, as a whole.
+fn is_guarded(source: &Source, extent: ByteSpan) -> bool {
+    let mut statements = source.outline.statements.iter();
+    statements.any(|each| {
+        each.kind == Kind::Guarded && extent.contains(each.span) && extent.start == each.span.start
+    })
 }
 
 /// Refuses an item that has to stay where it is.
