@@ -12,10 +12,12 @@ mod aspects;
 mod compare;
 mod heads;
 mod imports;
+mod in_order;
 mod matching;
 mod meaning;
 mod parts;
 mod renamed;
+pub mod rows;
 mod tell;
 
 use coalesce_model::ByteSpan;
@@ -152,6 +154,9 @@ pub struct Text {
 pub struct Difference {
     /// What it is about.
     pub aspect: Aspect,
+    /// Whether both sides have it, in blocks that do not stand for each other; what follows it there
+    /// has moved along.
+    pub moved: bool,
     /// What the left side has.
     pub left: Option<Text>,
     /// What the right side has instead.
@@ -191,9 +196,15 @@ impl Entry {
     fn turned(self) -> Self {
         let turn = |difference: Difference| Difference {
             aspect: difference.aspect,
+            moved: difference.moved,
             left: difference.right,
             right: difference.left,
         };
+        let mut differences: Vec<Difference> = self.differences.into_iter().map(turn).collect();
+        compare::sort(&mut differences);
+        let mut renamed: Vec<(String, String)> =
+            self.renamed.into_iter().map(|(a, b)| (b, a)).collect();
+        renamed.sort();
         Self {
             relation: self.relation.turned(),
             note: self.note.map(|note| match note {
@@ -202,8 +213,8 @@ impl Entry {
             }),
             left: self.right,
             right: self.left,
-            differences: self.differences.into_iter().map(turn).collect(),
-            renamed: self.renamed.into_iter().map(|(a, b)| (b, a)).collect(),
+            differences,
+            renamed,
             members: self.members.into_iter().map(Self::turned).collect(),
         }
     }
@@ -218,6 +229,14 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// The same seen from the other side, in the order of what is then the left one.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        let mut entries: Vec<Entry> = self.entries.into_iter().map(Entry::turned).collect();
+        tell::sort(&mut entries);
+        Self { entries }
+    }
+
     /// How many entries have each relation, in the order of [`Relation`]; members count instead of
     /// what they are members of.
     #[must_use]
@@ -275,9 +294,16 @@ pub fn coverage(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageE
     let key = |side: &Side<'_>| (side.file.path.clone(), side.item.clone());
     let turns = key(left) > key(right);
     let (first, second) = if turns { (right, left) } else { (left, right) };
-    let (a, b) = (Read::new(first, second)?, Read::new(second, first)?);
+    let (mut a, b) = (Read::new(first, second)?, Read::new(second, first)?);
     let mut entries = matching::entries(&a, &b);
     let mut renamed = renamed::pairs(&a, &b, &entries);
+    let aliases = renamed::aliases(&a, &b, &renamed);
+    if !aliases.is_empty() {
+        // Now that it is known which definition has another name, its users can be compared.
+        a.meaning.call(aliases);
+        entries = matching::entries(&a, &b);
+        renamed = renamed::pairs(&a, &b, &entries);
+    }
     if turns {
         let turn = |list: Vec<Entry>| list.into_iter().map(Entry::turned).collect();
         (entries, renamed) = (turn(entries), turn(renamed));
@@ -330,7 +356,10 @@ impl<'f> Read<'f> {
             found.into_iter().cloned().collect()
         };
         let around = side.item.split_last().map_or(String::new(), |(_, around)| {
-            let around: Vec<String> = around.iter().map(|name| format!("{name}{separator}")).collect();
+            let around: Vec<String> = around
+                .iter()
+                .map(|name| format!("{name}{separator}"))
+                .collect();
             around.concat()
         });
         Ok(Self {

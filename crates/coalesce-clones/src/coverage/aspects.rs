@@ -16,13 +16,25 @@ pub(crate) struct Within {
     fallback: bool,
     /// What the statement is about by its first word, if that says something.
     lead: Option<Aspect>,
+    /// The piece that opens the block that it stands in.
+    pub parent: Option<usize>,
 }
 
 /// Follows the blocks of a text from statement to statement.
 pub(crate) struct Flow<'r, 'f> {
     reader: &'r Reader<'f>,
-    /// Columns of `except` and `else` blocks that are open.
-    open: Vec<u32>,
+    /// Blocks that are open.
+    open: Vec<Block>,
+}
+
+/// A block that is open.
+struct Block {
+    /// Python: the column of what opens it.
+    column: u32,
+    /// The piece that opens it.
+    piece: usize,
+    /// Whether it is for what fails or is not there.
+    fallback: bool,
 }
 
 impl<'r, 'f> Flow<'r, 'f> {
@@ -33,25 +45,66 @@ impl<'r, 'f> Flow<'r, 'f> {
         }
     }
 
-    /// What a statement stands in; it opens and closes blocks.
-    pub(crate) fn statement(&mut self, words: &[Meant]) -> Within {
+    /// What a statement stands in, which will be the piece `at`; and the statement without the
+    /// brackets that end blocks.
+    pub(crate) fn statement(&mut self, words: Vec<Meant>, at: usize) -> (Within, Vec<Meant>) {
         let Some(first) = words.first() else {
-            return Within::default();
+            return (Within::default(), words);
         };
         let word = self.reader.word(first.token);
-        let mut fallback = false;
-        if self.reader.file.language == LanguageKind::Python {
-            let column = self.reader.column(first.token);
-            self.open.retain(|open| *open < column);
-            fallback = !self.open.is_empty();
-            if matches!(word, "except" | "else") {
-                self.open.push(column);
+        match self.reader.file.language {
+            LanguageKind::Python => {
+                let column = self.reader.column(first.token);
+                self.open.retain(|block| block.column < column);
+                let within = self.within(word);
+                self.open.push(Block {
+                    column,
+                    piece: at,
+                    fallback: matches!(word, "except" | "else"),
+                });
+                (within, words)
+            }
+            LanguageKind::Rust => {
+                let within = self.within(word);
+                let fallback = word == "else";
+                (within, self.braces(words, at, fallback))
             }
         }
+    }
+
+    fn within(&self, word: &str) -> Within {
         Within {
-            fallback,
+            fallback: self.open.iter().any(|block| block.fallback),
             lead: lead(word),
+            parent: self.open.last().map(|block| block.piece),
         }
+    }
+
+    /// Opens and closes blocks of braces; closing ones that the statement does not open itself go.
+    fn braces(&mut self, words: Vec<Meant>, at: usize, fallback: bool) -> Vec<Meant> {
+        let before = self.open.len();
+        let mut kept = Vec::with_capacity(words.len());
+        for word in words {
+            let text = match word.class {
+                TokenClass::Punct => self.reader.word(word.token),
+                _ => "",
+            };
+            if text == "{" {
+                self.open.push(Block {
+                    column: 0,
+                    piece: at,
+                    fallback,
+                });
+            }
+            let own = self.open.len() > before;
+            if text == "}" {
+                self.open.pop();
+            }
+            if text != "}" || own {
+                kept.push(word);
+            }
+        }
+        kept
     }
 }
 
@@ -79,14 +132,46 @@ pub(crate) fn of_pair(
     }
 }
 
+/// Whether a statement only tells somebody something.
+fn is_talk(meaning: &Meaning<'_>, piece: &Piece) -> bool {
+    let mut words = piece
+        .words
+        .iter()
+        .map(|word| meaning.reader.word(word.token));
+    let talks = |word: &str| {
+        matches!(
+            word,
+            "print"
+                | "logger"
+                | "logging"
+                | "log"
+                | "warnings"
+                | "println"
+                | "eprintln"
+                | "info"
+                | "warn"
+                | "debug"
+                | "trace"
+                | "tracing"
+        )
+    };
+    words.next().is_some_and(talks)
+}
+
 fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
+    if is_talk(meaning, piece) {
+        return Aspect::Statement;
+    }
     if let Some(lead) = piece.within.lead.or_else(|| first_word(meaning, piece)) {
         return match lead {
             Aspect::Return if piece.within.fallback => Aspect::Fallback,
             lead => lead,
         };
     }
-    let words = piece.words.iter().map(|word| meaning.reader.word(word.token));
+    let words = piece
+        .words
+        .iter()
+        .map(|word| meaning.reader.word(word.token));
     by_words(words).unwrap_or(if piece.within.fallback {
         Aspect::Fallback
     } else if is_value(meaning, piece) {
@@ -97,6 +182,9 @@ fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
 }
 
 fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Aspect {
+    if is_talk(a.0, a.1) && is_talk(b.0, b.1) {
+        return Aspect::Statement;
+    }
     let (left, right) = (surplus(a.1, b.1), surplus(b.1, a.1));
     let both = || left.iter().chain(&right);
     if both().all(|word| word.local) {
@@ -105,7 +193,8 @@ fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Aspect {
     }
     let is_value = |word: &&&Meant| matches!(word.class, TokenClass::Number | TokenClass::Key);
     let rest = both().filter(|word| !is_value(word));
-    if both().any(|word| is_value(&word)) && rest.clone().all(|word| word.class == TokenClass::Punct)
+    if both().any(|word| is_value(&word))
+        && rest.clone().all(|word| word.class == TokenClass::Punct)
     {
         return Aspect::Constant;
     }
@@ -125,8 +214,14 @@ fn lead_of(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Option<Aspec
 }
 
 fn first_word(meaning: &Meaning<'_>, piece: &Piece) -> Option<Aspect> {
-    let mut words = piece.words.iter().map(|word| meaning.reader.word(word.token));
-    piece.within.lead.or_else(|| lead(words.find(|word| *word != "}")?))
+    let mut words = piece
+        .words
+        .iter()
+        .map(|word| meaning.reader.word(word.token));
+    piece
+        .within
+        .lead
+        .or_else(|| lead(words.find(|word| *word != "}")?))
 }
 
 /// Words of one that the other has not, or less often.
@@ -160,6 +255,9 @@ fn by_words<'w>(words: impl Iterator<Item = &'w str>) -> Option<Aspect> {
 /// Whether it is the value of a Rust block: the last statement of one, without a semicolon.
 fn is_value(meaning: &Meaning<'_>, piece: &Piece) -> bool {
     let rust = meaning.reader.file.language == LanguageKind::Rust;
-    let last = piece.words.last().map_or("", |word| meaning.reader.word(word.token));
+    let last = piece
+        .words
+        .last()
+        .map_or("", |word| meaning.reader.word(word.token));
     rust && !matches!(last, ";" | "{" | ",")
 }

@@ -4,14 +4,15 @@
 //! Unlike [`crate::align::differences`] it cuts nothing off, and a local name that is exchanged for
 //! another one is a difference unless it is exchanged everywhere.
 
-use coalesce_model::{TokenClass, outline::marks};
-use rustc_hash::{FxHashMap, FxHasher};
+use coalesce_model::{LanguageKind, TokenClass, outline::marks};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
 
 use super::{
     Difference, Text,
     aspects::{self, Within},
+    in_order,
     meaning::{Meaning, Meant},
     parts::Range,
 };
@@ -19,10 +20,10 @@ use crate::align::Aspect;
 
 /// Statements with more words than this are compared between their commas.
 const LONG: usize = 32;
-/// Statements of a block beyond which they are paired by shape and place alone.
-const PAIRED: usize = 4096;
 /// The share of words that two statements need to stand for each other.
 const ALIKE: f32 = 0.4;
+/// The share of distinctive words that makes two bodies one thing, in whatever order they stand.
+const DISTINCTIVE: f32 = 0.6;
 /// Characters of a statement that are shown.
 const SHOWN: usize = 160;
 
@@ -32,6 +33,8 @@ pub(crate) struct Piece {
     pub words: Vec<Meant>,
     blind: u64,
     shape: u64,
+    /// Its words as they are compared, sorted.
+    bag: Vec<u32>,
     /// What it stands in.
     pub within: Within,
 }
@@ -43,9 +46,12 @@ impl Piece {
             words.iter().for_each(|word| hasher.write_u32(of(word)));
             hasher.finish()
         };
+        let mut bag: Vec<u32> = words.iter().map(Meant::blind).collect();
+        bag.sort_unstable();
         Self {
             blind: hash(Meant::blind),
             shape: hash(Meant::shape),
+            bag,
             words,
             within,
         }
@@ -68,6 +74,8 @@ pub(crate) struct Compared {
     /// Words that both have, and of the smaller and the larger one.
     pub common: usize,
     pub sizes: (usize, usize),
+    /// The share of names, keys and numbers that both have, whatever their order, 0 to 1.
+    distinctive: f32,
 }
 
 impl Compared {
@@ -76,7 +84,7 @@ impl Compared {
         let (small, large) = self.sizes;
         let similar = 2 * self.common * 10 >= 4 * (small + large);
         let contained = self.common * 10 >= 7 * small;
-        !(similar || contained)
+        !(similar || contained || self.distinctive >= DISTINCTIVE)
     }
 }
 
@@ -90,9 +98,16 @@ pub(crate) fn pieces(meaning: &Meaning<'_>, range: Range) -> Vec<Piece> {
             let token = meaning.reader.token(token);
             token.is_some_and(|token| token.has(marks::STATEMENT))
         };
-        let goes_on = statement.last().is_some_and(|last| last.token == word.token);
+        let goes_on = statement
+            .last()
+            .is_some_and(|last| last.token == word.token);
         if starts(word.token) && !goes_on {
-            finish(meaning, &mut flow, std::mem::take(&mut statement), &mut found);
+            finish(
+                meaning,
+                &mut flow,
+                std::mem::take(&mut statement),
+                &mut found,
+            );
         }
         statement.push(word);
     }
@@ -107,19 +122,18 @@ fn finish(
     statement: Vec<Meant>,
     found: &mut Vec<Piece>,
 ) {
-    if statement.iter().all(|word| word.class == TokenClass::Punct) {
-        // A bracket that closes what the statement before it opened.
-        if let Some(last) = found.last_mut().filter(|_| !statement.is_empty()) {
-            let mut words = std::mem::take(&mut last.words);
-            words.extend(statement);
-            *last = Piece::new(words, last.within);
-        }
+    let (within, statement) = flow.statement(statement, found.len());
+    let says =
+        |word: &Meant| word.class != TokenClass::Punct || meaning.reader.word(word.token) == "?";
+    if !statement.iter().any(says) {
         return;
     }
-    let within = flow.statement(&statement);
     let long = statement.len() > LONG;
-    let rust = meaning.reader.file.language == coalesce_model::LanguageKind::Rust;
+    let rust = meaning.reader.file.language == LanguageKind::Rust;
     let (mut open, mut piece) = (Vec::new(), Vec::new());
+    let mut add = |piece: &mut Vec<Meant>| {
+        found.push(Piece::new(std::mem::take(piece), within));
+    };
     for word in statement {
         let text = if word.class == TokenClass::Punct {
             meaning.reader.word(word.token)
@@ -133,13 +147,12 @@ fn finish(
         }
         piece.push(word);
         let arm = rust && open.last().is_none_or(|last| *last == "{");
-        let cuts = text == "," && (arm || (long && open.len() <= 1));
-        if cuts {
-            found.push(Piece::new(std::mem::take(&mut piece), within));
+        if text == "," && (arm || (long && open.len() <= 1)) {
+            add(&mut piece);
         }
     }
     if !piece.is_empty() {
-        found.push(Piece::new(piece, within));
+        add(&mut piece);
     }
 }
 
@@ -149,51 +162,137 @@ pub(crate) fn compare(
     b: (&Meaning<'_>, &[Piece]),
     aspect: Option<Aspect>,
 ) -> Compared {
-    let hashes = |list: &[Piece]| -> Vec<u64> { list.iter().map(|piece| piece.blind).collect() };
-    let ops = capture_diff_slices(Algorithm::Myers, &hashes(a.1), &hashes(b.1));
+    let aligned = Aligned::new(a.1, b.1);
+    let exchanged = Exchanged::new(&aligned.equal, a.1, b.1);
+    let mut told_blocks = FxHashSet::default();
     let mut found = Compared {
         sizes: sizes(a.1, b.1),
+        distinctive: distinctive(a.1, b.1),
+        renamed: exchanged.told(a.0, b.0),
         ..Compared::default()
     };
-    let mut pairs: Vec<(Option<&Piece>, Option<&Piece>)> = Vec::new();
-    let mut equal: Vec<(&Piece, &Piece)> = Vec::new();
-    for op in ops {
-        let left = a.1.get(op.old_range()).unwrap_or_default();
-        let right = b.1.get(op.new_range()).unwrap_or_default();
-        match op {
-            DiffOp::Equal { .. } => {
-                found.common += left.iter().map(|piece| piece.words.len()).sum::<usize>();
-                equal.extend(left.iter().zip(right));
-            }
-            _ => pairs.extend(paired(left, right)),
+    for (left, right) in &aligned.equal {
+        let (Some(x), Some(y)) = (a.1.get(*left), b.1.get(*right)) else {
+            continue;
+        };
+        found.common += x.words.len();
+        let blocks = aligned.blocks(x, y, a.1, b.1);
+        // Of a block whose statements stand in another one, one is told.
+        let moved = blocks.is_some_and(|blocks| told_blocks.insert(blocks));
+        let told = exchanged.violated(x, y);
+        if let Some(told) = moved.then_some(Aspect::Statement).or(told) {
+            let told = aspect.filter(|_| told != Aspect::Wording).unwrap_or(told);
+            found.differences.push(Difference {
+                moved,
+                ..difference(a.0, b.0, Some(x), Some(y), told)
+            });
         }
     }
-    for (left, right) in &pairs {
+    for (left, right) in &aligned.others {
+        let left = left.and_then(|at| a.1.get(at));
+        let right = right.and_then(|at| b.1.get(at));
         if let (Some(left), Some(right)) = (left, right) {
             found.common += bag_common(left, right);
         }
-    }
-    let exchanged = Exchanged::new(&equal);
-    found.renamed = exchanged.told(a.0, b.0);
-    for (left, right) in equal {
-        if let Some(told) = exchanged.violated(left, right) {
-            let told = aspect.filter(|_| told != Aspect::Wording).unwrap_or(told);
-            let found = &mut found.differences;
-            found.push(difference(a.0, b.0, Some(left), Some(right), told));
-        }
-    }
-    for (left, right) in pairs {
         let told = aspect.unwrap_or_else(|| aspects::of_pair((a.0, left), (b.0, right)));
-        found.differences.push(difference(a.0, b.0, left, right, told));
+        found
+            .differences
+            .push(difference(a.0, b.0, left, right, told));
     }
     sort(&mut found.differences);
     found
+}
+
+/// Which piece of one list is which of the other.
+struct Aligned {
+    /// Equal but for local names and messages.
+    equal: Vec<(usize, usize)>,
+    /// Changed, or only in one.
+    others: Vec<(Option<usize>, Option<usize>)>,
+    /// For each piece on the left the one that it is on the right.
+    forth: FxHashMap<usize, usize>,
+    back: FxHashMap<usize, usize>,
+}
+
+impl Aligned {
+    fn new(a: &[Piece], b: &[Piece]) -> Self {
+        let hashes =
+            |list: &[Piece]| -> Vec<u64> { list.iter().map(|piece| piece.blind).collect() };
+        let mut found = Self {
+            equal: Vec::new(),
+            others: Vec::new(),
+            forth: FxHashMap::default(),
+            back: FxHashMap::default(),
+        };
+        for op in capture_diff_slices(Algorithm::Myers, &hashes(a), &hashes(b)) {
+            let (old, new) = (op.old_range(), op.new_range());
+            if matches!(op, DiffOp::Equal { .. }) {
+                found.equal.extend(old.zip(new));
+                continue;
+            }
+            let left = a.get(old.clone()).unwrap_or_default();
+            let right = b.get(new.clone()).unwrap_or_default();
+            let pairs = paired(left, right).into_iter();
+            found.others.extend(pairs.map(|(left, right)| {
+                (
+                    left.map(|at| old.start + at),
+                    right.map(|at| new.start + at),
+                )
+            }));
+        }
+        let both = found
+            .others
+            .iter()
+            .filter_map(|(left, right)| Some(((*left)?, (*right)?)));
+        for (left, right) in found.equal.iter().copied().chain(both) {
+            found.forth.insert(left, right);
+            found.back.insert(right, left);
+        }
+        found
+    }
+
+    /// The blocks that two pieces stand in, if these are not the same: the nearest around each that
+    /// both lists have.
+    fn blocks(
+        &self,
+        x: &Piece,
+        y: &Piece,
+        a: &[Piece],
+        b: &[Piece],
+    ) -> Option<(Option<usize>, Option<usize>)> {
+        let nearest = |piece: &Piece, list: &[Piece], known: &FxHashMap<usize, usize>| {
+            let mut next = piece.within.parent;
+            while let Some(at) = next.filter(|at| !known.contains_key(at)) {
+                next = list.get(at).and_then(|piece| piece.within.parent);
+            }
+            next
+        };
+        let left = nearest(x, a, &self.forth);
+        let right = nearest(y, b, &self.back);
+        (left.and_then(|at| self.forth.get(&at).copied()) != right).then_some((left, right))
+    }
 }
 
 /// What hurts first; then by place.
 pub(crate) fn sort(differences: &mut [Difference]) {
     let line = |text: &Option<Text>| text.as_ref().map_or(u32::MAX, |text| text.line);
     differences.sort_by_key(|found| (found.aspect, line(&found.left), line(&found.right)));
+}
+
+/// The share of words in common that are neither local names nor signs nor of the language.
+fn distinctive(a: &[Piece], b: &[Piece]) -> f32 {
+    let words = |list: &[Piece]| {
+        let words = list.iter().flat_map(|piece| &piece.words);
+        let tells = |word: &&Meant| {
+            !word.local
+                && !matches!(
+                    word.class,
+                    TokenClass::Punct | TokenClass::Keyword | TokenClass::Prose
+                )
+        };
+        Piece::new(words.filter(tells).copied().collect(), Within::default())
+    };
+    share(&words(a), &words(b))
 }
 
 fn sizes(a: &[Piece], b: &[Piece]) -> (usize, usize) {
@@ -212,6 +311,7 @@ fn difference(
     let text = |meaning: &Meaning<'_>, piece: &Piece| text(meaning, piece.tokens());
     Difference {
         aspect,
+        moved: false,
         left: left.map(|piece| text(a, piece)),
         right: right.map(|piece| text(b, piece)),
     }
@@ -231,50 +331,11 @@ pub(crate) fn text(meaning: &Meaning<'_>, tokens: Range) -> Text {
 }
 
 /// Pieces that stand for each other, in order; others alone.
-fn paired<'p>(a: &'p [Piece], b: &'p [Piece]) -> Vec<(Option<&'p Piece>, Option<&'p Piece>)> {
-    if a.len() * b.len() > PAIRED {
-        let left = a.iter().map(|piece| (Some(piece), None));
-        return left.chain(b.iter().map(|piece| (None, Some(piece)))).collect();
-    }
-    // best[i][j]: the most that a[i..] and b[j..] have in common.
-    let width = b.len() + 1;
-    let mut best = vec![0f32; (a.len() + 1) * width];
-    let mut alike = vec![0f32; a.len() * b.len()];
-    let at = |table: &[f32], place: usize| table.get(place).copied().unwrap_or(0.0);
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            let share = match (a.get(i), b.get(j)) {
-                (Some(a), Some(b)) => likeness(a, b),
-                _ => 0.0,
-            };
-            let with = if share > 0.0 { share + at(&best, (i + 1) * width + j + 1) } else { 0.0 };
-            let without = at(&best, (i + 1) * width + j).max(at(&best, i * width + j + 1));
-            if let Some(cell) = best.get_mut(i * width + j) {
-                *cell = with.max(without);
-            }
-            if let Some(cell) = alike.get_mut(i * b.len() + j) {
-                *cell = share;
-            }
-        }
-    }
-    let (mut i, mut j, mut found) = (0, 0, Vec::new());
-    while i < a.len() || j < b.len() {
-        let here = at(&best, i * width + j);
-        let share = if j < b.len() { at(&alike, i * b.len() + j) } else { 0.0 };
-        let pairs = i < a.len() && j < b.len() && share > 0.0;
-        if pairs && here <= share + at(&best, (i + 1) * width + j + 1) {
-            found.push((a.get(i), b.get(j)));
-            i += 1;
-            j += 1;
-        } else if i < a.len() && (j == b.len() || here <= at(&best, (i + 1) * width + j)) {
-            found.push((a.get(i), None));
-            i += 1;
-        } else {
-            found.push((None, b.get(j)));
-            j += 1;
-        }
-    }
-    found
+fn paired(a: &[Piece], b: &[Piece]) -> Vec<(Option<usize>, Option<usize>)> {
+    in_order::paired((a.len(), b.len()), |i, j| match (a.get(i), b.get(j)) {
+        (Some(a), Some(b)) => likeness(a, b),
+        _ => 0.0,
+    })
 }
 
 /// How much of two pieces is the same, 0 where it is too little; the same shape is the most.
@@ -293,12 +354,7 @@ pub(crate) fn share(a: &Piece, b: &Piece) -> f32 {
 
 /// Words that both have, each as often as in the one with less.
 fn bag_common(a: &Piece, b: &Piece) -> usize {
-    let bag = |piece: &Piece| {
-        let mut words: Vec<u32> = piece.words.iter().map(Meant::blind).collect();
-        words.sort_unstable();
-        words
-    };
-    let (a, b) = (bag(a), bag(b));
+    let (a, b) = (&a.bag, &b.bag);
     let (mut left, mut right, mut common) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(left), b.get(right)) {
         match x.cmp(y) {
@@ -323,12 +379,17 @@ struct Exchanged {
 }
 
 impl Exchanged {
-    fn new(equal: &[(&Piece, &Piece)]) -> Self {
+    fn new(equal: &[(usize, usize)], a: &[Piece], b: &[Piece]) -> Self {
         let mut counts: FxHashMap<(u32, u32), (usize, (u32, u32))> = FxHashMap::default();
-        for (left, right) in equal {
+        let pieces = equal
+            .iter()
+            .filter_map(|(left, right)| Some((a.get(*left)?, b.get(*right)?)));
+        for (left, right) in pieces {
             for (x, y) in left.words.iter().zip(&right.words) {
                 if x.local && y.local {
-                    let count = counts.entry((x.id, y.id)).or_insert((0, (x.token, y.token)));
+                    let count = counts
+                        .entry((x.id, y.id))
+                        .or_insert((0, (x.token, y.token)));
                     count.0 += 1;
                 }
             }

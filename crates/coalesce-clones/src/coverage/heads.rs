@@ -42,7 +42,7 @@ impl Head {
         let callable = matches!(part.kind, PartKind::Function | PartKind::Method);
         let mut head = Self::default();
         let (mut piece, mut depth, mut defined) = (Vec::new(), 0usize, false);
-        let mut inside = false;
+        let (mut inside, mut listed) = (false, false);
         for word in meaning.read(part.head) {
             let token = meaning.reader.token(word.token);
             let is = |mark: u8| token.is_some_and(|token| token.has(mark));
@@ -50,7 +50,11 @@ impl Head {
                 defined = true;
                 continue;
             }
-            if is(marks::STATEMENT) && piece.last().is_none_or(|last: &Meant| last.token != word.token) {
+            if is(marks::STATEMENT)
+                && piece
+                    .last()
+                    .is_none_or(|last: &Meant| last.token != word.token)
+            {
                 head.add(meaning, &mut piece, inside, bound);
             }
             let text = meaning.reader.word(word.token);
@@ -62,18 +66,22 @@ impl Head {
                 inside = false;
             }
             let separates = text == "," && inside && depth == 1;
-            if !separates {
+            let begins = text == "(" && depth == 0 && callable && defined && !inside && !listed;
+            depth += usize::from(opens);
+            if begins {
+                head.add(meaning, &mut piece, false, bound);
+                (inside, listed) = (true, true);
+                continue;
+            }
+            // The bracket behind the last parameter says nothing.
+            let ends = closes && listed && !inside && piece.is_empty() && depth == 0;
+            if !separates && !ends {
                 piece.push(settled(meaning, word));
             }
             // The end of an attribute.
-            let ends = text == "]" && depth == 0 && !defined;
-            if opens && depth == 0 && callable && defined && text == "(" && !inside {
-                head.add(meaning, &mut piece, false, bound);
-                inside = true;
-            } else if separates || ends {
+            if separates || (text == "]" && depth == 0 && !defined) {
                 head.add(meaning, &mut piece, inside, bound);
             }
-            depth += usize::from(opens);
         }
         head.add(meaning, &mut piece, inside, bound);
         head
@@ -88,7 +96,11 @@ impl Head {
         if words.is_empty() || (inside && bound && is_self) {
             return;
         }
-        let list = if inside { &mut self.parameters } else { &mut self.rest };
+        let list = if inside {
+            &mut self.parameters
+        } else {
+            &mut self.rest
+        };
         list.push(Piece::new(words, Within::default()));
     }
 }

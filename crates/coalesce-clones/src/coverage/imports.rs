@@ -37,7 +37,9 @@ fn python(reader: &Reader<'_>, (first, end): Range) -> Vec<Leaf> {
     if from {
         while at < end && reader.word(at) != "import" {
             match reader.word(at) {
-                dot if dot.bytes().all(|byte| byte == b'.') => dots += dot.len(),
+                dot if dot.bytes().all(|byte| byte == b'.') => {
+                    dots += dot.len() * usize::from(base.is_empty());
+                }
                 name => base.push(name.to_owned()),
             }
             at += 1;
@@ -122,7 +124,11 @@ fn tree(
                 break;
             }
             "as" => {
-                found.extend(rust_leaf((first, at + 2), prefix, Some(reader.word(at + 1))));
+                found.extend(rust_leaf(
+                    (first, at + 2),
+                    prefix,
+                    Some(reader.word(at + 1)),
+                ));
                 at += 2;
                 break;
             }

@@ -7,6 +7,7 @@ use std::hash::Hasher as _;
 
 use super::{
     Entry, Note, PartKind, Read, Relation,
+    aspects::Within,
     compare::{self, Compared, Piece},
     heads,
     meaning::Meaning,
@@ -107,7 +108,9 @@ fn alone(one: One<'_>, clash: Option<One<'_>>) -> Entry {
 fn members((side, part, around): One<'_>) -> Vec<Entry> {
     let around = below(side, part, around);
     let members = part.parts.iter();
-    members.map(|part| alone((side, part, &around), None)).collect()
+    members
+        .map(|part| alone((side, part, &around), None))
+        .collect()
 }
 
 /// The names around the members of a part.
@@ -166,7 +169,8 @@ const fn bodied(a: &Part, b: &Part) -> bool {
 fn import_note(a: One<'_>, b: One<'_>) -> Option<Note> {
     let imports = |one: One<'_>, other: One<'_>| {
         let leaf = one.1.leaf.as_ref()?;
-        let brings = leaf.path.last() == Some(&other.1.name) || other.1.binds.contains(leaf.path.last()?);
+        let brings =
+            leaf.path.last() == Some(&other.1.name) || other.1.binds.contains(leaf.path.last()?);
         Some(other.1.leaf.is_none() && brings && one.0.meaning.is_from_other(leaf))
     };
     if imports(a, b) == Some(true) {
@@ -185,7 +189,10 @@ fn plain(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
     let left = compare::pieces(&a.0.meaning, a.1.body);
     let right = compare::pieces(&b.0.meaning, b.1.body);
     let body = compare::compare((&a.0.meaning, &left), (&b.0.meaning, &right), None);
-    let callable = matches!(a.1.kind, PartKind::Function | PartKind::Method | PartKind::Macro);
+    let callable = matches!(
+        a.1.kind,
+        PartKind::Function | PartKind::Method | PartKind::Macro
+    );
     let named = callable && a.1.name == b.1.name;
     entry.relation = if named && body.sizes.0 >= TELLING && body.is_other() {
         Relation::Conflicting
@@ -197,6 +204,20 @@ fn plain(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
     entry.renamed.sort();
     entry.renamed.dedup();
     entry.differences = body.differences;
+    if !callable {
+        for found in &mut entry.differences {
+            found.aspect = settled(a.1.kind, found.aspect);
+        }
+    }
+}
+
+/// What a difference is about that stands in no function: nothing is returned there.
+const fn settled(kind: PartKind, aspect: Aspect) -> Aspect {
+    match (kind, aspect) {
+        (PartKind::Field, Aspect::Return | Aspect::Statement) => Aspect::Signature,
+        (_, Aspect::Return) => Aspect::Statement,
+        (_, aspect) => aspect,
+    }
 }
 
 /// What differences of head and body amount to.
@@ -205,9 +226,8 @@ fn relation(head: &Compared, body: &Compared) -> Relation {
         let mut aspects = compared.differences.iter().map(|found| found.aspect);
         aspects.any(|aspect| aspect != Aspect::Wording)
     };
-    let worded = |compared: &Compared| {
-        !compared.differences.is_empty() || !compared.renamed.is_empty()
-    };
+    let worded =
+        |compared: &Compared| !compared.differences.is_empty() || !compared.renamed.is_empty();
     match (counts(head), counts(body)) {
         (true, true) => Relation::ChangedSignatureAndBody,
         (true, false) => Relation::ChangedSignature,
@@ -225,7 +245,10 @@ fn container(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
         members.all(|member| relations.contains(&member.relation))
     };
     let head_changed = !head.differences.is_empty();
-    let shares = entry.members.iter().any(|member| member.relation.is_covered());
+    let shares = entry
+        .members
+        .iter()
+        .any(|member| member.relation.is_covered());
     let several = a.1.parts.len().min(b.1.parts.len()) >= SEVERAL;
     entry.relation = if !shares && several {
         Relation::Conflicting
@@ -268,6 +291,7 @@ impl<'s> Matcher<'s> {
     fn run(&mut self) {
         self.by_key(import_key);
         self.by_key(import_target);
+        self.by_import();
         self.by_key(|side, part| name_key(side, part).map(|key| hashed(&(key, text(side, part)))));
         self.by_key(|side, part| Some(hashed(&(name_key(side, part)?, part.kind))));
         self.by_key(name_key);
@@ -297,9 +321,26 @@ impl<'s> Matcher<'s> {
         self.take(&pairs);
     }
 
+    /// Pairs what one side only imports from the other with what it imports.
+    fn by_import(&mut self) {
+        let brings = |side: &Read<'_>, import: &Part, other: &Part| {
+            let leaf = import
+                .leaf
+                .as_ref()
+                .filter(|leaf| side.meaning.is_from_other(leaf));
+            let target = leaf.map(|leaf| side.meaning.target(leaf));
+            other.leaf.is_none() && target.is_some_and(|target| target == [other.name.as_str()])
+        };
+        self.by_score(|a, left, b, right| {
+            (brings(a, left, right) || brings(b, right, left)).then_some(1.0)
+        });
+    }
+
     fn take(&mut self, pairs: &[(usize, usize)]) {
-        self.left.retain(|at| pairs.iter().all(|pair| pair.0 != *at));
-        self.right.retain(|at| pairs.iter().all(|pair| pair.1 != *at));
+        self.left
+            .retain(|at| pairs.iter().all(|pair| pair.0 != *at));
+        self.right
+            .retain(|at| pairs.iter().all(|pair| pair.1 != *at));
         self.pairs.extend(pairs);
     }
 
@@ -318,15 +359,19 @@ impl<'s> Matcher<'s> {
 
     /// Pairs statements without a name that are much alike.
     fn by_likeness(&mut self) {
-        let unnamed = |part: &Part| part.kind == PartKind::Statement && part.binds.is_empty();
-        self.by_score(|a, left, b, right| {
-            if !unnamed(left) || !unnamed(right) {
-                return None;
-            }
-            let whole = |side: &Read<'_>, part: &Part| {
-                Piece::new(side.meaning.read(part.body), super::aspects::Within::default())
+        let pieces = |list: &[usize], (side, parts, _): List<'_>| -> FxHashMap<Range, Piece> {
+            let parts = list.iter().filter_map(|at| parts.get(*at));
+            let unnamed =
+                parts.filter(|part| part.kind == PartKind::Statement && part.binds.is_empty());
+            let piece = |part: &Part| {
+                let words = side.meaning.read(part.body);
+                (part.body, Piece::new(words, Within::default()))
             };
-            let share = compare::share(&whole(a, left), &whole(b, right));
+            unnamed.map(piece).collect()
+        };
+        let (lefts, rights) = (pieces(&self.left, self.a), pieces(&self.right, self.b));
+        self.by_score(|_, left, _, right| {
+            let share = compare::share(lefts.get(&left.body)?, rights.get(&right.body)?);
             (share >= ALIKE).then_some(share)
         });
     }
@@ -417,5 +462,8 @@ fn of_ranges(side: &Read<'_>, ranges: &[Range]) -> u64 {
 /// Words of a part's body.
 pub(super) fn size(meaning: &Meaning<'_>, part: &Part) -> usize {
     let words = meaning.read(part.body);
-    words.iter().filter(|word| word.class != TokenClass::Punct).count()
+    words
+        .iter()
+        .filter(|word| word.class != TokenClass::Punct)
+        .count()
 }

@@ -66,10 +66,17 @@ pub(crate) struct Meaning<'f> {
     modules: Vec<String>,
     /// The item that is compared, if it is not the module.
     itself: Option<String>,
+    /// Names of the module's definitions that are called otherwise on the other side.
+    aliases: FxHashMap<String, String>,
 }
 
 impl<'f> Meaning<'f> {
-    pub(crate) fn new(side: &Side<'f>, other: &Side<'_>, reader: Reader<'f>, module: &Part) -> Self {
+    pub(crate) fn new(
+        side: &Side<'f>,
+        other: &Side<'_>,
+        reader: Reader<'f>,
+        module: &Part,
+    ) -> Self {
         let mut meaning = Self {
             reader,
             own: side.module.clone(),
@@ -78,6 +85,7 @@ impl<'f> Meaning<'f> {
             names: FxHashMap::default(),
             modules: Vec::new(),
             itself: side.item.last().cloned(),
+            aliases: FxHashMap::default(),
         };
         let declared = module.parts.iter();
         let declared = declared.filter(|part| part.kind == super::PartKind::Module);
@@ -122,9 +130,8 @@ impl<'f> Meaning<'f> {
         let is = |at: u32, mark: u8| self.reader.token(at).is_some_and(|t| t.has(mark));
         let begins = is(at, marks::STATEMENT) && is(at, marks::IMPORT);
         begins.then(|| {
-            let next = (at + 1..end).find(|next| {
-                !is(*next, marks::IMPORT) || is(*next, marks::STATEMENT)
-            });
+            let next =
+                (at + 1..end).find(|next| !is(*next, marks::IMPORT) || is(*next, marks::STATEMENT));
             next.unwrap_or(end)
         })
     }
@@ -201,11 +208,16 @@ impl<'f> Meaning<'f> {
         !self.other.is_empty() && path.len() > self.other.len() && path.starts_with(&self.other)
     }
 
+    /// From now on, definitions of the module are called as they are on the other side.
+    pub(crate) fn call(&mut self, aliases: FxHashMap<String, String>) {
+        self.aliases = aliases;
+    }
+
     /// The name of a definition as it is compared.
-    pub(crate) fn name<'n>(&self, name: &'n str) -> &'n str {
+    pub(crate) fn name<'n>(&'n self, name: &'n str) -> &'n str {
         match &self.itself {
             Some(itself) if itself == name => ITSELF,
-            _ => name,
+            _ => self.aliases.get(name).map_or(name, String::as_str),
         }
     }
 
@@ -238,7 +250,11 @@ impl<'f> Meaning<'f> {
         found.push(word(id_of(b"import"), at, TokenClass::Keyword));
         for leaf in imports::leaves(&self.reader, (self.keyword(at, end), end)) {
             let path = self.target(&leaf).join(".");
-            found.push(word(id_of(path.as_bytes()), leaf.tokens.0, TokenClass::Word));
+            found.push(word(
+                id_of(path.as_bytes()),
+                leaf.tokens.0,
+                TokenClass::Word,
+            ));
         }
     }
 
@@ -268,10 +284,7 @@ impl<'f> Meaning<'f> {
         }
         let separator = self.reader.file.language.separator();
         let (mut path, mut next) = (vec![self.reader.word(at).to_owned()], at + 1);
-        while next + 1 < end
-            && self.reader.word(next) == separator
-            && self.is_step(next + 1)
-        {
+        while next + 1 < end && self.reader.word(next) == separator && self.is_step(next + 1) {
             path.push(self.reader.word(next + 1).to_owned());
             next += 2;
         }
@@ -280,7 +293,10 @@ impl<'f> Meaning<'f> {
     }
 
     fn is_step(&self, at: u32) -> bool {
-        let is_word = self.reader.token(at).is_some_and(|t| t.class == TokenClass::Word);
+        let is_word = self
+            .reader
+            .token(at)
+            .is_some_and(|t| t.class == TokenClass::Word);
         is_word || self.reader.word(at) == "super"
     }
 
@@ -304,10 +320,9 @@ impl<'f> Meaning<'f> {
             None => path.to_vec(),
         };
         full = self.stripped(full);
-        if self.itself.is_some() && full.first() == self.itself.as_ref() {
-            if let Some(first) = full.first_mut() {
-                ITSELF.clone_into(first);
-            }
+        if let Some(first) = full.first_mut() {
+            let name = self.name(first).to_owned();
+            *first = name;
         }
         let separator = id_of(self.reader.file.language.separator().as_bytes());
         for (place, segment) in full.iter().enumerate() {
@@ -343,7 +358,8 @@ impl<'f> Meaning<'f> {
             }
             // Longer than what is kept of it: then the hash of all of it has to do.
             TokenClass::Prose if token.bytes < u16::MAX => {
-                let words = text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+                let words =
+                    text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
                 words.map_or(token.id, |words| {
                     id_of(words.trim_matches(['"', '\'']).as_bytes())
                 })

@@ -125,7 +125,8 @@ impl<'f> Reader<'f> {
         let last = end.checked_sub(1).and_then(|last| self.token(last));
         let last = last.map_or(1, |last| {
             let end = last.span().end;
-            self.lines.line_number(end.saturating_sub(1).max(last.start))
+            self.lines
+                .line_number(end.saturating_sub(1).max(last.start))
         });
         let first = self.line(first);
         (first, last.max(first))
@@ -172,8 +173,7 @@ impl<'f> Reader<'f> {
             let starts = self.token(*at).is_some_and(|t| t.has(marks::STATEMENT));
             starts && {
                 let own = self.column(*at);
-                let continues =
-                    matches!(self.word(*at), "else" | "elif" | "except" | "finally");
+                let continues = matches!(self.word(*at), "else" | "elif" | "except" | "finally");
                 own < column || (own == column && !continues)
             }
         };

@@ -6,18 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{
-    Entry, PartKind, Place, Read, Relation,
-    matching,
-    parts::Part,
-};
-use crate::{
-    corpus::Corpus,
-    grams::Runs,
-    lcs::Lcs,
-    pairs,
-    verdict::Verdict,
-};
+use super::{Entry, PartKind, Place, Read, Relation, matching, parts::Part};
+use crate::{corpus::Corpus, grams::Runs, lcs::Lcs, pairs, verdict::Verdict};
 
 /// Words that a body needs to be the same by more than chance.
 const TELLING: usize = 8;
@@ -42,7 +32,11 @@ pub(super) fn pairs(a: &Read<'_>, b: &Read<'_>, entries: &[Entry]) -> Vec<Entry>
     let taken = taken(&found);
     let free = |alone: &Alone<'_>, side: usize, read: &Read<'_>| {
         let (first, _) = alone.part.tokens();
-        let start = read.meaning.reader.token(first).map_or(0, |token| token.start);
+        let start = read
+            .meaning
+            .reader
+            .token(first)
+            .map_or(0, |token| token.start);
         let taken = taken.get(side).map(Vec::as_slice).unwrap_or_default();
         !taken.iter().any(|(from, to)| *from <= start && start < *to)
     };
@@ -53,12 +47,36 @@ pub(super) fn pairs(a: &Read<'_>, b: &Read<'_>, entries: &[Entry]) -> Vec<Entry>
     found
 }
 
+/// Definitions of the modules themselves that have another name on the right side.
+pub(super) fn aliases(a: &Read<'_>, b: &Read<'_>, pairs: &[Entry]) -> FxHashMap<String, String> {
+    let own = |read: &Read<'_>, place: &Place| {
+        let mut parts = read.parts.iter();
+        place.kind != PartKind::Impl && parts.any(|part| part.name == place.name)
+    };
+    let named = pairs.iter().filter_map(|pair| {
+        let (left, right) = (pair.left.as_ref()?, pair.right.as_ref()?);
+        let both = own(a, left) && own(b, right) && left.name != right.name;
+        both.then(|| (left.name.clone(), right.name.clone()))
+    });
+    named.collect()
+}
+
 /// Bytes of each side that entries take.
 fn taken(entries: &[Entry]) -> [Vec<(u32, u32)>; 2] {
-    let bytes = |place: &Option<Place>| place.as_ref().map(|place| (place.span.start, place.span.end));
+    let bytes = |place: &Option<Place>| {
+        place
+            .as_ref()
+            .map(|place| (place.span.start, place.span.end))
+    };
     [
-        entries.iter().filter_map(|entry| bytes(&entry.left)).collect(),
-        entries.iter().filter_map(|entry| bytes(&entry.right)).collect(),
+        entries
+            .iter()
+            .filter_map(|entry| bytes(&entry.left))
+            .collect(),
+        entries
+            .iter()
+            .filter_map(|entry| bytes(&entry.right))
+            .collect(),
     ]
 }
 
@@ -155,7 +173,10 @@ fn best(mut scored: Vec<(f32, (usize, usize), Entry)>, found: &mut Vec<Entry>) {
     });
     let mut taken: Vec<(usize, usize)> = Vec::new();
     for (_, pair, entry) in scored {
-        if taken.iter().all(|other| other.0 != pair.0 && other.1 != pair.1) {
+        if taken
+            .iter()
+            .all(|other| other.0 != pair.0 && other.1 != pair.1)
+        {
             taken.push(pair);
             found.push(entry);
         }
@@ -169,7 +190,7 @@ fn classes(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: &m
     let mut scored = Vec::new();
     for (x, left) in a.1.iter().enumerate() {
         for (y, right) in b.1.iter().enumerate() {
-            if left.part.kind != right.part.kind {
+            if left.part.kind != right.part.kind || !shares_names(left.part, right.part) {
                 continue;
             }
             let entry = matching::entry(
@@ -177,7 +198,11 @@ fn classes(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: &m
                 (b.0, right.part, &right.around),
             );
             let smaller = weight(a.0, left.part).min(weight(b.0, right.part));
-            let shared: f32 = entry.members.iter().map(|member| shared(a.0, left.part, member)).sum();
+            let shared: f32 = entry
+                .members
+                .iter()
+                .map(|member| shared(a.0, left.part, member))
+                .sum();
             if smaller > 0.0 && shared >= COVERED * smaller && entry.relation.is_covered() {
                 scored.push((shared / smaller, (x, y), entry));
             }
@@ -186,15 +211,38 @@ fn classes(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: &m
     best(scored, found);
 }
 
+/// Whether the smaller of two classes has a third of its members' names in common with the other.
+fn shares_names(a: &Part, b: &Part) -> bool {
+    let (few, many) = if a.parts.len() <= b.parts.len() {
+        (a, b)
+    } else {
+        (b, a)
+    };
+    let known = |part: &&Part| many.parts.iter().any(|other| other.name == part.name);
+    let shared = few
+        .parts
+        .iter()
+        .filter(|part| !part.name.is_empty())
+        .filter(known);
+    shared.count() * 3 >= few.parts.len().max(1)
+}
+
 /// Words of all members.
 fn weight(read: &Read<'_>, part: &Part) -> f32 {
-    let words = part.parts.iter().map(|part| matching::size(&read.meaning, part));
+    let words = part
+        .parts
+        .iter()
+        .map(|part| matching::size(&read.meaning, part));
     words.sum::<usize>() as f32
 }
 
 /// Words of a member that both have; of a changed one half of them.
 fn shared(read: &Read<'_>, part: &Part, member: &Entry) -> f32 {
-    let Some(place) = member.left.as_ref().filter(|_| member.relation.is_covered()) else {
+    let Some(place) = member
+        .left
+        .as_ref()
+        .filter(|_| member.relation.is_covered())
+    else {
         return 0.0;
     };
     let own = part.parts.iter().find(|own| {
@@ -213,11 +261,21 @@ fn functions(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: 
         return;
     }
     let judge = Judge::new(a.0, b.0);
+    let texts = |side: (&Read<'_>, &[Alone<'_>])| -> Vec<Option<u64>> {
+        let text = |alone: &Alone<'_>| {
+            let tells = matching::size(&side.0.meaning, alone.part) >= TELLING;
+            tells.then(|| matching::body(side.0, alone.part))
+        };
+        side.1.iter().map(text).collect()
+    };
+    let (lefts, rights) = (texts(a), texts(b));
     let mut lcs = Lcs::default();
     let mut scored = Vec::new();
-    for (x, left) in a.1.iter().enumerate() {
-        for (y, right) in b.1.iter().enumerate() {
-            let Some(score) = judge.score((a.0, left.part), (b.0, right.part), &mut lcs) else {
+    for ((x, left), own) in a.1.iter().enumerate().zip(&lefts) {
+        for ((y, right), other) in b.1.iter().enumerate().zip(&rights) {
+            let same = own.is_some() && own == other;
+            let score = same.then_some(2.0);
+            let Some(score) = score.or_else(|| judge.score(left.part, right.part, &mut lcs)) else {
                 continue;
             };
             let entry = matching::entry(
@@ -260,13 +318,9 @@ impl Judge {
     }
 
     /// How much two functions have in common; `None` where they are no copies.
-    fn score(&self, a: (&Read<'_>, &Part), b: (&Read<'_>, &Part), lcs: &mut Lcs) -> Option<f32> {
-        let same = matching::body(a.0, a.1) == matching::body(b.0, b.1);
-        if same && matching::size(&a.0.meaning, a.1) >= TELLING {
-            return Some(2.0);
-        }
-        let left = *self.entries.get(&(self.files.0, a.1.unit?))?;
-        let right = *self.entries.get(&(self.files.1, b.1.unit?))?;
+    fn score(&self, a: &Part, b: &Part, lcs: &mut Lcs) -> Option<f32> {
+        let left = *self.entries.get(&(self.files.0, a.unit?))?;
+        let right = *self.entries.get(&(self.files.1, b.unit?))?;
         let pair = (left.min(right), left.max(right));
         let compared = pairs::compare_one(&self.corpus, &self.runs, pair, lcs)?;
         let duplicate = compared.verdict == Verdict::Duplicate;

@@ -2,11 +2,7 @@
 
 use coalesce_model::ByteSpan;
 
-use super::{
-    Entry, PartKind, Place, compare,
-    meaning::Meaning,
-    parts::Part,
-};
+use super::{Entry, PartKind, Place, compare, meaning::Meaning, parts::Part};
 
 /// Sorts entries: the order of the left side, then what only the right side has.
 pub(super) fn sort(entries: &mut [Entry]) {
@@ -23,7 +19,9 @@ pub(super) fn place(meaning: &Meaning<'_>, part: &Part, around: &str) -> Place {
     let of_leaf = part.leaf.as_ref().map(|leaf| leaf.tokens);
     let (first, end) = of_leaf.unwrap_or((first, end));
     let start = meaning.reader.token(first).map_or(0, |token| token.start);
-    let last = end.checked_sub(1).and_then(|last| meaning.reader.token(last));
+    let last = end
+        .checked_sub(1)
+        .and_then(|last| meaning.reader.token(last));
     Place {
         kind: part.kind,
         name: format!("{around}{}", label(meaning, part)),
@@ -33,12 +31,28 @@ pub(super) fn place(meaning: &Meaning<'_>, part: &Part, around: &str) -> Place {
     }
 }
 
-/// A part's name; its text where it has none.
+/// Characters of a statement that stand for its name.
+const LABEL: usize = 60;
+
+/// A part's name; its text where it has none, or its first words and the names that it binds.
 fn label(meaning: &Meaning<'_>, part: &Part) -> String {
     match &part.leaf {
-        Some(leaf) if part.name.is_empty() => leaf.path.join(meaning.reader.file.language.separator()),
+        Some(leaf) if part.name.is_empty() => {
+            leaf.path.join(meaning.reader.file.language.separator())
+        }
         _ if !part.name.is_empty() => part.name.clone(),
-        _ => compare::text(meaning, part.tokens()).text,
+        _ => {
+            let mut text = compare::text(meaning, part.tokens()).text;
+            let first = text.split(':').next().unwrap_or("");
+            if !part.binds.is_empty() && first.len() < text.len() {
+                text = format!("{first}: … {}", part.binds.join(", "));
+            }
+            if let Some((cut, _)) = text.char_indices().nth(LABEL) {
+                text.truncate(cut);
+                text.push('…');
+            }
+            text
+        }
     }
 }
 
@@ -47,9 +61,9 @@ pub(super) fn find<'p>(parts: &'p [Part], item: &[String]) -> Vec<&'p Part> {
     let Some((name, rest)) = item.split_first() else {
         return Vec::new();
     };
-    let named = parts.iter().filter(|part| {
-        part.name == *name || part.of_type == *name || part.binds.contains(name)
-    });
+    let named = parts
+        .iter()
+        .filter(|part| part.name == *name || part.of_type == *name || part.binds.contains(name));
     if rest.is_empty() {
         return named.collect();
     }
