@@ -203,18 +203,25 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
 fn difference(difference: Difference) -> DifferenceEntry {
     DifferenceEntry {
         member: difference.member,
-        aspect: match difference.aspect {
-            Aspect::Guard => DifferenceAspect::Guard,
-            Aspect::Constant => DifferenceAspect::Constant,
-            Aspect::Fallback => DifferenceAspect::Fallback,
-            Aspect::Exception => DifferenceAspect::Exception,
-            Aspect::Import => DifferenceAspect::Import,
-            Aspect::Default => DifferenceAspect::Default,
-            Aspect::Return => DifferenceAspect::Return,
-            Aspect::Statement => DifferenceAspect::Statement,
-        },
+        aspect: aspect(difference.aspect),
         line: difference.line,
         text: difference.text,
+    }
+}
+
+/// An aspect as the envelope has it.
+pub const fn aspect(aspect: Aspect) -> DifferenceAspect {
+    match aspect {
+        Aspect::Guard => DifferenceAspect::Guard,
+        Aspect::Constant => DifferenceAspect::Constant,
+        Aspect::Fallback => DifferenceAspect::Fallback,
+        Aspect::Exception => DifferenceAspect::Exception,
+        Aspect::Import => DifferenceAspect::Import,
+        Aspect::Default => DifferenceAspect::Default,
+        Aspect::Return => DifferenceAspect::Return,
+        Aspect::Signature => DifferenceAspect::Signature,
+        Aspect::Statement => DifferenceAspect::Statement,
+        Aspect::Wording => DifferenceAspect::Wording,
     }
 }
 
