@@ -414,8 +414,13 @@ impl<'g> Mapping<'g> {
     pub fn lacks(&self, module: usize, item: &str) -> Option<&str> {
         let new = self.new_name(module).filter(|_| self.goes_away(module))?;
         let target = self.graph.find(None, new)?;
-        (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing)
-            .then_some(new)
+        let name = self.item_after(module, item);
+        let arrives = self
+            .items
+            .list
+            .iter()
+            .any(|moved| moved.travels() && moved.parent == new && moved.name == name);
+        (self.graph.member(target, &name) == Entity::Missing && !arrives).then_some(new)
     }
 }
 

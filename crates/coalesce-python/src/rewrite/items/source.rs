@@ -135,11 +135,16 @@ pub fn take(
         {
             continue;
         }
-        if mapping.name_after(module) == moved.parent {
+        if mapping.name_after(module) == moved.parent && !mapping.goes_away(module) {
             super::rename::here(mapping, &source, moved, plan);
             continue;
         }
+        if mapping.goes_away(module) && !moved.travels() {
+            continue;
+        }
         match definition(mapping, &source, moved) {
+            // Names that one statement binds leave with it, once.
+            Ok((_, extents)) if cuts.iter().any(|cut: &Cut| cut.extents == extents) => {}
             Ok((kind, extents)) => cuts.push(Cut {
                 index,
                 extents,
@@ -247,6 +252,11 @@ pub fn definition(
             })
         })
         .collect();
+    if own.is_empty()
+        && let Some(found) = block_of(mapping, source, moved)
+    {
+        return Ok(found);
+    }
     let (Some(start), Some(end)) = (own.first(), own.last()) else {
         return Err((
             first,
@@ -332,6 +342,44 @@ fn flag(
     Some((settings.extents, settings.fillers))
 }
 
+/// The one statement that binds an item together with others, all of which go where it goes, as a
+/// guarded import does: it leaves as it is.
+fn block_of(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+) -> Option<(Kind, Vec<ByteSpan>)> {
+    let outline = &source.outline;
+    let place = source.analysis.bindings(0, &moved.item).first()?.span;
+    let statement = outline.statements.get(outline.around(place.start)?)?;
+    if !matches!(statement.kind, Kind::Guarded | Kind::Other) {
+        return None;
+    }
+    let goes = |name: &str| {
+        let other = mapping.items.index(moved.source, name);
+        let other = other.and_then(|at| mapping.items.list.get(at));
+        other.is_some_and(|other| {
+            other.travels() && other.parent == moved.parent && other.name == other.item
+        })
+    };
+    let bound = source.analysis.scopes.first()?;
+    for (name, bindings) in &bound.bindings {
+        let inside = bindings
+            .iter()
+            .filter(|binding| statement.span.contains(binding.span));
+        let inside = inside.count();
+        if inside > 0 && (inside < bindings.len() || !goes(name)) {
+            return None;
+        }
+    }
+    let changes = |other: &Statement| other.changes.contains(&moved.item);
+    if outline.statements.iter().any(changes) {
+        return None;
+    }
+    let extent = cut::extent(&source.text, statement)?;
+    Some((statement.kind, vec![extent]))
+}
+
 /// Whether everything in its module that names an item goes where the item goes: then what
 /// functions assign to it is seen by all of them.
 fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
@@ -339,7 +387,8 @@ fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
         let statement = source.outline.around(at);
         let statement = statement.and_then(|at| source.outline.statements.get(at));
         let name = statement.and_then(|statement| statement.name.as_deref());
-        name.and_then(|name| mapping.items.get(moved.source, name))
+        name.and_then(|name| mapping.items.index(moved.source, name))
+            .and_then(|at| mapping.items.list.get(at))
             .is_some_and(|other| other.travels() && other.parent == moved.parent)
     };
     let globals = source.outline.globals.iter();
