@@ -33,6 +33,7 @@ mod traits;
 pub(crate) mod use_tree;
 mod walk;
 
+pub(crate) use items::merged;
 pub(crate) use packages::{package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -88,6 +88,8 @@ pub(super) struct Scan {
     pub loose: BTreeMap<(Place, String, UseSite), (FileId, ByteSpan, Origin)>,
     /// Texts with derives or attributes of macros from elsewhere, which write what nobody sees.
     pub derives: BTreeSet<(FileId, ByteSpan)>,
+    /// Traits that method calls alone may need on either side, by the file that something leaves.
+    pub for_methods: BTreeMap<FileId, BTreeSet<String>>,
     pub needs: Vec<Need>,
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
