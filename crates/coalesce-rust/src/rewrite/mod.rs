@@ -7,6 +7,7 @@
 mod cargo;
 mod collide;
 mod crossing;
+mod cycles;
 mod declarations;
 mod file;
 mod fits;
