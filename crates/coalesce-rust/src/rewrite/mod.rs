@@ -7,6 +7,7 @@
 mod cargo;
 mod collide;
 mod crossing;
+mod cycles;
 mod declarations;
 mod file;
 mod fits;
@@ -35,6 +36,7 @@ mod traits;
 pub(crate) mod use_tree;
 mod walk;
 
+pub(crate) use items::merged;
 pub(crate) use packages::{package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,7 +15,7 @@ use super::{
     packages,
     place::Place,
     public::is_public,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     spell::{Speller, written},
     stand_in::StandIn,
 };
@@ -62,6 +62,7 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
                 needs.push(Need {
                     subject: Subject::Crate(place.krate, Purpose::Code),
                     by: here,
+                    because: Some(Because::Shim(change.from.clone())),
                 });
             }
         }

@@ -8,7 +8,7 @@
 use super::{
     mapping::Mapping,
     place::Place,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     walk::Goal,
 };
 use crate::{
@@ -161,6 +161,7 @@ impl<'a> Speller<'a> {
                     needs.push(Need {
                         subject: Subject::Crate(place.krate, Purpose::Code),
                         by: here.clone(),
+                        because: Some(Because::Names(in_full(facts, site, at, &to))),
                     });
                 }
                 let from = world.module(module).map(|node| node.canonical.clone());
@@ -520,6 +521,7 @@ impl<'a> Speller<'a> {
                 needs.push(Need {
                     subject: Subject::Item(item),
                     by: here.clone(),
+                    because: None,
                 });
             }
         }
@@ -550,6 +552,7 @@ impl<'a> Speller<'a> {
             needs.push(Need {
                 subject: Subject::Module(module),
                 by: here.clone(),
+                because: None,
             });
         }
     }
@@ -661,4 +664,12 @@ impl<'a> Speller<'a> {
         let sym = self.world().names.get(name);
         space.opaque || sym.is_some_and(|sym| space.names.contains_key(&sym))
     }
+}
+
+/// The whole path of a site whose segments up to `at` lead to `start`.
+fn in_full(facts: &SourceFacts, site: &Site<'_>, at: usize, start: &str) -> String {
+    let rest = site.segments.get(at + 1..).unwrap_or_default();
+    let rest = rest.iter().map(|segment| facts.name(segment.name));
+    let parts: Vec<&str> = std::iter::once(start).chain(rest).collect();
+    parts.join("::")
 }
