@@ -8,11 +8,15 @@ use crate::{
     corpus::{Corpus, Entry, Weighted},
     grams::{Pair, Runs},
     lcs::Lcs,
-    verdict,
+    verdict::{self, Verdict},
 };
 
 /// Units of one name beyond which the name is everybody's.
 const NAMESAKES: u32 = 24;
+
+/// Tokens from which on it is cheaper to count what both can have in common at most than to align
+/// them at once.
+const BOUNDED: u32 = 512;
 
 /// What a comparison of two units found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,17 +86,25 @@ impl Evidence {
         }
     }
 
-    /// Compares two entries, of which names were compared already.
+    /// Compares two entries, of which names were compared already; `None` when it turns out early
+    /// that they have too little in common for any verdict.
     #[must_use]
-    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
+    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Option<Self> {
         let blind = |entry: &Entry| -> Vec<u32> {
             corpus.body(entry).iter().map(crate::Token::blind).collect()
         };
-        let common = lcs.length(&blind(a), &blind(b));
-        Self {
+        let (left, right) = (blind(a), blind(b));
+        let with = |common: usize| Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
             ..self
+        };
+        if a.size.min(b.size) >= BOUNDED {
+            let most = with(lcs.bound(&left, &right));
+            if verdict::verdict(&most) == Verdict::Unrelated {
+                return None;
+            }
         }
+        Some(with(lcs.length(&left, &right)))
     }
 
     /// Common tokens of all, 0 to 1.

@@ -10,6 +10,7 @@
 //! each pair → classes.
 
 pub mod align;
+pub mod anchors;
 pub mod baseline;
 pub mod catalogue;
 pub mod classes;

@@ -128,7 +128,7 @@ pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> O
     if !verdict::is_likely(&with_runs) {
         return None;
     }
-    let evidence = with_runs.with_text(corpus, a, b, lcs);
+    let evidence = with_runs.with_text(corpus, a, b, lcs)?;
     let verdict = verdict::verdict(&evidence);
     (verdict != Verdict::Unrelated).then_some(Compared {
         pair,
