@@ -1,6 +1,9 @@
 //! Places of two long sequences that can only belong together: runs of symbols that stand once in
 //! each, as far as they come in the same order in both. It does not look for what is between them.
 
+use rustc_hash::FxHasher;
+use std::hash::Hasher as _;
+
 /// Symbols of a run.
 const RUN: usize = 4;
 
@@ -13,19 +16,20 @@ pub fn find(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     for (run, at) in &left {
         while rest.next_if(|(other, _)| other < run).is_some() {}
         if let Some((_, other)) = rest.next_if(|(other, _)| other == run) {
-            common.push((*at, *other));
+            let place = (*at as usize, *other as usize);
+            // Two runs of one hash are rare, and no anchor.
+            if a.get(place.0) == b.get(place.1) {
+                common.push(place);
+            }
         }
     }
     common.sort_unstable();
     rising(&common)
 }
 
-/// The runs that stand once in a sequence, by their symbols, with their place.
-fn once(sequence: &[u32]) -> Vec<([u32; RUN], usize)> {
-    let runs = sequence.windows(RUN).zip(0..);
-    let mut runs: Vec<([u32; RUN], usize)> = runs
-        .filter_map(|(run, at)| Some((<[u32; RUN]>::try_from(run).ok()?, at)))
-        .collect();
+/// The runs that stand once in a sequence, by their hash, with their place.
+fn once(sequence: &[u32]) -> Vec<(u64, u32)> {
+    let mut runs: Vec<(u64, u32)> = sequence.windows(RUN).map(hash).zip(0..).collect();
     runs.sort_unstable();
     let alone = runs.chunk_by(|x, y| x.0 == y.0);
     alone
@@ -34,6 +38,14 @@ fn once(sequence: &[u32]) -> Vec<([u32; RUN], usize)> {
             _ => None,
         })
         .collect()
+}
+
+fn hash(run: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for symbol in run {
+        hasher.write_u32(*symbol);
+    }
+    hasher.finish()
 }
 
 /// The longest part of pairs, sorted by their first place, in which the second places rise too.

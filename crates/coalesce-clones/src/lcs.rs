@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::anchors;
 
-/// Cells of a table that are filled without cutting: 8192 tokens beside 8192.
-const CELLS: usize = 1 << 26;
+/// Cells of a table that are filled without cutting: 4096 tokens beside 4096.
+const CELLS: usize = 1 << 24;
 
 /// Room that one thread uses again and again.
 #[derive(Default)]
