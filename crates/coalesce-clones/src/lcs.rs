@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::anchors;
 
-/// Cells of a table that are filled without cutting: 4096 tokens beside 4096.
-const CELLS: usize = 1 << 24;
+/// Cells of a table that are filled without cutting: 2048 tokens beside 2048.
+const CELLS: usize = 1 << 22;
 
 /// Room that one thread uses again and again.
 #[derive(Default)]

@@ -20,6 +20,7 @@ pub mod evidence;
 pub mod forwarders;
 pub mod grams;
 pub mod lcs;
+pub mod opposites;
 pub mod pairs;
 pub mod report;
 pub mod source;

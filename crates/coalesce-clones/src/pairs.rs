@@ -94,7 +94,7 @@ fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
         return false;
     }
     let weights = entry.features.iter().map(|feature| feature.weight);
-    weights.sum::<f32>() >= DISTINCTIVE
+    weights.sum::<f32>() >= DISTINCTIVE && !entry.delegates
 }
 
 /// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
