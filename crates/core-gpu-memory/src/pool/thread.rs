@@ -397,7 +397,7 @@ impl PoolCache {
     /// There is no room. The block goes to the pool if the thread keeps few of its class and has
     /// those, or has all that it may have. Of the latter one in so many makes room, so that what is
     /// not used any more goes in the end.
-    #[inline]
+    #[inline(always)]
     fn overflow(&mut self, block: Box<Lease>, class: SizeClass, of: Overflow) -> Put {
         if of.bin && is_long(class) {
             return self.to_heap(block);
