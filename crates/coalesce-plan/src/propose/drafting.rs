@@ -136,6 +136,14 @@ impl Drafting<'_> {
         if goes.item.is_some() && goes.item != stays.item && !relation.decisions.is_empty() {
             return None;
         }
+        // What a module keeps to itself is no home for others.
+        if stays
+            .item
+            .as_ref()
+            .is_some_and(|item| item.starts_with('_'))
+        {
+            return None;
+        }
         let verb = match (&goes.item, relation.unique.is_empty()) {
             (Some(_), _) => DraftVerb::ReplaceItem,
             (None, true) if relation.decisions.is_empty() => DraftVerb::ReplaceModule,

@@ -37,11 +37,12 @@ impl<'s> Relations<'s> {
         let (left, right) = (self.file(&from.path)?, self.file(&into.path)?);
         let sides = (self.side(from, &left)?, self.side(into, &right)?);
         let coverage = coverage(&sides.0, &sides.1).ok()?;
-        Some(relation(
-            &coverage,
-            left.language.separator(),
-            from.item.is_none(),
-        ))
+        let mut relation = relation(&coverage, left.language.separator(), from.item.is_none());
+        // A flag is told by its name, not by the block that sets it.
+        if let (Some(item), [decision]) = (&from.item, relation.decisions.as_mut_slice()) {
+            decision.name.clone_from(item);
+        }
+        Some(relation)
     }
 
     fn file(&self, path: &TreePath) -> Option<Rc<SourceFile>> {
