@@ -10,6 +10,7 @@
 //! each pair → classes.
 
 pub mod align;
+pub mod anchors;
 pub mod baseline;
 pub mod catalogue;
 pub mod classes;
@@ -20,6 +21,7 @@ pub mod evidence;
 pub mod forwarders;
 pub mod grams;
 pub mod lcs;
+pub mod opposites;
 pub mod pairs;
 pub mod report;
 pub mod source;

@@ -9,12 +9,15 @@ mod coverage;
 mod devices;
 mod duplicates;
 mod locate;
+mod proposal;
 mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, coverage::*, devices::*, duplicates::*, locate::*, upkeep::*};
+pub use self::{
+    bodies::*, coverage::*, devices::*, duplicates::*, locate::*, proposal::*, upkeep::*,
+};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new

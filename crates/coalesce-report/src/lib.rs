@@ -16,6 +16,7 @@ mod html;
 mod migration;
 mod page;
 mod plan;
+mod proposal;
 mod refs;
 mod retire;
 mod status;

@@ -31,6 +31,16 @@ pub struct Invocation {
     pub command: Command,
 }
 
+impl Invocation {
+    /// Reads a call, the program's name left out; for programs that call this one as a library.
+    ///
+    /// # Errors
+    /// As the command line would say it.
+    pub fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Self, clap::Error> {
+        Self::try_parse_from(std::iter::once("coalesce").chain(words))
+    }
+}
+
 /// What goes for all commands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "All commands")]
@@ -183,6 +193,13 @@ pub struct Audit {
     /// Do not look for duplicates in these files; a glob as in .gitignore
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+    /// Write a manifest that makes the copies give way to one of them; what has to be decided, and
+    /// what cannot be followed, stands in it as comments
+    #[arg(long, value_name = "FILE", conflicts_with = "no_duplicates")]
+    pub propose: Option<PathBuf>,
+    /// Propose shims: old names go on working, and warn, until they are retired
+    #[arg(long, requires = "propose")]
+    pub shims: bool,
 }
 
 /// Arguments of `refs`.
@@ -234,7 +251,7 @@ pub struct Diff {
 }
 
 /// Which manifests.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Manifests {
     /// Manifests to follow; all in `migrations/` of the root when none is named
     #[arg(value_name = "MANIFEST")]

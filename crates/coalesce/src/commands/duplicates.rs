@@ -60,6 +60,11 @@ impl Copies {
         Ok(Self { report, news })
     }
 
+    /// What was found.
+    pub const fn report(&self) -> &Report {
+        &self.report
+    }
+
     /// A finding for each class; with a baseline, only for what it lacks.
     pub fn findings(&self) -> Vec<Finding> {
         let duplicates = self.report.duplicates.iter().enumerate();
