@@ -134,19 +134,19 @@ fn is_nameless(left: &DefinitionPlace, right: &DefinitionPlace) -> bool {
 
 /// What is to be known of an entry beside its relation.
 pub fn note(entry: &CoverageEntry) -> Option<String> {
-    let kinds = match (&entry.left, &entry.right) {
-        (Some(left), Some(right)) if left.kind != right.kind => Some(format!(
-            "{} in A, {} in B",
-            left.kind.as_str(),
-            right.kind.as_str()
-        )),
-        _ => None,
-    };
-    match entry.note {
-        Some(CoverageNote::LeftImports) => Some("A imports it from B".to_owned()),
-        Some(CoverageNote::RightImports) => Some("B imports it from A".to_owned()),
-        None => kinds,
+    let mut notes: Vec<String> = Vec::new();
+    match (entry.note, &entry.left, &entry.right) {
+        (Some(CoverageNote::LeftImports), ..) => notes.push("A imports it from B".to_owned()),
+        (Some(CoverageNote::RightImports), ..) => notes.push("B imports it from A".to_owned()),
+        (None, Some(left), Some(right)) if left.kind != right.kind => {
+            let (left, right) = (left.kind.as_str(), right.kind.as_str());
+            notes.push(format!("{left} in A, {right} in B"));
+        }
+        _ => {}
     }
+    let renamed = entry.renamed.iter();
+    notes.extend(renamed.map(|one| format!("in B {} is {}", one.left, one.right)));
+    (!notes.is_empty()).then(|| notes.join(", "))
 }
 
 /// `18-20`, or `-` where a side has none.
@@ -305,14 +305,6 @@ fn row(page: &mut Page, entry: &CoverageEntry) {
     if let Some(note) = note(entry) {
         page.put(DIM, format_args!("  ({note})"));
     }
-    if !entry.renamed.is_empty() {
-        let names = entry
-            .renamed
-            .iter()
-            .map(|one| format!("{} is {}", one.left, one.right));
-        let names: Vec<String> = names.collect();
-        page.put(DIM, format_args!("  (in B {})", names.join(", ")));
-    }
     page.end();
 }
 
@@ -433,6 +425,15 @@ fn summary(page: &mut Page, diff: &Diff) {
         return;
     }
     page.gap();
+    page.line(format_args!(
+        "{}; {}",
+        counts(diff),
+        read_counts(&diff.files)
+    ));
+}
+
+/// How many definitions there are, and in which relations.
+pub fn counts(diff: &Diff) -> String {
     let number = |wanted| {
         let of = diff.counts.iter().filter(|count| count.relation == wanted);
         of.map(|count| count.count).sum::<usize>()
@@ -444,10 +445,8 @@ fn summary(page: &mut Page, diff: &Diff) {
         .map(|one| format!("{} {}", number(one), relation(one)))
         .collect();
     let all: usize = diff.counts.iter().map(|count| count.count).sum();
-    page.line(format_args!(
-        "{}: {}; {}",
-        count(all, "definition"),
-        told.join(", "),
-        read_counts(&diff.files)
-    ));
+    if told.is_empty() {
+        return "0 definitions".to_owned();
+    }
+    format!("{}: {}", count(all, "definition"), told.join(", "))
 }

@@ -8,7 +8,8 @@ use coalesce_model::envelope::{AlignedRow, CoverageEntry, CoverageRelation, Diff
 
 use crate::{
     coverage::{
-        ASPECTS, RELATIONS, comparable, flat, heading, lines, name, note, of_aspect, relation,
+        ASPECTS, RELATIONS, comparable, counts, flat, heading, lines, name, note, of_aspect,
+        relation,
     },
     page::is_obeyed,
 };
@@ -45,9 +46,10 @@ fn write(out: &mut String, diff: &Diff) -> fmt::Result {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>{left} – {right}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <h1>{left} – {right}</h1>\n<p>A: <code>{}</code><br>B: <code>{}</code></p>\n",
+         <h1>{left} – {right}</h1>\n<p>A: <code>{}</code><br>B: <code>{}</code></p>\n<p>{}</p>\n",
         Text(&diff.left.path),
         Text(&diff.right.path),
+        counts(diff),
     )?;
     let entries = flat(&diff.coverage);
     aspects(out, &comparable(&entries))?;
@@ -81,6 +83,9 @@ fn aspects(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
                     }
                     None => write!(out, "<td class=\"faint\">–")?,
                 }
+            }
+            if difference.moved {
+                write!(out, "<td class=\"faint\">the same, in another block")?;
             }
             out.push('\n');
         }

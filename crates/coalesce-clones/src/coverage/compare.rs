@@ -24,6 +24,8 @@ const LONG: usize = 32;
 const ALIKE: f32 = 0.4;
 /// The share of distinctive words that makes two bodies one thing, in whatever order they stand.
 const DISTINCTIVE: f32 = 0.6;
+/// The same share of the smaller body.
+const CONTAINED: f32 = 0.8;
 /// Characters of a statement that are shown.
 const SHOWN: usize = 160;
 
@@ -74,17 +76,23 @@ pub(crate) struct Compared {
     /// Words that both have, and of the smaller and the larger one.
     pub common: usize,
     pub sizes: (usize, usize),
-    /// The share of names, keys and numbers that both have, whatever their order, 0 to 1.
-    distinctive: f32,
+    /// The share of names, keys and numbers that both have, whatever their order: of all, and of the
+    /// one with fewer; 0 to 1.
+    distinctive: (f32, f32),
 }
 
 impl Compared {
+    /// Whether both work on the same things, in whatever order.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.distinctive.0 >= DISTINCTIVE || self.distinctive.1 >= CONTAINED
+    }
+
     /// Whether what one has says little about the other.
     pub(crate) fn is_other(&self) -> bool {
         let (small, large) = self.sizes;
         let similar = 2 * self.common * 10 >= 4 * (small + large);
         let contained = self.common * 10 >= 7 * small;
-        !(similar || contained || self.distinctive >= DISTINCTIVE)
+        !(similar || contained || self.is_alike())
     }
 }
 
@@ -156,14 +164,24 @@ fn finish(
     }
 }
 
+/// What is known of two texts before they are compared.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told<'p> {
+    /// What all differences are about, if the texts are parts of heads.
+    pub aspect: Option<Aspect>,
+    /// Parameters that are each other: hashes of their names.
+    pub parameters: &'p [(u32, u32)],
+}
+
 /// Compares two lists of pieces.
 pub(crate) fn compare(
     a: (&Meaning<'_>, &[Piece]),
     b: (&Meaning<'_>, &[Piece]),
-    aspect: Option<Aspect>,
+    told: Told<'_>,
 ) -> Compared {
+    let aspect = told.aspect;
     let aligned = Aligned::new(a.1, b.1);
-    let exchanged = Exchanged::new(&aligned.equal, a.1, b.1);
+    let exchanged = Exchanged::new(told.parameters, &aligned.equal, a.1, b.1);
     let mut told_blocks = FxHashSet::default();
     let mut found = Compared {
         sizes: sizes(a.1, b.1),
@@ -195,9 +213,13 @@ pub(crate) fn compare(
             found.common += bag_common(left, right);
         }
         let told = aspect.unwrap_or_else(|| aspects::of_pair((a.0, left), (b.0, right)));
-        found
-            .differences
-            .push(difference(a.0, b.0, left, right, told));
+        let mut difference = difference(a.0, b.0, left, right, told);
+        let text = |side: &Option<Text>| side.as_ref().map(|side| side.text.clone());
+        if text(&difference.left) == text(&difference.right) {
+            // One text with two meanings: its names are imported from elsewhere.
+            difference.aspect = Aspect::Import;
+        }
+        found.differences.push(difference);
     }
     sort(&mut found.differences);
     found
@@ -279,8 +301,8 @@ pub(crate) fn sort(differences: &mut [Difference]) {
     differences.sort_by_key(|found| (found.aspect, line(&found.left), line(&found.right)));
 }
 
-/// The share of words in common that are neither local names nor signs nor of the language.
-fn distinctive(a: &[Piece], b: &[Piece]) -> f32 {
+/// The shares of words in common that are neither local names nor signs nor of the language.
+fn distinctive(a: &[Piece], b: &[Piece]) -> (f32, f32) {
     let words = |list: &[Piece]| {
         let words = list.iter().flat_map(|piece| &piece.words);
         let tells = |word: &&Meant| {
@@ -292,7 +314,9 @@ fn distinctive(a: &[Piece], b: &[Piece]) -> f32 {
         };
         Piece::new(words.filter(tells).copied().collect(), Within::default())
     };
-    share(&words(a), &words(b))
+    let (a, b) = (words(a), words(b));
+    let fewer = a.words.len().min(b.words.len()).max(1) as f32;
+    (share(&a, &b), bag_common(&a, &b) as f32 / fewer)
 }
 
 fn sizes(a: &[Piece], b: &[Piece]) -> (usize, usize) {
@@ -379,7 +403,7 @@ struct Exchanged {
 }
 
 impl Exchanged {
-    fn new(equal: &[(usize, usize)], a: &[Piece], b: &[Piece]) -> Self {
+    fn new(parameters: &[(u32, u32)], equal: &[(usize, usize)], a: &[Piece], b: &[Piece]) -> Self {
         let mut counts: FxHashMap<(u32, u32), (usize, (u32, u32))> = FxHashMap::default();
         let pieces = equal
             .iter()
@@ -399,17 +423,18 @@ impl Exchanged {
             (std::cmp::Reverse(*count), x != y, *place, *x, *y)
         });
         let mut found = Self {
-            forth: FxHashMap::default(),
-            back: FxHashMap::default(),
+            forth: parameters.iter().copied().collect(),
+            back: parameters.iter().map(|(x, y)| (*y, *x)).collect(),
             places: Vec::new(),
         };
         for ((x, y), (_, place)) in order {
-            if !found.forth.contains_key(&x) && !found.back.contains_key(&y) {
+            let free = !found.forth.contains_key(&x) && !found.back.contains_key(&y);
+            if free {
                 found.forth.insert(x, y);
                 found.back.insert(y, x);
-                if x != y {
-                    found.places.push(place);
-                }
+            }
+            if x != y && found.forth.get(&x) == Some(&y) {
+                found.places.push(place);
             }
         }
         found.places.sort_unstable();

@@ -8,7 +8,7 @@ use coalesce_model::{LanguageKind, outline::marks};
 use super::{
     PartKind,
     aspects::Within,
-    compare::{self, Compared, Piece},
+    compare::{self, Compared, Piece, Told},
     meaning::{Meaning, Meant},
     parts::Part,
 };
@@ -28,12 +28,49 @@ pub(super) fn compare(a: &Meaning<'_>, left: &Part, b: &Meaning<'_>, right: &Par
     let parameters = compare::compare(
         (a, &x.parameters),
         (b, &y.parameters),
-        Some(Aspect::Default),
+        Told {
+            aspect: Some(Aspect::Default),
+            ..Told::default()
+        },
     );
-    let mut found = compare::compare((a, &x.rest), (b, &y.rest), Some(Aspect::Signature));
+    let told = Told {
+        aspect: Some(Aspect::Signature),
+        ..Told::default()
+    };
+    let mut found = compare::compare((a, &x.rest), (b, &y.rest), told);
     found.differences.extend(parameters.differences);
     found.renamed.extend(parameters.renamed);
     found
+}
+
+/// Parameters of two definitions that are each other, as hashes of their names: in Python those of one
+/// name, in Rust those of one place.
+pub(super) fn parameters(
+    a: &Meaning<'_>,
+    left: &Part,
+    b: &Meaning<'_>,
+    right: &Part,
+) -> Vec<(u32, u32)> {
+    let (x, y) = (names(a, left), names(b, right));
+    match a.reader.file.language {
+        LanguageKind::Python => {
+            let both = x.into_iter().filter(|name| y.contains(name));
+            both.map(|name| (name, name)).collect()
+        }
+        LanguageKind::Rust => x.into_iter().zip(y).collect(),
+    }
+}
+
+/// Whether both take parameters, other than the one that a method is bound to.
+pub(super) fn both_take(a: &Meaning<'_>, left: &Part, b: &Meaning<'_>, right: &Part) -> bool {
+    !names(a, left).is_empty() && !names(b, right).is_empty()
+}
+
+/// Hashes of the names of parameters.
+fn names(meaning: &Meaning<'_>, part: &Part) -> Vec<u32> {
+    let tokens = (part.head.0..part.head.1).filter_map(|at| meaning.reader.token(at));
+    let declared = tokens.filter(|token| token.has(marks::PARAMETER));
+    declared.map(|token| token.id).collect()
 }
 
 impl Head {

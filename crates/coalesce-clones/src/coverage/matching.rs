@@ -8,7 +8,7 @@ use std::hash::Hasher as _;
 use super::{
     Entry, Note, PartKind, Read, Relation,
     aspects::Within,
-    compare::{self, Compared, Piece},
+    compare::{self, Compared, Piece, Told},
     heads,
     meaning::Meaning,
     parts::{Part, Range},
@@ -188,13 +188,22 @@ fn fits(a: PartKind, b: PartKind) -> bool {
 fn plain(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
     let left = compare::pieces(&a.0.meaning, a.1.body);
     let right = compare::pieces(&b.0.meaning, b.1.body);
-    let body = compare::compare((&a.0.meaning, &left), (&b.0.meaning, &right), None);
+    let parameters = heads::parameters(&a.0.meaning, a.1, &b.0.meaning, b.1);
+    let told = Told {
+        aspect: None,
+        parameters: &parameters,
+    };
+    let body = compare::compare((&a.0.meaning, &left), (&b.0.meaning, &right), told);
     let callable = matches!(
         a.1.kind,
         PartKind::Function | PartKind::Method | PartKind::Macro
     );
     let named = callable && a.1.name == b.1.name;
-    entry.relation = if named && body.sizes.0 >= TELLING && body.is_other() {
+    let other = body.sizes.0 >= TELLING && body.is_other();
+    let strangers = parameters.is_empty()
+        && heads::both_take(&a.0.meaning, a.1, &b.0.meaning, b.1)
+        && !body.is_alike();
+    entry.relation = if named && (other || strangers) {
         Relation::Conflicting
     } else {
         relation(head, &body)
@@ -214,7 +223,10 @@ fn plain(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
 /// What a difference is about that stands in no function: nothing is returned there.
 const fn settled(kind: PartKind, aspect: Aspect) -> Aspect {
     match (kind, aspect) {
-        (PartKind::Field, Aspect::Return | Aspect::Statement) => Aspect::Signature,
+        (
+            PartKind::Field | PartKind::Struct | PartKind::Alias,
+            Aspect::Return | Aspect::Statement,
+        ) => Aspect::Signature,
         (_, Aspect::Return) => Aspect::Statement,
         (_, aspect) => aspect,
     }

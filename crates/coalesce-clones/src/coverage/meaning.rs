@@ -2,10 +2,12 @@
 //! `np.mean`, `numpy.mean` and an imported `mean` are one thing, and one `mean` of two libraries two.
 //!
 //! What the two compared modules define themselves is written without its module on both sides.
-//! Names are taken from imports alone; a name from `import *` stays as it is.
+//! Names are taken from imports of the file's own module alone: a name from `import *`, or from an
+//! import of a module inside of it, stays as it is.
 
 use coalesce_model::{LanguageKind, TokenClass, outline::marks};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 use super::{
     Side,
@@ -102,7 +104,6 @@ impl<'f> Meaning<'f> {
             match (&inner.leaf, inner.kind) {
                 (Some(leaf), _) => self.add(leaf, names),
                 (None, super::PartKind::Statement) => self.statement_imports(inner.body, names),
-                (None, super::PartKind::Module) => self.gather(inner, names),
                 _ => {}
             }
         }
@@ -348,7 +349,21 @@ impl<'f> Meaning<'f> {
         }
     }
 
-    /// Numbers without `_`; strings without quotes and without the layout of their parts.
+    /// A message without its quotes; in Python also without the layout between its parts.
+    fn message<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let triple = text.contains("\"\"\"") || text.contains("'''");
+        if self.reader.file.language == LanguageKind::Python && !triple && text.contains('\n') {
+            let parts: Vec<&str> = text.lines().map(str::trim).collect();
+            return Cow::Owned(parts.join("\n"));
+        }
+        let inside = |quote| {
+            text.strip_prefix(quote)
+                .and_then(|text| text.strip_suffix(quote))
+        };
+        Cow::Borrowed(inside('"').or_else(|| inside('\'')).unwrap_or(text))
+    }
+
+    /// Numbers without `_`; messages without quotes.
     fn plain_id(&self, token: &Token) -> u32 {
         let text = || token.span().of(&self.reader.file.text);
         match token.class {
@@ -358,11 +373,7 @@ impl<'f> Meaning<'f> {
             }
             // Longer than what is kept of it: then the hash of all of it has to do.
             TokenClass::Prose if token.bytes < u16::MAX => {
-                let words =
-                    text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-                words.map_or(token.id, |words| {
-                    id_of(words.trim_matches(['"', '\'']).as_bytes())
-                })
+                text().map_or(token.id, |text| id_of(self.message(text).as_bytes()))
             }
             _ => token.id,
         }
