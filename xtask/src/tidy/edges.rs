@@ -16,7 +16,11 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce-clones",
         &["coalesce-model", "coalesce-python", "coalesce-rust"],
     ),
-    ("coalesce-plan", &["coalesce-index", "coalesce-model"]),
+    // What two modules have in common is what a merge is planned from.
+    (
+        "coalesce-plan",
+        &["coalesce-clones", "coalesce-index", "coalesce-model"],
+    ),
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),
