@@ -56,8 +56,13 @@ impl Part<'_> {
 /// The parts of a module and what becomes of each.
 pub fn of<'e>(merge: &Merge<'_>, pair: &Pair<'_>, compared: &'e Compared) -> Vec<Part<'e>> {
     let entries = compared.coverage.entries.iter();
+    // What only a program binds is no name of the module.
+    let is_program = |place: &Place| {
+        let text = place.span.of(&compared.from.text);
+        text.is_some_and(|text| text.starts_with("if __name__"))
+    };
     let mut parts: Vec<Part<'e>> = entries
-        .filter_map(|entry| part(merge, pair, entry))
+        .filter_map(|entry| part(merge, pair, entry, &is_program))
         .collect();
     settle(&compared.from, &mut parts);
     parts
@@ -67,7 +72,12 @@ fn last(name: &str) -> &str {
     name.rsplit(['.', ':']).next().unwrap_or(name)
 }
 
-fn part<'e>(merge: &Merge<'_>, pair: &Pair<'_>, entry: &'e Entry) -> Option<Part<'e>> {
+fn part<'e>(
+    merge: &Merge<'_>,
+    pair: &Pair<'_>,
+    entry: &'e Entry,
+    is_program: &dyn Fn(&Place) -> bool,
+) -> Option<Part<'e>> {
     let place = entry.left.as_ref()?;
     // Imports come along with what uses them; modules are pairs of their own; what becomes of
     // `impl`s is told by their types.
@@ -77,7 +87,9 @@ fn part<'e>(merge: &Merge<'_>, pair: &Pair<'_>, entry: &'e Entry) -> Option<Part
     ) {
         return None;
     }
-    let names: Vec<String> = if !place.binds.is_empty() {
+    let names: Vec<String> = if is_program(place) {
+        Vec::new()
+    } else if !place.binds.is_empty() {
         place.binds.clone()
     } else if place.kind == PartKind::Statement {
         Vec::new()
@@ -175,9 +187,20 @@ fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
     })
 }
 
-/// What moved text needs moves as well; what is left of the private things goes.
+/// What moved text needs moves as well; what is left of the private things goes. A private thing that
+/// is not the same in both has to be decided where something uses it that is: the same text would
+/// come to mean another thing.
 fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
     let mut needed: BTreeSet<&str> = BTreeSet::new();
+    let mut relied: BTreeSet<&str> = BTreeSet::new();
+    for part in parts.iter() {
+        if matches!(
+            part.fate,
+            Fate::Covered { changed: false } | Fate::Renamed(_)
+        ) {
+            relied.extend(words(file, part.place));
+        }
+    }
     let mut read = vec![false; parts.len()];
     loop {
         let mut more = false;
@@ -188,20 +211,22 @@ fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
                 more = true;
             }
         }
-        if !more {
-            break;
-        }
         for part in parts.iter_mut() {
             let Fate::Pending { unique } = part.fate else {
                 continue;
             };
-            if part.names.iter().any(|name| needed.contains(name.as_str())) {
-                part.fate = if unique {
-                    Fate::Move(None)
-                } else {
-                    Fate::Undecided
-                };
+            let is_in = |set: &BTreeSet<&str>| {
+                let mut names = part.names.iter();
+                names.any(|name| set.contains(name.as_str()))
+            };
+            if is_in(&needed) && unique {
+                part.fate = Fate::Move(None);
+            } else if !unique && (is_in(&needed) || is_in(&relied)) {
+                part.fate = Fate::Undecided;
             }
+        }
+        if !more {
+            break;
         }
     }
     for part in parts {
