@@ -67,6 +67,9 @@ pub struct ShimRequest {
     pub since: Option<String>,
     /// Release that removes the shim.
     pub remove_in: Option<String>,
+    /// Whether the shim of a trait warns where it is asked for, and can then not be implemented by its
+    /// old name. Rust alone.
+    pub trait_bounds: bool,
 }
 
 /// The name that `name` has after `changes`; the longest `from` that is the name or a parent of it

@@ -24,6 +24,9 @@ pub struct Manifest {
     pub since: Option<String>,
     /// Release that removes the shims.
     pub remove_in: Option<String>,
+    /// Whether shims of traits warn where they are asked for, and can then not be implemented by their
+    /// old names. Rust alone.
+    pub trait_bounds: bool,
     /// Moves, replacements and merges, in the order of the file; the order means nothing.
     pub entries: Vec<Entry>,
     /// Modules that go, in the order of the file.

@@ -453,6 +453,15 @@ impl<'a> Checker<'a> {
         };
         let before = self.errors.len();
         for (old, new) in &entry.rename {
+            let separator = module.language.separator();
+            let path = new.contains(separator) && module.language != LanguageKind::Rust;
+            if path || old.contains(separator) {
+                let message = format!("`{old} = {new}` renames what is not in these very modules");
+                let help = Some("give it a `[[replace]]` of its own".to_owned());
+                self.errors
+                    .push(manifest.error(entry.from.span, message, help));
+                continue;
+            }
             for (module, item) in [(Some(module), old), (target, new)] {
                 let Some(module) = module.filter(|module| !known(module, item)) else {
                     continue;
@@ -528,6 +537,7 @@ fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
         manifest: manifest.id.clone(),
         since: manifest.since.clone(),
         remove_in: manifest.remove_in.clone(),
+        trait_bounds: manifest.trait_bounds,
     };
     Change {
         from: entry.from.text.clone(),

@@ -9,6 +9,7 @@ mod check;
 mod guard_tests;
 mod names;
 mod overlay;
+pub mod propose;
 mod prove;
 mod saved;
 

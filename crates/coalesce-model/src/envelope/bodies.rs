@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DuplicateEntry, Files, GpuLines, Range, RoleEntry, StubEntry, Verify};
+use super::{DuplicateEntry, Files, GpuLines, Proposal, Range, RoleEntry, StubEntry, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath,
@@ -34,6 +34,9 @@ pub struct Audit {
     pub gpu_lines: GpuLines,
     /// Copies that comments in the tree allow.
     pub allowed_duplicates: usize,
+    /// The manifest that was proposed, when that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Proposal>,
 }
 
 /// One module.

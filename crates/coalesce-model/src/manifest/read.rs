@@ -37,6 +37,8 @@ struct Document {
 struct ShimDates {
     since: Option<String>,
     remove_in: Option<String>,
+    #[serde(default)]
+    trait_bounds: bool,
 }
 
 #[derive(Deserialize)]
@@ -152,6 +154,7 @@ impl Manifest {
             description: document.description.unwrap_or_default(),
             since: document.shims.since,
             remove_in: document.shims.remove_in,
+            trait_bounds: document.shims.trait_bounds,
             entries,
             removals,
             forbids,

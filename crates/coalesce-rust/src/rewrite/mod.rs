@@ -8,6 +8,7 @@ mod between;
 mod cargo;
 mod collide;
 mod crossing;
+mod cycles;
 mod declarations;
 mod file;
 mod fits;
@@ -29,13 +30,16 @@ mod public;
 mod removal;
 mod shims;
 mod sight;
+mod signatures;
 mod spell;
+mod stand_in;
 mod stages;
 mod structure;
 mod traits;
 pub(crate) mod use_tree;
 mod walk;
 
+pub(crate) use items::merged;
 pub(crate) use packages::{package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,11 +15,12 @@ use super::{
     packages,
     place::Place,
     public::is_public,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     spell::{Speller, written},
+    stand_in::StandIn,
 };
 use crate::{
-    resolve::{ModuleId, Reach, Res, World},
+    resolve::{ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Shim},
 };
 
@@ -74,6 +75,7 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
                 needs.push(Need {
                     subject: Subject::Crate(place.krate, Purpose::Code),
                     by: here,
+                    because: Some(Because::Shim(change.from.clone())),
                 });
             }
         }
@@ -123,11 +125,12 @@ impl Shims {
                     .collect();
                 let (inner, crates) = self.head(mapping, &builder, module, texts);
                 self.notes.extend(lost_note(&old, change, &made.lost));
+                self.notes.extend(made.notes);
                 let text = format!(
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
                     builder.inside(module),
-                    silent_line(&made.silent),
+                    silent_lines(&made.silent, mapping.world.module(module)),
                     made.text
                 );
                 self.files.push(ShimFile {
@@ -225,15 +228,20 @@ fn no_shim(path: TreePath, change: &Change) -> Finding {
     }
 }
 
-fn silent_line(silent: &[String]) -> String {
-    if silent.is_empty() {
-        "\n".to_owned()
-    } else {
-        format!(
-            "//!\n//! rustc does not warn about these: {}.\n\n",
-            silent.join(", ")
-        )
+/// What rustc is silent about: these names, and of a library what names none of its items.
+fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
+    let mut lines = Vec::new();
+    if !silent.is_empty() {
+        let names = silent.join(", ");
+        lines.push(format!("//! rustc does not warn about these: {names}.\n"));
     }
+    if module.is_some_and(|module| module.parent.is_none()) {
+        let line =
+            "//! rustc does not warn about globs of this library, nor about its bare name.\n";
+        lines.push(line.to_owned());
+    }
+    let head = if lines.is_empty() { "" } else { "//!\n" };
+    format!("{head}{}\n", lines.concat())
 }
 
 /// The file of the shim: the old one, or for an inline module the one that it would have.
@@ -272,23 +280,29 @@ struct Made {
     silent: Vec<String>,
     /// Names that the primary does not have.
     lost: Vec<String>,
+    /// What the plan says besides.
+    notes: Vec<Finding>,
 }
 
 /// Types and traits that no module has to import.
-const EVERYWHERE: &[&str] = &[
+pub(super) const EVERYWHERE: &[&str] = &[
     "AsMut",
     "AsRef",
     "Box",
     "Clone",
     "Copy",
     "Default",
+    "DoubleEndedIterator",
     "Drop",
     "Eq",
+    "ExactSizeIterator",
+    "Extend",
     "Fn",
     "FnMut",
     "FnOnce",
     "From",
     "Into",
+    "IntoIterator",
     "Iterator",
     "Option",
     "Ord",
@@ -300,6 +314,7 @@ const EVERYWHERE: &[&str] = &[
     "Sized",
     "String",
     "Sync",
+    "ToOwned",
     "ToString",
     "Unpin",
     "Vec",
@@ -385,6 +400,7 @@ impl Builder<'_> {
                 whole: true,
                 since: &since,
                 removal: &removal,
+                trait_bounds: self.request.trait_bounds,
                 known: &|_| true,
             },
             "",
@@ -404,17 +420,29 @@ impl Builder<'_> {
         let (text, facts_file) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let (since, removal) = (self.since(), self.removal());
-        let made = shim::items(&Shim {
-            text: &text,
-            defined_as: "",
-            inside: &inside,
-            outside: &outside,
-            names: &names,
-            whole,
-            since: &since,
-            removal: &removal,
-            known: &|name| is_known_in(world, source, name),
-        })?;
+        let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
+            let dates = (since.as_str(), removal.as_str());
+            StandIn::new(self.mapping, self.texts, (self.request, dates), module)
+        } else {
+            None
+        };
+        let notes = other.as_ref().map(|other| other.notes(&names));
+        let notes = notes.unwrap_or_default();
+        let made = match other {
+            Some(other) => other.items(&names),
+            None => shim::items(&Shim {
+                text: &text,
+                defined_as: "",
+                inside: &inside,
+                outside: &outside,
+                names: &names,
+                whole,
+                since: &since,
+                removal: &removal,
+                trait_bounds: self.request.trait_bounds,
+                known: &|name| is_known_in(world, source, name),
+            })?,
+        };
         let mut result = Made {
             text: format!(
                 "{}{}",
@@ -423,6 +451,7 @@ impl Builder<'_> {
             ),
             silent: made.silent,
             lost: Vec::new(),
+            notes,
         };
         self.elsewhere(module, &mut result)?;
         for child in world.module(module).map_or(&[][..], |node| &node.children) {
@@ -482,6 +511,7 @@ impl Builder<'_> {
                 whole: false,
                 since: &self.since(),
                 removal: &self.removal(),
+                trait_bounds: self.request.trait_bounds,
                 known: &|name| EVERYWHERE.contains(&name),
             })?;
             let end = result.text.trim_end().len();
@@ -548,6 +578,7 @@ impl Builder<'_> {
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));
         result.lost.extend(below(made.lost));
+        result.notes.extend(made.notes);
         Some(())
     }
 

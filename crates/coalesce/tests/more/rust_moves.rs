@@ -5,7 +5,8 @@
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
 //!   each of these lines, or once without
 //! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `shim` behind it or
-//!   not; `decide item choice` below a merge; `remove module`
+//!   not; `decide item choice` below a merge, `rename old -> new` below a replacement; `remove
+//!   module`; `shims line` for a line of that table
 //! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
 //!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
@@ -130,6 +131,17 @@ fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
             let key = if word == "merge" { "into" } else { "to" };
             let entry = format!("[[{word}]]\nfrom = \"{from}\"\n{key} = \"{to}\"\nshim = {shim}\n");
             case.manifest.push_str(&entry);
+        }
+        "rename" => {
+            let (old, new) = rest.split_once(" -> ").context("`old -> new`")?;
+            case.manifest
+                .push_str(&format!("rename.{old} = \"{new}\"\n"));
+        }
+        "shims" => {
+            let dates = "remove-in = \"9.0.0\"\n";
+            case.manifest = case
+                .manifest
+                .replacen(dates, &format!("{dates}{rest}\n"), 1);
         }
         _ => {}
     }

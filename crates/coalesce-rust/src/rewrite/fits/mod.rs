@@ -97,14 +97,15 @@ fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
             continue;
         };
         let name = mapping.item_after(item.module, &item.name);
-        let sym = world.names.get(name);
-        let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
-        let new = bindings
-            .into_iter()
-            .flatten()
-            .find_map(|binding| match binding.res {
-                Res::Item(new) if binding.namespaces.meets(item.namespaces) => Some(new),
+        let found = world.below(module, name).into_iter();
+        let new = found
+            .filter_map(|res| match res {
+                Res::Item(new) => Some(new),
                 _ => None,
+            })
+            .find(|new| {
+                let node = world.items.get(new.index());
+                node.is_some_and(|node| node.namespaces.meets(item.namespaces))
             });
         let old = ItemId(u32::try_from(at).unwrap_or(u32::MAX));
         pairs.extend(new.filter(|new| *new != old).map(|new| (old, new)));

@@ -18,9 +18,11 @@ mod shims;
 mod texts;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath};
+use coalesce_model::{
+    Change, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
+};
 
 use self::{moving::Set, scan::Scan};
 use super::{
@@ -31,7 +33,7 @@ use super::{
     sight::{Needs, Subject},
     use_tree,
 };
-use crate::RustGraph;
+use crate::{RustGraph, resolve::FileId};
 
 /// Works the changes out. Of the modules named in `homes`, nothing stays: every `impl` in them goes
 /// along, also with what another definition takes the place of.
@@ -60,6 +62,7 @@ pub(super) fn rewrite(
     let shims = shims::write(&set, texts);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims, texts);
+    plan.notes.extend(for_methods(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(replace::check(&set, texts));
@@ -102,6 +105,25 @@ pub(super) fn rewrite(
     plan
 }
 
+/// Says which imports stand there for method calls that name no trait.
+fn for_methods(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+    let note = |(file, names): (&FileId, &BTreeSet<String>)| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: set.path(*file),
+            span: None,
+            message: format!(
+                "imported on both sides or on one, as method calls may need it: {}",
+                names.join(", ")
+            ),
+            help: Some("`verify` takes out of the plan what the compiler finds unused".to_owned()),
+        }
+    };
+    scan.for_methods.iter().map(note).collect()
+}
+
 fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {
     let edits = edits.into_iter();
     edits
@@ -110,7 +132,7 @@ fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit
 }
 
 /// Deletions that meet or overlap, made one: two that go may both take the blank line between them.
-fn merged(edits: Vec<Edit>) -> Vec<Edit> {
+pub(crate) fn merged(edits: Vec<Edit>) -> Vec<Edit> {
     let mut result: Vec<Edit> = Vec::new();
     for edit in edits {
         let goes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();

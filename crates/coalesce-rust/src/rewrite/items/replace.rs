@@ -78,6 +78,7 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
                 needs.push(Need {
                     subject: Subject::Item(primary),
                     by: user.clone(),
+                    because: None,
                 });
             }
         }
