@@ -211,6 +211,20 @@ impl Home<'_> {
         primary(self.set, moving).filter(|item| *item != moving.item)
     }
 
+    /// What both modules have: the item that goes, and the one in its place.
+    pub fn covered(&self) -> BTreeMap<ItemId, ItemId> {
+        let moving = self.set.moving.iter();
+        moving
+            .filter(|moving| self.said_of(moving).is_none() && self.is_covered(moving))
+            .filter_map(|moving| Some((moving.item, self.primary(moving)?)))
+            .collect()
+    }
+
+    /// The name that the other module has for one.
+    pub fn name_there(&self, name: &str) -> String {
+        renamed(self.merge, name).to_owned()
+    }
+
     pub fn text(&self, file: FileId) -> Option<std::sync::Arc<str>> {
         self.texts.text(&self.set.path(file))
     }

@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 
 use super::{
     home::Home,
-    impls::{Sorted, bare, head_at},
+    impls::{Key, Sorted, bare},
     note,
 };
 use crate::{
@@ -27,8 +27,6 @@ pub(super) struct Type {
     /// The names of the old one that are no methods: those go along.
     fields: BTreeSet<String>,
     pub there: Members,
-    /// What traits it has there.
-    pub heads: BTreeSet<String>,
     derived: BTreeSet<String>,
     primary: ItemId,
 }
@@ -38,13 +36,8 @@ impl Type {
         let (set, texts) = (home.set, home.texts);
         let here = Members::of(set, moving.item, texts);
         let there = Members::of(set, primary, texts);
-        let heads = there.impls.iter().filter_map(|(file, span)| {
-            let text = home.text(*file)?;
-            head_at(&text, *span)
-        });
         Self {
             name: moving.change.to.clone(),
-            heads: heads.collect(),
             fields: here
                 .names
                 .difference(&here.methods(set, texts))
@@ -84,7 +77,7 @@ impl Type {
         &self,
         home: &Home<'_>,
         moving: &Moving<'_>,
-        theirs: &BTreeSet<String>,
+        theirs: &BTreeSet<Key>,
         sorted: &mut Sorted,
     ) {
         let (Some(old), Some(new)) = (
@@ -95,12 +88,8 @@ impl Type {
         };
         let has = |of: &str| {
             let head = format!("{of} for ");
-            self.derived.contains(of)
-                || self.heads.iter().chain(theirs).any(|known| {
-                    known
-                        .strip_prefix(&head)
-                        .is_some_and(|kind| kind.split('<').next() == Some(moving.name.as_str()))
-                })
+            let mut own = theirs.iter().filter(|key| key.of == Some(self.primary));
+            self.derived.contains(of) || own.any(|key| key.head.starts_with(&head))
         };
         let lacking: Vec<&String> = old.derives.iter().filter(|of| !has(of)).collect();
         if lacking.is_empty() {

@@ -59,7 +59,7 @@ impl<'a> Settler<'_, 'a> {
                         }
                         _ => continue,
                     };
-                    if !needed {
+                    if !needed || self.is_defined_there(&source, &moving.to) {
                         continue;
                     }
                     if let Some(import) = binding.import {
@@ -80,6 +80,15 @@ impl<'a> Settler<'_, 'a> {
             }
         }
         self.scan.borrows.extend(found);
+    }
+
+    /// Whether what takes the place of something stands in the very module that it is needed in.
+    fn is_defined_there(&self, source: &Source, place: &Place) -> bool {
+        let Source::Moved(at) = source else {
+            return false;
+        };
+        let moved = self.set.moving(*at);
+        moved.is_some_and(|moved| moved.gives_way() && moved.to == *place)
     }
 
     /// What the module at a place has for a name after.
