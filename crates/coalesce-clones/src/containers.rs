@@ -19,6 +19,9 @@ const COVERED_BY_TEXT: f32 = 0.25;
 /// The least share where so many methods are copies.
 const COVERED_BY_MANY: f32 = 0.2;
 const MANY: usize = 4;
+/// A method's name that more functions have is that of an interface: that two classes share such
+/// methods says that they have the interface.
+const OWN_NAME: u32 = 8;
 
 /// A class, `impl` block or module: file and unit.
 pub type Container = (u32, u32);
@@ -276,9 +279,18 @@ impl Overlap {
         };
         let named = named(corpus, contents.of(few), contents.of(many)) / smaller;
         let several = matched.len() >= 2;
+        let own: Vec<&(u32, u32)> = matched
+            .iter()
+            .filter(|(a, _)| is_own_name(corpus, *a))
+            .collect();
+        let covered_by_own = own
+            .iter()
+            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
+        let covered_by_own = covered_by_own.sum::<u32>() as f32 / smaller;
+        let is_module = is_module(corpus, few);
         let enough = covered >= COVERED
-            || (covered >= COVERED_BY_TEXT && named >= COVERED)
-            || (covered >= COVERED_BY_MANY && matched.len() >= MANY && !is_module(corpus, few));
+            || (covered_by_own >= COVERED_BY_TEXT && named >= COVERED)
+            || (covered_by_own >= COVERED_BY_MANY && own.len() >= MANY && !is_module);
         // Types of one file are several on purpose: then half of the text has to be the same.
         let apart = pair.0.0 != pair.1.0 || covered >= COVERED;
         (several && enough && apart).then_some(Self {
@@ -289,6 +301,13 @@ impl Overlap {
             named,
         })
     }
+}
+
+/// Whether few functions have the name of an entry.
+fn is_own_name(corpus: &Corpus, at: u32) -> bool {
+    let name = |entry| corpus.unit(entry).name;
+    let name = corpus.entries.get(at as usize).map_or(0, name);
+    corpus.name_count(name) <= OWN_NAME
 }
 
 /// Each entry with one counterpart at most: those of the same name first, then larger ones.
