@@ -8,6 +8,7 @@ mod ci;
 mod codegen;
 mod draw;
 mod repository;
+mod sample;
 mod soak;
 mod test;
 mod tidy;

@@ -12,7 +12,7 @@ use super::{
         file::span_of,
         mapping::refusal,
         place::Place,
-        sight::{Need, Purpose, Subject},
+        sight::{Because, Need, Purpose, Subject},
         spell::{Speller, module_in, written},
         use_tree::LeafChange,
     },
@@ -88,6 +88,8 @@ pub(super) struct Scan {
     pub loose: BTreeMap<(Place, String, UseSite), (FileId, ByteSpan, Origin)>,
     /// Texts with derives or attributes of macros from elsewhere, which write what nobody sees.
     pub derives: BTreeSet<(FileId, ByteSpan)>,
+    /// Traits that method calls alone may need on either side, by the file that something leaves.
+    pub for_methods: BTreeMap<FileId, BTreeSet<String>>,
     pub needs: Vec<Need>,
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
@@ -390,6 +392,10 @@ impl Pass<'_, '_> {
                 (moving.to.clone(), Some(moving.name.clone()))
             }
         };
+        let goal_name = match &name {
+            Some(name) => format!("{}::{name}", self.set.mapping.name_of(&place)),
+            None => self.set.mapping.name_of(&place),
+        };
         let found = speller.path_to(facts, site, at, &place, here);
         let mut path = found.ok_or_else(|| {
             format!(
@@ -406,6 +412,7 @@ impl Pass<'_, '_> {
             self.scan.needs.push(Need {
                 subject: Subject::Crate(place.krate, Purpose::Code),
                 by: here.clone(),
+                because: Some(Because::Names(goal_name)),
             });
         }
         let plain = path == ["self"] && matches!(site.site, UseSite::Path(_));

@@ -6,7 +6,7 @@
 use super::{
     super::{
         mapping::Mapping,
-        sight::{Need, Subject},
+        sight::{Because, Need, Subject},
         spell::{Speller, module_in},
     },
     moving::{Chunk, Set},
@@ -283,6 +283,7 @@ impl Walker<'_, '_> {
             walk.needs.push(Need {
                 subject: Subject::Crate(of, super::super::sight::Purpose::Code),
                 by: self.here.clone(),
+                because: Some(Because::Names(self.mapping().name_of(&Place::root(of)))),
             });
         }
     }
@@ -343,6 +344,7 @@ impl Walker<'_, '_> {
                 Res::Item(item) if !self.is_seen(outer, res) => walk.needs.push(Need {
                     subject: Subject::Item(item),
                     by: self.here.clone(),
+                    because: None,
                 }),
                 _ => {}
             }

@@ -210,6 +210,14 @@ impl<'a> Settler<'_, 'a> {
             alias: (!bound || hidden).then(|| name.to_owned()),
             cfg,
         };
+        if only_methods {
+            let said = match (name, import.path.last()) {
+                ("_", Some(last)) => last.clone(),
+                _ => name.to_owned(),
+            };
+            let known = self.scan.for_methods.entry(first.file).or_default();
+            known.insert(said);
+        }
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
     }

@@ -16,6 +16,7 @@ use crate::{
             scan::{Left, untouchable},
         },
         place::Place,
+        sight::Because,
         traits,
     },
 };
@@ -97,7 +98,8 @@ impl<'a> Settler<'_, 'a> {
         let mut path = speller.rooted_in(first.here.krate, &moved.to);
         path.push(moved.name.clone());
         speller.chain(&moved.to, &first.here, &mut self.scan.needs);
-        self.depend(moved.to.krate, &first.here);
+        let because = Because::Names(self.set.name_after(moved));
+        self.depend(moved.to.krate, &first.here, because);
         let shim = moved.shim;
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
         let renamed = old != moved.name;
@@ -225,7 +227,8 @@ impl<'a> Settler<'_, 'a> {
                 let mut path = speller.rooted_in(here.krate, &moved.to);
                 path.push(moved.name.clone());
                 speller.chain(&moved.to, &here, &mut self.scan.needs);
-                self.depend(moved.to.krate, &here);
+                let because = Because::Names(self.set.name_after(moved));
+                self.depend(moved.to.krate, &here, because);
                 let users = self.scan.users.entry(index).or_default();
                 users.insert(here);
                 let alias = moved.shim.then(|| "_".to_owned());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Import, Settler};
 use crate::{
     resolve::{ModuleId, Res},
-    rewrite::{items::shims::Shims, place::Place},
+    rewrite::{items::shims::Shims, place::Place, sight::Because},
 };
 
 impl<'a> Settler<'_, 'a> {
@@ -18,7 +18,11 @@ impl<'a> Settler<'_, 'a> {
             }
             let here = self.set.mapping.after(moved.home);
             self.speller().chain(&moved.to, &here, &mut self.scan.needs);
-            self.depend(moved.to.krate, &here);
+            self.depend(
+                moved.to.krate,
+                &here,
+                Because::Shim(moved.change.from.clone()),
+            );
             self.scan
                 .users
                 .entry(index)
