@@ -166,6 +166,7 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
     }
     let compared = |(at, unit): &(usize, &Unit)| {
         unit.end > unit.body
+            && !only_imports(file, unit)
             && match unit.kind {
                 UnitKind::Function
                 | UnitKind::Method
@@ -179,6 +180,20 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
     units
         .map(|(index, unit)| entry(at, u32::try_from(index).unwrap_or(u32::MAX), file, unit))
         .collect()
+}
+
+/// Whether a block imports and does nothing else, without a choice: two that need the same have the
+/// same.
+fn only_imports(file: &SourceFile, unit: &Unit) -> bool {
+    let body = file.body_of(unit);
+    let starts = || {
+        body.iter()
+            .skip(1)
+            .filter(|token| token.has(marks::STATEMENT))
+    };
+    unit.kind == UnitKind::Block
+        && starts().next().is_some()
+        && starts().all(|token| token.has(marks::IMPORT))
 }
 
 fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
@@ -218,7 +233,7 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     exact.write_u32(cases);
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
-        work: work(file, body),
+        work: work(file, body, is_function),
         forwards,
         delegates: is_function && forwarders::is_delegation(file, unit),
         name_is_given: is_function && name_is_given(file, unit),
@@ -300,8 +315,9 @@ fn name_is_given(file: &SourceFile, unit: &Unit) -> bool {
     head.any(|token| token.span().of(&file.text) == Some("for"))
 }
 
-/// Tokens without those of statements that only keep a value or call the parent.
-fn work(file: &SourceFile, body: &[Token]) -> u32 {
+/// Tokens without those of statements that only keep a value or call the parent; in functions also
+/// without those that only name a constant.
+fn work(file: &SourceFile, body: &[Token], is_function: bool) -> u32 {
     let mut tokens = 0;
     let mut rest = body;
     while !rest.is_empty() {
@@ -311,12 +327,28 @@ fn work(file: &SourceFile, body: &[Token]) -> u32 {
             .count()
             + 1;
         let (statement, behind) = rest.split_at(end);
-        if !keeps_value(file, statement) {
+        let names = is_function && names_constant(file, statement);
+        if !names && !keeps_value(file, statement) {
             tokens += statement.len();
         }
         rest = behind;
     }
     u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+/// Whether a statement gives a name to something that stands there: `kinds = ["one", "two"]`.
+fn names_constant(file: &SourceFile, statement: &[Token]) -> bool {
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let [name, equals, value @ ..] = statement else {
+        return false;
+    };
+    let is_constant = |token: &Token| match token.class {
+        TokenClass::Number | TokenClass::Key | TokenClass::Prose => true,
+        TokenClass::Keyword => matches!(word(token), "True" | "False" | "None"),
+        TokenClass::Word => !token.has(marks::LOCAL) && !token.has(marks::CALLEE),
+        TokenClass::Punct => matches!(word(token), "(" | ")" | "[" | "]" | "," | "."),
+    };
+    name.has(marks::LOCAL) && word(equals) == "=" && value.iter().all(is_constant)
 }
 
 fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {

@@ -41,6 +41,18 @@ pub fn is_delegation(file: &SourceFile, unit: &Unit) -> bool {
     {
         body = inside;
     }
+    // What a call was for may be all that is said after it.
+    let done = body.len().saturating_sub(5);
+    if let (before, [ok, ..]) = body.split_at(done)
+        && word(ok) == "Ok"
+        && body
+            .get(done + 1..)
+            .unwrap_or_default()
+            .iter()
+            .all(|token| matches!(word(token), "(" | ")"))
+    {
+        body = before;
+    }
     let later = body.iter().skip(1);
     if body.len() > HANDED_ON || later.clone().any(|token| token.has(marks::STATEMENT)) {
         return false;
@@ -49,11 +61,24 @@ pub fn is_delegation(file: &SourceFile, unit: &Unit) -> bool {
         TokenClass::Word => true,
         TokenClass::Keyword => matches!(
             word(token),
-            "return" | "await" | "self" | "Self" | "cls" | "super" | "mut" | "crate"
+            "return" | "await" | "self" | "Self" | "cls" | "super" | "mut" | "crate" | "move"
         ),
         TokenClass::Punct => matches!(
             word(token),
-            "(" | ")" | "," | "." | "::" | "&" | "*" | "**" | "=" | "?" | ";" | "{" | "}" | ":"
+            "(" | ")"
+                | ","
+                | "."
+                | "::"
+                | "&"
+                | "*"
+                | "**"
+                | "="
+                | "?"
+                | ";"
+                | "{"
+                | "}"
+                | ":"
+                | "|"
         ),
         TokenClass::Number | TokenClass::Key | TokenClass::Prose => false,
     };
