@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod classes;
 pub mod containers;
 pub mod corpus;
+pub mod coverage;
 pub mod evidence;
 pub mod forwarders;
 pub mod grams;

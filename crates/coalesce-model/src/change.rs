@@ -41,6 +41,21 @@ pub enum ChangeKind {
         /// `(old item, new item)`.
         rename: Vec<(String, String)>,
     },
+    /// An item whose definition takes the place of the one that `to` names, which is an item of
+    /// another module; references of both name `to`. The text that stood at `to` goes away.
+    Supersede,
+    /// A module that defines nothing goes, with what declares it, and nothing takes its place.
+    /// `to` repeats `from`. Nothing may name it once the other changes hold; a statement that
+    /// imports it and is used for nothing is no such name.
+    Remove,
+}
+
+impl ChangeKind {
+    /// Whether the text at `from` is text at `to` afterwards.
+    #[must_use]
+    pub const fn carries_text(&self) -> bool {
+        matches!(self, Self::Move | Self::Supersede)
+    }
 }
 
 /// The shim that a [`Change`] leaves behind.
@@ -72,7 +87,8 @@ pub fn renamed(changes: &[Change], separator: &str, name: &str) -> Option<String
     let (change, rest) = changes
         .iter()
         .filter_map(|change| Some((change, below(change)?)))
-        .max_by_key(|(change, _)| change.from.len())?;
+        .max_by_key(|(change, _)| change.from.len())
+        .filter(|(change, _)| change.kind != ChangeKind::Remove)?;
     if rest.is_empty() {
         return Some(change.to.clone());
     }

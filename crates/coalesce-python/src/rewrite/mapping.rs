@@ -135,8 +135,8 @@ impl<'g> Mapping<'g> {
                 continue;
             }
             match change.kind {
-                ChangeKind::Replace { .. } => drop(self.gone.insert(path)),
-                ChangeKind::Move => {
+                ChangeKind::Replace { .. } | ChangeKind::Remove => drop(self.gone.insert(path)),
+                ChangeKind::Move | ChangeKind::Supersede => {
                     let rest = if module.package {
                         path.strip_prefix(&directory).map(|rest| format!("/{rest}"))
                     } else {
@@ -405,7 +405,7 @@ impl<'g> Mapping<'g> {
                     .iter()
                     .find(|(old, _)| old == item)
                     .map(|(_, new)| new.clone()),
-                ChangeKind::Move => None,
+                ChangeKind::Move | ChangeKind::Supersede | ChangeKind::Remove => None,
             });
         renames.unwrap_or_else(|| item.to_owned())
     }

@@ -61,6 +61,13 @@ pub(crate) fn rewrite(
     _options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
+    let unknown: Vec<coalesce_model::Finding> = changes.iter().filter_map(unsupported).collect();
+    if !unknown.is_empty() {
+        return LanguagePlan {
+            refusals: unknown,
+            ..LanguagePlan::default()
+        };
+    }
     let items = changes
         .iter()
         .filter(|change| change.subject == coalesce_model::Subject::Item);
@@ -69,6 +76,24 @@ pub(crate) fn rewrite(
         of if of == changes.len() => items::rewrite(graph, changes, texts),
         _ => mixed::rewrite(graph, changes, texts),
     }
+}
+
+/// Why a change of this kind is not worked out for Rust.
+fn unsupported(change: &Change) -> Option<coalesce_model::Finding> {
+    use coalesce_model::ChangeKind;
+
+    let message = match change.kind {
+        ChangeKind::Move | ChangeKind::Replace { .. } => return None,
+        ChangeKind::Supersede => format!(
+            "the definition of `{}` cannot take the place of `{}`: this is not done for Rust",
+            change.from, change.to
+        ),
+        ChangeKind::Remove => format!(
+            "`{}` cannot be removed: this is not done for Rust",
+            change.from
+        ),
+    };
+    Some(mapping::refusal(TreePath::root(), message))
 }
 
 /// Works changes of modules out.

@@ -17,7 +17,7 @@ impl<'a> Renames<'a> {
     pub fn of(changes: &'a [Change]) -> Self {
         let lists = changes.iter().filter_map(|change| match &change.kind {
             ChangeKind::Replace { rename } => Some(rename),
-            ChangeKind::Move => None,
+            ChangeKind::Move | ChangeKind::Supersede | ChangeKind::Remove => None,
         });
         let last = |new: &'a str| new.rsplit("::").next().unwrap_or(new);
         let pairs = lists.flatten();

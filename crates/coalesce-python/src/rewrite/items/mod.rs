@@ -8,6 +8,7 @@ mod along;
 mod builtins;
 mod cut;
 mod exports;
+mod flags;
 mod header;
 mod imported;
 mod needs;

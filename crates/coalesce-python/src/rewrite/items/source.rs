@@ -1,14 +1,14 @@
 //! The file that a definition leaves: what goes with it, what stays, what it is refused for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
 };
 
 use super::{
-    Moved, cut, needs,
-    outline::{Kind, Outline},
+    Moved, cut, flags, needs,
+    outline::{Kind, Outline, Statement},
     place::{Arriving, Block},
     refusal,
 };
@@ -107,6 +107,8 @@ struct Cut {
     index: usize,
     extents: Vec<ByteSpan>,
     kind: Kind,
+    /// What stands instead of an extent, by its start; nothing does otherwise.
+    fillers: BTreeMap<u32, String>,
 }
 
 /// Takes the definitions of a file out of it and hands them to where they go.
@@ -142,8 +144,17 @@ pub fn take(
                 index,
                 extents,
                 kind,
+                fillers: BTreeMap::new(),
             }),
-            Err(problem) => stays(mapping, &source, index, problem, plan),
+            Err(problem) => match flag(mapping, &source, moved, texts) {
+                Some((extents, fillers)) => cuts.push(Cut {
+                    index,
+                    extents,
+                    kind: Kind::Assign,
+                    fillers,
+                }),
+                None => stays(mapping, &source, index, problem, plan),
+            },
         }
     }
     if cuts.is_empty() {
@@ -162,12 +173,32 @@ pub fn take(
         edits.retain(|edit| {
             !inside(edit.span) || (edit.span.is_empty() && !strictly(&all, edit.span))
         });
+        let fillers: BTreeMap<u32, String> =
+            cuts.iter().flat_map(|cut| cut.fillers.clone()).collect();
         for extent in cut::joined(&source.text, all.clone()) {
-            edits.push(Edit::delete(cut::with_blanks(&source.text, extent)));
+            edits.push(match fillers.get(&extent.start) {
+                Some(filler) => Edit::replace(extent, filler),
+                // An import may come where the last of the attempts was: right behind it.
+                None if is_guarded(&source, extent) => {
+                    Edit::delete(cut::with_blanks_before(&source.text, extent))
+                }
+                None => Edit::delete(cut::with_blanks(
+                    &source.text,
+                    cut::last_of_block(&source.text, extent),
+                )),
+            });
         }
         unused(mapping, &source, &all, texts, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
+}
+
+/// Whether an extent is a block that tries imports, as a whole.
+fn is_guarded(source: &Source, extent: ByteSpan) -> bool {
+    let mut statements = source.outline.statements.iter();
+    statements.any(|each| {
+        each.kind == Kind::Guarded && extent.contains(each.span) && extent.start == each.span.start
+    })
 }
 
 /// Refuses an item that has to stay where it is.
@@ -258,6 +289,47 @@ pub fn definition(
         .collect();
     let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;
     Ok((kind, cut::joined(&source.text, extents)))
+}
+
+/// Where a flag that is set under conditions is set, when it gives way to one elsewhere: the lines,
+/// and what stands instead of them where a block would be empty.
+fn flag(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+    texts: &dyn Texts,
+) -> Option<(Vec<ByteSpan>, BTreeMap<u32, String>)> {
+    let item = moved.item.as_str();
+    let mut globals = source.outline.globals.iter();
+    if moved.travels() || globals.any(|(_, name)| name == item) {
+        return None;
+    }
+    let mut settings = flags::settings(&source.text, item);
+    if settings.count != source.analysis.bindings(0, item).len() {
+        return None;
+    }
+    let changed = |statement: &Statement| statement.changes.iter().any(|name| name == item);
+    if source.outline.statements.iter().any(changed) {
+        return None;
+    }
+    for hollow in &settings.hollow {
+        let unused = |name: &String| {
+            let mut uses = source.analysis.uses.iter();
+            let used = uses.any(|used| {
+                let root = used.chain.first().filter(|root| root.text == *name);
+                root.is_some_and(|root| !hollow.extent.contains(root.span))
+            });
+            !used && !is_wanted(mapping, source, name, texts)
+        };
+        if hollow.binds.iter().all(unused) {
+            let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;
+            settings.extents.retain(|extent| !inside(extent.start));
+            settings.fillers.retain(|start, _| !inside(*start));
+            settings.extents.push(hollow.extent);
+        }
+    }
+    settings.extents.sort();
+    Some((settings.extents, settings.fillers))
 }
 
 /// Whether everything in its module that names an item goes where the item goes: then what
