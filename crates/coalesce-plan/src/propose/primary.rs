@@ -93,10 +93,10 @@ fn weigh(index: usize, one: &Standing, most_importers: usize) -> Ranked {
     }
     if one.importers > 0 {
         let weight = 2.0 * ratio(one.importers, most_importers);
-        count(weight, modules(one.importers, "import"));
+        count(weight, modules(one.importers, "module"));
     }
     if one.tests > 0 {
-        count(1.0, format!("test {}", modules(one.tests, "import")));
+        count(1.0, modules(one.tests, "test module"));
     }
     if one.documented {
         count(0.5, "its module says what it is for".to_owned());
@@ -141,11 +141,11 @@ fn segments(one: &Standing) -> impl Iterator<Item = &str> {
     one.name.split(one.separator)
 }
 
-fn modules(number: usize, verb: &str) -> String {
+fn modules(number: usize, noun: &str) -> String {
     if number == 1 {
-        format!("1 module {verb}s it")
+        format!("1 {noun} imports it")
     } else {
-        format!("{number} modules {verb} it")
+        format!("{number} {noun}s import it")
     }
 }
 

@@ -5,7 +5,9 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use coalesce_clones::{
     SourceFile,
-    coverage::{Coverage, Difference, Entry, Note, PartKind, Relation as Standing, Side, coverage},
+    coverage::{
+        Coverage, Difference, Entry, Note, PartKind, Place, Relation as Standing, Side, coverage,
+    },
 };
 use coalesce_model::{Language, LanguageGraph as _, LanguageKind, Module, Texts as _, TreePath};
 use coalesce_plan::propose::{Copy, Decision, Relation};
@@ -37,7 +39,7 @@ impl<'s> Relations<'s> {
         let (left, right) = (self.file(&from.path)?, self.file(&into.path)?);
         let sides = (self.side(from, &left)?, self.side(into, &right)?);
         let coverage = coverage(&sides.0, &sides.1).ok()?;
-        let mut relation = relation(&coverage, left.language.separator(), from.item.is_none());
+        let mut relation = relation(&coverage, (&left, &right), from.item.is_none());
         // A flag is told by its name, not by the block that sets it.
         if let (Some(item), [decision]) = (&from.item, relation.decisions.as_mut_slice()) {
             decision.name.clone_from(item);
@@ -90,7 +92,8 @@ fn outlined<L: Language>(part: &Part<L>, path: &TreePath, text: &Arc<str>) -> Op
     ))
 }
 
-fn relation(coverage: &Coverage, separator: &str, is_module: bool) -> Relation {
+fn relation(coverage: &Coverage, files: (&SourceFile, &SourceFile), is_module: bool) -> Relation {
+    let separator = files.0.language.separator();
     let mut relation = Relation::default();
     let (mut all, mut covered) = (0_u32, 0_u32);
     for entry in &coverage.entries {
@@ -122,7 +125,7 @@ fn relation(coverage: &Coverage, separator: &str, is_module: bool) -> Relation {
                 }
                 relation.decisions.push(Decision {
                     name: left.name.clone(),
-                    diff: difference(entry),
+                    diff: difference(entry, files),
                 });
             }
         }
@@ -136,8 +139,8 @@ fn share(part: u32, whole: u32) -> f32 {
     part as f32 / whole.max(1) as f32
 }
 
-/// What differs, what hurts most first.
-fn difference(entry: &Entry) -> String {
+/// What differs, what hurts most first; of statements, which are not taken apart, both as they are.
+fn difference(entry: &Entry, files: (&SourceFile, &SourceFile)) -> String {
     let mut all = Vec::new();
     gather(entry, &mut all);
     let mut lines: Vec<String> = all
@@ -148,15 +151,26 @@ fn difference(entry: &Entry) -> String {
     if all.len() > DIFFERENCES {
         lines.push(format!("and {} more differences", all.len() - DIFFERENCES));
     }
-    if lines.is_empty() {
-        let place = |place: &coalesce_clones::coverage::Place| format!("line {}", place.lines.0);
-        let side = |mark: char, side: &Option<coalesce_clones::coverage::Place>| {
-            side.as_ref().map(|side| format!("{mark} {}", place(side)))
-        };
-        lines.extend(side('-', &entry.left));
-        lines.extend(side('+', &entry.right));
+    if all.is_empty() {
+        lines.extend(whole('-', entry.left.as_ref(), files.0));
+        lines.extend(whole('+', entry.right.as_ref(), files.1));
     }
     lines.join("\n")
+}
+
+/// The first lines of a place.
+fn whole<'f>(
+    mark: char,
+    place: Option<&'f Place>,
+    file: &'f SourceFile,
+) -> impl Iterator<Item = String> {
+    let text = place.and_then(|place| Some((place.lines.0, place.span.of(&file.text)?)));
+    let lines = text
+        .into_iter()
+        .flat_map(|(first, text)| (first..).zip(text.lines()));
+    lines
+        .take(DIFFERENCES)
+        .map(move |(number, line)| format!("{mark} {number}: {line}"))
 }
 
 fn gather<'e>(entry: &'e Entry, all: &mut Vec<&'e Difference>) {
