@@ -231,6 +231,10 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
     let cases = cases(file, unit);
     exact.write_u32(cases);
+    // Whether two types of one text are one depends on where they stand, so both are compared.
+    if unit.kind == UnitKind::Class {
+        exact.write_u32(unit.name);
+    }
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),
