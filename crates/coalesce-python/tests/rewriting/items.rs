@@ -126,6 +126,26 @@ fn what_a_definition_needs() {
             "",
             "import numpy as numpy_np\n\n\nnp = 3\n\n\ndef f():\n    return numpy_np.x\n",
         ),
+        // No method changes a path.
+        (
+            "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\nf.mkdir()\n",
+            "",
+            "from pkg.new import f\n\nf.mkdir()\n",
+            "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\n",
+        ),
+        // A comment stays with its entry.
+        (
+            "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n]\n\n\ndef h(): ...\n",
+            "__all__ = [\"g\"]\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n    \"f\",\n]\n\n\ndef h(): ...\n\n\ndef f(): ...\n",
+        ),
+        (
+            "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\"  # first\n]\n\n\ndef h(): ...\n",
+            "__all__ = [\"g\"]\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n    \"f\"\n]\n\n\ndef h(): ...\n\n\ndef f(): ...\n",
+        ),
         // `__all__` follows.
         (
             "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
@@ -398,6 +418,12 @@ fn refused() -> Vec<Refused> {
             "",
             item("pkg.old.f", "pkg.new.f"),
             "`global`",
+        ),
+        (
+            "f = []\nf.append(2)\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "changes it after its definition",
         ),
         (
             "f = {}\nf[1] = 2\n",

@@ -244,7 +244,10 @@ pub fn definition(
         .iter()
         .enumerate()
         .find(|(at, statement)| {
-            !own.contains(at) && statement.changes.iter().any(|name| name == item)
+            let by_method = || statements.iter().any(|each| !each.fixed);
+            let called = statement.calls.iter().any(|name| name == item);
+            !own.contains(at)
+                && (statement.changes.iter().any(|name| name == item) || (called && by_method()))
         });
     if let Some((_, statement)) = changed {
         return Err((
