@@ -1,0 +1,3 @@
+pub mod system;
+
+pub use system::hostname::hostname;

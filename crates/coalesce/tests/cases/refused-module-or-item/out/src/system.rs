@@ -1,0 +1,3 @@
+pub(crate) mod hostname;
+
+pub struct Clock;
