@@ -166,6 +166,10 @@ impl<'a> Checker<'a> {
         let mut above = name.text.as_str();
         while let Some((parent, _)) = above.rsplit_once(separator) {
             above = parent;
+            let mut modules = graphs.iter().flat_map(|graph| graph.modules());
+            if modules.any(|module| module.name == parent) {
+                return None;
+            }
             if graphs.iter().any(|graph| graph.item(parent).is_some()) {
                 return Some(parent.to_owned());
             }

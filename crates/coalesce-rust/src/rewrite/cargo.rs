@@ -437,13 +437,22 @@ fn tree_lines(
         text: text.clone(),
         package: target.name.clone(),
     };
-    let plain = Table {
-        target: None,
-        kind: table.to_owned(),
-    };
-    // Where all that moves comes from packages that have it on some systems alone, so does this one.
-    let sources = mapping.roots.iter().flatten();
-    let sources = sources.filter_map(|(module, _)| {
+    let tables = tables_of(mapping, texts, of, table)?;
+    Some(tables.into_iter().map(line).collect())
+}
+
+/// The tables for a package of the tree: where all that moves comes from packages that have it on
+/// some systems alone, so has this one.
+fn tables_of(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    of: usize,
+    kind: &str,
+) -> Option<BTreeSet<Table>> {
+    let world = mapping.world;
+    let wanted = &world.packages.get(of)?.name;
+    let moved = mapping.roots.iter().flatten();
+    let sources = moved.filter_map(|(module, _)| {
         let krate = world.crates.get(mapping.krate(*module).index())?;
         Some(krate.package)
     });
@@ -456,24 +465,25 @@ fn tree_lines(
             let real = item
                 .as_table_like()
                 .and_then(|table| table.get("package")?.as_str());
-            real.unwrap_or(key) == target.name
+            real.unwrap_or(key) == *wanted
         };
         let found = found_in(&document, &named);
         tables.extend(found.into_iter().map(|found| found.table));
     }
-    let everywhere = tables.is_empty() || tables.iter().any(|table| table.target.is_none());
-    if everywhere {
-        return Some(vec![line(plain)]);
+    if tables.is_empty() || tables.iter().any(|table| table.target.is_none()) {
+        tables = BTreeSet::from([Table {
+            target: None,
+            kind: kind.to_owned(),
+        }]);
     }
-    let kind = |found: Table| Table {
-        kind: if found.kind == "dependencies" {
-            table.to_owned()
-        } else {
-            found.kind
+    let as_used = |found: Table| match found.kind.as_str() {
+        "dependencies" => Table {
+            kind: kind.to_owned(),
+            ..found
         },
-        ..found
+        _ => found,
     };
-    Some(tables.into_iter().map(|table| line(kind(table))).collect())
+    Some(tables.into_iter().map(as_used).collect())
 }
 
 /// The line that another package has for a library from elsewhere.

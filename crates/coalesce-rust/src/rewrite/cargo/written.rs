@@ -32,8 +32,9 @@ impl Table {
             None => document.as_table(),
             Some(target) => {
                 let targets = document.get("target")?.as_table()?;
-                let mut all = targets.iter();
-                let (_, found) = all.find(|(key, _)| written_key(targets, key) == *target)?;
+                // Without its quotes, which another manifest may write in another way.
+                let plain = target.trim_matches(['"', '\'']).replace("\\\"", "\"");
+                let found = targets.get(&plain)?;
                 found.as_table()?
             }
         };
@@ -42,10 +43,11 @@ impl Table {
     }
 }
 
-/// A key as it stands in the text.
-pub(super) fn written_key(table: &dyn toml_edit::TableLike, key: &str) -> String {
-    let known = table.key(key);
-    known.map_or_else(|| key.to_owned(), |known| known.display_repr().into_owned())
+/// A key as it stands in the text of its document.
+fn written_key(text: &str, table: &dyn toml_edit::TableLike, key: &str) -> String {
+    let span = table.key(key).and_then(toml_edit::Key::span);
+    let written = span.and_then(|span| text.get(span));
+    written.unwrap_or(key).to_owned()
 }
 
 /// A line of a manifest.
@@ -80,7 +82,9 @@ pub(super) fn found_in<'d>(
     if let Some(targets) = document.get("target").and_then(Item::as_table_like) {
         for (key, item) in targets.iter() {
             let inner = item.as_table_like();
-            above.extend(inner.map(|inner| (Some(written_key(targets, key)), inner)));
+            above.extend(
+                inner.map(|inner| (Some(written_key(document.raw(), targets, key)), inner)),
+            );
         }
     }
     let mut found = Vec::new();

@@ -1,3 +1,0 @@
-pub mod system;
-
-pub use system::hostname::hostname;

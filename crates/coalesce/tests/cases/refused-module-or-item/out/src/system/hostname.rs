@@ -1,3 +1,0 @@
-pub fn hostname() -> u32 {
-    1
-}
