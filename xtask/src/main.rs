@@ -7,6 +7,7 @@ mod bench;
 mod ci;
 mod codegen;
 mod repository;
+mod sample;
 mod soak;
 mod test;
 mod tidy;

@@ -304,7 +304,7 @@ fn one_to_one(corpus: &Corpus, matched: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let tokens = size(corpus, *a).min(size(corpus, *b));
         (name(*a) != name(*b), std::cmp::Reverse(tokens), *a, *b)
     });
-    let mut taken = Vec::new();
+    let mut taken: FxHashSet<u32> = FxHashSet::default();
     let mut kept: Vec<(u32, u32)> = Vec::new();
     for (a, b) in order {
         if !taken.contains(&a) && !taken.contains(&b) {

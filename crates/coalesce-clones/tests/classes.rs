@@ -55,7 +55,7 @@ fn copies_are_found_and_look_alikes_are_not() {
         .replace("centroid", "middle")
         .replace("vectors", "axes");
     let other = COPY.replace("numpy.linalg.eigh", "scipy.linalg.svd");
-    let cases: [(&str, String, &[&str]); 6] = [
+    let cases: [(&str, String, &[&str]); 10] = [
         (
             "renamed variables",
             format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef axes(points):\n{renamed}"),
@@ -96,6 +96,34 @@ fn copies_are_found_and_look_alikes_are_not() {
              //- b.rs\nfn mix(values: &[u64]) -> u64 {\n    let mut hash = 0;\n    for value in values {\n        hash = hash.rotate_left(FOLD_STEP) ^ value.wrapping_mul(FOLD_PRIME);\n    }\n    hash\n}\n"
                 .to_owned(),
             &["function: a.rs fold, b.rs mix"],
+        ),
+        (
+            "functions that only hand on what they were given",
+            "//- a.rs\nimpl Seek for Locked {\n    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {\n        self.inner.with_mutable_handle(|file| file.seek(position))?;\n    }\n    fn write_object(&self, object: &dyn WriteTo) -> Result<Id> {\n        self.store_behind.deref().write_object_whole(object)\n    }\n}\n\
+             //- b.rs\nimpl Write for Boxed {\n    fn write_object(&self, object: &dyn WriteTo) -> Result<Id> {\n        self.store_behind.deref().write_object_whole(object)\n    }\n}\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "names that are opposites of each other",
+            "//- a.py\ndef catch_up_lhs(lhs, queue):\n    for entry in lhs.entries_behind(queue):\n        if entry.is_subtree():\n            queue.schedule_visit(entry.identifier, depth=4)\n        lhs.advance_cursor(entry)\n\
+             //- b.py\ndef catch_up_rhs(rhs, queue):\n    for entry in rhs.entries_behind(queue):\n        if entry.is_subtree():\n            queue.schedule_visit(entry.identifier, depth=4)\n            queue.note_as_new(entry)\n        rhs.advance_cursor(entry)\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "a name that the language gives",
+            "//- a.py\nclass A:\n    def __array__(self, dtype=None):\n        if dtype is forbidden_kind:\n            raise CannotConvert(dtype)\n        angle = float(self.params[0])\n        return matrix_of([[exp(angle), 0], [0, 1]], dtype=dtype)\n\
+             //- b.py\nclass B:\n    def __array__(self, dtype=None):\n        if dtype is forbidden_kind:\n            raise CannotConvert(dtype)\n        theta, phi, extra = self.params\n        sine = half_sine(theta / 2)\n        cosine = half_cosine(theta / 2)\n        return matrix_of([[cosine, sine], [-sine, cosine * extra]], dtype=dtype, order=phi)\n"
+                .to_owned(),
+            &[],
+        ),
+        (
+            "types of one name with other fields",
+            "//- a.rs\nstruct Entry {\n    pack_identifier: u32,\n    pack_offset: u64,\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n    compressed_size: usize,\n}\n\
+             //- b.rs\nstruct Entry {\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n}\n"
+                .to_owned(),
+            &[],
         ),
     ];
     for (name, fixture, expected) in cases {

@@ -9,11 +9,12 @@ mod check;
 mod guard_tests;
 mod names;
 mod overlay;
+pub mod propose;
 mod prove;
 mod saved;
 
 pub use assemble::{Assembled, Operation, assemble};
-pub use check::{Checked, EntryReport, EntryState, check};
+pub use check::{Checked, EntryReport, EntryState, OpenMerge, check};
 pub use guard_tests::guard_tests;
 pub use overlay::Overlay;
 pub use prove::{Proof, planned, prove};

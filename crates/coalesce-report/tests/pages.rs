@@ -511,7 +511,7 @@ fn colour_adds_nothing_but_colour() {
             &envelope,
             Options {
                 color: true,
-                quiet: false,
+                ..Options::default()
             },
         );
         let plain = page(&envelope, Options::default());
@@ -532,8 +532,8 @@ fn without_colors(text: &str) -> String {
 #[test]
 fn a_quiet_check_prints_findings_and_nothing_else() {
     let quiet = Options {
-        color: false,
         quiet: true,
+        ..Options::default()
     };
     assert_eq!(page(&checked(Vec::new()), quiet), "");
 }

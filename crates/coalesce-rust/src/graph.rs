@@ -163,7 +163,9 @@ impl LanguageGraph for RustGraph {
     }
 
     fn knows(&self, name: &str) -> bool {
-        !references::Wanted::of(&self.world, name).is_empty() || self.world.exports(name)
+        !references::Wanted::of(&self.world, name).is_empty()
+            || self.world.exports(name)
+            || !self.world.leads_to(name).is_empty()
     }
 
     fn item(&self, name: &str) -> Option<FoundItem> {

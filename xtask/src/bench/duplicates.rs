@@ -25,7 +25,7 @@ const PACKAGES: &[&str] = &[
     "sympy==1.14.0",
 ];
 /// The program of jscpd without the script that starts it.
-const JSCPD: &str = "jscpd-linux-x64-gnu@5.4.1";
+const JSCPD: &str = "jscpd-linux-x64-gnu@5.3.3";
 /// Names a folder that is searched besides the others.
 const VARIABLE: &str = "COALESCE_BENCH_LARGE";
 

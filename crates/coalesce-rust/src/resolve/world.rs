@@ -585,16 +585,15 @@ impl World {
         }
     }
 
-    /// The manifest that left a shim of this name in a module.
+    /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
         let bodies = self.module(module)?.bodies.iter();
         let mut facts = bodies.filter_map(|body| self.facts(self.bodies.get(body.index())?.file));
         facts.find_map(|facts| {
-            let shim = facts
-                .item_shims
-                .iter()
-                .find(|(_, known)| **known == *name)?;
-            Some(shim.0.to_string())
+            let mut shims = facts.item_shims.iter();
+            let own = shims.find(|(_, known)| **known == *name);
+            let whole = facts.shim_marker.as_ref();
+            own.map(|(id, _)| id).or(whole).map(|id| id.to_string())
         })
     }
 

@@ -119,7 +119,7 @@ impl<'a> Speller<'a> {
             }
             new.from = self.world().site_name(facts, site, at).unwrap_or(new.from);
             new.to = format!("{}::{name}", self.owner_name(site, at));
-            new.path.push(name);
+            new.path.extend(name.split("::").map(str::to_owned));
             new.end = at + 1;
         }
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
@@ -244,7 +244,7 @@ impl<'a> Speller<'a> {
             && at + 1 == site.segments.len()
         {
             path.pop();
-            path.push(name);
+            path.extend(name.split("::").map(str::to_owned));
         }
         Some(path)
     }
@@ -649,11 +649,15 @@ impl<'a> Speller<'a> {
         module_in(&lookup.leaf(facts, fact, space))
     }
 
-    /// Whether the module at a place after has a name, as far as can be seen.
+    /// Whether the module at a place after has a name, as far as can be seen; a path of names is
+    /// followed through re-exports.
     pub fn offers(&self, place: &Place, name: &str) -> bool {
         let Some(module) = self.mapping.at(place) else {
             return false;
         };
+        if name.contains("::") {
+            return !self.world().below(module, name).is_empty();
+        }
         let Some(space) = self.world().space(module) else {
             return false;
         };

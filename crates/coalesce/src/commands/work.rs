@@ -51,6 +51,18 @@ pub fn work_out(
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
+    let merges: Vec<ManifestError> = checked
+        .merges
+        .iter()
+        .filter_map(|merge| {
+            let message = "`[[merge]]` is not carried out by this version";
+            let manifest = manifests.get(merge.manifest)?;
+            Some(manifest.error(merge.entry.from.span, message, None))
+        })
+        .collect();
+    if !merges.is_empty() {
+        return Err(misfit(&merges, manifests, session).into());
+    }
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
         return Err(misfit(&behind, manifests, session).into());

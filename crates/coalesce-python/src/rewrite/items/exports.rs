@@ -56,6 +56,9 @@ pub fn captured(
     let Some(moved) = mapping.items.list.get(block.index) else {
         return problems;
     };
+    if moved.supersedes() {
+        return problems;
+    }
     let place = block.extents.first().copied().unwrap_or(ByteSpan::empty(0));
     let brought = |binding: &crate::analysis::Binding| {
         let names = crate::names::Names::new(mapping.graph, target.module, &target.analysis);
@@ -428,7 +431,11 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
                     gains(mapping, user, moved, plan);
                 }
                 let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
-                if moved.source != base || same || !is_exported(mapping, base, &moved.item) {
+                if moved.source != base
+                    || same
+                    || moved.follows
+                    || !is_exported(mapping, base, &moved.item)
+                {
                     continue;
                 }
                 let ours = Entity::Item(moved.source, moved.item.clone());

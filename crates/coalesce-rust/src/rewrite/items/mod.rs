@@ -10,8 +10,8 @@ mod conditions;
 mod crossing;
 mod imports;
 mod macros;
-mod moving;
-mod replace;
+pub(super) mod moving;
+pub(super) mod replace;
 mod scan;
 mod seen;
 mod shims;
@@ -26,19 +26,26 @@ use coalesce_model::{
 
 use self::{moving::Set, scan::Scan};
 use super::{
-    add, cargo,
+    add,
     declarations::joined,
+    depend,
     mapping::Mapping,
     sight::{Needs, Subject},
     use_tree,
 };
 use crate::{RustGraph, resolve::FileId};
 
-/// Works the changes out.
-pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+/// Works the changes out. Of the modules named in `homes`, nothing stays: every `impl` in them goes
+/// along, also with what another definition takes the place of.
+pub(super) fn rewrite(
+    graph: &RustGraph,
+    changes: &[Change],
+    homes: &[String],
+    texts: &dyn Texts,
+) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
     let mut plan = LanguagePlan::default();
-    let set = Set::new(&mapping, texts);
+    let set = Set::new(&mapping, homes, texts);
     plan.refusals.extend(set.refusals.iter().cloned());
     if !plan.refusals.is_empty() {
         return plan;
@@ -77,11 +84,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     add(&mut edits, widened.edits);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
-    let dependencies = cargo::depend(&mapping, &needs, texts);
-    add(&mut edits, dependencies.edits);
-    plan.notes.extend(dependencies.notes);
-    plan.refusals.extend(dependencies.refusals);
-    plan.rewrites.extend(dependencies.rewrites);
+    depend(&mapping, (&needs, texts), &mut edits, &mut plan);
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
     plan.not_rewritten.append(&mut scan.not_rewritten);
@@ -96,10 +99,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;
-    plan.edits = arrival.edits;
-    for edits in plan.edits.values_mut() {
-        *edits = merged(joined(std::mem::take(edits)));
-    }
+    plan.edits = disjoint(arrival.edits);
     plan.refusals.sort();
     plan.refusals.dedup();
     plan
@@ -122,6 +122,13 @@ fn for_methods(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         }
     };
     scan.for_methods.iter().map(note).collect()
+}
+
+fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {
+    let edits = edits.into_iter();
+    edits
+        .map(|(path, edits)| (path, merged(joined(edits))))
+        .collect()
 }
 
 /// Deletions that meet or overlap, made one: two that go may both take the blank line between them.

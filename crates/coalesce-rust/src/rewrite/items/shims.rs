@@ -96,6 +96,7 @@ impl Shims {
             whole: false,
             since: &since,
             removal: &removal,
+            trait_bounds: request.trait_bounds,
             known: &|name| is_known_in(world, moving.home, name),
         });
         let Some(made) = made else { return };

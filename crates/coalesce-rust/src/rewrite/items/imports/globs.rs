@@ -97,7 +97,7 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             let text = self.texts.text(&self.set.path(chunk.file));
-            let Some(text) = text.filter(|_| !moving.gives_way()) else {
+            let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
                 continue;
             };
             let leaves = facts.leaves.iter().enumerate();
