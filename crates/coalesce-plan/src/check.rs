@@ -532,7 +532,8 @@ fn report(manifest: &Manifest, entry: &Entry, done: bool) -> EntryReport {
     }
 }
 
-fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
+/// What an entry asks of the names that it gives.
+pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
     let shim = ShimRequest {
         manifest: manifest.id.clone(),
         since: manifest.since.clone(),

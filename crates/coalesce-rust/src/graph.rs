@@ -190,6 +190,10 @@ impl LanguageGraph for RustGraph {
         }
     }
 
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        Language::outline(&Rust, path, text)
+    }
+
     fn references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {
         references::references(&self.world, name)
     }

@@ -16,6 +16,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce-clones",
         &["coalesce-model", "coalesce-python", "coalesce-rust"],
     ),
+    // What two modules have in common is what a merge is planned from.
     (
         "coalesce-plan",
         &["coalesce-clones", "coalesce-index", "coalesce-model"],

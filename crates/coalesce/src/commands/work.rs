@@ -49,20 +49,10 @@ pub fn work_out(
         way: 0,
     };
     let index = session.index();
-    let checked = coalesce_plan::check(manifests, &index, &session.tree)
+    let mut checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
-    let merges: Vec<ManifestError> = checked
-        .merges
-        .iter()
-        .filter_map(|merge| {
-            let message = "`[[merge]]` is not carried out by this version";
-            let manifest = manifests.get(merge.manifest)?;
-            Some(manifest.error(merge.entry.from.span, message, None))
-        })
-        .collect();
-    if !merges.is_empty() {
-        return Err(misfit(&merges, manifests, session).into());
-    }
+    let told = coalesce_plan::expand(manifests, &mut checked, &index, &session.tree)
+        .map_err(|errors| misfit(&errors, manifests, session))?;
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
         return Err(misfit(&behind, manifests, session).into());
@@ -74,7 +64,10 @@ pub fn work_out(
             .collect(),
         ..Worked::default()
     };
-    if !checked.all_done() {
+    if !told.refusals.is_empty() {
+        // Half of a merge is no plan: nothing else is worked out before it is decided.
+        worked.assembled.refusals = told.refusals;
+    } else if !checked.all_done() {
         session.progress.stage("working out the change");
         let ways = checked.changes.iter().map(|(language, changes)| {
             let graph = graph_of(session, *language);
@@ -93,6 +86,7 @@ pub fn work_out(
             }
         }
     }
+    worked.assembled.notes.extend(told.notes);
     worked.checked = checked;
     Ok(worked)
 }

@@ -107,7 +107,10 @@ impl Place {
     pub fn text(&self, target: &str, blocks: &[(String, Kind)], newline: &str) -> String {
         let mut result = String::new();
         let apart = |kind: Kind| cut::stands_apart(kind);
-        let first_apart = blocks.first().is_some_and(|(_, kind)| apart(*kind));
+        let guarded = |kind: Kind| matches!(kind, Kind::Guarded | Kind::Other);
+        let first_apart = blocks
+            .first()
+            .is_some_and(|(_, kind)| apart(*kind) || guarded(*kind));
         let last_apart = blocks.last().is_some_and(|(_, kind)| apart(*kind));
         let before = target.get(..self.at as usize).unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
@@ -123,6 +126,8 @@ impl Place {
             if let Some(last) = last {
                 result.push_str(if apart(last) || apart(*kind) {
                     "\n\n\n"
+                } else if guarded(last) || guarded(*kind) {
+                    "\n\n"
                 } else {
                     "\n"
                 });

@@ -153,7 +153,7 @@ fn is_star_imported(mapping: &Mapping<'_>, module: usize) -> bool {
 }
 
 /// A refusal at a place.
-fn refusal(
+pub fn refusal(
     path: &TreePath,
     span: Option<ByteSpan>,
     message: String,
