@@ -112,19 +112,7 @@ pub fn resolve(
         return Err((place, message));
     }
     if line.parent.as_deref() == Some(&target.parent) {
-        // The name is one of the target's own.
-        if line.name == need.name {
-            return Ok(Resolved::default());
-        }
-        return if mentions(&text, &line.name) {
-            let message = format!("`{}` would mean something else in it", line.name);
-            Err((place, message))
-        } else {
-            Ok(Resolved {
-                line: None,
-                rename: Some(line.name),
-            })
-        };
+        return own_name(need, &text, place, line);
     }
     let arrives =
         mapping.items.list.iter().any(|moved| {
@@ -146,6 +134,21 @@ pub fn resolve(
         State::Free | State::Taken => {}
     }
     under_another_name(need, target, (taken, &text), line)
+}
+
+/// The name is one of the target's own.
+fn own_name(need: &Need, text: &str, place: ByteSpan, line: Line) -> Result<Resolved, Problem> {
+    if line.name == need.name {
+        return Ok(Resolved::default());
+    }
+    if mentions(text, &line.name) {
+        let message = format!("`{}` would mean something else in it", line.name);
+        return Err((place, message));
+    }
+    Ok(Resolved {
+        line: None,
+        rename: Some(line.name),
+    })
 }
 
 /// The import under a name that is free, where another thing has the needed one.

@@ -9,6 +9,7 @@ mod builtins;
 mod cut;
 mod exports;
 mod flags;
+mod guarded;
 mod header;
 mod imported;
 mod needs;
@@ -21,6 +22,7 @@ mod shims;
 mod signatures;
 mod source;
 mod way;
+mod written;
 
 use std::collections::BTreeMap;
 
