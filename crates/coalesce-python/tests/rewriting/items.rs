@@ -91,6 +91,13 @@ fn comments_and_paths() {
             "from pkg.new import f\n\nf.mkdir()\n",
             "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\n",
         ),
+        // A block that only binds what moves goes as it is.
+        (
+            "try:\n    f = 1\nexcept ValueError:\n    f = 2\n\nX = 1\n",
+            "\"\"\"New.\"\"\"\n",
+            "X = 1\n",
+            "\"\"\"New.\"\"\"\n\n\ntry:\n    f = 1\nexcept ValueError:\n    f = 2\n",
+        ),
         // A comment stays with its entry.
         (
             "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
@@ -416,8 +423,34 @@ type Refused = (
 /// The old module, the new one, the change, and a part of what is said.
 fn refused() -> Vec<Refused> {
     vec![
+        // More goes on in the block than that the name is bound.
         (
-            "try:\n    f = 1\nexcept E:\n    f = 2\n",
+            "try:\n    f = 1\n    work()\nexcept E:\n    f = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "under a condition",
+        ),
+        (
+            "try:\n    f = 1\nexcept E:\n    raise\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "under a condition",
+        ),
+        (
+            "try:\n    import f\nexcept E:\n    table[1] = f = 2\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "under a condition",
+        ),
+        (
+            "for f in range(3):\n    pass\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "under a condition",
+        ),
+        // Another name of the block stays.
+        (
+            "try:\n    f = g = 1\nexcept E:\n    f = 2\n",
             "",
             item("pkg.old.f", "pkg.new.f"),
             "under a condition",

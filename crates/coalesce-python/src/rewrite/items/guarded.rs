@@ -3,6 +3,7 @@
 //! What is defined on its own is not looked at here, nor what only gives way (see `flags`).
 
 use coalesce_model::ByteSpan;
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 
 use super::{
     Moved, cut,
@@ -29,7 +30,7 @@ pub fn block_of(
     let outline = &source.outline;
     let place = source.analysis.bindings(0, &moved.item).first()?.span;
     let statement = outline.statements.get(outline.around(place.start)?)?;
-    if !matches!(statement.kind, Kind::Guarded | Kind::Other) {
+    if !statement.binds_only || !matches!(statement.kind, Kind::Guarded | Kind::Other) {
         return None;
     }
     let goes = |name: &str| {
@@ -58,4 +59,49 @@ pub fn block_of(
     }
     let extent = cut::extent(&source.text, statement)?;
     Some((statement.kind, vec![extent]))
+}
+
+/// Whether a block only binds names, so that it does the same wherever it stands: imports,
+/// assignments to names and definitions under `if` and `try`.
+///
+/// What calls for its effect, raises or loops is no such block: with it, more than names would go.
+pub fn binds_only(statement: &Stmt) -> bool {
+    let all = |suite: &[Stmt]| suite.iter().all(|inner| binds(inner) || binds_only(inner));
+    match statement {
+        Stmt::If(block) => {
+            let mut others = block.elif_else_clauses.iter();
+            all(&block.body) && others.all(|clause| all(&clause.body))
+        }
+        Stmt::Try(block) => {
+            let mut handlers = block.handlers.iter();
+            let suites = [&block.body, &block.orelse, &block.finalbody];
+            suites.iter().all(|suite| all(suite))
+                && handlers.all(|ExceptHandler::ExceptHandler(handler)| all(&handler.body))
+        }
+        _ => false,
+    }
+}
+
+/// A statement that binds names and does nothing else.
+fn binds(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Pass(_)
+        | Stmt::Import(_)
+        | Stmt::FunctionDef(_)
+        | Stmt::ClassDef(_)
+        | Stmt::TypeAlias(_) => true,
+        Stmt::ImportFrom(import) => import.names.iter().all(|alias| alias.name.as_str() != "*"),
+        Stmt::Assign(assign) => assign.targets.iter().all(is_name),
+        Stmt::AnnAssign(assign) => is_name(&assign.target),
+        Stmt::Expr(expression) => matches!(&*expression.value, Expr::StringLiteral(_)),
+        _ => false,
+    }
+}
+
+fn is_name(target: &Expr) -> bool {
+    match target {
+        Expr::Name(_) => true,
+        Expr::Tuple(names) => names.elts.iter().all(is_name),
+        _ => false,
+    }
 }
