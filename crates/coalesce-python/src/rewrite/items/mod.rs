@@ -12,6 +12,7 @@ mod flags;
 mod guarded;
 mod header;
 mod imported;
+mod loggers;
 mod needs;
 mod order;
 mod outline;

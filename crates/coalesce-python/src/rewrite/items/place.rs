@@ -73,6 +73,8 @@ pub struct Target {
     pub analysis: Analysis,
     pub outline: Outline,
     pub(super) blocks: Vec<usize>,
+    /// Statements below the imports.
+    pub(super) made: Vec<String>,
     pub(super) top: Vec<Line>,
     pub(super) typing: Vec<Line>,
 }
@@ -245,6 +247,7 @@ impl Placing<'_, '_> {
             path,
             text,
             blocks: vec![block],
+            made: Vec::new(),
             top: Vec::new(),
             typing: Vec::new(),
         });
@@ -301,6 +304,7 @@ impl Placing<'_, '_> {
             return result;
         };
         let mut problems = Vec::new();
+        let mut made: Vec<String> = Vec::new();
         let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
         for block_at in &target.blocks {
             let Some(block) = self.arriving.blocks.get(*block_at) else {
@@ -324,7 +328,12 @@ impl Placing<'_, '_> {
                 let patched = full.is_some_and(|full| patches::is_set(self.texts, &full));
                 let known = (taken.as_slice(), patched);
                 match resolve(self.mapping, &left.source, block, need, target, known) {
-                    Ok(Resolved { line, rename }) => {
+                    Ok(Resolved {
+                        line,
+                        rename,
+                        made: own,
+                    }) => {
+                        made.extend(own.filter(|own| !made.contains(own)));
                         if let Some(name) = rename {
                             let edits = need.uses.iter();
                             let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
@@ -335,6 +344,9 @@ impl Placing<'_, '_> {
                     Err(problem) => problems.push((block.path.clone(), problem)),
                 }
             }
+        }
+        if let Some(target) = self.targets.get_mut(at) {
+            target.made.extend(made);
         }
         for (block, edits) in renames {
             if let Some(block) = self.arriving.blocks.get_mut(block) {

@@ -69,6 +69,10 @@ impl Placing<'_, '_> {
         let mut lines = super::imported::statements(target, &target.top);
         let typing = super::imported::statements(target, &target.typing);
         edits.extend(super::imported::typing_block(target, typing, &mut lines));
+        if !target.made.is_empty() {
+            lines.push(String::new());
+            lines.extend(target.made.iter().cloned());
+        }
         if target.is_blank() {
             let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
             edits.push(Edit::insert(0, text));
