@@ -423,6 +423,92 @@ fn calls_of_a_replaced_item_fit_or_are_named() {
     }
 }
 
+/// The old definition, the new one, a use, and a part of what is said; nothing where it fits.
+const ROLES: &[(&str, &str, &str, Option<&str>)] = &[
+    (
+        "class f: ...",
+        "def f(): ...",
+        "isinstance(1, f)",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "isinstance(1, (int, f))",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "class G(f): ...",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "try: g()\nexcept (f, OSError): pass",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "match 1:\n    case f(): pass",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "f.make",
+        Some("has no such member"),
+    ),
+    ("class f: ...", "def f(): ...\nf.make = 1", "f.make", None),
+    ("class f: ...", "def f(): ...", "f()", None),
+    ("class f: ...", "class f: ...", "isinstance(1, f)", None),
+    (
+        "def f(a): ...",
+        "class f: ...",
+        "@f\ndef g(): ...",
+        Some("it decorates here"),
+    ),
+    (
+        "def f(a): ...",
+        "class f:\n    def __init__(self, a): ...",
+        "@f(1)\ndef g(): ...",
+        Some("it decorates here"),
+    ),
+    (
+        "def f(a): ...",
+        "class f:\n    def __init__(self, a): ...\n    def __call__(self): ...",
+        "@f\ndef g(): ...",
+        None,
+    ),
+    (
+        "def f(a): ...",
+        "class f(Base): ...",
+        "@f\ndef g(): ...",
+        None,
+    ),
+];
+
+#[test]
+fn a_function_stands_in_for_a_class_only_where_it_can() {
+    for (old, new, used, expected) in ROLES {
+        let texts = MemoryTexts::fixture(&format!(
+            "//- pkg/__init__.py\n//- pkg/old.py\n{old}\n//- pkg/new.py\n{new}\n//- user.py\nfrom pkg.old import f\n{used}\n"
+        ));
+        let refusals = plan(&texts, &[duplicate("pkg.old.f", "pkg.new.f")], false).refusals;
+        match expected {
+            Some(part) => assert!(
+                refusals.iter().any(|each| each.message.contains(part)
+                    && each.span.is_some()
+                    && each.path.as_str() == "user.py"),
+                "{new}: {used}: {refusals:?}"
+            ),
+            None => assert!(refusals.is_empty(), "{new}: {used}: {refusals:?}"),
+        }
+    }
+}
+
 #[test]
 fn refusals() {
     let tree = |old: &str, new: &str| {

@@ -19,6 +19,7 @@ mod outline;
 mod patches;
 mod place;
 mod rename;
+mod roles;
 mod shims;
 mod signatures;
 mod source;
