@@ -48,6 +48,18 @@ impl Part<'_> {
         matches!(self.place.kind, PartKind::Function | PartKind::Class)
     }
 
+    /// Whether it is an item that has a name and moves by it.
+    pub fn is_definition(&self) -> bool {
+        !matches!(
+            self.place.kind,
+            PartKind::Module
+                | PartKind::Impl
+                | PartKind::Import
+                | PartKind::Macro
+                | PartKind::Statement
+        )
+    }
+
     fn stays_as_text(&self) -> bool {
         matches!(self.fate, Fate::Move(_) | Fate::Supersede)
     }
