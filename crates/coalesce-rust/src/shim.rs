@@ -15,8 +15,10 @@ pub(crate) struct Shim<'a> {
     pub text: &'a str,
     /// The name of the one item of the text, where that is not the one at the new path.
     pub defined_as: &'a str,
-    /// `crate::new::path`
+    /// `crate::new::path`; empty for the module of the shim itself.
     pub inside: &'a str,
+    /// `path`, where the module of the shim imports it by that name; else empty.
+    pub short: &'a str,
     /// `crate_name::new::path`, for the notes.
     pub outside: &'a str,
     /// `(name at the old path, name at the new one)`, every public name.
@@ -127,7 +129,10 @@ impl Writer<'_> {
                 Some(text) => {
                     let conditions = self.conditions(item);
                     let note = deprecated(self.shim, new);
-                    let doc = format!("/// Moved to [`{}::{new}`].\n", self.shim.inside);
+                    let doc = match self.shim.inside {
+                        "" => format!("/// Renamed to [`{new}`].\n"),
+                        inside => format!("/// Moved to [`{inside}::{new}`].\n"),
+                    };
                     self.made
                         .text
                         .push_str(&format!("{doc}{conditions}{note}\n{text}\n\n"));
@@ -150,7 +155,11 @@ impl Writer<'_> {
 
     /// The definition that warns; `None` for what cannot be defined again.
     fn item(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
-        let path = format!("{}::{new}", self.shim.inside);
+        let path = match (self.shim.short, self.shim.inside) {
+            ("", "") => new.to_owned(),
+            ("", inside) => format!("{inside}::{new}"),
+            (short, _) => format!("{short}::{new}"),
+        };
         match item {
             syn::Item::Struct(item) => {
                 let plain = matches!(item.fields, syn::Fields::Named(_));
@@ -340,14 +349,20 @@ impl Writer<'_> {
 
     /// What comes through re-exports.
     fn rest(&mut self) {
-        let inside = self.shim.inside;
+        let inside = match self.shim.inside {
+            "" => "self",
+            inside => inside,
+        };
         if self.shim.whole {
             self.made.text.push_str(&format!("pub use {inside}::*;\n"));
         } else if !self.reexports.is_empty() {
-            let list = self.reexports.join(", ");
+            let list = match self.reexports.as_slice() {
+                [one] => one.clone(),
+                several => format!("{{{}}}", several.join(", ")),
+            };
             self.made
                 .text
-                .push_str(&format!("pub use {inside}::{{{list}}};\n"));
+                .push_str(&format!("pub use {inside}::{list};\n"));
         }
     }
 }

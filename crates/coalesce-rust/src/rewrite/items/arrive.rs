@@ -20,6 +20,7 @@ use super::{
     },
     imports::{Import, Imports},
     moving::{Chunk, Moving, Set},
+    rules,
     scan::Scan,
     seen::is_reachable,
     shims::Shims,
@@ -120,16 +121,24 @@ pub(super) fn arrive(
         },
         by_place: BTreeMap::new(),
         undocumented,
+        behind: rules::imports_behind(set, &scan.by_path),
         removed: BTreeMap::new(),
     };
-    for (index, chunk) in set.chunks.iter().enumerate() {
-        arriving.leave(chunk, shims.texts.get(&index));
+    // Macros come first: what stands below sees them.
+    for macros in [true, false] {
+        for (index, chunk) in set.chunks.iter().enumerate() {
+            let rules = set.moving(chunk.moving).map(|one| one.rules.is_some());
+            if rules == Some(macros) {
+                arriving.leave(chunk, shims.texts.get(&index));
+            }
+        }
     }
     arriving.remove();
     for (file, span, name) in set.renamed_in_place() {
         let edits = arriving.arrival.edits.entry(set.path(file)).or_default();
         edits.push(Edit::replace(span, written(&name)));
     }
+    arriving.beside(shims);
     for (body, list) in &imports.left {
         arriving.import(*body, list);
     }
@@ -152,6 +161,8 @@ struct Arriving<'s, 'a> {
     by_place: BTreeMap<Place, Vec<String>>,
     /// Texts that get to be public without docs where docs are asked for.
     undocumented: &'s BTreeSet<(FileId, ByteSpan)>,
+    /// What stands behind a macro in its new place, by moving item.
+    behind: BTreeMap<usize, String>,
     /// What leaves each file.
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
@@ -208,12 +219,41 @@ impl Arriving<'_, '_> {
             Ok(moved) => {
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
                 let mut attributes = chunk.inherited.clone();
+                let export = |rules: &rules::Rules| rules.gains_export;
+                if moving.rules.as_ref().is_some_and(export) {
+                    attributes.push("#[macro_export]".to_owned());
+                }
                 if self.undocumented.contains(&(chunk.file, chunk.span)) {
                     attributes.push("#[allow(missing_docs)]".to_owned());
                 }
-                texts.push(with_attributes(&moved, &attributes));
+                let mut moved = with_attributes(&moved, &attributes);
+                if let Some(import) = self.behind.get(&chunk.moving) {
+                    moved = format!("{}\n{import}", moved.trim_end());
+                }
+                texts.push(moved);
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
+        }
+    }
+
+    /// Shims that stand behind what stays, and at the ends of modules.
+    fn beside(&mut self, shims: &Shims) {
+        for (file, span, shim) in &shims.beside {
+            let path = self.set.path(*file);
+            let Some(text) = self.texts.text(&path) else {
+                continue;
+            };
+            let line = lines::line_break(&text);
+            let indent = lines::prefix(&text, span.start).unwrap_or_default();
+            let shim = lines::reindented(shim, "", indent).replace('\n', line);
+            let at = lines::line_end(&text, span.end);
+            let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+            let above = if open { line } else { "" };
+            self.insert(&path, at, format!("{above}{line}{shim}{line}"));
+        }
+        for (place, shim) in &shims.elsewhere {
+            let texts = self.by_place.entry(place.clone()).or_default();
+            texts.push(shim.clone());
         }
     }
 

@@ -59,6 +59,31 @@ fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
     is_below(set, scope, place)
 }
 
+/// Whether a macro at the end of the module at a place is seen by its plain name: from a byte of a
+/// file of `user`, which stays, or from the end of the module at `here`.
+pub(super) fn is_seen_at_end(
+    set: &Set<'_>,
+    to: &Place,
+    here: &Place,
+    user: Option<(ModuleId, FileId, u32)>,
+) -> bool {
+    let Some(mut module) = set.mapping.at(to) else {
+        return false;
+    };
+    while let Some((outer, file, at)) = given(set, module) {
+        module = outer;
+        let around = set.mapping.after(outer);
+        let seen = match user {
+            Some((own, own_file, own_at)) if own == outer => own_file == file && own_at > at,
+            _ => *here != around && is_below(set, (outer, file, at), here),
+        };
+        if seen {
+            return true;
+        }
+    }
+    false
+}
+
 /// Where a module gives its macros to the one around it.
 fn given(set: &Set<'_>, module: ModuleId) -> Option<(ModuleId, FileId, u32)> {
     let world = set.world();

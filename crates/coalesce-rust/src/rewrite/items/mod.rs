@@ -1,17 +1,21 @@
-//! Moving and replacing single items: functions, types, traits, constants, statics.
+//! Moving and replacing single items: functions, types, traits, constants, statics, macros.
 //!
 //! The text of a definition goes with the comments above it and with the `impl`s of its type that
 //! stand in the same module. What it names is imported in its new module or spelled out; its old
-//! module imports it back where it goes on naming it; imports that nobody needs go. Macros are seen
-//! by where they stand and do not move.
+//! module imports it back where it goes on naming it; imports that nobody needs go. `macro_rules!`
+//! are found by path once they have moved.
 
 mod arrive;
+mod bodies;
 mod conditions;
 mod crossing;
+mod facades;
+mod forward;
 mod imports;
 mod macros;
 mod moving;
 mod replace;
+mod rules;
 mod scan;
 mod seen;
 mod shims;
@@ -50,7 +54,8 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
             .filter_map(|moving| arrive::closed(&set, &structure, &moving.to)),
     );
     let mut scan = scan::scan(&set, texts);
-    let shims = shims::write(&set, texts);
+    bodies::settle(&set, &mut scan);
+    let shims = shims::write(&set, &scan, texts);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.refusals.extend(macros::check(&set, &scan));

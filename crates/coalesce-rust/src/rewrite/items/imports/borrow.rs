@@ -92,7 +92,7 @@ impl<'a> Settler<'_, 'a> {
             .set
             .moving
             .iter()
-            .find(|moving| moving.to == *place && moving.name == name && !moving.gives_way());
+            .find(|moving| moving.named_at == *place && moving.name == name && !moving.gives_way());
         if let Some(arriving) = arriving {
             let same = results
                 .iter()

@@ -58,6 +58,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn 
         set,
         scan,
         texts,
+        short: &shims.short,
         imports: Imports::default(),
     };
     settler.shims(shims);
@@ -77,6 +78,8 @@ struct Settler<'s, 'a> {
     set: &'s Set<'a>,
     scan: &'s mut Scan,
     texts: &'s dyn Texts,
+    /// Names by which old modules import new ones.
+    short: &'s BTreeMap<(ModuleId, Place), String>,
     imports: Imports,
 }
 
