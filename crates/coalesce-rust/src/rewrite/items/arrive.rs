@@ -122,6 +122,7 @@ pub(super) fn arrive(
         by_place: BTreeMap::new(),
         undocumented,
         behind: rules::imports_behind(set, &scan.by_path),
+        shimmed: shimmed(set, shims),
         removed: BTreeMap::new(),
     };
     // Macros come first: what stands below sees them.
@@ -163,6 +164,8 @@ struct Arriving<'s, 'a> {
     undocumented: &'s BTreeSet<(FileId, ByteSpan)>,
     /// What stands behind a macro in its new place, by moving item.
     behind: BTreeMap<usize, String>,
+    /// Texts of which shims take the places.
+    shimmed: BTreeSet<(FileId, ByteSpan)>,
     /// What leaves each file.
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
@@ -249,7 +252,10 @@ impl Arriving<'_, '_> {
             let at = lines::line_end(&text, span.end);
             let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
             let above = if open { line } else { "" };
-            self.insert(&path, at, format!("{above}{line}{shim}{line}"));
+            let rest = text.get(at as usize..).unwrap_or_default();
+            let next = rest.lines().next().unwrap_or_default().trim();
+            let below = if next.is_empty() || next.starts_with('}') { "" } else { line };
+            self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
         }
         for (place, shim) in &shims.elsewhere {
             let texts = self.by_place.entry(place.clone()).or_default();
@@ -312,7 +318,7 @@ impl Arriving<'_, '_> {
         if list.is_empty() {
             return;
         }
-        let (mut at, indent, mut blank) = import_spot(self.set, body, facts, &text);
+        let (mut at, indent, mut blank) = import_spot(self, body, facts, &text);
         let none = Vec::new();
         let mut edits = self.arrival.edits.get(&path).unwrap_or(&none).iter();
         let gone =
@@ -434,6 +440,12 @@ impl Arriving<'_, '_> {
     }
 }
 
+/// Texts of which shims take the places.
+fn shimmed(set: &Set<'_>, shims: &Shims) -> BTreeSet<(FileId, ByteSpan)> {
+    let chunks = shims.texts.keys().filter_map(|at| set.chunks.get(*at));
+    chunks.map(|chunk| (chunk.file, chunk.span)).collect()
+}
+
 /// `mod name;` for a module that is made.
 fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String {
     let below = |moving: &&Moving<'_>| moving.to.is_within(place);
@@ -522,8 +534,17 @@ fn declarations(list: &BTreeSet<Import>) -> Vec<String> {
 
 /// Where an import goes in a body: behind those at its head, else before its first item; the
 /// indent, and whether a blank line follows.
-fn import_spot(set: &Set<'_>, body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
-    let stays = |at: u32| set.chunk_at(body.file, at).is_none();
+fn import_spot(
+    arriving: &Arriving<'_, '_>,
+    body: &Body,
+    facts: &SourceFacts,
+    text: &str,
+) -> (u32, String, bool) {
+    // Where a shim takes the place of a text, something stays.
+    let stays = |at: u32| {
+        let chunk = arriving.set.chunk_at(body.file, at);
+        chunk.is_none_or(|chunk| arriving.shimmed.contains(&(chunk.file, chunk.span)))
+    };
     let firsts = facts
         .items
         .iter()
