@@ -17,6 +17,7 @@ mod items;
 mod layout;
 mod libraries;
 mod lines;
+mod macro_paths;
 mod macros;
 mod mapping;
 mod members;
@@ -91,6 +92,10 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     }
     let mut needs = Needs::default();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
+    let macros = macros::check(&mapping, &structure, texts);
+    plan.refusals.extend(macros.refusals);
+    needs.extend(macros.needs);
+    add(&mut edits, macros.edits);
     for (path, made) in files(&mapping, &structure, texts) {
         plan.rewrites.extend(made.rewrites);
         plan.not_rewritten.extend(made.not_rewritten);
@@ -110,8 +115,6 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan.notes.extend(dependencies.notes);
     plan.rewrites.extend(dependencies.rewrites);
     add(&mut edits, dependencies.edits);
-    let macros = macros::check(&mapping, &structure);
-    plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, texts);
     if plan.refusals.is_empty() {
         let packages = packages::manifests(
@@ -164,6 +167,10 @@ fn widen(
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
     add(edits, widened.edits);
+    add(
+        edits,
+        inherit::undocumented(mapping, &needs.shown(mapping), texts),
+    );
 }
 
 fn moves(structure: &Structure) -> Vec<FileMove> {

@@ -241,7 +241,9 @@ impl Arriving<'_, '_> {
 
     /// Shims that stand behind what stays, and at the ends of modules.
     fn beside(&mut self, shims: &Shims) {
-        for (file, span, shim) in &shims.beside {
+        for (index, (file, span, shim)) in shims.beside.iter().enumerate() {
+            let mut later = shims.beside.iter().skip(index + 1);
+            let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
             let path = self.set.path(*file);
             let Some(text) = self.texts.text(&path) else {
                 continue;
@@ -254,7 +256,11 @@ impl Arriving<'_, '_> {
             let above = if open { line } else { "" };
             let rest = text.get(at as usize..).unwrap_or_default();
             let next = rest.lines().next().unwrap_or_default().trim();
-            let below = if next.is_empty() || next.starts_with('}') { "" } else { line };
+            let below = if !last || next.is_empty() || next.starts_with('}') {
+                ""
+            } else {
+                line
+            };
             self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
         }
         for (place, shim) in &shims.elsewhere {
@@ -353,7 +359,6 @@ impl Arriving<'_, '_> {
         let Some(body) = world.bodies.get(id.index()) else {
             return;
         };
-        self.import(id, list);
         let (path, facts) = (self.set.path(body.file), world.facts(body.file));
         let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
             return;
@@ -361,6 +366,13 @@ impl Arriving<'_, '_> {
         let line = lines::line_break(&text);
         let (at, indent, last) = end_spot(body, facts, &text);
         let mut block = String::new();
+        let mut texts = texts.to_vec();
+        let empty = import_spot(self, body, facts, &text).0 == at && last;
+        if empty && !list.is_empty() {
+            texts.insert(0, declarations(list).join("\n"));
+        } else {
+            self.import(id, list);
+        }
         let head = text.get(..at as usize).unwrap_or_default();
         if last {
             if !head.is_empty() && !head.ends_with('\n') {

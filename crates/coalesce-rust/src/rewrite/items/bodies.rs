@@ -204,7 +204,11 @@ impl Pass<'_, '_> {
         let speller = Speller {
             mapping: self.set.mapping,
         };
-        let step = site.trace.steps.iter().rposition(|step| step.import.is_some())?;
+        let step = site
+            .trace
+            .steps
+            .iter()
+            .rposition(|step| step.import.is_some())?;
         let found = site.trace.steps.get(step)?;
         let mut path = speller.absolute(found.import?)?;
         if found.glob || !matches!(path.first().map(String::as_str), Some("std" | "core")) {

@@ -90,7 +90,9 @@ fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> 
         let Some(space) = world.space(module).filter(|_| !node.local) else {
             continue;
         };
-        for (sym, bindings) in &space.names {
+        let mut names: Vec<_> = space.names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
             for binding in bindings {
                 let Some(import) = binding.import else {
                     continue;

@@ -26,7 +26,9 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         let name = name.map_or("", |node| node.name.as_str());
         found.push(Finding {
             span: Some(*span),
-            help: Some("macros are in scope below their definition; move that up".to_owned()),
+            help: Some(format!(
+                "`pub(crate) use {name};` behind its definition gives it a path, if that can be"
+            )),
             ..refusal(
                 set.path(*file),
                 format!(
@@ -40,7 +42,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 }
 
 /// Whether the end of the module at a place sees a macro by where it stands.
-fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
+pub(super) fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
     let world = set.world();
     let Some(node) = world.items.get(item.index()) else {
         return false;

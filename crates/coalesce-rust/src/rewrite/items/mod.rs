@@ -12,6 +12,7 @@ mod crossing;
 mod facades;
 mod forward;
 mod imports;
+mod links;
 mod macros;
 mod moving;
 mod replace;
@@ -22,6 +23,8 @@ mod shims;
 mod texts;
 mod walk;
 
+pub(super) use rules::{has_wide_import, is_attribute, is_exported};
+
 use std::collections::BTreeMap;
 
 use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath};
@@ -30,6 +33,7 @@ use self::{moving::Set, scan::Scan};
 use super::{
     add, cargo,
     declarations::joined,
+    inherit,
     mapping::Mapping,
     sight::{Needs, Subject},
     use_tree,
@@ -77,6 +81,10 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let needs = needs(&set, &mut scan, sight.needs);
     let widened = needs.widenings(&mapping);
     add(&mut edits, widened.edits);
+    add(
+        &mut edits,
+        inherit::undocumented(&mapping, &needs.shown(&mapping), texts),
+    );
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
     let dependencies = cargo::depend(&mapping, &needs, texts);
@@ -157,6 +165,7 @@ fn file_edits(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> BTreeMap<TreePat
                 edits.extend(edit);
             }
         }
+        links::keep_short(facts, &text, edits);
     }
     found
 }

@@ -187,7 +187,8 @@ impl<'a> Set<'a> {
         };
         let mut items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
         let mut home = home;
-        if items.is_empty() {
+        let through_root = items.is_empty();
+        if through_root {
             items = rules::exported_by(world, home, name);
             let first = items.first().and_then(|item| world.items.get(item.index()));
             home = first.map_or(home, |node| node.module);
@@ -215,7 +216,11 @@ impl<'a> Set<'a> {
         };
         let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
         let name = path.pop().unwrap_or_default();
-        let to = Place { krate, path };
+        let mut to = Place { krate, path };
+        if through_root && to == Place::root(self.mapping.krate(home)) {
+            // The root only names an exported macro: its text stays where it is.
+            to = self.mapping.after(home);
+        }
         let own_krate = self.mapping.krate(home);
         let renamed = |item: ItemId| {
             let node = world.items.get(item.index());

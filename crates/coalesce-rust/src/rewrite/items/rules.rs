@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_model::{ByteSpan, Texts};
+
 use super::{
     imports::home_of,
     moving::{Moving, Set},
@@ -15,6 +17,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, LeafKind, VisibilityKind},
+    lexer::{self, TokenKind},
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{place::Place, spell::written},
 };
@@ -32,18 +35,56 @@ pub(super) struct Rules {
 
 /// Attributes of the compiler: an import of such a name is ambiguous.
 const ATTRIBUTES: [&str; 46] = [
-    "allow", "automatically_derived", "cfg", "cfg_attr", "cold", "crate_name", "crate_type",
-    "deny", "deprecated", "derive", "doc", "expect", "export_name", "feature", "forbid",
-    "global_allocator", "ignore", "inline", "instruction_set", "link", "link_name",
-    "link_section", "macro_export", "macro_use", "must_use", "naked", "no_implicit_prelude",
-    "no_link", "no_main", "no_mangle", "no_std", "non_exhaustive", "panic_handler", "path",
-    "proc_macro", "proc_macro_attribute", "proc_macro_derive", "recursion_limit", "repr",
-    "should_panic", "target_feature", "track_caller", "type_length_limit", "used", "warn",
+    "allow",
+    "automatically_derived",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "crate_name",
+    "crate_type",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "export_name",
+    "feature",
+    "forbid",
+    "global_allocator",
+    "ignore",
+    "inline",
+    "instruction_set",
+    "link",
+    "link_name",
+    "link_section",
+    "macro_export",
+    "macro_use",
+    "must_use",
+    "naked",
+    "no_implicit_prelude",
+    "no_link",
+    "no_main",
+    "no_mangle",
+    "no_std",
+    "non_exhaustive",
+    "panic_handler",
+    "path",
+    "proc_macro",
+    "proc_macro_attribute",
+    "proc_macro_derive",
+    "recursion_limit",
+    "repr",
+    "should_panic",
+    "target_feature",
+    "track_caller",
+    "type_length_limit",
+    "used",
+    "warn",
     "windows_subsystem",
 ];
 
 /// Whether an import of a macro of that name is ambiguous.
-pub(super) fn is_attribute(name: &str) -> bool {
+pub(in crate::rewrite) fn is_attribute(name: &str) -> bool {
     ATTRIBUTES.contains(&name)
 }
 
@@ -58,7 +99,7 @@ pub(super) fn of(world: &World, home: ModuleId, item: ItemId) -> Option<Rules> {
 }
 
 /// `#[macro_export]`
-pub(super) fn is_exported(world: &World, item: ItemId) -> bool {
+pub(in crate::rewrite) fn is_exported(world: &World, item: ItemId) -> bool {
     let node = world.items.get(item.index());
     let definitions = node.map_or(&[][..], |node| &node.definitions);
     definitions.iter().any(|(file, at)| {
@@ -102,7 +143,7 @@ pub(super) fn is_by_example(text: &str) -> bool {
 }
 
 /// The imports of a module that do nothing but give its macro a path.
-fn imports(
+pub(super) fn imports(
     world: &World,
     home: ModuleId,
     item: ItemId,
@@ -134,6 +175,16 @@ fn imports(
         }
     }
     found
+}
+
+/// Whether an import beside a macro lets the whole crate name it.
+pub(in crate::rewrite) fn has_wide_import(world: &World, item: ItemId) -> bool {
+    let node = world.items.get(item.index());
+    node.is_some_and(|node| {
+        let imports = imports(world, node.module, item, &node.name);
+        let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
+        imports.iter().any(|(_, kind)| wide(*kind))
+    })
 }
 
 /// The module that an import stands in, where no block has it.
@@ -207,11 +258,7 @@ pub(super) fn imports_behind(
 
 /// What stands behind the definition of a macro in its new place; nothing where nobody names it by
 /// path.
-fn import_behind(
-    set: &Set<'_>,
-    moving: &Moving<'_>,
-    users: &BTreeSet<Place>,
-) -> Option<String> {
+fn import_behind(set: &Set<'_>, moving: &Moving<'_>, users: &BTreeSet<Place>) -> Option<String> {
     let rules = moving.rules.as_ref()?;
     let kept = |kind: VisibilityKind| rules.imports.iter().any(|(_, own)| *own == kind);
     if rules.exported {
@@ -233,4 +280,65 @@ fn import_behind(
         reach.visibility(&moving.to)
     };
     Some(format!("{visibility}use {};", written(&moving.name)))
+}
+
+/// Why a macro cannot stand in for one that gives way: it has no path, or takes something else.
+pub(super) fn stands_in(
+    set: &Set<'_>,
+    moving: &Moving<'_>,
+    primary: ItemId,
+    texts: &dyn Texts,
+) -> Option<String> {
+    let world = set.world();
+    let to = &moving.change.to;
+    if !is_exported(world, primary) && !has_wide_import(world, primary) {
+        return Some(format!(
+            "`{to}!` has no path: `pub(crate) use {};` behind it would give it one",
+            moving.name
+        ));
+    }
+    let (old, new) = (
+        matchers(set, moving.item, texts),
+        matchers(set, primary, texts),
+    );
+    (old != new).then(|| {
+        format!(
+            "`{to}!` takes something else than `{}!`",
+            moving.change.from
+        )
+    })
+}
+
+/// What each arm of a macro takes, without blanks.
+fn matchers(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Vec<String> {
+    let world = set.world();
+    let node = world.items.get(item.index());
+    let mut found = Vec::new();
+    for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+        let fact = world
+            .facts(*file)
+            .and_then(|facts| facts.items.get(*at as usize));
+        let (Some(fact), Some(text)) = (fact, texts.text(&set.path(*file))) else {
+            continue;
+        };
+        let body = ByteSpan::new(fact.signature.end, fact.span.end);
+        let (mut depth, mut taken, mut left) = (0_usize, String::new(), true);
+        for token in lexer::tokens(&text, body) {
+            let said = token.span.of(&text).unwrap_or_default();
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 && said == "=" {
+                found.push(std::mem::take(&mut taken));
+                left = false;
+            } else if depth == 0 && said == ";" {
+                left = true;
+            } else if left {
+                taken.push_str(said);
+            }
+        }
+    }
+    found
 }

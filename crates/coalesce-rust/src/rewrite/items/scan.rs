@@ -178,9 +178,7 @@ impl Pass<'_, '_> {
         }
         let mut walk = walk::walk(self.set, facts, site, chunk);
         let here = walk::place_of(self.set, site, chunk);
-        if site.origin == Origin::MacroBody
-            && self.body(facts, site, chunk, (&mut walk, &here))
-        {
+        if site.origin == Origin::MacroBody && self.body(facts, site, chunk, (&mut walk, &here)) {
             return;
         }
         let respelled = walk.broken.is_some() && !matches!(site.site, UseSite::Leaf(_));

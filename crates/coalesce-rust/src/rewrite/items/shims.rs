@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Finding, Severity, ShimRequest, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{ByteSpan, Finding, Severity, ShimRequest, Texts, TreePath, finding::codes};
 
 use super::{
     super::{

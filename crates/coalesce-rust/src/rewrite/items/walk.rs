@@ -236,7 +236,12 @@ impl Walker<'_, '_> {
         let here = moving.rules.is_some() && self.set.is_in_place(moving);
         let user = self.site.segments.first().map(|first| first.span.start);
         let user = user.filter(|_| self.chunk.is_none());
-        let file = self.set.world().loads.get(self.site.load).map(|load| load.file);
+        let file = self
+            .set
+            .world()
+            .loads
+            .get(self.site.load)
+            .map(|load| load.file);
         let user = user.zip(file).map(|(at, file)| (self.home(), file, at));
         let plain = moving.rules.is_some()
             && !moving.gives_way()

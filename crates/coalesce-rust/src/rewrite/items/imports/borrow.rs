@@ -88,11 +88,10 @@ impl<'a> Settler<'_, 'a> {
         let wanted = results
             .iter()
             .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
-        let arriving = self
-            .set
-            .moving
-            .iter()
-            .find(|moving| moving.named_at == *place && moving.name == name && !moving.gives_way());
+        let arriving =
+            self.set.moving.iter().find(|moving| {
+                moving.named_at == *place && moving.name == name && !moving.gives_way()
+            });
         if let Some(arriving) = arriving {
             let same = results
                 .iter()

@@ -8,6 +8,7 @@ mod left;
 mod paths;
 mod shims;
 mod spent;
+mod textual;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,6 +63,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn 
         imports: Imports::default(),
     };
     settler.shims(shims);
+    settler.textual();
     settler.traits();
     settler.borrowed();
     settler.loose();

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use super::{Import, Settler};
 use crate::{
     resolve::{ModuleId, Res},
-    rewrite::{items::shims::{Shims, has_module}, place::Place},
+    rewrite::{
+        items::shims::{Shims, has_module},
+        place::Place,
+    },
 };
 
 impl<'a> Settler<'_, 'a> {
@@ -31,7 +34,8 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             }
             let here = self.set.mapping.after(moved.home);
-            self.speller().chain(&moved.named_at, &here, &mut self.scan.needs);
+            self.speller()
+                .chain(&moved.named_at, &here, &mut self.scan.needs);
             self.depend(moved.to.krate, &here);
             self.scan
                 .users
