@@ -39,7 +39,8 @@ pub(crate) use packages::{package_of, retire as retire_packages};
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
+    Change, Edit, FileMove, Finding, LanguagePlan, Rewrite, Texts, TreePath,
+    language::RewriteOptions,
 };
 use rayon::prelude::*;
 
@@ -104,9 +105,8 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
     widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
-    plan.refusals.extend(needs.conditions(&mapping));
-    plan.refusals.extend(fits::check(&mapping, texts));
-    plan.refusals.extend(collide::check(&mapping, &structure));
+    plan.refusals
+        .extend(forbidden(&mapping, &structure, &needs, texts));
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals.iter().cloned());
     plan.notes.extend(crossing.notes.iter().cloned());
@@ -143,6 +143,19 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     plan
 }
 
+/// What cannot stay as it is: conditions, what does not fit, names that meet.
+fn forbidden(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    needs: &Needs,
+    texts: &dyn Texts,
+) -> Vec<Finding> {
+    let mut found = needs.conditions(mapping);
+    found.extend(fits::check(mapping, texts));
+    found.extend(collide::check(mapping, structure));
+    found
+}
+
 fn add(edits: &mut BTreeMap<TreePath, Vec<Edit>>, more: BTreeMap<TreePath, Vec<Edit>>) {
     for (path, made) in more {
         edits.entry(path).or_default().extend(made);
@@ -163,6 +176,17 @@ fn widen(
     plan.refusals.extend(members.refusals);
     add(edits, members.edits);
     needs.extend(shims::needs(mapping));
+    widen_needs(mapping, texts, needs, edits, plan);
+}
+
+/// The visibilities that needs ask for.
+fn widen_needs(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    needs: &Needs,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) {
     let widened = needs.widenings(mapping);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);

@@ -33,10 +33,9 @@ use self::{moving::Set, scan::Scan};
 use super::{
     add, cargo,
     declarations::joined,
-    inherit,
     mapping::Mapping,
     sight::{Needs, Subject},
-    use_tree,
+    use_tree, widen_needs as widen,
 };
 use crate::RustGraph;
 
@@ -79,14 +78,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.notes.extend(sight.notes);
     plan.refusals.extend(sight.refusals);
     let needs = needs(&set, &mut scan, sight.needs);
-    let widened = needs.widenings(&mapping);
-    add(&mut edits, widened.edits);
-    add(
-        &mut edits,
-        inherit::undocumented(&mapping, &needs.shown(&mapping), texts),
-    );
-    plan.notes.extend(widened.notes);
-    plan.refusals.extend(widened.refusals);
+    widen(&mapping, texts, &needs, &mut edits, &mut plan);
     let dependencies = cargo::depend(&mapping, &needs, texts);
     add(&mut edits, dependencies.edits);
     plan.notes.extend(dependencies.notes);

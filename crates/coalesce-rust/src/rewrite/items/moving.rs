@@ -181,18 +181,7 @@ impl<'a> Set<'a> {
         let home = home.ok_or_else(|| refused(format!("there is no module `{parent}`")))?;
         let file = self.mapping.file_of(home).unwrap_or_else(TreePath::root);
         let refused = |message: String| refusal(file.clone(), message);
-        let own = |item: &ItemId| {
-            let node = world.items.get(item.index());
-            node.is_some_and(|node| node.module == home && !node.local)
-        };
-        let mut items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
-        let mut home = home;
-        let through_root = items.is_empty();
-        if through_root {
-            items = rules::exported_by(world, home, name);
-            let first = items.first().and_then(|item| world.items.get(item.index()));
-            home = first.map_or(home, |node| node.module);
-        }
+        let (items, home, through_root) = named(world, home, name);
         if items.is_empty() {
             let message = format!("`{parent}` does not define `{name}` itself");
             return Err(refused(message));
@@ -221,54 +210,60 @@ impl<'a> Set<'a> {
             // The root only names an exported macro: its text stays where it is.
             to = self.mapping.after(home);
         }
-        let own_krate = self.mapping.krate(home);
-        let renamed = |item: ItemId| {
-            let node = world.items.get(item.index());
-            node.is_some_and(|node| node.name != name)
-        };
         for item in items {
-            let kind = world.items.get(item.index()).map(|node| node.kind);
-            let kind = kind.unwrap_or(ItemKind::Unknown);
-            if kind == ItemKind::Unknown {
-                let message = format!(
-                    "`{}` comes out of a macro: there is no text of it to move",
-                    change.from
-                );
-                return Err(refused(message));
-            }
-            let rules = rules::of(world, home, item);
-            if rules.is_some() && rules::is_redefined(world, item) {
-                let message = format!(
-                    "`{}` is defined several times, and calls see the one above them",
-                    change.from
-                );
-                return Err(refused(message));
-            }
-            let exported = rules.as_ref().is_some_and(|rules| rules.exported);
-            let named_at = if exported {
+            let moving = self.one(change, (item, home), (&to, &name));
+            let moving = moving.map_err(refused)?;
+            self.by_item.insert(item, self.moving.len());
+            self.moving.push(moving);
+        }
+        Ok(())
+    }
+
+    /// An item that leaves `home`; why it cannot.
+    fn one(
+        &self,
+        change: &'a Change,
+        (item, home): (ItemId, ModuleId),
+        (to, name): (&Place, &str),
+    ) -> Result<Moving<'a>, String> {
+        let world = self.world();
+        let node = world.items.get(item.index());
+        let kind = node.map_or(ItemKind::Unknown, |node| node.kind);
+        if kind == ItemKind::Unknown {
+            return Err(format!(
+                "`{}` comes out of a macro: there is no text of it to move",
+                change.from
+            ));
+        }
+        let rules = rules::of(world, home, item);
+        if rules.is_some() && rules::is_redefined(world, item) {
+            return Err(format!(
+                "`{}` is defined several times, and calls see the one above them",
+                change.from
+            ));
+        }
+        let exported = rules.as_ref().is_some_and(|rules| rules.exported);
+        let renamed = node.is_some_and(|node| node.name != name);
+        let known = match rules {
+            // The name that it has in the root is what others know.
+            Some(_) => exported && (to.krate != self.mapping.krate(home) || renamed),
+            None => is_public(self.mapping, home) && is_bound_public(world, home, item),
+        };
+        Ok(Moving {
+            change,
+            item,
+            kind,
+            home,
+            to: to.clone(),
+            name: name.to_owned(),
+            shim: change.shim.is_some() && known,
+            rules,
+            named_at: if exported {
                 Place::root(to.krate)
             } else {
                 to.clone()
-            };
-            self.by_item.insert(item, self.moving.len());
-            self.moving.push(Moving {
-                change,
-                item,
-                kind,
-                home,
-                to: to.clone(),
-                name: name.clone(),
-                shim: change.shim.is_some()
-                    && match rules {
-                        // The name that it has in the root is what others know.
-                        Some(_) => exported && (to.krate != own_krate || renamed(item)),
-                        None => is_public(self.mapping, home) && is_bound_public(world, home, item),
-                    },
-                rules,
-                named_at,
-            });
-        }
-        Ok(())
+            },
+        })
     }
 
     fn definitions(&mut self, texts: &dyn Texts) {
@@ -434,6 +429,23 @@ impl<'a> Set<'a> {
         let file = self.world().files.get(file.index());
         file.map_or_else(TreePath::root, |file| file.path.clone())
     }
+}
+
+/// The items that a module defines by a name, or that it exports as the root of its crate; the
+/// module that defines them, and whether the root only exports them.
+fn named(world: &World, home: ModuleId, name: &str) -> (Vec<ItemId>, ModuleId, bool) {
+    let own = |item: &ItemId| {
+        let node = world.items.get(item.index());
+        node.is_some_and(|node| node.module == home && !node.local)
+    };
+    let items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
+    if !items.is_empty() {
+        return (items, home, false);
+    }
+    let items = rules::exported_by(world, home, name);
+    let first = items.first().and_then(|item| world.items.get(item.index()));
+    let home = first.map_or(home, |node| node.module);
+    (items, home, true)
 }
 
 /// Whether a module has a name by an import as well.

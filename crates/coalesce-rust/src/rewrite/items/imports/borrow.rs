@@ -34,6 +34,10 @@ impl<'a> Settler<'_, 'a> {
             else {
                 continue;
             };
+            if moving.rules.is_some() {
+                // What a macro calls is called where it is called.
+                continue;
+            }
             let path = self.set.path(chunk.file);
             let (Some(text), Some(space)) = (self.texts.text(&path), world.space(moving.home))
             else {
