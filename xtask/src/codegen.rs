@@ -1,31 +1,35 @@
-//! Files that are made from the code, kept in the repository so that others can read them.
+//! Files that are made from the code, kept in the repository so that others can read them; and the
+//! shim crates, which the migration of the sample makes.
 
 use anyhow::{Context as _, bail};
 
-use crate::repository::Repository;
+use crate::{repository::Repository, sample};
 
 /// A generated file: its path and its text.
 pub struct Generated {
     /// Path relative to the root of the repository.
-    pub path: &'static str,
+    pub path: String,
     /// What it has to hold.
     pub text: String,
 }
 
 /// Every generated file.
-pub fn generated() -> anyhow::Result<Vec<Generated>> {
+pub fn generated(repository: &Repository) -> anyhow::Result<Vec<Generated>> {
     let schema = serde_json::to_string_pretty(&coalesce_model::envelope::schema())?;
-    Ok(vec![Generated {
-        path: "schema/coalesce.schema.json",
+    let mut files = vec![Generated {
+        path: "schema/coalesce.schema.json".to_owned(),
         text: schema + "\n",
-    }])
+    }];
+    let shims = sample::shims(repository)?.into_iter();
+    files.extend(shims.map(|(path, text)| Generated { path, text }));
+    Ok(files)
 }
 
 /// Those that are not as the code would make them.
 pub fn stale(repository: &Repository) -> anyhow::Result<Vec<Generated>> {
-    let mut stale = generated()?;
+    let mut stale = generated(repository)?;
     stale.retain(|file| {
-        let there = std::fs::read_to_string(repository.root.join(file.path));
+        let there = std::fs::read_to_string(repository.root.join(&file.path));
         there.ok().as_ref() != Some(&file.text)
     });
     Ok(stale)
@@ -45,14 +49,14 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     };
     let stale = stale(repository)?;
     if check && !stale.is_empty() {
-        let paths: Vec<_> = stale.iter().map(|file| file.path).collect();
+        let paths: Vec<_> = stale.iter().map(|file| file.path.as_str()).collect();
         bail!(
             "out of date: {}; run `cargo xtask codegen`",
             paths.join(", ")
         );
     }
     for file in &stale {
-        let path = repository.root.join(file.path);
+        let path = repository.root.join(&file.path);
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -60,7 +64,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
             .with_context(|| format!("failed to write {}", file.path))?;
         println!("wrote {}", file.path);
     }
-    println!("{} generated, {} changed", generated()?.len(), stale.len());
+    println!("{} written", stale.len());
     Ok(())
 }
 
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn generated_files_are_current() {
         let stale = stale(&Repository::find()).unwrap();
-        let paths: Vec<_> = stale.iter().map(|file| file.path).collect();
+        let paths: Vec<_> = stale.iter().map(|file| file.path.as_str()).collect();
         assert!(paths.is_empty(), "run `cargo xtask codegen`: {paths:?}");
     }
 }

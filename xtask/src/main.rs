@@ -6,7 +6,9 @@
 mod bench;
 mod ci;
 mod codegen;
+mod draw;
 mod repository;
+mod sample;
 mod soak;
 mod test;
 mod tidy;
@@ -26,6 +28,7 @@ The repository's own commands:
   tidy                the rules that a compiler does not know
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
+  draw AUDIT ROOT     random classes of an audit's duplicates, to be read
   soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
   help                this text
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::run(&Repository::find()),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("bench") => bench::run(&Repository::find(), words(&rest)),
+        Some("draw") => draw::run(words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {

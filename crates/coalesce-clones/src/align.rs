@@ -45,8 +45,12 @@ pub enum Aspect {
     Default,
     /// What is returned.
     Return,
+    /// Any other part of a head: decorators, attributes, visibility, types. Told by coverage alone.
+    Signature,
     /// Anything else.
     Statement,
+    /// A message. Told by coverage alone: copies differ in them without meaning.
+    Wording,
 }
 
 /// Something that one member of a class has and no other.

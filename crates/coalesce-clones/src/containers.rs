@@ -7,7 +7,11 @@
 use coalesce_model::UnitKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{classes::Class, corpus::Corpus};
+use crate::{
+    classes::Class,
+    corpus::Corpus,
+    source::{SourceFile, Unit},
+};
 
 /// Members of a duplicate class that are matched with each other; of larger ones the first.
 const MATCHED: usize = 24;
@@ -19,6 +23,9 @@ const COVERED_BY_TEXT: f32 = 0.25;
 /// The least share where so many methods are copies.
 const COVERED_BY_MANY: f32 = 0.2;
 const MANY: usize = 4;
+/// A method's name that more functions have is that of an interface: that two classes share such
+/// methods says that they have the interface.
+const OWN_NAME: u32 = 8;
 
 /// A class, `impl` block or module: file and unit.
 pub type Container = (u32, u32);
@@ -142,6 +149,8 @@ fn gather(mut classes: Vec<Vec<Container>>, overlaps: Vec<Overlap>) -> Vec<Conta
 pub struct Contents {
     /// Entries of each container.
     entries: FxHashMap<Container, Vec<u32>>,
+    /// Tokens of each container that stand in none of its parts: fields, tables.
+    data: FxHashMap<Container, u32>,
 }
 
 impl Contents {
@@ -155,7 +164,12 @@ impl Contents {
                 entries.entry(container).or_default().push(at);
             }
         }
-        Self { entries }
+        let mut data = FxHashMap::default();
+        for (at, file) in corpus.files.iter().enumerate() {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            data.extend(data_of(file).map(|(unit, tokens)| ((at, unit), tokens)));
+        }
+        Self { entries, data }
     }
 
     /// The entries that stand directly or indirectly in a container; functions of functions are part
@@ -168,9 +182,48 @@ impl Contents {
             .unwrap_or_default()
     }
 
+    /// Tokens of its entries; where most of it is data, those of the data as well: it is no copy for
+    /// the sake of two methods.
     fn tokens(&self, corpus: &Corpus, container: Container) -> u32 {
-        self.of(container).iter().map(|at| size(corpus, *at)).sum()
+        let entries = self.of(container).iter().map(|at| size(corpus, *at)).sum();
+        let data = self.data.get(&container).copied().unwrap_or(0);
+        if data > entries {
+            entries + data
+        } else {
+            entries
+        }
     }
+}
+
+/// For each class and module, tokens that stand in no function, block or import of it.
+fn data_of(file: &SourceFile) -> impl Iterator<Item = (u32, u32)> {
+    let is_container = |unit: &Unit| {
+        matches!(
+            unit.kind,
+            UnitKind::Class | UnitKind::Impl | UnitKind::Module
+        )
+    };
+    let mut own: Vec<u32> = file
+        .units
+        .iter()
+        .map(|unit| unit.end.saturating_sub(unit.body))
+        .collect();
+    for unit in &file.units {
+        let around = unit.parent.and_then(|parent| own.get_mut(parent as usize));
+        if let Some(around) = around {
+            *around = around.saturating_sub(unit.end.saturating_sub(unit.first));
+        }
+    }
+    // Inner ones come later, so what they have reaches all around them.
+    for (at, unit) in file.units.iter().enumerate().rev() {
+        let tokens = own.get(at).copied().unwrap_or(0);
+        let around = unit.parent.and_then(|parent| own.get_mut(parent as usize));
+        if let Some(around) = around.filter(|_| is_container(unit)) {
+            *around += tokens;
+        }
+    }
+    let units = file.units.iter().zip(0..).zip(own);
+    units.filter_map(move |((unit, at), tokens)| is_container(unit).then_some((at, tokens)))
 }
 
 fn size(corpus: &Corpus, at: u32) -> u32 {
@@ -276,9 +329,18 @@ impl Overlap {
         };
         let named = named(corpus, contents.of(few), contents.of(many)) / smaller;
         let several = matched.len() >= 2;
+        let own: Vec<&(u32, u32)> = matched
+            .iter()
+            .filter(|(a, _)| is_own_name(corpus, *a))
+            .collect();
+        let covered_by_own = own
+            .iter()
+            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
+        let covered_by_own = covered_by_own.sum::<u32>() as f32 / smaller;
+        let is_module = is_module(corpus, few);
         let enough = covered >= COVERED
-            || (covered >= COVERED_BY_TEXT && named >= COVERED)
-            || (covered >= COVERED_BY_MANY && matched.len() >= MANY && !is_module(corpus, few));
+            || (covered_by_own >= COVERED_BY_TEXT && named >= COVERED)
+            || (covered_by_own >= COVERED_BY_MANY && own.len() >= MANY && !is_module);
         // Types of one file are several on purpose: then half of the text has to be the same.
         let apart = pair.0.0 != pair.1.0 || covered >= COVERED;
         (several && enough && apart).then_some(Self {
@@ -289,6 +351,13 @@ impl Overlap {
             named,
         })
     }
+}
+
+/// Whether few functions have the name of an entry.
+fn is_own_name(corpus: &Corpus, at: u32) -> bool {
+    let name = |entry| corpus.unit(entry).name;
+    let name = corpus.entries.get(at as usize).map_or(0, name);
+    corpus.name_count(name) <= OWN_NAME
 }
 
 /// Each entry with one counterpart at most: those of the same name first, then larger ones.
@@ -304,7 +373,7 @@ fn one_to_one(corpus: &Corpus, matched: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let tokens = size(corpus, *a).min(size(corpus, *b));
         (name(*a) != name(*b), std::cmp::Reverse(tokens), *a, *b)
     });
-    let mut taken = Vec::new();
+    let mut taken: FxHashSet<u32> = FxHashSet::default();
     let mut kept: Vec<(u32, u32)> = Vec::new();
     for (a, b) in order {
         if !taken.contains(&a) && !taken.contains(&b) {

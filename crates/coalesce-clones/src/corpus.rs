@@ -3,10 +3,13 @@
 
 use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
 use rayon::prelude::*;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
 
-use crate::source::{SourceFile, Token, Unit};
+use crate::{
+    forwarders,
+    source::{SourceFile, Token, Unit},
+};
 
 /// Bits that part features of different roles with the same text.
 const KEY: u32 = 0x9e37_79b9;
@@ -45,6 +48,12 @@ pub struct Entry {
     pub work: u32,
     /// Whether the body calls something of the unit's own name.
     pub forwards: bool,
+    /// Whether the body only hands on what it was given.
+    pub delegates: bool,
+    /// Whether somebody else chose its name: the language, or a trait.
+    pub name_is_given: bool,
+    /// Hash of the cases that a test is run with; 0 where there are none.
+    pub cases: u32,
 }
 
 /// All files, and the units that are compared as text.
@@ -157,6 +166,7 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
     }
     let compared = |(at, unit): &(usize, &Unit)| {
         unit.end > unit.body
+            && !only_imports(file, unit)
             && match unit.kind {
                 UnitKind::Function
                 | UnitKind::Method
@@ -172,24 +182,31 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
         .collect()
 }
 
+/// Whether a block imports and does nothing else, without a choice: two that need the same have the
+/// same.
+fn only_imports(file: &SourceFile, unit: &Unit) -> bool {
+    let body = file.body_of(unit);
+    let starts = || {
+        body.iter()
+            .skip(1)
+            .filter(|token| token.has(marks::STATEMENT))
+    };
+    unit.kind == UnitKind::Block
+        && starts().next().is_some()
+        && starts().all(|token| token.has(marks::IMPORT))
+}
+
 fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     let body = file.body_of(unit);
     let mut features = Vec::with_capacity(body.len() / 3);
     let mut locals = Vec::with_capacity(body.len() / 4);
-    let mut order: Vec<u32> = Vec::with_capacity(16);
+    let mut order = Order::default();
     let (mut exact, mut literal) = (FxHasher::default(), FxHasher::default());
     for token in body {
         literal.write_u32(token.id);
         if token.has(marks::LOCAL) {
             locals.push(token.id);
-            let number = order
-                .iter()
-                .position(|id| *id == token.id)
-                .unwrap_or_else(|| {
-                    order.push(token.id);
-                    order.len() - 1
-                });
-            exact.write_usize(number);
+            exact.write_usize(order.number(token.id));
         } else {
             exact.write_u32(token.blind());
         }
@@ -211,10 +228,16 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
             })
             .collect()
     };
+    let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+    let cases = cases(file, unit);
+    exact.write_u32(cases);
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
-        work: work(file, body),
+        work: work(file, body, is_function),
         forwards,
+        delegates: is_function && forwarders::is_delegation(file, unit),
+        name_is_given: is_function && name_is_given(file, unit),
+        cases,
         file: file_at,
         unit: unit_at,
         exact: exact.finish(),
@@ -226,8 +249,75 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     }
 }
 
-/// Tokens without those of statements that only keep a value or call the parent.
-fn work(file: &SourceFile, body: &[Token]) -> u32 {
+/// Numbers for local names in the order in which they appear. Most functions have few, for which a
+/// list is quickest; generated ones have thousands.
+#[derive(Default)]
+struct Order {
+    few: Vec<u32>,
+    many: FxHashMap<u32, usize>,
+}
+
+impl Order {
+    const FEW: usize = 32;
+
+    fn number(&mut self, id: u32) -> usize {
+        if let Some(number) = self.few.iter().position(|known| *known == id) {
+            return number;
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(id);
+            return self.few.len() - 1;
+        }
+        let next = Self::FEW + self.many.len();
+        *self.many.entry(id).or_insert(next)
+    }
+}
+
+/// Words of decorators and attributes that give a test its cases.
+const CASES: [&str; 5] = ["parametrize", "case", "test_case", "data", "values"];
+
+/// A hash of the cases that stand before a test, which are what it does, however short its body is;
+/// 0 for all other functions.
+fn cases(file: &SourceFile, unit: &Unit) -> u32 {
+    let head = file.tokens.get(unit.first as usize..unit.body as usize);
+    let head = head.unwrap_or_default();
+    let before = head.iter().take_while(|token| !token.has(marks::DEFINED));
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let decorated = head
+        .first()
+        .is_some_and(|first| matches!(word(first), "@" | "#"));
+    if !decorated || !before.clone().any(|token| CASES.contains(&word(token))) {
+        return 0;
+    }
+    let mut hasher = FxHasher::default();
+    for token in before {
+        hasher.write_u32(token.id);
+    }
+    let hash = hasher.finish();
+    u32::try_from((hash ^ (hash >> 32)) & 0xffff_ffff)
+        .unwrap_or(1)
+        .max(1)
+}
+
+/// Whether a method has the name that the language or a trait asks for: `__eq__`, or a function of
+/// `impl Trait for Type`. That others have the same name says nothing of what it does.
+fn name_is_given(file: &SourceFile, unit: &Unit) -> bool {
+    let name = unit.name_span.of(&file.text).unwrap_or("");
+    if file.language == LanguageKind::Python {
+        return name.starts_with("__") && name.ends_with("__") && name != "__init__";
+    }
+    let parent = unit.parent.and_then(|at| file.units.get(at as usize));
+    let Some(parent) = parent.filter(|parent| parent.kind == UnitKind::Impl) else {
+        return false;
+    };
+    let head = file.tokens.get(parent.first as usize..parent.body as usize);
+    let mut head = head.unwrap_or_default().iter();
+    head.any(|token| token.span().of(&file.text) == Some("for"))
+}
+
+/// Tokens without those of statements that only keep a value or call the parent; in functions also
+/// without those that only name a constant.
+fn work(file: &SourceFile, body: &[Token], is_function: bool) -> u32 {
     let mut tokens = 0;
     let mut rest = body;
     while !rest.is_empty() {
@@ -237,12 +327,28 @@ fn work(file: &SourceFile, body: &[Token]) -> u32 {
             .count()
             + 1;
         let (statement, behind) = rest.split_at(end);
-        if !keeps_value(file, statement) {
+        let names = is_function && names_constant(file, statement);
+        if !names && !keeps_value(file, statement) {
             tokens += statement.len();
         }
         rest = behind;
     }
     u32::try_from(tokens).unwrap_or(u32::MAX)
+}
+
+/// Whether a statement gives a name to something that stands there: `kinds = ["one", "two"]`.
+fn names_constant(file: &SourceFile, statement: &[Token]) -> bool {
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let [name, equals, value @ ..] = statement else {
+        return false;
+    };
+    let is_constant = |token: &Token| match token.class {
+        TokenClass::Number | TokenClass::Key | TokenClass::Prose => true,
+        TokenClass::Keyword => matches!(word(token), "True" | "False" | "None"),
+        TokenClass::Word => !token.has(marks::LOCAL) && !token.has(marks::CALLEE),
+        TokenClass::Punct => matches!(word(token), "(" | ")" | "[" | "]" | "," | "."),
+    };
+    name.has(marks::LOCAL) && word(equals) == "=" && value.iter().all(is_constant)
 }
 
 fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
@@ -255,17 +361,26 @@ fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
     if word(0) == "super" {
         return true;
     }
+    // What ends the function counts to its last statement: `self.x = x.into(); self }`.
+    let ends = |at: &usize| matches!(word(*at), ";" | "}" | "self");
+    let mut length = statement.len();
+    while length.checked_sub(1).is_some_and(|last| ends(&last)) {
+        length -= 1;
+    }
+    if length == 0 {
+        return true;
+    }
     let is_plain = |at: usize| {
         statement
             .get(at)
             .is_some_and(|token| token.class != TokenClass::Punct)
     };
+    let converts = length == 9 && word(5) == "." && word(6) == "into";
     word(0) == "self"
         && word(1) == "."
-        && match statement.len() {
-            4.. if word(3) == "=" => statement.len() == 5 && is_plain(4),
-            _ => false,
-        }
+        && word(3) == "="
+        && is_plain(4)
+        && (length == 5 || converts)
 }
 
 /// What a token says about its unit: names that are not local, keys and numbers.

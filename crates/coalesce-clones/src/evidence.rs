@@ -6,13 +6,18 @@ use coalesce_model::UnitKind;
 
 use crate::{
     corpus::{Corpus, Entry, Weighted},
-    grams::{Pair, Runs},
+    grams::{self, Pair, Runs},
     lcs::Lcs,
-    verdict,
+    opposites,
+    verdict::{self, Verdict},
 };
 
 /// Units of one name beyond which the name is everybody's.
 const NAMESAKES: u32 = 24;
+
+/// Tokens from which on it is cheaper to count what both can have in common at most than to align
+/// them at once.
+const BOUNDED: u32 = 512;
 
 /// What a comparison of two units found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,6 +46,15 @@ pub struct Evidence {
     pub methods: bool,
     /// Whether both call something of their own name.
     pub forwards: bool,
+    /// Whether one is named as the opposite of the other.
+    pub opposite: bool,
+    /// Whether they are tests with other cases.
+    pub other_cases: bool,
+    /// Whether they are types without functions.
+    pub declarations: bool,
+    /// Runs of the smaller one that stand close together in the larger one, of all, 0 to 1; told
+    /// where one is much larger than the other.
+    pub gathered: f32,
 }
 
 impl Evidence {
@@ -51,13 +65,16 @@ impl Evidence {
         let b = corpus.entries.get(pair.1 as usize)?;
         let (unit_a, unit_b) = (corpus.unit(a), corpus.unit(b));
         let name_count = corpus.name_count(unit_a.name);
+        let is_named = unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES;
+        let given = a.name_is_given && b.name_is_given;
         let mut evidence = Self {
+            declarations: unit_a.kind == UnitKind::Class && unit_b.kind == UnitKind::Class,
             sizes: (a.size.min(b.size), a.size.max(b.size)),
             same_file: a.file == b.file,
             forwards: a.forwards && b.forwards,
             methods: unit_a.kind == UnitKind::Method && unit_b.kind == UnitKind::Method,
             name_count,
-            same_name: unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES,
+            same_name: is_named && !given,
             ..Self::default()
         };
         if evidence.same_name || verdict::is_of_a_size(&evidence) || verdict::is_long(&evidence) {
@@ -74,25 +91,50 @@ impl Evidence {
             return self;
         };
         let locals = overlap(&a.locals, &b.locals);
+        let name = |entry: &Entry| {
+            let span = corpus.unit(entry).name_span;
+            span.of(&corpus.file(entry).text).unwrap_or("")
+        };
+        let (small, large) = if a.size <= b.size {
+            (pair.0, b)
+        } else {
+            (pair.1, a)
+        };
+        let apart = self.sizes.1 * 2 > self.sizes.0 * 3 && verdict::is_long(&self);
         Self {
             runs: runs.shared(pair.0, pair.1),
+            other_cases: a.cases != b.cases,
+            opposite: opposites::are_opposite(name(a), name(b)),
+            gathered: if apart {
+                grams::gathered(runs.of(small), self.sizes.0, corpus.body(large))
+            } else {
+                1.0
+            },
             locals: (locals.0, locals.0 + locals.1.min(locals.2)),
             parameters: overlap_count(&a.parameters, &b.parameters),
             ..self
         }
     }
 
-    /// Compares two entries, of which names were compared already.
+    /// Compares two entries, of which names were compared already; `None` when it turns out early
+    /// that they have too little in common for any verdict.
     #[must_use]
-    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Self {
+    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Option<Self> {
         let blind = |entry: &Entry| -> Vec<u32> {
             corpus.body(entry).iter().map(crate::Token::blind).collect()
         };
-        let common = lcs.length(&blind(a), &blind(b));
-        Self {
+        let (left, right) = (blind(a), blind(b));
+        let with = |common: usize| Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
             ..self
+        };
+        if a.size.min(b.size) >= BOUNDED {
+            let most = with(lcs.bound(&left, &right));
+            if verdict::verdict(&most) == Verdict::Unrelated {
+                return None;
+            }
         }
+        Some(with(lcs.length(&left, &right)))
     }
 
     /// Common tokens of all, 0 to 1.
@@ -117,6 +159,13 @@ impl Evidence {
     #[must_use]
     pub const fn is_repetitive(&self) -> bool {
         self.runs.1 * 2 < self.sizes.0
+    }
+
+    /// Whether so much of the smaller one is said more than once that a list of the kind holds the
+    /// rest as well.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        self.runs.1 * 3 < self.sizes.0 * 2
     }
 
     /// Weight of common features of all, 0 to 1.

@@ -1,10 +1,11 @@
-//! Modules whose functions only call another function: they define something, and it is nothing.
+//! Functions that only hand on what they were given, and modules of nothing else: they define
+//! something, and it is nothing.
 
 use coalesce_model::{TokenClass, UnitKind, outline::marks};
 
 use crate::{
     align::{self, Statement},
-    source::{SourceFile, Unit},
+    source::{SourceFile, Token, Unit},
 };
 
 /// Whether all that a file defines are functions that hand their arguments on.
@@ -21,6 +22,67 @@ pub fn is_forwarder(file: &SourceFile) -> bool {
     functions().next().is_some()
         && !defined().any(other)
         && functions().all(|unit| forwards(file, unit))
+}
+
+/// Tokens from which on a function is more than a way to another one.
+const HANDED_ON: usize = 40;
+
+/// Whether a body is one short expression of names alone: calls, fields and the function's own
+/// arguments, without a condition, an operator, a number or a text. Where two are equal, both are
+/// the short form of something else already: with one of them gone, its users would write the same
+/// expression.
+#[must_use]
+pub fn is_delegation(file: &SourceFile, unit: &Unit) -> bool {
+    let mut body = file.body_of(unit);
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    // Rust's body has its brackets, and what ends with one is told from a block by its `;`.
+    if let [open, inside @ .., close] = body
+        && (word(open), word(close)) == ("{", "}")
+    {
+        body = inside;
+    }
+    // What a call was for may be all that is said after it.
+    let done = body.len().saturating_sub(5);
+    if let (before, [ok, ..]) = body.split_at(done)
+        && word(ok) == "Ok"
+        && body
+            .get(done + 1..)
+            .unwrap_or_default()
+            .iter()
+            .all(|token| matches!(word(token), "(" | ")"))
+    {
+        body = before;
+    }
+    let later = body.iter().skip(1);
+    if body.len() > HANDED_ON || later.clone().any(|token| token.has(marks::STATEMENT)) {
+        return false;
+    }
+    let names_only = |token: &Token| match token.class {
+        TokenClass::Word => true,
+        TokenClass::Keyword => matches!(
+            word(token),
+            "return" | "await" | "self" | "Self" | "cls" | "super" | "mut" | "crate" | "move"
+        ),
+        TokenClass::Punct => matches!(
+            word(token),
+            "(" | ")"
+                | ","
+                | "."
+                | "::"
+                | "&"
+                | "*"
+                | "**"
+                | "="
+                | "?"
+                | ";"
+                | "{"
+                | "}"
+                | ":"
+                | "|"
+        ),
+        TokenClass::Number | TokenClass::Key | TokenClass::Prose => false,
+    };
+    body.iter().all(names_only) && body.iter().any(|token| token.has(marks::CALLEE))
 }
 
 /// Whether a function does nothing but call another one with its own arguments; a warning and an

@@ -83,6 +83,34 @@ impl Runs {
     }
 }
 
+/// The most of a unit's sorted runs that stand in one part of `body` half as long again as the unit
+/// is, of all of them, 0 to 1: a copy inside of something larger is in one place there.
+#[must_use]
+pub fn gathered(runs: &[u32], size: u32, body: &[Token]) -> f32 {
+    let place = |run: &[Token]| runs.binary_search(&hash(run)).ok();
+    let places: Vec<Option<usize>> = body.windows(4).map(place).collect();
+    let width = size as usize + size as usize / 2;
+    let mut counts = vec![0u32; runs.len()];
+    let (mut distinct, mut most) = (0usize, 0usize);
+    for (at, entering) in places.iter().enumerate() {
+        if let Some(count) = entering.and_then(|run| counts.get_mut(run)) {
+            distinct += usize::from(*count == 0);
+            *count += 1;
+        }
+        let leaving = at.checked_sub(width).and_then(|at| places.get(at));
+        if let Some(count) = leaving
+            .copied()
+            .flatten()
+            .and_then(|run| counts.get_mut(run))
+        {
+            *count -= 1;
+            distinct -= usize::from(*count == 0);
+        }
+        most = most.max(distinct);
+    }
+    most as f32 / runs.len().max(1) as f32
+}
+
 /// Pairs among the chosen entries that share enough, sorted.
 #[must_use]
 pub fn candidates(all: &Runs) -> Vec<Pair> {

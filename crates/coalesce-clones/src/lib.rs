@@ -10,15 +10,18 @@
 //! each pair → classes.
 
 pub mod align;
+pub mod anchors;
 pub mod baseline;
 pub mod catalogue;
 pub mod classes;
 pub mod containers;
 pub mod corpus;
+pub mod coverage;
 pub mod evidence;
 pub mod forwarders;
 pub mod grams;
 pub mod lcs;
+pub mod opposites;
 pub mod pairs;
 pub mod report;
 pub mod source;

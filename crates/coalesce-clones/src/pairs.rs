@@ -94,7 +94,7 @@ fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
         return false;
     }
     let weights = entry.features.iter().map(|feature| feature.weight);
-    weights.sum::<f32>() >= DISTINCTIVE
+    weights.sum::<f32>() >= DISTINCTIVE && !entry.delegates
 }
 
 /// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
@@ -128,7 +128,7 @@ pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> O
     if !verdict::is_likely(&with_runs) {
         return None;
     }
-    let evidence = with_runs.with_text(corpus, a, b, lcs);
+    let evidence = with_runs.with_text(corpus, a, b, lcs)?;
     let verdict = verdict::verdict(&evidence);
     (verdict != Verdict::Unrelated).then_some(Compared {
         pair,

@@ -298,11 +298,8 @@ impl Writer<'_> {
         });
         let (mut kept, allowed): (Vec<_>, Vec<_>) =
             units.partition(|(_, file, unit)| !is_allowed(file, unit));
-        let places: Vec<Member> = kept
-            .iter()
-            .map(|(_, file, unit)| member(file, unit))
-            .collect();
-        kept.retain(|(_, file, unit)| !is_part(&file.path, unit.lines, &places));
+        let places = Places::new(kept.iter().map(|(_, file, unit)| (&file.path, unit.lines)));
+        kept.retain(|(_, file, unit)| !places.hold(&file.path, unit.lines));
         let (_, first_file, first) = kept.first()?;
         let told = kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && !class.sibling;
         let places: Vec<(&SourceFile, &Unit)> =
@@ -428,8 +425,9 @@ impl Writer<'_> {
                     ..member(file, unit)
                 })
                 .collect();
+            let around = Places::new(all.iter().map(|member| (&member.path, member.lines)));
             let mut members = all.clone();
-            members.retain(|member| !is_part(&member.path, member.lines, &all));
+            members.retain(|member| !around.hold(&member.path, member.lines));
             let lines = members
                 .iter()
                 .map(|member| member.lines.1 - member.lines.0 + 1);
@@ -450,12 +448,25 @@ impl Writer<'_> {
     }
 }
 
-/// Whether lines are a part of a listed member; the whole of it does not count.
-fn is_part(path: &TreePath, lines: (u32, u32), members: &[Member]) -> bool {
-    members.iter().any(|member| {
-        let around = member.lines;
-        member.path == *path && around != lines && around.0 <= lines.0 && lines.1 <= around.1
-    })
+/// Where members are, by file.
+struct Places<'p>(FxHashMap<&'p TreePath, Vec<(u32, u32)>>);
+
+impl<'p> Places<'p> {
+    fn new(members: impl Iterator<Item = (&'p TreePath, (u32, u32))>) -> Self {
+        let mut places: FxHashMap<&TreePath, Vec<(u32, u32)>> = FxHashMap::default();
+        for (path, lines) in members {
+            places.entry(path).or_default().push(lines);
+        }
+        Self(places)
+    }
+
+    /// Whether lines are a part of a member; the whole of it does not count.
+    fn hold(&self, path: &TreePath, lines: (u32, u32)) -> bool {
+        let members = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
+        members
+            .iter()
+            .any(|around| *around != lines && around.0 <= lines.0 && lines.1 <= around.1)
+    }
 }
 
 /// Whether an idiom says all that a class of blocks says.

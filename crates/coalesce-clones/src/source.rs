@@ -157,7 +157,26 @@ impl SourceFile {
             text,
         };
         file.read_allowances();
+        file.keep_texts_of_types();
         file
+    }
+
+    /// What a type says outside of its functions is its content, not a message: two of the same
+    /// fields with other texts are two.
+    fn keep_texts_of_types(&mut self) {
+        let Self { tokens, units, .. } = self;
+        let mut keep = vec![false; tokens.len()];
+        // Units come outer ones first, so inner ones decide.
+        for unit in units.iter() {
+            let range = unit.first as usize..unit.end as usize;
+            let inside = unit.kind == UnitKind::Class;
+            keep.get_mut(range).unwrap_or_default().fill(inside);
+        }
+        for (token, _) in tokens.iter_mut().zip(keep).filter(|(_, keep)| *keep) {
+            if token.class == TokenClass::Prose {
+                token.class = TokenClass::Key;
+            }
+        }
     }
 
     /// The tokens of a unit, head included.

@@ -27,13 +27,15 @@ const SHORT_TOKENS: u32 = 30;
 const VARIANT_TOKENS: u32 = 60;
 /// Below so many tokens, a common name is all that there is.
 const TINY_TOKENS: u32 = 16;
+/// A name that no more functions have was made for what these do.
+const RARE_NAME: u32 = 4;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
 /// What the evidence amounts to.
 #[must_use]
 pub fn verdict(evidence: &Evidence) -> Verdict {
-    if is_duplicate(evidence) {
+    if is_duplicate(evidence) && !evidence.opposite && !evidence.other_cases {
         Verdict::Duplicate
     } else if evidence.similarity() >= 0.7 && evidence.alike() >= 0.2 {
         Verdict::Sibling
@@ -82,7 +84,9 @@ pub const fn is_of_a_size(evidence: &Evidence) -> bool {
 }
 
 fn is_duplicate(evidence: &Evidence) -> bool {
-    is_copy(evidence) || is_inside(evidence) || (evidence.same_name && is_namesake(evidence))
+    // Types of one name in two modules are many, and their fields have the names of the trade.
+    let namesake = evidence.same_name && !evidence.declarations && is_namesake(evidence);
+    is_copy(evidence) || is_inside(evidence) || namesake
 }
 
 /// Whether one is the other with small changes. In one file, another name is there for a reason:
@@ -92,6 +96,15 @@ fn is_copy(evidence: &Evidence) -> bool {
         return false;
     }
     let variant = evidence.same_file && !evidence.same_name;
+    // A list of one file that is much like another one there, but is not it, is another list.
+    if variant && evidence.is_repetitive() {
+        return false;
+    }
+    // Of a short one, what differs is much of it: then only a name that few have speaks for a copy.
+    let rare_name = evidence.same_name && evidence.name_count <= RARE_NAME;
+    if evidence.sizes.0 < SHORT_TOKENS && !rare_name {
+        return false;
+    }
     let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
     let alike = match (variant, strict) {
         (true, _) => 0.9,
@@ -108,15 +121,22 @@ fn is_inside(evidence: &Evidence) -> bool {
     let variants = evidence.same_file && evidence.sizes.1 < 2 * evidence.sizes.0;
     is_long(evidence)
         && !variants
-        && !evidence.is_repetitive()
+        && !evidence.is_list()
         && evidence.containment() >= 0.85
-        && evidence.run_containment() >= 0.7
+        && evidence.run_containment().min(evidence.gathered) >= 0.7
         && evidence.contained() >= if evidence.same_file { 0.95 } else { 0.85 }
 }
 
 /// Whether two units of the same rare name do the same.
 fn is_namesake(evidence: &Evidence) -> bool {
     if evidence.sizes.1 > MUCH_LARGER * evidence.sizes.0 && evidence.run_containment() < 0.5 {
+        return false;
+    }
+    // A name and half of a short text are what any two methods of one interface have in common; only
+    // a function's name that few have was made for what it does.
+    let own_name = !evidence.methods && evidence.name_count <= RARE_NAME;
+    let short = evidence.sizes.0 < VARIANT_TOKENS && evidence.similarity() < 0.7;
+    if evidence.is_repetitive() || (short && !own_name && !evidence.forwards) {
         return false;
     }
     let interface = evidence.parameters >= 0.5 || evidence.local_names() >= 0.4;

@@ -107,6 +107,35 @@ fn copies_are_found_and_look_alikes_are_not() {
 }
 
 #[test]
+fn what_is_alike_for_a_reason_is_no_copy() {
+    let cases = [
+        (
+            "functions that only hand on what they were given",
+            "//- a.rs\nimpl Seek for Locked {\n    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {\n        self.inner.with_mutable_handle(|file| file.seek(position))?;\n    }\n    fn write_object(&self, object: &dyn WriteTo) -> Result<Id> {\n        self.store_behind.deref().write_object_whole(object)\n    }\n}\n\
+             //- b.rs\nimpl Write for Boxed {\n    fn write_object(&self, object: &dyn WriteTo) -> Result<Id> {\n        self.store_behind.deref().write_object_whole(object)\n    }\n}\n",
+        ),
+        (
+            "names that are opposites of each other",
+            "//- a.py\ndef catch_up_lhs(lhs, queue):\n    for entry in lhs.entries_behind(queue):\n        if entry.is_subtree():\n            queue.schedule_visit(entry.identifier, depth=4)\n        lhs.advance_cursor(entry)\n\
+             //- b.py\ndef catch_up_rhs(rhs, queue):\n    for entry in rhs.entries_behind(queue):\n        if entry.is_subtree():\n            queue.schedule_visit(entry.identifier, depth=4)\n            queue.note_as_new(entry)\n        rhs.advance_cursor(entry)\n",
+        ),
+        (
+            "a name that the language gives",
+            "//- a.py\nclass A:\n    def __array__(self, dtype=None):\n        if dtype is forbidden_kind:\n            raise CannotConvert(dtype)\n        angle = float(self.params[0])\n        return matrix_of([[exp(angle), 0], [0, 1]], dtype=dtype)\n\
+             //- b.py\nclass B:\n    def __array__(self, dtype=None):\n        if dtype is forbidden_kind:\n            raise CannotConvert(dtype)\n        theta, phi, extra = self.params\n        sine = half_sine(theta / 2)\n        cosine = half_cosine(theta / 2)\n        return matrix_of([[cosine, sine], [-sine, cosine * extra]], dtype=dtype, order=phi)\n",
+        ),
+        (
+            "types of one name with other fields",
+            "//- a.rs\nstruct Entry {\n    pack_identifier: u32,\n    pack_offset: u64,\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n    compressed_size: usize,\n}\n\
+             //- b.rs\nstruct Entry {\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n}\n",
+        ),
+    ];
+    for (name, fixture) in cases {
+        assert!(told(&report(fixture)).is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn what_one_copy_does_alone_is_told() {
     let guarded = COPY
         .replace(

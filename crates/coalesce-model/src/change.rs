@@ -41,6 +41,21 @@ pub enum ChangeKind {
         /// `(old item, new item)`.
         rename: Vec<(String, String)>,
     },
+    /// An item whose definition takes the place of the one that `to` names, which is an item of
+    /// another module; references of both name `to`. The text that stood at `to` goes away.
+    Supersede,
+    /// A module that defines nothing goes, with what declares it, and nothing takes its place.
+    /// `to` repeats `from`. Nothing may name it once the other changes hold; a statement that
+    /// imports it and is used for nothing is no such name.
+    Remove,
+}
+
+impl ChangeKind {
+    /// Whether the text at `from` is text at `to` afterwards.
+    #[must_use]
+    pub const fn carries_text(&self) -> bool {
+        matches!(self, Self::Move | Self::Supersede)
+    }
 }
 
 /// The shim that a [`Change`] leaves behind.
@@ -52,6 +67,9 @@ pub struct ShimRequest {
     pub since: Option<String>,
     /// Release that removes the shim.
     pub remove_in: Option<String>,
+    /// Whether the shim of a trait warns where it is asked for, and can then not be implemented by its
+    /// old name. Rust alone.
+    pub trait_bounds: bool,
 }
 
 /// The name that `name` has after `changes`; the longest `from` that is the name or a parent of it
@@ -69,7 +87,8 @@ pub fn renamed(changes: &[Change], separator: &str, name: &str) -> Option<String
     let (change, rest) = changes
         .iter()
         .filter_map(|change| Some((change, below(change)?)))
-        .max_by_key(|(change, _)| change.from.len())?;
+        .max_by_key(|(change, _)| change.from.len())
+        .filter(|(change, _)| change.kind != ChangeKind::Remove)?;
     if rest.is_empty() {
         return Some(change.to.clone());
     }

@@ -5,15 +5,19 @@
 //! worked out; nothing here reads a file, and no path in it is absolute.
 
 mod bodies;
+mod coverage;
 mod devices;
 mod duplicates;
 mod locate;
+mod proposal;
 mod upkeep;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use self::{bodies::*, devices::*, duplicates::*, locate::*, upkeep::*};
+pub use self::{
+    bodies::*, coverage::*, devices::*, duplicates::*, locate::*, proposal::*, upkeep::*,
+};
 use crate::{Code, Root, Severity};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new
@@ -62,6 +66,8 @@ pub enum Command {
     Audit,
     /// `coalesce refs`.
     Refs,
+    /// `coalesce diff`.
+    Diff,
     /// `coalesce plan`.
     Plan,
     /// `coalesce migrate`.
@@ -91,6 +97,7 @@ impl Command {
         match self {
             Self::Audit => "audit",
             Self::Refs => "refs",
+            Self::Diff => "diff",
             Self::Plan => "plan",
             Self::Migrate => "migrate",
             Self::Rollback => "rollback",
@@ -113,6 +120,8 @@ pub enum Body {
     Audit(Audit),
     /// Of `refs`.
     Refs(Refs),
+    /// Of `diff`.
+    Diff(Diff),
     /// Of `plan`.
     Plan(Plan),
     /// Of `migrate`.
@@ -138,9 +147,10 @@ pub enum Body {
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [Command; 12] = [
+const BODY_COMMANDS: [Command; 13] = [
     Command::Audit,
     Command::Refs,
+    Command::Diff,
     Command::Plan,
     Command::Migrate,
     Command::Rollback,

@@ -44,13 +44,15 @@ pub mod codes {
     pub const MANIFEST: Code = Code("manifest");
     /// A change that would break something.
     pub const UNSAFE_CHANGE: Code = Code("unsafe-change");
+    /// Two merged modules have something that is not the same, and nobody said which stays.
+    pub const UNDECIDED_MERGE: Code = Code("undecided-merge");
     /// A check of the project that fails on the planned tree and passes on the tree as it is.
     pub const NEW_FAILURE: Code = Code("new-failure");
     /// A check that fails once the shims of the plan are away.
     pub const FAILS_WITHOUT_SHIM: Code = Code("fails-without-shim");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 13] = [
+    pub const ALL: [Code; 14] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -62,6 +64,7 @@ pub mod codes {
         DUPLICATES,
         MANIFEST,
         UNSAFE_CHANGE,
+        UNDECIDED_MERGE,
         NEW_FAILURE,
         FAILS_WITHOUT_SHIM,
     ];

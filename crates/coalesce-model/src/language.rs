@@ -169,6 +169,9 @@ pub trait LanguageGraph: Send + Sync {
         None
     }
 
+    /// The tokens and units of one file: [`Language::outline`].
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline>;
+
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
 

@@ -24,8 +24,13 @@ pub struct Manifest {
     pub since: Option<String>,
     /// Release that removes the shims.
     pub remove_in: Option<String>,
-    /// Moves and replacements, in the order of the file; the order means nothing.
+    /// Whether shims of traits warn where they are asked for, and can then not be implemented by their
+    /// old names. Rust alone.
+    pub trait_bounds: bool,
+    /// Moves, replacements and merges, in the order of the file; the order means nothing.
     pub entries: Vec<Entry>,
+    /// Modules that go, in the order of the file.
+    pub removals: Vec<Removal>,
     /// What `check` forbids from now on.
     pub forbids: Vec<Forbid>,
     /// How `verify` checks the result.
@@ -73,6 +78,10 @@ pub enum Verb {
     Move,
     /// `[[replace]]`: `to` must exist.
     Replace,
+    /// `[[merge]]`: `into` must exist; what it lacks moves to it.
+    Merge,
+    /// `[[remove]]`: the module goes, and nothing takes its place.
+    Remove,
 }
 
 impl Verb {
@@ -82,6 +91,8 @@ impl Verb {
         match self {
             Self::Move => "move",
             Self::Replace => "replace",
+            Self::Merge => "merge",
+            Self::Remove => "remove",
         }
     }
 }
@@ -97,21 +108,67 @@ pub enum NameKind {
     Crate,
 }
 
-/// One `[[move]]` or `[[replace]]`.
+/// One `[[move]]`, `[[replace]]` or `[[merge]]`.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it does.
+    /// What it does; never [`Verb::Remove`], which is a [`Removal`].
     pub verb: Verb,
     /// `kind`, when the entry gives it.
     pub kind: Option<NameKind>,
     /// The name before.
     pub from: Name,
-    /// The name after.
+    /// The name after; `into` of a merge.
     pub to: Name,
     /// Whether a shim stays at the old name.
     pub shim: bool,
-    /// `(old item, new item)` of a replaced module, with the place of the pair.
+    /// `(old item, new item)` of a replaced or merged module.
     pub rename: Vec<(String, String)>,
+    /// What becomes of things that both modules of a merge have and that are not the same.
+    pub decide: Vec<Decision>,
+}
+
+/// One entry of the `decide` table of a `[[merge]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The item of `from`, or the first line of a statement that defines nothing.
+    pub item: String,
+    /// Place of the key in the manifest.
+    pub span: ByteSpan,
+    /// What becomes of it.
+    pub choice: Choice,
+}
+
+/// What becomes of a thing that two merged modules have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `"keep-into"`: that of `into` stays, and everybody uses it.
+    KeepInto,
+    /// `"keep-from"`: that of `from` takes the place of the other one.
+    KeepFrom,
+    /// `"rename:NAME"`: both stay; that of `from` gets this name in `into`.
+    Rename(String),
+}
+
+impl Choice {
+    /// The choice that `text` is; `None` for what is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "keep-into" => Some(Self::KeepInto),
+            "keep-from" => Some(Self::KeepFrom),
+            _ => {
+                let name = text.strip_prefix("rename:")?.trim();
+                (!name.is_empty()).then(|| Self::Rename(name.to_owned()))
+            }
+        }
+    }
+}
+
+/// One `[[remove]]`.
+#[derive(Clone, Debug)]
+pub struct Removal {
+    /// The module that goes.
+    pub module: Name,
 }
 
 /// One `[[forbid]]`.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use coalesce_index::Index;
 use coalesce_model::{
     Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts, TreePath,
-    manifest::{Entry, Manifest, ManifestError, Name, Verb, nearest},
+    manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, nearest},
 };
 
 use crate::names::unfit;
@@ -45,13 +45,26 @@ pub struct Checked {
     pub entries: Vec<EntryReport>,
     /// The open entries, by language.
     pub changes: BTreeMap<LanguageKind, Vec<Change>>,
+    /// The open merges, of which nothing is in `changes` yet.
+    pub merges: Vec<OpenMerge>,
+}
+
+/// A merge that is still to do: both modules are there.
+#[derive(Clone, Debug)]
+pub struct OpenMerge {
+    /// Which of the manifests it stands in.
+    pub manifest: usize,
+    /// What it says.
+    pub entry: Entry,
+    /// Language of both modules.
+    pub language: LanguageKind,
 }
 
 impl Checked {
     /// Whether there is nothing left to do.
     #[must_use]
     pub fn all_done(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && self.merges.is_empty()
     }
 }
 
@@ -71,9 +84,12 @@ pub fn check(
         errors: Vec::new(),
     };
     let mut checked = Checked::default();
-    for manifest in manifests {
+    for (at, manifest) in manifests.iter().enumerate() {
         for entry in &manifest.entries {
-            checker.entry(manifest, entry, &mut checked);
+            checker.entry((at, manifest), entry, &mut checked);
+        }
+        for removal in &manifest.removals {
+            checker.removal(manifest, removal, &mut checked);
         }
     }
     checker.across_manifests();
@@ -92,7 +108,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn entry(&mut self, manifest: &Manifest, entry: &Entry, checked: &mut Checked) {
+    fn entry(&mut self, (at, manifest): (usize, &Manifest), entry: &Entry, checked: &mut Checked) {
         let from = self.candidates(&entry.from);
         let Some(subject) = self.subject(manifest, entry, &from) else {
             return;
@@ -112,14 +128,110 @@ impl<'a> Checker<'a> {
         let fits = match entry.verb {
             Verb::Move => self.move_target(manifest, entry, module),
             Verb::Replace => self.replace_target(manifest, entry, module),
+            Verb::Merge => {
+                self.replace_target(manifest, entry, module) && self.stands(manifest, entry)
+            }
+            Verb::Remove => false,
         };
-        if fits {
+        if fits && entry.verb == Verb::Merge {
+            checked.merges.push(OpenMerge {
+                manifest: at,
+                entry: entry.clone(),
+                language: module.language,
+            });
+        } else if fits {
             checked
                 .changes
                 .entry(module.language)
                 .or_default()
                 .push(change(manifest, entry, Subject::Module));
         }
+    }
+
+    /// What is merged into must be there now: its text decides what becomes of the other one.
+    fn stands(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
+        let stands = !self.candidates(&entry.to).is_empty();
+        if !stands {
+            let message = format!("`{}` arrives only with this migration", entry.to.text);
+            let help = "merge in a migration of its own, after this one".to_owned();
+            self.errors
+                .push(manifest.error(entry.to.span, message, Some(help)));
+        }
+        stands
+    }
+
+    fn removal(&mut self, manifest: &Manifest, removal: &Removal, checked: &mut Checked) {
+        let name = &removal.module;
+        let found = self.candidates(name);
+        checked.entries.push(EntryReport {
+            manifest: manifest.id.clone(),
+            verb: Verb::Remove,
+            from: name.text.clone(),
+            to: String::new(),
+            state: if found.is_empty() {
+                EntryState::Done
+            } else {
+                EntryState::Open
+            },
+        });
+        let Some(module) = self.one_module(manifest, name, &found) else {
+            return;
+        };
+        let graphs = self.index.graphs().iter();
+        let inside = format!("{}{}", name.text, module.language.separator());
+        let below = graphs
+            .flat_map(|graph| graph.modules())
+            .filter(|other| other.name.starts_with(&inside))
+            .filter(|other| !self.goes(&other.name))
+            .map(|other| other.name.clone())
+            .next();
+        let defined = found
+            .iter()
+            .find(|module| module.kind == ModuleKind::Module);
+        let message = match (defined, below) {
+            (Some(module), _) => {
+                let items = module.defines.iter().take(4).cloned().collect::<Vec<_>>();
+                let what = if items.is_empty() {
+                    "does more than lead on to other modules".to_owned()
+                } else {
+                    format!("defines {}", items.join(", "))
+                };
+                format!("`{}` {what}", name.text)
+            }
+            (None, Some(below)) => format!("`{below}` stands below `{}`", name.text),
+            (None, None) => {
+                let changes = checked.changes.entry(module.language).or_default();
+                changes.push(Change {
+                    from: name.text.clone(),
+                    to: name.text.clone(),
+                    subject: Subject::Module,
+                    kind: ChangeKind::Remove,
+                    shim: None,
+                });
+                return;
+            }
+        };
+        let help = "only a module without definitions can be removed; to give its users another \
+                    one, write `[[replace]]` or `[[merge]]`";
+        self.errors
+            .push(manifest.error(name.span, message, Some(help.to_owned())));
+    }
+
+    /// Whether an entry takes this module, or one around it, away from where it is.
+    fn goes(&self, module: &str) -> bool {
+        let at_or_above = |name: &str| {
+            module
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
+        };
+        self.manifests.iter().any(|manifest| {
+            let entries = manifest.entries.iter();
+            let mut removals = manifest.removals.iter();
+            entries
+                .filter(|entry| !entry.shim)
+                .any(|entry| at_or_above(&entry.from.text))
+                || removals.any(|removal| removal.module.text == module)
+        })
     }
 
     fn candidates(&self, name: &Name) -> Vec<&'a Module> {
@@ -141,6 +253,14 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|manifest| &manifest.entries)
             .find(|entry| entry.from.text == name)
+    }
+
+    fn is_removed(&self, name: &str) -> bool {
+        let mut removals = self
+            .manifests
+            .iter()
+            .flat_map(|manifest| &manifest.removals);
+        removals.any(|removal| removal.module.text == name)
     }
 
     fn done(&self, manifest: &Manifest, entry: &Entry, from: &[&Module]) -> bool {
@@ -166,11 +286,20 @@ impl<'a> Checker<'a> {
         entry: &Entry,
         from: &[&'a Module],
     ) -> Option<&'a Module> {
-        let name = &entry.from;
-        let Some(first) = from.first() else {
-            self.missing(manifest, name);
-            return None;
-        };
+        if from.is_empty() {
+            self.missing(manifest, &entry.from);
+        }
+        self.one_module(manifest, &entry.from, from)
+    }
+
+    /// The module that a name is the name of; an error where it is that of several.
+    fn one_module(
+        &mut self,
+        manifest: &Manifest,
+        name: &Name,
+        from: &[&'a Module],
+    ) -> Option<&'a Module> {
+        let first = from.first()?;
         // A file of types beside a source file is another text of the same module.
         let place = |module: &Module| {
             let path = module.path.as_str();
@@ -285,7 +414,7 @@ impl<'a> Checker<'a> {
         let arrives = arrives
             .filter(|other| other.verb == Verb::Move)
             .any(|other| other.to.text == name.text);
-        let leaves = self.entry_from(&name.text).is_some();
+        let leaves = self.entry_from(&name.text).is_some() || self.is_removed(&name.text);
         let targets = self.candidates(name);
         if (targets.is_empty() || leaves) && !arrives {
             let names = self
@@ -324,6 +453,15 @@ impl<'a> Checker<'a> {
         };
         let before = self.errors.len();
         for (old, new) in &entry.rename {
+            let separator = module.language.separator();
+            let path = new.contains(separator) && module.language != LanguageKind::Rust;
+            if path || old.contains(separator) {
+                let message = format!("`{old} = {new}` renames what is not in these very modules");
+                let help = Some("give it a `[[replace]]` of its own".to_owned());
+                self.errors
+                    .push(manifest.error(entry.from.span, message, help));
+                continue;
+            }
             for (module, item) in [(Some(module), old), (target, new)] {
                 let Some(module) = module.filter(|module| !known(module, item)) else {
                     continue;
@@ -346,12 +484,13 @@ impl<'a> Checker<'a> {
     fn across_manifests(&mut self) {
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for manifest in self.manifests {
-            for entry in &manifest.entries {
-                let earlier = seen.insert(&entry.from.text, &manifest.id);
+            let entries = manifest.entries.iter().map(|entry| &entry.from);
+            let removals = manifest.removals.iter().map(|removal| &removal.module);
+            for name in entries.chain(removals) {
+                let earlier = seen.insert(&name.text, &manifest.id);
                 if let Some(other) = earlier.filter(|other| *other != manifest.id) {
-                    let message = format!("`{}` stands in `{other}` too", entry.from.text);
-                    self.errors
-                        .push(manifest.error(entry.from.span, message, None));
+                    let message = format!("`{}` stands in `{other}` too", name.text);
+                    self.errors.push(manifest.error(name.span, message, None));
                 }
             }
         }
@@ -393,11 +532,13 @@ fn report(manifest: &Manifest, entry: &Entry, done: bool) -> EntryReport {
     }
 }
 
-fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
+/// What an entry asks of the names that it gives.
+pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
     let shim = ShimRequest {
         manifest: manifest.id.clone(),
         since: manifest.since.clone(),
         remove_in: manifest.remove_in.clone(),
+        trait_bounds: manifest.trait_bounds,
     };
     Change {
         from: entry.from.text.clone(),
@@ -405,9 +546,10 @@ fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
         subject,
         kind: match entry.verb {
             Verb::Move => ChangeKind::Move,
-            Verb::Replace => ChangeKind::Replace {
+            Verb::Replace | Verb::Merge => ChangeKind::Replace {
                 rename: entry.rename.clone(),
             },
+            Verb::Remove => ChangeKind::Remove,
         },
         shim: entry.shim.then_some(shim),
     }

@@ -106,6 +106,10 @@ impl LanguageGraph for PythonGraph {
         self.item_named(name)
     }
 
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        Language::outline(&Python, path, text)
+    }
+
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
         references::references(self, name, texts)
     }

@@ -12,6 +12,7 @@ use coalesce_model::{
 use crate::{
     duplicates,
     page::{BAD, BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed, plural},
+    proposal,
 };
 
 /// Names of importers that are shown beside a stub or redirect.
@@ -37,6 +38,9 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     actions += findings_of(page, &findings, Kind::Other);
     cycles(page, &audit.cycles, false);
     page.skipped(&audit.files);
+    if let Some(proposal) = &audit.proposal {
+        proposal::write(page, proposal);
+    }
     if page.quiet() {
         return;
     }

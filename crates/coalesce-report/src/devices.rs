@@ -70,6 +70,12 @@ fn write_words(page: &mut Page, device: &DeviceEntry) {
         let said = format_args!(": process {} holds {bytes}", process.process);
         page.put(PLAIN, &device.name).put(PLAIN, said).end();
     }
+    for holder in device.slots.iter().flat_map(|slots| &slots.holders) {
+        let process = holder.process;
+        let process = process.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
+        let said = format_args!(": slot {} is held by process {process}", holder.slot);
+        page.put(PLAIN, &device.name).put(PLAIN, said).end();
+    }
     let Some(health) = &device.health else { return };
     let sick = health.sick.iter().map(|word| (BAD, word));
     let notices = health.notices.iter().map(|word| (WARN, word));

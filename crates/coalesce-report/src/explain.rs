@@ -171,6 +171,18 @@ const EXPLANATIONS: &[Explanation] = &[
         instead: "Change the manifest or the code at the place that the finding names, then plan again.",
     },
     Explanation {
+        code: codes::UNDECIDED_MERGE,
+        what: "Two modules that a `[[merge]]` joins both have something of this name, and it is not the\n\
+               same; or the one that gives way does something that cannot move, such as a call that\n\
+               stands in the module itself.",
+        why: "Which of the two is right is known to people only: a threshold, a divisor or what is\n\
+              caught changes what a program computes, and no import fails.",
+        example: "[[merge]]\nfrom = \"lidar.gpu_utils\"\ninto = \"lidar.core.gpu\"   # both have `is_large`, \
+                  10_000_000 against 1_000_000",
+        instead: "Look at `coalesce diff lidar.gpu_utils lidar.core.gpu`, then say which stays:\n\
+                  decide = { is_large = \"keep-into\" }     # or \"keep-from\", or \"rename:NAME\"",
+    },
+    Explanation {
         code: codes::NEW_FAILURE,
         what: "A target that does not compile, a module that cannot be imported, a test or a command\n\
                that fails on the planned tree (`verify`, `migrate --verify`) and passes on the tree\n\

@@ -6,14 +6,17 @@
 
 mod audit;
 mod check;
+mod coverage;
 mod devices;
 pub mod diff;
 mod duplicates;
 mod error;
 pub mod explain;
+mod html;
 mod migration;
 mod page;
 mod plan;
+mod proposal;
 mod refs;
 mod retire;
 mod status;
@@ -21,6 +24,7 @@ mod verify;
 
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry};
 
+pub use html::html;
 use page::Page;
 
 /// How a page is written.
@@ -30,6 +34,8 @@ pub struct Options {
     pub color: bool,
     /// Only findings: no advice, no counts.
     pub quiet: bool,
+    /// Columns for texts side by side; `None` for one below the other.
+    pub columns: Option<usize>,
 }
 
 /// The page of a command. It ends with a newline, unless it is empty.
@@ -39,6 +45,7 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
     match &envelope.body {
         Body::Audit(body) => audit::write(&mut page, envelope, body),
         Body::Refs(body) => refs::write(&mut page, envelope, body),
+        Body::Diff(body) => coverage::write(&mut page, envelope, body),
         Body::Plan(body) => plan::write(&mut page, envelope, body),
         Body::Migrate(body) => migration::write_migrate(&mut page, envelope, body),
         Body::Rollback(body) => migration::write_rollback(&mut page, envelope, body),

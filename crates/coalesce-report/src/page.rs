@@ -50,6 +50,11 @@ impl Page {
         self.options.quiet
     }
 
+    /// Columns for texts side by side; `None` for one below the other.
+    pub fn columns(&self) -> Option<usize> {
+        self.options.columns
+    }
+
     /// Adds a piece of text to the line.
     pub fn put(&mut self, style: Style, text: impl Display) -> &mut Self {
         let style = if self.options.color { style } else { PLAIN };
@@ -166,7 +171,7 @@ impl fmt::Write for Harmless<'_> {
         let mut done = 0;
         for (at, character) in text
             .char_indices()
-            .filter(|(_, character)| obeyed(*character))
+            .filter(|(_, character)| is_obeyed(*character))
         {
             self.0.push_str(text.get(done..at).unwrap_or_default());
             self.0.extend(character.escape_default());
@@ -177,7 +182,8 @@ impl fmt::Write for Harmless<'_> {
     }
 }
 
-fn obeyed(character: char) -> bool {
+/// Whether a terminal would obey a character, or show text in another order for it.
+pub fn is_obeyed(character: char) -> bool {
     (character.is_control() && character != '\t')
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -235,7 +241,7 @@ mod tests {
         ] {
             let mut page = Page::new(Options {
                 color: true,
-                quiet: false,
+                ..Options::default()
             });
             page.put(PLAIN, text);
             assert_eq!(page.finish(), shown);

@@ -86,10 +86,11 @@ fn write_manifest(page: &mut Page, manifest: &ManifestEntry) {
     for entry in &manifest.entries {
         page.put(PLAIN, "    ");
         state(page, entry.state);
-        page.line(format_args!(
-            "{} {} -> {}",
-            entry.verb, entry.from, entry.to
-        ));
+        page.put(PLAIN, format_args!("{} {}", entry.verb, entry.from));
+        if !entry.to.is_empty() {
+            page.put(PLAIN, format_args!(" -> {}", entry.to));
+        }
+        page.end();
     }
 }
 

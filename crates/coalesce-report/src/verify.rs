@@ -1,7 +1,7 @@
 //! The page of `verify`: what ran, what fails that did not, and the planned change behind it.
 
 use coalesce_model::envelope::{
-    CheckRun, Envelope, FailureCause, TreeState, Verify, VerifyFailure,
+    CheckRun, Envelope, FailureCause, TreeState, UnusedImport, Verify, VerifyFailure,
 };
 
 use crate::{
@@ -19,6 +19,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
         return;
     }
     write_runs(page, verify);
+    unused_imports(page, verify);
     failures(page, verify);
     plan::findings(page, envelope);
     verdict(page, verify);
@@ -56,6 +57,27 @@ const fn state(state: TreeState) -> &'static str {
         TreeState::After => "after",
         TreeState::ShimsHidden => "shims hidden",
     }
+}
+
+/// Imports that the compiler calls unused, and did not before.
+pub fn unused_imports(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.unused_imports.is_empty() {
+        return;
+    }
+    let what = "A method call could have needed them; the compiler finds that none does.";
+    page.section(BOLD, "Unused imports", verify.unused_imports.len(), what);
+    page.some(&verify.unused_imports, write_unused);
+}
+
+fn write_unused(page: &mut Page, import: &UnusedImport) {
+    page.put(PLAIN, "  ");
+    page.put(PLACE, format_args!("{}:{}", import.path, import.line));
+    page.put(PLAIN, format_args!(": {} ", import.name));
+    match &import.kept {
+        None => page.put(GOOD, "taken out of the plan"),
+        Some(why) => page.put(DIM, format_args!("stays: {why}")),
+    };
+    page.end();
 }
 
 /// What fails and did not before.

@@ -11,7 +11,7 @@ use coalesce_model::{
         ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover,
         RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, RoleCount,
         RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry, StubKind,
-        TreeState, Verdict, Verify, VerifyFailure,
+        TreeState, UnusedImport, Verdict, Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -313,6 +313,12 @@ fn verify() -> Verify {
         to: to.into(),
         reason: "names what moves".into(),
     };
+    let unused = |kept: Option<&str>| UnusedImport {
+        path: path("src/lib.rs"),
+        line: 2,
+        name: "Write as _".into(),
+        kept: kept.map(str::to_owned),
+    };
     Verify {
         files: files(),
         manifests: vec!["0001-gpu".into()],
@@ -335,6 +341,7 @@ fn verify() -> Verify {
             failure(TreeState::After, None, Some(cause(0, "lidar::core::gpu"))),
             failure(TreeState::After, None, None),
         ],
+        unused_imports: vec![unused(None), unused(Some("the check fails without it"))],
         failing_before: 2,
         left_out: vec!["data: it leads out of the tree or is no file".into()],
         passed: false,
@@ -504,7 +511,7 @@ fn colour_adds_nothing_but_colour() {
             &envelope,
             Options {
                 color: true,
-                quiet: false,
+                ..Options::default()
             },
         );
         let plain = page(&envelope, Options::default());
@@ -525,8 +532,8 @@ fn without_colors(text: &str) -> String {
 #[test]
 fn a_quiet_check_prints_findings_and_nothing_else() {
     let quiet = Options {
-        color: false,
         quiet: true,
+        ..Options::default()
     };
     assert_eq!(page(&checked(Vec::new()), quiet), "");
 }

@@ -163,7 +163,9 @@ impl LanguageGraph for RustGraph {
     }
 
     fn knows(&self, name: &str) -> bool {
-        !references::Wanted::of(&self.world, name).is_empty() || self.world.exports(name)
+        !references::Wanted::of(&self.world, name).is_empty()
+            || self.world.exports(name)
+            || !self.world.leads_to(name).is_empty()
     }
 
     fn item(&self, name: &str) -> Option<FoundItem> {
@@ -186,6 +188,10 @@ impl LanguageGraph for RustGraph {
             Res::Module(module) => Some(self.world.module(module)?.canonical.clone()),
             _ => None,
         }
+    }
+
+    fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {
+        Language::outline(&Rust, path, text)
     }
 
     fn references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {

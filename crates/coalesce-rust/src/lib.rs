@@ -15,7 +15,9 @@ mod retire;
 mod retire_items;
 mod rewrite;
 mod shim;
+mod unused;
 
 pub use deprecations::{Dependency, OldName, old_names, package};
 pub use facts::Facts;
 pub use graph::{Rust, RustGraph};
+pub use unused::Imports;

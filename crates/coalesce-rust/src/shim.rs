@@ -29,6 +29,9 @@ pub(crate) struct Shim<'a> {
     pub since: &'a str,
     /// `; it will be removed in …` or nothing.
     pub removal: &'a str,
+    /// Whether a trait becomes one of its own that everything implements which implements the new one:
+    /// it warns where it is asked for, and can no more be implemented by its old name.
+    pub trait_bounds: bool,
     /// Whether a name in a type is known to lead somewhere.
     pub known: &'a dyn Fn(&str) -> bool,
 }
@@ -129,10 +132,15 @@ impl Writer<'_> {
                 Some(text) => {
                     let conditions = self.conditions(item);
                     let note = deprecated(self.shim, new);
-                    let doc = match self.shim.inside {
+                    let mut doc = match self.shim.inside {
                         "" => format!("/// Renamed to [`{new}`].\n"),
                         inside => format!("/// Moved to [`{inside}::{new}`].\n"),
                     };
+                    if matches!(item, syn::Item::Trait(_)) {
+                        doc.push_str(
+                            "/// It is asked for by this name, and implemented by that one.\n",
+                        );
+                    }
                     self.made
                         .text
                         .push_str(&format!("{doc}{conditions}{note}\n{text}\n\n"));
@@ -162,8 +170,7 @@ impl Writer<'_> {
         };
         match item {
             syn::Item::Struct(item) => {
-                let plain = matches!(item.fields, syn::Fields::Named(_));
-                (plain || self.shim.whole).then_some(())?;
+                (!is_value(&item.fields) || self.shim.whole).then_some(())?;
                 self.alias(old, &path, &item.generics)
             }
             syn::Item::Enum(item) => self.alias(old, &path, &item.generics),
@@ -181,8 +188,17 @@ impl Writer<'_> {
                     forward.signature, forward.body
                 ))
             }
+            syn::Item::Trait(item) => self.bound(item, old, &path),
             _ => None,
         }
+    }
+
+    /// A trait that stands for another one where it is asked for.
+    fn bound(&self, item: &syn::ItemTrait, old: &str, path: &str) -> Option<String> {
+        let plain = item.generics.params.is_empty() && item.unsafety.is_none();
+        (self.shim.trait_bounds && plain).then(|| {
+            format!("pub trait {old}: {path} {{}}\n\nimpl<T: {path} + ?Sized> {old} for T {{}}")
+        })
     }
 
     fn conditions(&self, item: &syn::Item) -> String {
@@ -193,6 +209,7 @@ impl Writer<'_> {
             syn::Item::Type(item) => &item.attrs,
             syn::Item::Const(item) => &item.attrs,
             syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Trait(item) => &item.attrs,
             _ => return String::new(),
         };
         let function = matches!(item, syn::Item::Fn(_));
@@ -397,5 +414,15 @@ fn named(item: &syn::Item) -> Option<String> {
 
 /// Whether a type is a value as well: `Name(…)` or `Name`.
 fn has_constructor(item: &syn::Item) -> bool {
-    matches!(item, syn::Item::Struct(item) if !matches!(item.fields, syn::Fields::Named(_)))
+    matches!(item, syn::Item::Struct(item) if is_value(&item.fields))
+}
+
+/// Whether fields make a value of their type's name that others can use: none, or all of them
+/// public.
+fn is_value(fields: &syn::Fields) -> bool {
+    let syn::Fields::Unnamed(fields) = fields else {
+        return matches!(fields, syn::Fields::Unit);
+    };
+    let mut all = fields.unnamed.iter();
+    all.all(|field| matches!(field.vis, syn::Visibility::Public(_)))
 }

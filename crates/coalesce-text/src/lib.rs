@@ -145,7 +145,13 @@ fn is_manifest(path: &TreePath, text: &str) -> bool {
         let keys = ["\"plan\": ", "\"manifests\": [", "\"operations\": ["];
         return text.starts_with("{\n") && keys.iter().all(|key| text.contains(key));
     }
-    let tables = ["[[move]]", "[[replace]]", "[[forbid]]"];
+    let tables = [
+        "[[move]]",
+        "[[replace]]",
+        "[[merge]]",
+        "[[remove]]",
+        "[[forbid]]",
+    ];
     path.extension() == Some("toml")
         && text.contains("schema")
         && text.lines().any(|line| tables.contains(&line.trim()))

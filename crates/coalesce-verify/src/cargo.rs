@@ -3,7 +3,8 @@
 //! Without the network where the dependencies are there; with it where cargo says that it needs it.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -16,6 +17,7 @@ use crate::{
     error::{Error, ErrorKind},
     program::{self, Finished},
     scratch::Scratch,
+    unused::{self, UnusedImport},
 };
 
 /// What is run, for people.
@@ -112,6 +114,10 @@ struct Code {
 struct Span {
     file_name: PathBuf,
     line_start: u32,
+    #[serde(default)]
+    byte_start: u32,
+    #[serde(default)]
+    byte_end: u32,
     is_primary: bool,
     expansion: Option<Box<Expansion>>,
 }
@@ -132,6 +138,7 @@ impl Reader<'_> {
         let mut built: BTreeSet<(PathBuf, Vec<String>, String, bool)> = BTreeSet::new();
         let mut failures: Vec<Failure> = Vec::new();
         let mut broken: BTreeSet<String> = BTreeSet::new();
+        let mut said: Vec<(String, UnusedImport)> = Vec::new();
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let line: Line = serde_json::from_str(line).map_err(|error| {
                 Error::new(
@@ -151,10 +158,15 @@ impl Reader<'_> {
                     manifest_path,
                     target,
                     message,
-                } if message.level.starts_with("error") => {
+                } => {
                     let subject = format!("{} `{}`", target.kind.join(", "), target.name);
-                    broken.insert(format!("{}{subject}", manifest_path.display()));
-                    failures.extend(self.failure(subject, message));
+                    let unit = format!("{}{subject}", manifest_path.display());
+                    let unused = self.unused(&message).into_iter();
+                    said.extend(unused.map(|import| (unit.clone(), import)));
+                    if message.level.starts_with("error") {
+                        broken.insert(unit);
+                        failures.extend(self.failure(subject, message));
+                    }
                 }
                 _ => {}
             }
@@ -173,13 +185,42 @@ impl Reader<'_> {
                 settled: false,
             });
         }
+        let mut units: BTreeMap<String, usize> = BTreeMap::new();
+        for (manifest, kind, name, _) in &built {
+            let unit = format!("{}{} `{name}`", manifest.display(), kind.join(", "));
+            *units.entry(unit).or_default() += 1;
+        }
         let first = failures.first().map(|failure| failure.message.clone());
         let hopeless = !done.success() && built.is_empty();
         Ok(Outcome {
             judged: built.len() + broken.len() + usize::from(silent),
             hopeless: hopeless.then(|| first.unwrap_or(talk)),
             failures,
-            remembered: false,
+            unused: unused::agreed(&said, &units),
+            ..Outcome::default()
+        })
+    }
+
+    /// The imports that a message calls unused.
+    fn unused(&self, message: &Message) -> Vec<UnusedImport> {
+        let code = message.code.as_ref().map(|code| code.code.as_str());
+        if code != Some("unused_imports") {
+            return Vec::new();
+        }
+        let own = |span: &&Span| span.is_primary && span.expansion.is_none();
+        let spans = message.spans.iter().filter(own);
+        spans.filter_map(|span| self.import(span)).collect()
+    }
+
+    fn import(&self, span: &Span) -> Option<UnusedImport> {
+        let place = self.at(span)?;
+        let text = fs::read_to_string(self.place.join(&span.file_name)).ok()?;
+        let written = text.get(span.byte_start as usize..span.byte_end as usize)?;
+        Some(UnusedImport {
+            path: place.path,
+            line: place.line,
+            last_byte: span.byte_end.checked_sub(1)?,
+            name: written.rsplit("::").next()?.trim().to_owned(),
         })
     }
 

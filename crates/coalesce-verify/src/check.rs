@@ -10,6 +10,7 @@ use crate::{
     error::{Error, ErrorKind},
     memory, program, python,
     scratch::{Scratch, Wanted},
+    unused::UnusedImport,
 };
 
 /// Bounds on every program.
@@ -103,6 +104,8 @@ pub struct Outcome {
     pub judged: usize,
     /// Those that fail.
     pub failures: Vec<Failure>,
+    /// Imports that the compiler calls unused, as warnings or as errors.
+    pub unused: Vec<UnusedImport>,
     /// Why nothing could be judged at all, in the words of the program.
     pub hopeless: Option<String>,
     /// Whether this is what was found before for the very same tree.
@@ -234,7 +237,7 @@ impl<'s> Checker<'s> {
             } else {
                 vec![failure]
             },
-            remembered: false,
+            ..Outcome::default()
         })
     }
 }

@@ -20,9 +20,11 @@ mod memory;
 mod program;
 mod python;
 mod scratch;
+mod unused;
 
 pub use blame::Blame;
 pub use check::{Check, Checker, Failure, Limits, Outcome, Place, Watch};
 pub use compare::{Renames, compare};
 pub use error::{Error, ErrorKind};
 pub use scratch::{Content, Scratch, Wanted};
+pub use unused::UnusedImport;

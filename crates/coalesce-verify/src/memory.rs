@@ -21,6 +21,9 @@ const ASKING: Limits = Limits {
     output_bytes: 1 << 20,
 };
 
+/// Counts up when outcomes get another form: what was kept in an older one is not read.
+const FORM: u32 = 2;
+
 /// The memory of one check of one tree.
 pub(crate) struct Memory {
     file: PathBuf,
@@ -48,7 +51,10 @@ impl Memory {
             // What a command needs is not known.
             Check::Command { .. } => String::new(),
         };
-        let key = format!("{}\n{what}\n{tools}\n{all}", env!("CARGO_PKG_VERSION"));
+        let key = format!(
+            "{} {FORM}\n{what}\n{tools}\n{all}",
+            env!("CARGO_PKG_VERSION")
+        );
         let key = ContentHash::of(key.as_bytes());
         // By the check without what differs between the trees before and after.
         let name = match check {

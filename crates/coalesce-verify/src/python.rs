@@ -114,7 +114,7 @@ pub(crate) fn imports(
             .then(|| failures.first().map(|one| one.message.clone()))
             .flatten(),
         failures,
-        remembered: false,
+        ..Outcome::default()
     })
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn tests(
         judged: judged.len(),
         hopeless: (trouble && judged.len() == failing.len()).then_some(said),
         failures,
-        remembered: false,
+        ..Outcome::default()
     })
 }
 

@@ -31,6 +31,16 @@ pub struct Invocation {
     pub command: Command,
 }
 
+impl Invocation {
+    /// Reads a call, the program's name left out; for programs that call this one as a library.
+    ///
+    /// # Errors
+    /// As the command line would say it.
+    pub fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Self, clap::Error> {
+        Self::try_parse_from(std::iter::once("coalesce").chain(words))
+    }
+}
+
 /// What goes for all commands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "All commands")]
@@ -87,6 +97,8 @@ pub enum Command {
     Audit(Audit),
     /// Show every reference of a module or item
     Refs(Refs),
+    /// Show which definitions of one module, class or item another one has, and what differs
+    Diff(Diff),
     /// Show what a migration would change, and why; writes nothing
     Plan(Plan),
     /// Plan, check, and apply
@@ -117,6 +129,7 @@ impl Command {
         match self {
             Self::Audit(_) => envelope::Command::Audit,
             Self::Refs(_) => envelope::Command::Refs,
+            Self::Diff(_) => envelope::Command::Diff,
             Self::Plan(_) => envelope::Command::Plan,
             Self::Migrate(_) => envelope::Command::Migrate,
             Self::Rollback(_) => envelope::Command::Rollback,
@@ -128,6 +141,16 @@ impl Command {
             Self::Explain(_) => envelope::Command::Explain,
             #[cfg(feature = "devices")]
             Self::Devices(_) => envelope::Command::Devices,
+        }
+    }
+
+    /// How texts that are compared stand on the page.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        match self {
+            Self::Diff(diff) if diff.side_by_side => Layout::SideBySide,
+            Self::Diff(diff) if !diff.unified => Layout::Fitting,
+            _ => Layout::Unified,
         }
     }
 
@@ -170,6 +193,13 @@ pub struct Audit {
     /// Do not look for duplicates in these files; a glob as in .gitignore
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+    /// Write a manifest that makes the copies give way to one of them; what has to be decided, and
+    /// what cannot be followed, stands in it as comments
+    #[arg(long, value_name = "FILE", conflicts_with = "no_duplicates")]
+    pub propose: Option<PathBuf>,
+    /// Propose shims: old names go on working, and warn, until they are retired
+    #[arg(long, requires = "propose")]
+    pub shims: bool,
 }
 
 /// Arguments of `refs`.
@@ -182,8 +212,46 @@ pub struct Refs {
     pub name: String,
 }
 
-/// Which manifests.
+/// How texts that are compared stand on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Side by side, whatever the width.
+    SideBySide,
+    /// Side by side if the terminal is wide enough.
+    Fitting,
+    /// One below the other.
+    Unified,
+}
+
+/// Arguments of `diff`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "A and B are names of modules, classes or items, or files below the root; \
+                  `src/a.py:Class.method` is an item of a file.\n\n\
+                  Examples:\n  coalesce diff lidar.optimization.gpu lidar.core.gpu\n  \
+                  coalesce diff lidar.gpu.Pool.allocate lidar.core.memory.Pool.allocate\n  \
+                  coalesce diff crate_name::gpu crate_name::core::gpu --html diff.html"
+)]
+pub struct Diff {
+    /// The one: `a.b.c` in Python, `a::b::c` in Rust, or a file
+    #[arg(value_name = "A")]
+    pub left: String,
+    /// The other
+    #[arg(value_name = "B")]
+    pub right: String,
+    /// Lines side by side, however narrow the terminal
+    #[arg(long, conflicts_with = "unified")]
+    pub side_by_side: bool,
+    /// Lines one below the other, however wide the terminal
+    #[arg(long)]
+    pub unified: bool,
+    /// Also write a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// Which manifests.
+#[derive(Clone, Debug, Default, Args)]
 pub struct Manifests {
     /// Manifests to follow; all in `migrations/` of the root when none is named
     #[arg(value_name = "MANIFEST")]

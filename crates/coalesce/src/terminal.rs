@@ -16,7 +16,7 @@ use coalesce_model::envelope::{Body, Envelope, ErrorEntry, Failed};
 use coalesce_report::Options;
 
 use crate::{
-    cli::{Color, Format, Global, Invocation},
+    cli::{Color, Format, Global, Invocation, Layout},
     commands,
     exit::{Exit, Failure, Outcome},
 };
@@ -56,7 +56,7 @@ fn run(invocation: &Invocation) -> Exit {
     // the panic itself was already printed.
     let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(invocation)));
     match outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("a step panicked, as printed above"))) {
-        Ok(outcome) => print(&invocation.global, &outcome),
+        Ok(outcome) => print(&invocation.global, invocation.command.layout(), &outcome),
         Err(error) => print_error(invocation, Failure::describe(&error)),
     }
 }
@@ -70,13 +70,14 @@ fn clear(global: &Global) {
     }
 }
 
-fn print(global: &Global, outcome: &Outcome) -> Exit {
+fn print(global: &Global, layout: Layout, outcome: &Outcome) -> Exit {
     let mut out = io::stdout().lock();
     let text = match global.format {
         Format::Human => {
             let options = Options {
                 color: colored(global.color, &out),
                 quiet: global.quiet,
+                columns: columns(layout, &out),
             };
             Ok(coalesce_report::page(&outcome.envelope, options))
         }
@@ -102,6 +103,7 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
     let options = Options {
         color: colored(global.color, &talk),
         quiet: global.quiet,
+        columns: None,
     };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
     if global.format == Format::Json {
@@ -110,6 +112,7 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
         let envelope = Envelope::new(root, invocation.command.name(), body);
         return print(
             global,
+            Layout::Unified,
             &Outcome {
                 envelope,
                 exit: Exit::Failed,
@@ -126,6 +129,27 @@ fn colored(color: Color, stream: &impl anstream::stream::RawStream) -> bool {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => AutoStream::choice(stream) != ColorChoice::Never,
+    }
+}
+
+/// Columns where no terminal says how many there are.
+const COLUMNS: usize = 160;
+/// Columns below which texts stand side by side only when they are asked to.
+const WIDE: usize = 120;
+
+/// Columns for what stands side by side; `None` for one below the other.
+fn columns(layout: Layout, stream: &io::StdoutLock<'_>) -> Option<usize> {
+    let terminal = || {
+        stream
+            .is_terminal()
+            .then(terminal_size::terminal_size)
+            .flatten()
+    };
+    let columns = terminal().map(|(width, _)| usize::from(width.0));
+    match layout {
+        Layout::Unified => None,
+        Layout::Fitting => columns.filter(|columns| *columns >= WIDE),
+        Layout::SideBySide => Some(columns.unwrap_or(COLUMNS)),
     }
 }
 

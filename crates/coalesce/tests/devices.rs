@@ -84,6 +84,40 @@ fn the_page_says_the_same() {
 }
 
 #[test]
+fn who_holds_a_slot_is_shown() {
+    use std::sync::Arc;
+
+    use core_gpu::{
+        platform::Deadline,
+        slots::{FileSlots, Request, SlotGuard, SlotStore},
+    };
+    Case::new("who_holds_a_slot_is_shown")
+        .variable("GPU_SIM_DEVICES", "1073741824")
+        .run(|| {
+            let slots = tempfile::tempdir().unwrap();
+            let look = || -> Value {
+                let output = coalesce(&slots, &["--format", "json"]);
+                serde_json::from_slice(&output.stdout).unwrap()
+            };
+            let id = at(&look(), "/devices/0/id").as_str().unwrap().to_owned();
+            let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(slots.path()));
+            let request = Request::on(id.parse().unwrap(), 2);
+            let slot = SlotGuard::acquire(&store, &request, Deadline::now()).unwrap();
+            let found = look();
+            assert_eq!(at(&found, "/devices/0/slots/held/0"), slot.slot());
+            let holder = at(&found, "/devices/0/slots/holders/0");
+            assert_eq!(at(holder, "/slot"), slot.slot());
+            let process = at(holder, "/process").as_u64();
+            let shown = process.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
+            assert!(process.is_none_or(|number| number == u64::from(std::process::id())));
+            let page = coalesce(&slots, &[]);
+            let page = String::from_utf8(page.stdout).unwrap();
+            let line = format!("cuda:0: slot {} is held by process {shown}", slot.slot());
+            assert!(page.contains(&line), "{page}");
+        });
+}
+
+#[test]
 fn a_hang_is_a_reason_in_either_way() {
     for arguments in ["", "--isolated"] {
         Case::new("a_hang_is_a_reason_in_either_way")

@@ -105,6 +105,14 @@ pub enum Absent {
         /// What it lacks.
         what: &'static str,
     },
+    /// Its devices are found, and nothing here can work on them yet.
+    #[error("devices of {platform} are only detected: {what} are not supported yet")]
+    Unsupported {
+        /// The platform.
+        platform: &'static str,
+        /// What is not supported.
+        what: &'static str,
+    },
     /// It is a part of other systems than this one.
     #[error("{platform} is not on this system")]
     System {

@@ -7,7 +7,8 @@ use crate::{
     memory_manager,
 };
 
-/// An array in device memory, owned. Its elements lie one after another, the last index fastest.
+/// An array in device memory, owned. Its elements lie one after another, the last index fastest. As
+/// its buffer it belongs to the stream that it was allocated on, and may be sent to other threads.
 #[derive(Debug)]
 pub struct DeviceArray {
     buffer: Buffer<u8>,
@@ -93,7 +94,8 @@ impl MemoryManager {
     }
 }
 
-/// A pool of its own on the device of the process's manager, with at most `limit` bytes in use.
+/// A pool of its own on the device of the process's manager, with at most `limit` bytes in use. The
+/// caller owns it. May be called from several threads.
 ///
 /// # Errors
 /// As [`memory_manager`] fails.
@@ -102,7 +104,8 @@ pub fn memory_pool(limit: u64) -> Result<Pool, ProcessManagerError> {
     Ok(pool.build()?)
 }
 
-/// An array from the process's manager, on its stream.
+/// An array from the process's manager, on its stream; the caller owns it. May be called from several
+/// threads.
 ///
 /// # Errors
 /// As [`memory_manager`] and [`Pool::allocate_array`] fail.

@@ -122,7 +122,8 @@ pub enum Pressure {
     Spill,
 }
 
-/// Somebody who can make room. Called without the pool's locks held; it may free, and asking for
+/// Somebody who can make room. Called without the pool's locks held, on whichever thread has none, and
+/// on several at once; it may free, and asking for
 /// memory in it is an error ([`crate::AllocError::Reclaiming`]).
 pub trait Reclaim: Send + Sync {
     /// Frees at least `wanted` bytes if it can, and says how many it freed.

@@ -29,7 +29,8 @@ struct Books {
 }
 
 /// Hears what a pool does and remembers how much was in use and reserved. Give it to the pool that
-/// it is for when that is made; two pools want one each. Costs a lock for each event.
+/// it is for when that is made; two pools want one each. May be used from several threads; costs a lock
+/// for each event. Bytes count whole blocks.
 #[derive(Debug)]
 pub struct PerfettoCounters {
     start: Instant,
@@ -131,6 +132,7 @@ impl PoolStatistics {
             ("padding", self.padding_bytes),
             ("pending", self.pending_bytes),
             ("in thread caches", self.thread_cached_bytes),
+            ("kept by length", self.depot_bytes),
             ("quarantined", self.quarantined_bytes),
         ];
         let event = |(name, bytes): (&str, u64)| {

@@ -30,7 +30,8 @@ pub trait Resource: Send + Sync {
 }
 
 /// A piece of device memory, owned. Dropping it gives it back to where it was cut from, past any
-/// adaptor: hold a [`crate::Buffer`], which does not pass them by.
+/// adaptor: hold a [`crate::Buffer`], which does not pass them by. It belongs to the stream that it
+/// was allocated on, and may be sent to and dropped on other threads.
 pub struct Block(Option<Kind>);
 
 enum Kind {
@@ -129,8 +130,8 @@ impl fmt::Debug for Block {
     }
 }
 
-/// Every block straight from the driver, and back to it. Slow; for comparison, and for what is
-/// allocated once.
+/// Every block straight from the driver, and back to it, once the device has been waited for. Slow;
+/// for comparison, and for what is allocated once. May be used from several threads.
 #[derive(Debug)]
 pub struct DirectResource {
     driver: Arc<dyn Driver>,

@@ -1,4 +1,5 @@
-//! For tests and benchmarks: a small generator of numbers that a seed repeats exactly.
+//! For tests and benchmarks: a small generator of numbers that a seed repeats exactly, and what
+//! programs ask for of memory.
 
 /// Xorshift with a mixed seed; good enough for traces, for nothing else.
 #[derive(Debug, Clone)]
@@ -25,6 +26,51 @@ impl Rng {
             0
         } else {
             (self.number() >> 11) % bound
+        }
+    }
+}
+
+/// What a program asks for, step by step, with at most a thousand blocks at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trace {
+    /// Any length up to 1 MiB.
+    Random,
+    /// Any length up to 256 KiB: fills up, empties, fills up.
+    GrowShrink,
+    /// First short ones, then ever longer ones up to 1 MiB, while the short ones go.
+    SizeShift,
+}
+
+impl Trace {
+    /// All of them, by name.
+    pub const ALL: [(&'static str, Trace); 3] = [
+        ("random", Trace::Random),
+        ("grow-shrink", Trace::GrowShrink),
+        ("size-shift", Trace::SizeShift),
+    ];
+
+    /// The trace of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Trace> {
+        let mut all = Trace::ALL.into_iter();
+        all.find(|(known, _)| *known == name)
+            .map(|(_, trace)| trace)
+    }
+
+    /// The length of the next request in bytes, and whether a block goes instead if there is one.
+    pub fn next(self, rng: &mut Rng, step: u64, live: usize) -> (usize, bool) {
+        let full = live >= 1_000;
+        match self {
+            Trace::Random => (1 + rng.below(1 << 20) as usize, full || rng.below(2) == 0),
+            Trace::GrowShrink => {
+                let shrinks = (step / 2_000) % 2 == 1;
+                let length = 1 + rng.below(256 << 10) as usize;
+                (length, full || rng.below(8) < if shrinks { 7 } else { 1 })
+            }
+            Trace::SizeShift => {
+                let longest = 1_u64 << (10 + (step / 5_000) % 11);
+                (1 + rng.below(longest) as usize, full || rng.below(2) == 0)
+            }
         }
     }
 }

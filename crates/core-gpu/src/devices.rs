@@ -11,8 +11,8 @@ use core_gpu_memory::pool::{PoolUse, live_pools, trim_host_pools};
 use crate::{
     configuration::Configuration,
     platform::{
-        DeviceName, Fallback, HostMemory, NameError, Platforms, Preference, SelectError,
-        Unavailable, host_memory,
+        DEFAULT_DEVICE, DeviceName, Fallback, HostMemory, NameError, Platforms, Preference,
+        SelectError, Unavailable, host_memory,
     },
     warning::{Warning, warn},
 };
@@ -210,7 +210,7 @@ impl DeviceManager {
         name: &str,
         fallback: Fallback,
     ) -> Result<ResolvedDevice, DeviceError> {
-        if name.trim().eq_ignore_ascii_case("auto") {
+        if name.trim().eq_ignore_ascii_case(DEFAULT_DEVICE) {
             return self.automatic(fallback);
         }
         let wanted: DeviceName = name.parse()?;

@@ -1,6 +1,7 @@
 //! Which devices a process has, how many pipelines may run on each, and a slot on one of them.
 //!
-//! A registry is initialised once. Before that it knows nothing, and says so; a second time is an
+//! A registry has the devices of one platform, the preferred one; those of another are a typed error,
+//! and a second registry has them ([`crate::platform::Preference`] says which). It is initialised once. Before that it knows nothing, and says so; a second time is an
 //! error. On a machine without a GPU it is initialised and empty.
 //!
 //! ```
@@ -56,6 +57,15 @@ pub enum RegistryError {
     /// It has no such device.
     #[error("the GPU registry has no device {0}")]
     UnknownDevice(DeviceId),
+    /// It has devices of one platform, and this is one of another: a process that wants both has a
+    /// registry for each.
+    #[error("the GPU registry has devices of {registry}, and {device} is of another platform")]
+    OtherPlatform {
+        /// The device.
+        device: DeviceId,
+        /// The platform of its own devices.
+        registry: PlatformKind,
+    },
     /// All devices that would do are out of use.
     #[error("{device} is out of use: {why}")]
     Quarantined {
@@ -326,7 +336,14 @@ impl State {
 
     fn device(&self, id: &DeviceId) -> Result<&Device, RegistryError> {
         let found = self.devices.iter().find(|device| device.info.id == *id);
-        found.ok_or(RegistryError::UnknownDevice(*id))
+        found.ok_or(if id.platform == self.platform {
+            RegistryError::UnknownDevice(*id)
+        } else {
+            RegistryError::OtherPlatform {
+                device: *id,
+                registry: self.platform,
+            }
+        })
     }
 
     fn is_healthy(&self, id: DeviceId) -> bool {

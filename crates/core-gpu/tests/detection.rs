@@ -15,10 +15,10 @@ use std::{
 
 use core_gpu::{
     devices::DeviceManager,
-    driver::{PlatformKind, cuda},
+    driver::{Absent, DriverError, PlatformKind, cuda},
     platform::{
-        CudaPlatform, Fallback, Platform, Platforms, Preference, RocmPlatform, SelectError,
-        Unavailable,
+        CpuPlatform, CudaPlatform, Fallback, MetalPlatform, Platform, Platforms, Preference,
+        RocmPlatform, SelectError, Unavailable,
     },
     registry::GpuRegistry,
     warning,
@@ -383,18 +383,42 @@ fn rocm_devices_are_hidden_and_numbered_by_variables() {
             let wanted = wanted.map(<[_]>::to_vec).map_err(str::to_owned);
             assert_eq!(names.map_err(Clone::clone), wanted, "{variables:?}");
         }
-        let platform = Arc::new(RocmPlatform::new(PathBuf::from(root.path()), |_| None));
-        let platforms = Platforms::new(vec![platform], PATIENCE);
-        let manager = DeviceManager::new(&Arc::new(platforms), Preference::Auto);
-        let report = manager.memory_info();
+        let report = detecting(root.path()).memory_info();
         assert_eq!(report.devices[1].name.to_string(), "rocm:1");
         assert_eq!(report.devices[1].free_bytes, Some(1_044_480));
+    });
+}
+
+/// ROCm's devices below another root, and the processor.
+fn detecting(root: &Path) -> DeviceManager {
+    let rocm = Arc::new(RocmPlatform::new(PathBuf::from(root), |_| None));
+    let platforms = Platforms::new(vec![rocm, Arc::new(CpuPlatform)], PATIENCE);
+    DeviceManager::new(&Arc::new(platforms), Preference::Auto)
+}
+
+#[test]
+fn devices_that_are_only_detected_are_not_opened() {
+    Case::new("devices_that_are_only_detected_are_not_opened").run(|| {
+        let root = tempfile::tempdir().unwrap();
+        topology(root.path());
+        let manager = detecting(root.path());
         let device = manager.resolve_device("hip:1", Fallback::Error).unwrap();
         let error = manager.open(&device.info.id).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the device has no driver here: ROCm is only detected"
-        );
+        let only = "only detected: memory, streams and events are not supported yet";
+        assert_eq!(error.to_string(), format!("devices of ROCm are {only}"));
+        assert!(matches!(
+            error,
+            DriverError::Absent(Absent::Unsupported { .. })
+        ));
+        // Whoever can do without is told, and has the processor.
+        let refused = manager.open_device("hip:1", Fallback::Error).unwrap_err();
+        let why = format!("rocm:1 cannot be opened: devices of ROCm are {only}");
+        assert_eq!(refused.to_string(), why);
+        let (device, driver) = manager.open_device("hip:1", Fallback::Cpu).unwrap();
+        assert_eq!(driver.info().id.platform, PlatformKind::Host);
+        assert_eq!(device.instead.map(|why| why.to_string()), Some(why));
+        let metal = MetalPlatform.open(&driver.info().id).unwrap_err();
+        assert_eq!(metal.to_string(), format!("devices of Metal are {only}"));
     });
 }
 

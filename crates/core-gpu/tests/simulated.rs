@@ -312,6 +312,21 @@ fn slots_spread_over_devices_and_are_counted() {
         registry.acquire(&[stranger], Deadline::now()).map(|_| ()),
         Err(RegistryError::UnknownDevice(stranger))
     );
+    let elsewhere = DeviceId {
+        platform: PlatformKind::Rocm,
+        ..wanted
+    };
+    let why = registry.acquire(&[elsewhere], Deadline::now()).unwrap_err();
+    let other = RegistryError::OtherPlatform {
+        device: elsewhere,
+        registry: PlatformKind::Simulated,
+    };
+    assert_eq!(why, other);
+    assert!(
+        why.to_string()
+            .starts_with("the GPU registry has devices of simulated, and rocm:GPU-"),
+        "{why}"
+    );
 }
 
 #[test]

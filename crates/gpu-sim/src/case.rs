@@ -219,19 +219,33 @@ fn rename_symbol(bytes: &mut [u8], symbol: &str) {
 /// # Errors
 /// When it is not there and cannot be built, in words.
 pub fn library_path(library: &str) -> Result<PathBuf, String> {
-    let executable = env::current_exe().map_err(|error| error.to_string())?;
-    let profile = executable
-        .ancestors()
-        .find(|folder| folder.join("examples").is_dir() || folder.ends_with("debug"))
-        .ok_or("this is no test of cargo's")?;
     let name = format!(
         "{}{library}{}",
         env::consts::DLL_PREFIX,
         env::consts::DLL_SUFFIX
     );
+    built("gpu-sim", library, &name)
+}
+
+/// Where cargo has put an example that is a program, for a test that runs it in a case. It is built
+/// here as a library is, then with the package's own features.
+///
+/// # Errors
+/// When it is not there and cannot be built, in words.
+pub fn program_path(package: &str, example: &str) -> Result<PathBuf, String> {
+    let name = format!("{example}{}", env::consts::EXE_SUFFIX);
+    built(package, example, &name)
+}
+
+fn built(package: &str, example: &str, name: &str) -> Result<PathBuf, String> {
+    let executable = env::current_exe().map_err(|error| error.to_string())?;
+    let profile = executable
+        .ancestors()
+        .find(|folder| folder.join("examples").is_dir() || folder.ends_with("debug"))
+        .ok_or("this is no test of cargo's")?;
     let path = profile.join("examples").join(name);
     if !is_fresh(&path) {
-        build(library, profile)?;
+        build(package, example, profile)?;
     }
     if path.is_file() {
         Ok(path)
@@ -258,24 +272,24 @@ fn is_fresh(path: &Path) -> bool {
     })
 }
 
-fn build(library: &str, profile: &Path) -> Result<(), String> {
-    let cargo = env::var_os("CARGO").ok_or("cargo is not known, and the library is not built")?;
+fn build(package: &str, example: &str, profile: &Path) -> Result<(), String> {
+    let cargo = env::var_os("CARGO").ok_or("cargo is not known, and the example is not built")?;
     let mut command = Command::new(cargo);
     command.args([
         "build",
         "--quiet",
         "--package",
-        "gpu-sim",
+        package,
         "--example",
-        library,
+        example,
     ]);
     if profile.ends_with("release") {
         command.arg("--release");
     }
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("building {library} ended with {status}")),
-        Err(error) => Err(format!("building {library}: {error}")),
+        Ok(status) => Err(format!("building {example} ended with {status}")),
+        Err(error) => Err(format!("building {example}: {error}")),
     }
 }
 

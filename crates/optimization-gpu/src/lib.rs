@@ -1,82 +1,81 @@
-//! Old names of [`core_gpu::managers`] and [`core_gpu::platform`]: each says where it has gone. Types
-//! are the same types. Nothing is done here.
+// coalesce: shim 0001-one-runtime
+//! Moved to [`core_gpu`]; it will be removed in 0.2.0.
 //!
-//! Silent: a glob (`use optimization_gpu::*`) and the crate's own name. `coalesce lint` finds them.
+//! rustc does not warn about globs of this library, nor about its bare name.
 
-/// Now [`core_gpu::managers::GpuManager`].
+#![allow(deprecated, unused_imports)]
+
+/// Moved to [`core_gpu::platform::DEFAULT_DEVICE`].
 #[deprecated(
     since = "0.1.0",
-    note = "use `core_gpu::managers::GpuManager`; gone in 0.2.0"
+    note = "use `core_gpu::platform::DEFAULT_DEVICE`; it will be removed in 0.2.0"
 )]
-pub type GpuManager = core_gpu::managers::GpuManager;
+pub const DEFAULT_DEVICE: &str = core_gpu::platform::DEFAULT_DEVICE;
 
-/// Now [`core_gpu::managers::MultiGpuManager`].
+/// Moved to [`core_gpu::driver::PlatformKind`].
 #[deprecated(
     since = "0.1.0",
-    note = "use `core_gpu::managers::MultiGpuManager`; gone in 0.2.0"
-)]
-pub type MultiGpuManager = core_gpu::managers::MultiGpuManager;
-
-/// Now [`core_gpu::managers::DeviceUsage`].
-#[deprecated(
-    since = "0.1.0",
-    note = "use `core_gpu::managers::DeviceUsage`; gone in 0.2.0"
-)]
-pub type GpuUsage = core_gpu::managers::DeviceUsage;
-
-/// Now [`core_gpu::driver::PlatformKind`].
-#[deprecated(
-    since = "0.1.0",
-    note = "use `core_gpu::driver::PlatformKind`; gone in 0.2.0"
+    note = "use `core_gpu::driver::PlatformKind`; it will be removed in 0.2.0"
 )]
 pub type GpuBackend = core_gpu::driver::PlatformKind;
 
-/// The name of the device that is taken where nothing speaks for another.
-#[deprecated(since = "0.1.0", note = "write `\"auto\"`; gone in 0.2.0")]
-pub const DEFAULT_DEVICE: &str = "auto";
-
-/// Now [`core_gpu::managers::gpu_manager`].
-///
-/// # Errors
-/// As there.
+/// Moved to [`core_gpu::managers::GpuManager`].
 #[deprecated(
     since = "0.1.0",
-    note = "use `core_gpu::managers::gpu_manager`; gone in 0.2.0"
+    note = "use `core_gpu::managers::GpuManager`; it will be removed in 0.2.0"
+)]
+pub type GpuManager = core_gpu::managers::GpuManager;
+
+/// Moved to [`core_gpu::managers::DeviceUsage`].
+#[deprecated(
+    since = "0.1.0",
+    note = "use `core_gpu::managers::DeviceUsage`; it will be removed in 0.2.0"
+)]
+pub type GpuUsage = core_gpu::managers::DeviceUsage;
+
+/// Moved to [`core_gpu::managers::MultiGpuManager`].
+#[deprecated(
+    since = "0.1.0",
+    note = "use `core_gpu::managers::MultiGpuManager`; it will be removed in 0.2.0"
+)]
+pub type MultiGpuManager = core_gpu::managers::MultiGpuManager;
+
+/// Moved to [`core_gpu::accelerate::is_gpu_available`].
+#[must_use]
+#[deprecated(
+    since = "0.1.0",
+    note = "use `core_gpu::accelerate::is_gpu_available`; it will be removed in 0.2.0"
+)]
+pub fn check_gpu_available() -> bool {
+    core_gpu::accelerate::is_gpu_available()
+}
+
+/// Moved to [`core_gpu::platform::detect_available_backends`].
+#[must_use]
+#[deprecated(
+    since = "0.1.0",
+    note = "use `core_gpu::platform::detect_available_backends`; it will be removed in 0.2.0"
+)]
+pub fn detect_gpu_backends() -> Vec<&'static str> {
+    core_gpu::platform::detect_available_backends()
+}
+
+/// Moved to [`core_gpu::managers::gpu_manager`].
+#[deprecated(
+    since = "0.1.0",
+    note = "use `core_gpu::managers::gpu_manager`; it will be removed in 0.2.0"
 )]
 pub fn get_gpu_manager()
 -> Result<&'static core_gpu::managers::GpuManager, core_gpu::managers::ManagerError> {
     core_gpu::managers::gpu_manager()
 }
 
-/// Now [`core_gpu::managers::multi_gpu_manager`].
-///
-/// # Errors
-/// As there.
+/// Moved to [`core_gpu::managers::multi_gpu_manager`].
 #[deprecated(
     since = "0.1.0",
-    note = "use `core_gpu::managers::multi_gpu_manager`; gone in 0.2.0"
+    note = "use `core_gpu::managers::multi_gpu_manager`; it will be removed in 0.2.0"
 )]
 pub fn get_multi_gpu_manager()
 -> Result<&'static core_gpu::managers::MultiGpuManager, core_gpu::managers::ManagerError> {
     core_gpu::managers::multi_gpu_manager()
-}
-
-/// Now [`core_gpu::accelerate::is_gpu_available`].
-#[deprecated(
-    since = "0.1.0",
-    note = "use `core_gpu::accelerate::is_gpu_available`; gone in 0.2.0"
-)]
-#[must_use]
-pub fn check_gpu_available() -> bool {
-    core_gpu::accelerate::is_gpu_available()
-}
-
-/// Now [`core_gpu::platform::detect_available_backends`].
-#[deprecated(
-    since = "0.1.0",
-    note = "use `core_gpu::platform::detect_available_backends`; gone in 0.2.0"
-)]
-#[must_use]
-pub fn detect_gpu_backends() -> Vec<&'static str> {
-    core_gpu::platform::detect_available_backends()
 }

@@ -2,6 +2,7 @@
 //!
 //! Figures of one run are compared with each other only: what counts is the ratio.
 
+mod build;
 mod cubecl;
 mod duplicates;
 mod measure;
@@ -25,17 +26,9 @@ use crate::repository::Repository;
 const HELP: &str = "\
 cargo xtask bench [NAME…] [OPTIONS]
 
-Names: migrate, check, audit, refs, index, rust; all of them when none is given. `memory` is apart: the
-memory pool beside others, in one process; cases may be named after it, and --install-peers gets the
-headers of RMM and builds cubecl-runtime for it.
-
-  --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
-                    the package of the registry is taken if it was installed, else a tree made here
-                    COALESCE_BENCH_RUST names a Rust workspace that `rust` reads besides its own
-  --install-peers   get the other tools and the LiDAR package from the Python registry, into target/
-  --slow            also run what takes minutes, and what reads a million lines
 Names: migrate, check, audit, refs, index, rust, duplicates; all of them when none is given. `memory` is apart: the
-memory pool beside others, in one process; cases may be named after it.
+memory pool beside others, in one process; cases may be named after it, and --install-peers gets the
+headers of RMM and builds cubecl-runtime for it. So is `build`: what core-gpu takes from nothing.
 
   --tree DIR        a checkout of the LiDAR project; COALESCE_BENCH_TREE does the same. Without it
                     the package of the registry is taken if it was installed, else a tree made here
@@ -112,15 +105,18 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
         };
         return memory::run(repository, cases, &pools);
     }
-    let options = options(arguments)?;
     let directory = target(repository)?.join("bench");
+    if arguments == ["build"] {
+        return build::run(repository, &directory);
+    }
+    let options = options(arguments)?;
     let peers = Peers::new(&directory, &repository.root.canonicalize()?);
     if options.install {
         peers.install(&directory)?;
         duplicates::install(&peers, &directory, options.slow)?;
     }
     let place = suites::Place {
-        ours: build(repository)?,
+        ours: program(repository)?,
         tree: trees::Tree::find(options.tree.as_deref(), &directory)?,
         directory,
         peers,
@@ -195,7 +191,7 @@ fn target(repository: &Repository) -> anyhow::Result<PathBuf> {
 }
 
 /// Builds the program that is measured, and says where it is.
-fn build(repository: &Repository) -> anyhow::Result<PathBuf> {
+fn program(repository: &Repository) -> anyhow::Result<PathBuf> {
     let mut cargo = std::process::Command::new("cargo");
     cargo
         .args(["build", "--release", "--quiet", "-p", "coalesce"])

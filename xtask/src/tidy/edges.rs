@@ -16,7 +16,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce-clones",
         &["coalesce-model", "coalesce-python", "coalesce-rust"],
     ),
-    ("coalesce-plan", &["coalesce-index", "coalesce-model"]),
+    (
+        "coalesce-plan",
+        &["coalesce-clones", "coalesce-index", "coalesce-model"],
+    ),
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),

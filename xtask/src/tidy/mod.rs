@@ -56,6 +56,10 @@ mod tests {
         );
         for (file, expected) in [
             (
+                file("crates/a/src/lib.rs", "// coalesce: shim 0001\nfn f() {}\n"),
+                "does not begin with `//!`",
+            ),
+            (
                 file("crates/a/src/lib.rs", "fn f() {}\n"),
                 "does not begin with `//!`",
             ),

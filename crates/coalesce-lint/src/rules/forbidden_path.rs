@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Finding, Import, ImportTarget, LanguageGraph, Mention, Module, ModuleKind, Severity, TreePath,
-    finding::codes, manifest::Forbid,
+    Finding, Import, ImportTarget, LanguageGraph, LanguageKind, Mention, Module, ModuleKind,
+    Severity, TreePath, finding::codes, manifest::Forbid,
 };
 
 use crate::Subject;
+
+/// The package that a migration writes to hold rustc to what it says of old names.
+const GUARD: &str = "migration-deprecations";
 
 /// Imports, string literals and configuration values of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
@@ -23,7 +26,8 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         for import in graph.imports() {
             let importer = graph.modules().get(import.importer);
             let importer_names = importer.map(names).unwrap_or_default();
-            if importer.is_some_and(|module| module.kind == ModuleKind::Shim) {
+            let shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
+            if shim || is_guard(&import.path) {
                 continue;
             }
             let finding = forbidden(subject.forbids, &import.name, &importer_names)
@@ -43,7 +47,8 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             let shim = modules
                 .get(&mention.path)
                 .is_some_and(|module| module.kind == ModuleKind::Shim);
-            findings.extend(mentioned(subject.forbids, mention, &importer_names).filter(|_| !shim));
+            let own = shim || is_guard(&mention.path);
+            findings.extend(mentioned(subject.forbids, mention, &importer_names).filter(|_| !own));
         }
     }
     findings.extend(
@@ -53,6 +58,11 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             .filter_map(|mention| mentioned(subject.forbids, mention, &[])),
     );
     findings
+}
+
+fn is_guard(path: &TreePath) -> bool {
+    let mut folders = std::iter::successors(path.parent(), TreePath::parent);
+    folders.any(|folder| folder.file_name() == GUARD)
 }
 
 fn by_path(graph: &dyn LanguageGraph) -> BTreeMap<&TreePath, &Module> {
@@ -103,12 +113,25 @@ fn deprecated(graph: &dyn LanguageGraph, import: &Import) -> Option<(String, Opt
     let named = names(module)
         .iter()
         .any(|name| import.name.starts_with(name));
-    named.then(|| {
+    (named && !is_own(module, &import.path)).then(|| {
         (
             format!("`{}` is a deprecated shim", module.name),
             Some("import the module that it forwards to".to_owned()),
         )
     })
+}
+
+/// Whether a file is a test or example of the very package whose library is the shim: these show that
+/// it forwards.
+fn is_own(shim: &Module, user: &TreePath) -> bool {
+    let root = shim.language == LanguageKind::Rust && shim.path.file_name() == "lib.rs";
+    let source = shim.path.parent().filter(|_| root);
+    let package = source
+        .filter(|source| source.file_name() == "src")
+        .and_then(|source| source.parent());
+    let rest = package.and_then(|package| user.strip_prefix(&package));
+    let tests = ["tests/", "examples/", "benches/"];
+    rest.is_some_and(|rest| tests.iter().any(|folder| rest.starts_with(folder)))
 }
 
 /// An item by the name that a shim of a module keeps; the module itself may name it.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DuplicateEntry, Files, GpuLines, Range, RoleEntry, StubEntry, Verify};
+use super::{DuplicateEntry, Files, GpuLines, Proposal, Range, RoleEntry, StubEntry, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath,
@@ -34,6 +34,9 @@ pub struct Audit {
     pub gpu_lines: GpuLines,
     /// Copies that comments in the tree allow.
     pub allowed_duplicates: usize,
+    /// The manifest that was proposed, when that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Proposal>,
 }
 
 /// One module.
@@ -376,11 +379,11 @@ pub struct ManifestEntry {
 /// One entry of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ManifestLine {
-    /// `move` or `replace`.
+    /// `move`, `replace`, `merge` or `remove`.
     pub verb: String,
     /// The name before.
     pub from: String,
-    /// The name after.
+    /// The name after; empty for a removal.
     pub to: String,
     /// `done` or `open`.
     pub state: State,

@@ -99,8 +99,20 @@ pub struct SlotsEntry {
     pub capacity: Option<u32>,
     /// The numbers of those that are held.
     pub held: Vec<u32>,
+    /// Who holds each of them.
+    #[serde(default)]
+    pub holders: Vec<SlotHolderEntry>,
     /// Why they could not be looked at, where they could not.
     pub error: Option<String>,
+}
+
+/// A slot that is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlotHolderEntry {
+    /// Its number.
+    pub slot: u32,
+    /// The process that took it; null where the system does not tell.
+    pub process: Option<u32>,
 }
 
 /// The host's memory.

@@ -154,8 +154,12 @@ pub enum DifferenceAspect {
     Default,
     /// What is returned.
     Return,
+    /// Another part of a head: a decorator, an attribute, visibility, a type. In `diff` only.
+    Signature,
     /// Anything else.
     Statement,
+    /// A message. In `diff` only.
+    Wording,
 }
 
 impl DifferenceAspect {
@@ -170,6 +174,8 @@ impl DifferenceAspect {
             Self::Import => "import",
             Self::Default => "default",
             Self::Return => "return",
+            Self::Signature => "signature",
+            Self::Wording => "wording",
             Self::Statement => "statement",
         }
     }

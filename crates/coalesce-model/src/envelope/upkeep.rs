@@ -19,10 +19,25 @@ pub struct Verify {
     pub failures: Vec<VerifyFailure>,
     /// How many failures there were before and are after as well: they say nothing of the plan.
     pub failing_before: usize,
+    /// Imports of files that the plan writes that the compiler calls unused, and did not before.
+    pub unused_imports: Vec<UnusedImport>,
     /// What was left out of the scratch copy, and why.
     pub left_out: Vec<String>,
     /// Whether the plan passed.
     pub passed: bool,
+}
+
+/// An import that nobody uses after the migration.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct UnusedImport {
+    /// The file in the planned tree.
+    pub path: TreePath,
+    /// Its line there, 1-based, before anything was taken out.
+    pub line: u32,
+    /// What it imports: the last name of the path, with `as` where it has that.
+    pub name: String,
+    /// Why it stays; null where it was taken out of the plan.
+    pub kept: Option<String>,
 }
 
 /// Which tree a check ran on.

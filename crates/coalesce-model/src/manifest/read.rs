@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Entry, Forbid, Manifest, ManifestError, Name, NameKind, Verb, VerifyTable, nearest};
+use super::{
+    Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal, Verb,
+    VerifyTable, nearest,
+};
 use crate::{ByteSpan, LineIndex, pattern::NamePattern};
 
 #[derive(Deserialize)]
@@ -19,6 +22,10 @@ struct Document {
     moves: Vec<Spanned<MoveTable>>,
     #[serde(default, rename = "replace")]
     replaces: Vec<Spanned<ReplaceTable>>,
+    #[serde(default, rename = "merge")]
+    merges: Vec<Spanned<MergeTable>>,
+    #[serde(default, rename = "remove")]
+    removals: Vec<Spanned<RemoveTable>>,
     #[serde(default, rename = "forbid")]
     forbids: Vec<Spanned<ForbidTable>>,
     #[serde(default)]
@@ -30,6 +37,8 @@ struct Document {
 struct ShimDates {
     since: Option<String>,
     remove_in: Option<String>,
+    #[serde(default)]
+    trait_bounds: bool,
 }
 
 #[derive(Deserialize)]
@@ -56,37 +65,32 @@ struct ReplaceTable {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct MergeTable {
+    from: Spanned<String>,
+    into: Spanned<String>,
+    kind: Option<Spanned<String>>,
+    #[serde(default)]
+    shim: bool,
+    #[serde(default)]
+    rename: BTreeMap<String, String>,
+    #[serde(default)]
+    decide: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RemoveTable {
+    module: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ForbidTable {
     import: Spanned<String>,
     #[serde(default)]
     except: Vec<String>,
     message: Option<String>,
 }
-
-/// Verbs of the format that this version does not carry out.
-const UNSUPPORTED: [&str; 2] = ["merge", "remove"];
-const KEYS: [&str; 20] = [
-    "schema",
-    "description",
-    "shims",
-    "move",
-    "replace",
-    "forbid",
-    "from",
-    "to",
-    "shim",
-    "rename",
-    "import",
-    "except",
-    "message",
-    "since",
-    "remove-in",
-    "kind",
-    "verify",
-    "commands",
-    "tests",
-    "timeout",
-];
 
 pub(super) fn error_at(
     path: &str,
@@ -112,7 +116,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Every mistake that the text alone shows: TOML syntax, unknown keys (with the nearest known
-    /// one), verbs that this version does not carry out, malformed names, one name in two entries.
+    /// one), decisions that are none, malformed names, one name in two entries.
     pub fn parse(path: &str, text: &str) -> Result<Self, Vec<ManifestError>> {
         let document: Document =
             toml::from_str(text).map_err(|error| vec![syntax_error(path, text, &error)])?;
@@ -131,6 +135,8 @@ impl Manifest {
         }
         let mut entries = reader.moves(document.moves);
         entries.extend(reader.replaces(document.replaces));
+        entries.extend(reader.merges(document.merges));
+        let removals = reader.removals(document.removals, &entries);
         let forbids = reader.forbids(document.forbids);
         entries.sort_by_key(|entry| entry.from.span);
         reader.contradictions(&entries);
@@ -148,7 +154,9 @@ impl Manifest {
             description: document.description.unwrap_or_default(),
             since: document.shims.since,
             remove_in: document.shims.remove_in,
+            trait_bounds: document.shims.trait_bounds,
             entries,
+            removals,
             forbids,
             verify: document.verify,
         })
@@ -165,17 +173,21 @@ fn syntax_error(path: &str, text: &str, error: &toml::de::Error) -> ManifestErro
         .strip_prefix("unknown field `")
         .and_then(|rest| rest.split('`').next());
     let (message, help) = match unknown {
-        Some(key) if UNSUPPORTED.contains(&key) => (
-            format!("`[[{key}]]` is not supported by this version"),
-            Some("use `[[move]]` or `[[replace]]`".to_owned()),
-        ),
         Some(key) => (
             format!("unknown key `{key}`"),
-            nearest(key, KEYS).map(|known| format!("did you mean `{known}`?")),
+            nearest(key, expected(first)).map(|known| format!("did you mean `{known}`?")),
         ),
         None => (first.to_owned(), None),
     };
     error_at(path, text, span, message, help)
+}
+
+/// The keys that may stand in a table, from the message about one that may not.
+fn expected(message: &str) -> impl Iterator<Item = &str> {
+    let keys = message
+        .split_once(", expected")
+        .map_or("", |(_, keys)| keys);
+    keys.split('`').skip(1).step_by(2)
 }
 
 struct Reader<'a> {
@@ -205,6 +217,7 @@ impl Reader<'_> {
                 to: self.name(&table.to),
                 shim: table.shim,
                 rename: Vec::new(),
+                decide: Vec::new(),
             })
             .collect()
     }
@@ -219,8 +232,93 @@ impl Reader<'_> {
                 to: self.name(&table.to),
                 shim: table.shim,
                 rename: table.rename.into_iter().collect(),
+                decide: Vec::new(),
             })
             .collect()
+    }
+
+    fn merges(&mut self, tables: Vec<Spanned<MergeTable>>) -> Vec<Entry> {
+        let tables = tables.into_iter().map(Spanned::into_inner);
+        tables
+            .map(|table| {
+                let decide = self.decisions(table.decide);
+                for decision in &decide {
+                    if table.rename.contains_key(&decision.item) {
+                        let message = format!("`{}` is both renamed and decided", decision.item);
+                        self.fail(decision.span, message, Some("write one of the two"));
+                    }
+                }
+                Entry {
+                    verb: Verb::Merge,
+                    kind: self.module_kind(table.kind.as_ref()),
+                    from: self.name(&table.from),
+                    to: self.name(&table.into),
+                    shim: table.shim,
+                    rename: table.rename.into_iter().collect(),
+                    decide,
+                }
+            })
+            .collect()
+    }
+
+    fn decisions(&mut self, table: BTreeMap<Spanned<String>, Spanned<String>>) -> Vec<Decision> {
+        let mut found = Vec::new();
+        for (item, value) in table {
+            let Some(choice) = Choice::parse(value.get_ref()) else {
+                let message = format!("`{}` is no decision", value.get_ref());
+                let near = nearest(value.get_ref(), ["keep-into", "keep-from"]);
+                let help = near.map_or_else(
+                    || "write `keep-into`, `keep-from` or `rename:NAME`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                self.fail(ByteSpan::from_range(value.span()), message, Some(&help));
+                continue;
+            };
+            if let Choice::Rename(name) = &choice
+                && !is_segment(name)
+            {
+                let message = format!("`{name}` is not a name for an item");
+                self.fail(ByteSpan::from_range(value.span()), message, None);
+            }
+            found.push(Decision {
+                span: ByteSpan::from_range(item.span()),
+                item: item.into_inner(),
+                choice,
+            });
+        }
+        found
+    }
+
+    /// The `kind` of an entry that is for modules only.
+    fn module_kind(&mut self, value: Option<&Spanned<String>>) -> Option<NameKind> {
+        let kind = self.kind(value);
+        if let (Some(NameKind::Item), Some(value)) = (kind, value) {
+            let span = ByteSpan::from_range(value.span());
+            let help = "for a single item write `[[replace]]` or `[[move]]`";
+            self.fail(span, "a merge is one of modules", Some(help));
+        }
+        kind
+    }
+
+    fn removals(&mut self, tables: Vec<Spanned<RemoveTable>>, entries: &[Entry]) -> Vec<Removal> {
+        let mut found: Vec<Removal> = Vec::new();
+        for table in tables.into_iter().map(Spanned::into_inner) {
+            let module = self.name(&table.module);
+            let same = |name: &Name| name.text == module.text && name.within == module.within;
+            if entries.iter().any(|entry| same(&entry.from))
+                || found.iter().any(|other| same(&other.module))
+            {
+                let message = format!("`{}` stands in two entries", module.text);
+                self.fail(module.span, message, None);
+            }
+            if entries.iter().any(|entry| same(&entry.to)) {
+                let message = format!("`{}` is the target of another entry", module.text);
+                self.fail(module.span, message, None);
+            }
+            found.push(Removal { module });
+        }
+        found.sort_by_key(|removal| removal.module.span);
+        found
     }
 
     fn forbids(&mut self, tables: Vec<Spanned<ForbidTable>>) -> Vec<Forbid> {
@@ -336,8 +434,12 @@ impl Reader<'_> {
             .text
             .strip_prefix(&entry.from.text)
             .is_some_and(|rest| rest.starts_with(separator));
-        if inside && entry.verb == Verb::Move {
-            let message = format!("`{}` cannot move inside itself", entry.from.text);
+        if inside && matches!(entry.verb, Verb::Move | Verb::Merge) {
+            let message = format!(
+                "`{}` cannot {} inside itself",
+                entry.from.text,
+                entry.verb.as_str()
+            );
             self.fail(entry.to.span, message, None);
         }
     }
@@ -432,10 +534,44 @@ mod tests {
                 )],
             ),
             (
-                "[[merge]]\nfrom = 'a.b'",
+                "[[merge]]\nfrom = 'a.b'\nto = 'a.c'",
+                vec![format!("{at}:4:1: unknown key `to` (did you mean `into`?)")],
+            ),
+            (
+                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\ndecide = { x = 'keep-form', y = 'both' }",
+                vec![
+                    format!("{at}:5:16: `keep-form` is no decision (did you mean `keep-from`?)"),
+                    format!(
+                        "{at}:5:33: `both` is no decision (write `keep-into`, `keep-from` or `rename:NAME`)"
+                    ),
+                ],
+            ),
+            (
+                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nrename = { x = 'y' }\ndecide = { x = 'rename:a b' }",
+                vec![
+                    format!("{at}:6:16: `a b` is not a name for an item"),
+                    format!("{at}:6:12: `x` is both renamed and decided (write one of the two)"),
+                ],
+            ),
+            (
+                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nkind = 'item'",
                 vec![format!(
-                    "{at}:2:3: `[[merge]]` is not supported by this version (use `[[move]]` or `[[replace]]`)"
+                    "{at}:5:8: a merge is one of modules (for a single item write `[[replace]]` or `[[move]]`)"
                 )],
+            ),
+            (
+                "[[remove]]\nmodule = 'a.b'\n[[remove]]\nmodul = 'a.b'",
+                vec![format!(
+                    "{at}:5:1: unknown key `modul` (did you mean `module`?)"
+                )],
+            ),
+            (
+                "[[remove]]\nmodule = 'a.b'\n[[move]]\nfrom = 'a.b'\nto = 'a.c'",
+                vec![format!("{at}:3:10: `a.b` stands in two entries")],
+            ),
+            (
+                "[[remove]]\nmodule = 'a.c'\n[[merge]]\nfrom = 'a.b'\ninto = 'a.c'",
+                vec![format!("{at}:3:10: `a.c` is the target of another entry")],
             ),
             (
                 "[[move]]\nfrom = 'a.b'\nto = 'a::c'",
@@ -487,5 +623,25 @@ mod tests {
         assert!(manifest.entries[0].shim && manifest.forbids.len() == 1);
         assert_eq!(manifest.verify.tests, ["tests"]);
         assert_eq!(manifest.verify.timeout, Some(60));
+    }
+
+    #[test]
+    fn merges_and_removals_keep_what_they_say() {
+        let text = "schema = 1\n[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nrename = { p = 'q' }\ndecide = { x = 'keep-into', y = 'keep-from', z = 'rename:w' }\n[[remove]]\nmodule = 'a.d'\n";
+        let manifest = Manifest::parse("m/0003-z.toml", text).unwrap();
+        let entry = &manifest.entries[0];
+        assert_eq!((entry.verb, entry.to.text.as_str()), (Verb::Merge, "a.c"));
+        assert_eq!(entry.rename, [("p".to_owned(), "q".to_owned())]);
+        let choices: Vec<_> = entry.decide.iter().map(|made| &made.choice).collect();
+        assert_eq!(
+            choices,
+            [
+                &Choice::KeepInto,
+                &Choice::KeepFrom,
+                &Choice::Rename("w".to_owned())
+            ]
+        );
+        assert_eq!(entry.decide[0].span.of(text), Some("x"));
+        assert_eq!(manifest.removals[0].module.text, "a.d");
     }
 }

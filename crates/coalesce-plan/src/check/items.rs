@@ -115,11 +115,24 @@ impl<'a> Checker<'a> {
             && match entry.verb {
                 Verb::Move => self.item_target(manifest, entry, home),
                 Verb::Replace => self.item_primary(manifest, entry),
+                Verb::Merge => self.no_merge(manifest, entry),
+                Verb::Remove => false,
             };
         if fits {
             let changes = checked.changes.entry(graph.language()).or_default();
             changes.push(change(manifest, entry, Subject::Item));
         }
+    }
+
+    fn no_merge(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
+        let message = format!(
+            "`{}` is an item; a merge is one of modules",
+            entry.from.text
+        );
+        let help = "for a single item write `[[replace]]` or `[[move]]`".to_owned();
+        self.errors
+            .push(manifest.error(entry.from.span, message, Some(help)));
+        false
     }
 
     /// `to` is there, and `from` is gone, this manifest's shim, or leads on to `to`.

@@ -145,11 +145,19 @@ pub fn destination(
     };
     let parent = file.absolute(base);
     let changed = parent.is_some();
+    // What took the place of the module may be this very file.
+    let replaced = base_module.filter(|module| file.mapping.goes_away(*module));
+    let own = replaced
+        .and_then(|module| file.mapping.new_name(module))
+        .is_some_and(|new| {
+            let own = file.module.map(|module| file.mapping.name_after(module));
+            name != "*" && own.as_deref() == Some(new)
+        });
     Destination {
         parent: parent.unwrap_or_else(|| base.to_owned()),
         changed: changed || item != *name,
         name: item,
-        own: false,
+        own,
     }
 }
 

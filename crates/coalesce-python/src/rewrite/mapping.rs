@@ -135,8 +135,8 @@ impl<'g> Mapping<'g> {
                 continue;
             }
             match change.kind {
-                ChangeKind::Replace { .. } => drop(self.gone.insert(path)),
-                ChangeKind::Move => {
+                ChangeKind::Replace { .. } | ChangeKind::Remove => drop(self.gone.insert(path)),
+                ChangeKind::Move | ChangeKind::Supersede => {
                     let rest = if module.package {
                         path.strip_prefix(&directory).map(|rest| format!("/{rest}"))
                     } else {
@@ -405,7 +405,7 @@ impl<'g> Mapping<'g> {
                     .iter()
                     .find(|(old, _)| old == item)
                     .map(|(_, new)| new.clone()),
-                ChangeKind::Move => None,
+                ChangeKind::Move | ChangeKind::Supersede | ChangeKind::Remove => None,
             });
         renames.unwrap_or_else(|| item.to_owned())
     }
@@ -414,8 +414,13 @@ impl<'g> Mapping<'g> {
     pub fn lacks(&self, module: usize, item: &str) -> Option<&str> {
         let new = self.new_name(module).filter(|_| self.goes_away(module))?;
         let target = self.graph.find(None, new)?;
-        (self.graph.member(target, &self.item_after(module, item)) == Entity::Missing)
-            .then_some(new)
+        let name = self.item_after(module, item);
+        let arrives = self
+            .items
+            .list
+            .iter()
+            .any(|moved| moved.travels() && moved.parent == new && moved.name == name);
+        (self.graph.member(target, &name) == Entity::Missing && !arrives).then_some(new)
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod list;
 mod lost;
 mod mapping;
 mod paths;
+mod removal;
 mod snippet;
 mod strings;
 mod structure;
@@ -98,6 +99,7 @@ fn in_one_way(
         plan.edits.entry(path).or_default().extend(made);
     }
     items::plan(&mapping, options, texts, &mut plan);
+    removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
     plan
 }

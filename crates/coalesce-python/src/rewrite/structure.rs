@@ -28,8 +28,11 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
     }
     for change in &mapping.changes {
         match change.kind {
-            ChangeKind::Move => packages(mapping, change, texts, &arriving, &mut plan),
+            ChangeKind::Move | ChangeKind::Supersede => {
+                packages(mapping, change, texts, &arriving, &mut plan)
+            }
             ChangeKind::Replace { .. } => counterparts(mapping, change, &mut plan),
+            ChangeKind::Remove => {}
         }
     }
     plan.creates.sort();

@@ -41,6 +41,7 @@ pub fn shimmed(change: Change) -> Change {
         manifest: "0001-test".into(),
         since: Some("3.9.0".into()),
         remove_in: Some("4.0.0".into()),
+        trait_bounds: false,
     };
     Change {
         shim: Some(request),

@@ -373,7 +373,9 @@ impl Builder<'_> {
         for at in keyword + 1..self.count() {
             match self.word(at) {
                 "(" | "[" => depth += 1,
-                ")" | "]" => depth = depth.saturating_sub(1),
+                // It closes what was open before, as in `link!("library" fn name());`.
+                ")" | "]" if depth == 0 => return at,
+                ")" | "]" => depth -= 1,
                 ";" if depth == 0 => {
                     // `struct Name(…);` is a declaration without a body to compare.
                     self.mark_start(at + 1);

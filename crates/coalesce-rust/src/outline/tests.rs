@@ -72,3 +72,19 @@ fn f(a: u8, (b, c): (u8, u8)) {
     names.dedup();
     assert_eq!(names, ["a", "d", "e", "g", "h", "i", "other"]);
 }
+
+#[test]
+fn a_head_in_brackets_that_end_before_it_leaves_no_unit_open() {
+    let text = "\
+fn first() {
+    link!(\"library\" fn first(a: u8) -> u8);
+    first()
+}
+fn second() {
+    second()
+}
+";
+    let found = outline(text);
+    let lines: Vec<_> = found.units.iter().map(|unit| unit.lines).collect();
+    assert_eq!(lines, [(1, 7), (1, 4), (5, 7)]);
+}

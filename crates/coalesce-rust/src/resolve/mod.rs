@@ -6,6 +6,7 @@ mod imports;
 mod lookup;
 mod names;
 mod order;
+mod reexports;
 mod tree;
 mod uses;
 mod world;

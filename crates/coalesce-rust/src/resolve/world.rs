@@ -563,7 +563,7 @@ impl World {
         Some(ItemPlace::Reexport(self.name_of(&self.target(target))))
     }
 
-    /// The manifest that left a shim of this name in a module.
+    /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
         let bodies = self.module(module)?.bodies.iter();
         let own = bodies.filter_map(|body| Some(self.bodies.get(body.index())?.file));
@@ -579,11 +579,10 @@ impl World {
         });
         let mut facts = own.chain(macros).filter_map(|file| self.facts(file));
         facts.find_map(|facts| {
-            let shim = facts
-                .item_shims
-                .iter()
-                .find(|(_, known)| **known == *name)?;
-            Some(shim.0.to_string())
+            let mut shims = facts.item_shims.iter();
+            let own = shims.find(|(_, known)| **known == *name);
+            let whole = facts.shim_marker.as_ref();
+            own.map(|(id, _)| id).or(whole).map(|id| id.to_string())
         })
     }
 

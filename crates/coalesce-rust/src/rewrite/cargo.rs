@@ -1,5 +1,5 @@
-//! What packages have to depend on once code has moved between them: lines in `Cargo.toml`, edges in
-//! `Cargo.lock`, and the cycles that cargo would not take.
+//! What packages have to depend on once code has moved between them: lines in `Cargo.toml` and edges
+//! in `Cargo.lock`. Cycles that cargo would not take are in `cycles`.
 //!
 //! A dependency comes with the text that it had where the code came from: version, features, source.
 //! The lock file gets the edge and nothing else, so that `--locked` still holds.
@@ -13,11 +13,12 @@ use coalesce_model::{
 use toml_edit::Item;
 
 use super::{
+    cycles::{self, Edge},
     layout, lines,
     mapping::{Mapping, refusal},
     packages,
     place::Place,
-    sight::{Needs, Purpose, Subject, conditions_at},
+    sight::{Because, Needs, Purpose, Subject, conditions_at},
 };
 use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind, crate_name},
@@ -42,6 +43,13 @@ enum Wanted {
     Outside { name: String, source: usize },
 }
 
+/// Who wants it, and what for.
+struct Wish {
+    kind: TargetKind,
+    by: String,
+    because: BTreeSet<(String, Because)>,
+}
+
 /// A line of a manifest.
 struct Line {
     table: String,
@@ -54,7 +62,7 @@ struct Line {
 /// Works out what is missing.
 pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) -> Dependencies {
     let world = mapping.world;
-    let mut wanted: BTreeMap<(usize, Wanted), (TargetKind, String)> = BTreeMap::new();
+    let mut wanted: BTreeMap<(usize, Wanted), Wish> = BTreeMap::new();
     for (subject, users) in needs.dependencies() {
         for user in users {
             let Some(krate) = world.crates.get(user.krate.index()) else {
@@ -81,23 +89,49 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
             };
             if let Some(want) = want {
                 let entry = wanted.entry((package, want));
-                let by = (kind, mapping.name_of(user));
-                let known = entry.or_insert_with(|| by.clone());
-                if matches!(by.0, TargetKind::Lib | TargetKind::Bin) {
-                    known.0 = by.0;
+                let by = mapping.name_of(user);
+                let known = entry.or_insert_with(|| Wish {
+                    kind,
+                    by: by.clone(),
+                    because: BTreeSet::new(),
+                });
+                if matches!(kind, TargetKind::Lib | TargetKind::Bin) {
+                    known.kind = kind;
+                    if let Subject::Crate(of, _) = subject {
+                        let because = needs.because(of, user);
+                        known
+                            .because
+                            .extend(because.map(|one| (by.clone(), one.clone())));
+                    }
                 }
             }
         }
     }
     let mut made = Dependencies::default();
-    for ((package, want), (kind, by)) in &wanted {
-        if let Err(message) = made.add(world, texts, *package, want, *kind, by) {
+    for ((package, want), wish) in &wanted {
+        if let Err(message) = made.add(world, texts, *package, want, wish.kind, &wish.by) {
             let path = manifest_of(world, *package).unwrap_or_else(TreePath::root);
             made.refusals.push(refusal(path, message));
         }
     }
-    made.cycles(mapping, &wanted);
+    let known = edges_after(mapping);
+    made.closed(mapping, &known);
+    let new: Vec<Edge> = wanted.into_iter().filter_map(edge).collect();
+    made.refusals.extend(cycles::closed(mapping, &known, &new));
     made
+}
+
+/// What code of a package needs another one of the tree for; tests may need what needs them.
+fn edge(((from, want), wish): ((usize, Wanted), Wish)) -> Option<Edge> {
+    let Wanted::Tree { package: to } = want else {
+        return None;
+    };
+    matches!(wish.kind, TargetKind::Lib | TargetKind::Bin).then_some(Edge {
+        from,
+        to,
+        by: wish.by,
+        because: wish.because,
+    })
 }
 
 /// Whether code is there for tests alone.
@@ -267,43 +301,6 @@ impl Dependencies {
             }),
         }
     }
-
-    /// Packages that would need each other.
-    fn cycles(
-        &mut self,
-        mapping: &Mapping<'_>,
-        wanted: &BTreeMap<(usize, Wanted), (TargetKind, String)>,
-    ) {
-        let world = mapping.world;
-        let mut edges = edges_after(mapping);
-        self.closed(mapping, &edges);
-        for ((package, want), (kind, _)) in wanted {
-            if let (Wanted::Tree { package: of }, TargetKind::Lib | TargetKind::Bin) = (want, kind)
-            {
-                edges.insert((*package, *of));
-            }
-        }
-        for ((package, want), (kind, by)) in wanted {
-            let (Wanted::Tree { package: of }, TargetKind::Lib | TargetKind::Bin) = (want, kind)
-            else {
-                continue;
-            };
-            if !reaches(&edges, *of, *package) {
-                continue;
-            }
-            let name = |at: usize| world.packages.get(at).map_or("", |found| &*found.name);
-            let message = format!(
-                "`{by}` would need `{}`, which needs `{}`: packages cannot need each other",
-                name(*of),
-                name(*package)
-            );
-            let path = manifest_of(world, *package).unwrap_or_else(TreePath::root);
-            self.refusals.push(Finding {
-                help: Some("move along what the two have in common, or leave no shim".to_owned()),
-                ..refusal(path, message)
-            });
-        }
-    }
 }
 
 impl Dependencies {
@@ -314,7 +311,7 @@ impl Dependencies {
             let target = library.target;
             let around = edges
                 .iter()
-                .find(|(from, to)| *from == target && reaches(edges, *to, target));
+                .find(|(from, to)| *from == target && cycles::way(edges, *to, target).is_some());
             let Some((_, other)) = around else { continue };
             let name = |at: usize| world.packages.get(at).map_or("", |found| &*found.name);
             let message = format!(
@@ -382,23 +379,6 @@ fn known_edges(world: &World) -> BTreeSet<(usize, usize)> {
         }
     }
     edges
-}
-
-fn reaches(edges: &BTreeSet<(usize, usize)>, from: usize, to: usize) -> bool {
-    let (mut seen, mut left) = (BTreeSet::new(), vec![from]);
-    while let Some(at) = left.pop() {
-        if at == to {
-            return true;
-        }
-        if seen.insert(at) {
-            left.extend(
-                edges
-                    .range((at, 0)..=(at, usize::MAX))
-                    .map(|(_, next)| *next),
-            );
-        }
-    }
-    false
 }
 
 /// The line for a package of the tree: as the workspace says it, else by its path, with the version

@@ -218,6 +218,7 @@ impl Glob<'_, '_> {
                 needs.push(Need {
                     subject: Subject::Item(item),
                     by,
+                    because: None,
                 });
                 None
             }
@@ -225,6 +226,7 @@ impl Glob<'_, '_> {
                 needs.push(Need {
                     subject: Subject::Module(module),
                     by,
+                    because: None,
                 });
                 None
             }

@@ -3,7 +3,7 @@
 
 use super::{
     place::Place,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     spell::{Respelling, Speller, module_in},
     walk::Goal,
 };
@@ -116,6 +116,7 @@ impl Speller<'_> {
         (!standard.contains(&name) && source != here.krate).then(|| Need {
             subject: Subject::External(sym, source, Purpose::Code),
             by: here.clone(),
+            because: None,
         })
     }
 
@@ -150,9 +151,11 @@ impl Speller<'_> {
             Some(target) if target == here.krate => "crate".clone_into(first),
             Some(target) => {
                 *first = self.name_of_crate(here.krate, target);
+                let said = path.join("::");
                 needs.push(Need {
                     subject: Subject::Crate(target, Purpose::Code),
                     by: here.clone(),
+                    because: Some(Because::Names(said)),
                 });
             }
             None => needs.extend(self.outside(krate, first, here)),

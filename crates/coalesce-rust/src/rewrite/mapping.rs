@@ -254,7 +254,8 @@ impl<'a> Mapping<'a> {
             .is_some_and(|change| matches!(change.kind, ChangeKind::Replace { .. }))
     }
 
-    /// The name that an item of a module has after.
+    /// The name that an item of a module has after; a path where it is not in the very module that
+    /// takes over.
     pub fn item_after<'n>(&'n self, module: ModuleId, name: &'n str) -> &'n str {
         let renames = match self.change_of(module).map(|change| &change.kind) {
             Some(ChangeKind::Replace { rename }) if self.is_root(module) => rename.as_slice(),

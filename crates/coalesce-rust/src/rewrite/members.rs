@@ -233,6 +233,7 @@ pub(super) fn types(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Ve
                 needs.push(Need {
                     subject: Subject::Item(item),
                     by: place.clone(),
+                    because: None,
                 });
             }
         }

@@ -4,9 +4,11 @@
 //! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
 //! and methods are not followed: their receivers are not known.
 
+mod between;
 mod cargo;
 mod collide;
 mod crossing;
+mod cycles;
 mod declarations;
 mod file;
 mod fits;
@@ -22,18 +24,23 @@ mod macros;
 mod mapping;
 mod members;
 mod mentions;
-mod mixed;
+mod merge;
 mod packages;
 mod place;
 mod public;
+mod removal;
 mod shims;
 mod sight;
+mod signatures;
 mod spell;
+mod stages;
+mod stand_in;
 mod structure;
 mod traits;
 pub(crate) mod use_tree;
 mod walk;
 
+pub(crate) use items::merged;
 pub(crate) use packages::{package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,18 +68,15 @@ pub(crate) fn rewrite(
     _options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
-    let items = changes
-        .iter()
-        .filter(|change| change.subject == coalesce_model::Subject::Item);
-    match items.count() {
-        0 => modules(graph, changes, texts),
-        of if of == changes.len() => items::rewrite(graph, changes, texts),
-        _ => mixed::rewrite(graph, changes, texts),
-    }
+    stages::rewrite(graph, changes, texts)
 }
 
 /// Works changes of modules out.
-fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+fn modules(
+    graph: &RustGraph,
+    (changes, forwards): (&[Change], &[shims::Forward]),
+    texts: &dyn Texts,
+) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
     let mut plan = LanguagePlan::default();
     plan.refusals.clone_from(&mapping.refusals);
@@ -98,9 +102,7 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
     for (path, made) in files(&mapping, &structure, texts) {
-        plan.rewrites.extend(made.rewrites);
-        plan.not_rewritten.extend(made.not_rewritten);
-        plan.refusals.extend(made.refusals);
+        tell(&mut plan, &made);
         needs.extend(made.needs);
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
@@ -110,12 +112,8 @@ fn modules(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> Language
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals.iter().cloned());
     plan.notes.extend(crossing.notes.iter().cloned());
-    let dependencies = cargo::depend(&mapping, &needs, texts);
-    plan.refusals.extend(dependencies.refusals);
-    plan.notes.extend(dependencies.notes);
-    plan.rewrites.extend(dependencies.rewrites);
-    add(&mut edits, dependencies.edits);
-    let shims = Shims::new(&mapping, texts);
+    depend(&mapping, (&needs, texts), &mut edits, &mut plan);
+    let shims = Shims::new(&mapping, forwards, texts);
     if plan.refusals.is_empty() {
         let packages = packages::manifests(
             &mapping,
@@ -154,6 +152,28 @@ fn forbidden(
     found.extend(fits::check(mapping, texts));
     found.extend(collide::check(mapping, structure));
     found
+}
+
+/// What the manifests of packages have to say.
+fn depend(
+    mapping: &Mapping<'_>,
+    (needs, texts): (&Needs, &dyn Texts),
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) {
+    let dependencies = cargo::depend(mapping, needs, texts);
+    plan.refusals.extend(dependencies.refusals);
+    plan.notes.extend(dependencies.notes);
+    plan.rewrites.extend(dependencies.rewrites);
+    add(edits, dependencies.edits);
+}
+
+/// What the work on one file has to say.
+fn tell(plan: &mut LanguagePlan, made: &FileEdits) {
+    plan.rewrites.extend(made.rewrites.iter().cloned());
+    plan.not_rewritten
+        .extend(made.not_rewritten.iter().cloned());
+    plan.refusals.extend(made.refusals.iter().cloned());
 }
 
 fn add(edits: &mut BTreeMap<TreePath, Vec<Edit>>, more: BTreeMap<TreePath, Vec<Edit>>) {

@@ -15,11 +15,12 @@ use super::{
     packages,
     place::Place,
     public::is_public,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     spell::{Speller, written},
+    stand_in::StandIn,
 };
 use crate::{
-    resolve::{ModuleId, Reach, Res, World},
+    resolve::{ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Shim},
 };
 
@@ -31,6 +32,19 @@ pub(super) struct Shims {
     files: Vec<ShimFile>,
     notes: Vec<Finding>,
     refusals: Vec<Finding>,
+}
+
+/// A public name of a module that gives way, whose item left it before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Forward {
+    /// The module.
+    pub home: String,
+    /// The name in it.
+    pub old: String,
+    /// The module that has the item after.
+    pub to: String,
+    /// The name there.
+    pub new: String,
 }
 
 struct ShimFile {
@@ -61,6 +75,7 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
                 needs.push(Need {
                     subject: Subject::Crate(place.krate, Purpose::Code),
                     by: here,
+                    because: Some(Because::Shim(change.from.clone())),
                 });
             }
         }
@@ -69,13 +84,13 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
 }
 
 impl Shims {
-    pub fn new(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+    pub fn new(mapping: &Mapping<'_>, forwards: &[Forward], texts: &dyn Texts) -> Self {
         let mut shims = Self::default();
         for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
             let (Some(request), Some((module, _))) = (&change.shim, root) else {
                 continue;
             };
-            shims.one(mapping, change, request, *module, texts);
+            shims.one(mapping, (change, request, *module), forwards, texts);
         }
         shims
     }
@@ -83,9 +98,8 @@ impl Shims {
     fn one(
         &mut self,
         mapping: &Mapping<'_>,
-        change: &Change,
-        request: &ShimRequest,
-        module: ModuleId,
+        (change, request, module): (&Change, &ShimRequest, ModuleId),
+        forwards: &[Forward],
         texts: &dyn Texts,
     ) {
         let old = mapping.file_of(module).unwrap_or_else(TreePath::root);
@@ -100,6 +114,7 @@ impl Shims {
             mapping,
             texts,
             request,
+            forwards,
         };
         match builder.module(module, 0) {
             Some(made) => {
@@ -110,11 +125,12 @@ impl Shims {
                     .collect();
                 let (inner, crates) = self.head(mapping, &builder, module, texts);
                 self.notes.extend(lost_note(&old, change, &made.lost));
+                self.notes.extend(made.notes);
                 let text = format!(
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
                     builder.inside(module),
-                    silent_line(&made.silent),
+                    silent_lines(&made.silent, mapping.world.module(module)),
                     made.text
                 );
                 self.files.push(ShimFile {
@@ -212,15 +228,20 @@ fn no_shim(path: TreePath, change: &Change) -> Finding {
     }
 }
 
-fn silent_line(silent: &[String]) -> String {
-    if silent.is_empty() {
-        "\n".to_owned()
-    } else {
-        format!(
-            "//!\n//! rustc does not warn about these: {}.\n\n",
-            silent.join(", ")
-        )
+/// What rustc is silent about: these names, and of a library what names none of its items.
+fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
+    let mut lines = Vec::new();
+    if !silent.is_empty() {
+        let names = silent.join(", ");
+        lines.push(format!("//! rustc does not warn about these: {names}.\n"));
     }
+    if module.is_some_and(|module| module.parent.is_none()) {
+        let line =
+            "//! rustc does not warn about globs of this library, nor about its bare name.\n";
+        lines.push(line.to_owned());
+    }
+    let head = if lines.is_empty() { "" } else { "//!\n" };
+    format!("{head}{}\n", lines.concat())
 }
 
 /// The file of the shim: the old one, or for an inline module the one that it would have.
@@ -251,6 +272,7 @@ struct Builder<'a> {
     mapping: &'a Mapping<'a>,
     texts: &'a dyn Texts,
     request: &'a ShimRequest,
+    forwards: &'a [Forward],
 }
 
 struct Made {
@@ -258,23 +280,29 @@ struct Made {
     silent: Vec<String>,
     /// Names that the primary does not have.
     lost: Vec<String>,
+    /// What the plan says besides.
+    notes: Vec<Finding>,
 }
 
 /// Types and traits that no module has to import.
-const EVERYWHERE: &[&str] = &[
+pub(super) const EVERYWHERE: &[&str] = &[
     "AsMut",
     "AsRef",
     "Box",
     "Clone",
     "Copy",
     "Default",
+    "DoubleEndedIterator",
     "Drop",
     "Eq",
+    "ExactSizeIterator",
+    "Extend",
     "Fn",
     "FnMut",
     "FnOnce",
     "From",
     "Into",
+    "IntoIterator",
     "Iterator",
     "Option",
     "Ord",
@@ -286,6 +314,7 @@ const EVERYWHERE: &[&str] = &[
     "Sized",
     "String",
     "Sync",
+    "ToOwned",
     "ToString",
     "Unpin",
     "Vec",
@@ -317,17 +346,24 @@ const DEEPEST: usize = 32;
 impl Builder<'_> {
     /// The new place of a module as the crate of the shim says it.
     fn inside(&self, module: ModuleId) -> String {
+        self.inside_of(module, &self.mapping.after(module))
+    }
+
+    /// A place as the crate of a shim says it.
+    fn inside_of(&self, module: ModuleId, place: &Place) -> String {
         let speller = Speller {
             mapping: self.mapping,
         };
-        let place = self.mapping.after(module);
-        let path = speller.rooted_in(self.mapping.krate(module), &place);
+        let path = speller.rooted_in(self.mapping.krate(module), place);
         let names: Vec<String> = path.iter().map(|name| written(name)).collect();
         names.join("::")
     }
 
     fn outside(&self, module: ModuleId) -> String {
-        let place = self.mapping.after(module);
+        self.outside_of(&self.mapping.after(module))
+    }
+
+    fn outside_of(&self, place: &Place) -> String {
         let krate = self.mapping.world.crates.get(place.krate.index());
         let name = krate.map_or("crate", |krate| krate.name.as_str());
         let names = place.path.iter().map(|name| written(name));
@@ -365,6 +401,7 @@ impl Builder<'_> {
                 whole: true,
                 since: &since,
                 removal: &removal,
+                trait_bounds: self.request.trait_bounds,
                 known: &|_| true,
             },
             "",
@@ -379,22 +416,35 @@ impl Builder<'_> {
             .mapping
             .at(&self.mapping.after(module))
             .unwrap_or(module);
-        let (names, mut lost) = self.offered(module);
+        let (mut names, mut lost) = self.offered(module);
+        names.extend(self.forwarded(module, &self.mapping.after(module)));
         let (text, facts_file) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let (since, removal) = (self.since(), self.removal());
-        let made = shim::items(&Shim {
-            text: &text,
-            defined_as: "",
-            inside: &inside,
-            short: "",
-            outside: &outside,
-            names: &names,
-            whole,
-            since: &since,
-            removal: &removal,
-            known: &|name| is_known_in(world, source, name),
-        })?;
+        let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
+            let dates = (since.as_str(), removal.as_str());
+            StandIn::new(self.mapping, self.texts, (self.request, dates), module)
+        } else {
+            None
+        };
+        let notes = other.as_ref().map(|other| other.notes(&names));
+        let notes = notes.unwrap_or_default();
+        let made = match other {
+            Some(other) => other.items(&names),
+            None => shim::items(&Shim {
+                text: &text,
+                defined_as: "",
+                inside: &inside,
+                short: "",
+                outside: &outside,
+                names: &names,
+                whole,
+                since: &since,
+                removal: &removal,
+                trait_bounds: self.request.trait_bounds,
+                known: &|name| is_known_in(world, source, name),
+            })?,
+        };
         let mut result = Made {
             text: format!(
                 "{}{}",
@@ -403,7 +453,9 @@ impl Builder<'_> {
             ),
             silent: made.silent,
             lost: Vec::new(),
+            notes,
         };
+        self.elsewhere(module, &mut result)?;
         for child in world.module(module).map_or(&[][..], |node| &node.children) {
             if depth >= DEEPEST || !self.is_public_child(*child) {
                 continue;
@@ -417,6 +469,60 @@ impl Builder<'_> {
         }
         result.lost.append(&mut lost);
         Some(result)
+    }
+
+    /// The names of items that left a module for the one at a place before it gave way.
+    fn forwarded(&self, module: ModuleId, place: &Place) -> Vec<(String, String)> {
+        let own = self.forwards_of(module);
+        own.filter(|(_, to)| to == place)
+            .map(|(forward, _)| (forward.old.clone(), forward.new.clone()))
+            .collect()
+    }
+
+    fn forwards_of(&self, module: ModuleId) -> impl Iterator<Item = (&Forward, Place)> {
+        let own = self.forwards.iter().filter(move |forward| {
+            let named = self.mapping.world.modules_named(&forward.home);
+            named.first() == Some(&module)
+        });
+        own.filter_map(move |forward| {
+            let krate = Some(self.mapping.krate(module));
+            let (krate, below) = self.mapping.target(krate, &forward.to)?;
+            let names = below.split("::").filter(|name| !name.is_empty());
+            let path = names.map(str::to_owned).collect();
+            Some((forward, Place { krate, path }))
+        })
+    }
+
+    /// The names of items that left a module for others than the one in its place.
+    fn elsewhere(&self, module: ModuleId, result: &mut Made) -> Option<()> {
+        let main = self.mapping.after(module);
+        let places: BTreeSet<Place> = self.forwards_of(module).map(|(_, place)| place).collect();
+        for place in places.iter().filter(|place| **place != main) {
+            let names = self.forwarded(module, place);
+            let Some(source) = self.mapping.at(place) else {
+                result.lost.extend(names.into_iter().map(|(old, _)| old));
+                continue;
+            };
+            let (text, _) = self.text_of(source)?;
+            let made = shim::items(&Shim {
+                text: &text,
+                defined_as: "",
+                inside: &self.inside_of(module, place),
+                short: "",
+                outside: &self.outside_of(place),
+                names: &names,
+                whole: false,
+                since: &self.since(),
+                removal: &self.removal(),
+                trait_bounds: self.request.trait_bounds,
+                known: &|name| EVERYWHERE.contains(&name),
+            })?;
+            let end = result.text.trim_end().len();
+            result.text.truncate(end);
+            result.text.push_str(&format!("\n\n{}", made.text));
+            result.silent.extend(made.silent);
+        }
+        Some(())
     }
 
     fn is_public_child(&self, child: ModuleId) -> bool {
@@ -475,6 +581,7 @@ impl Builder<'_> {
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));
         result.lost.extend(below(made.lost));
+        result.notes.extend(made.notes);
         Some(())
     }
 

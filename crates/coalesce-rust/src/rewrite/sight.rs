@@ -46,12 +46,24 @@ pub(super) struct Need {
     pub subject: Subject,
     /// The module after the changes that names it.
     pub by: Place,
+    /// What there asks for it, for people.
+    pub because: Option<Because>,
+}
+
+/// What a module needs a library for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Because {
+    /// It names this there.
+    Names(String),
+    /// It keeps a shim of this.
+    Shim(String),
 }
 
 /// All needs, by what has to be seen.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     by_subject: BTreeMap<Subject, BTreeSet<Place>>,
+    because: BTreeMap<(CrateId, Place), BTreeSet<Because>>,
 }
 
 /// How far a thing has to be seen.
@@ -63,6 +75,10 @@ enum Width {
 impl Needs {
     pub fn extend(&mut self, needs: Vec<Need>) {
         for need in needs {
+            if let (Subject::Crate(of, _), Some(because)) = (need.subject, need.because) {
+                let known = self.because.entry((of, need.by.clone())).or_default();
+                known.insert(because);
+            }
             let places = self.by_subject.entry(need.subject).or_default();
             places.insert(need.by);
         }
@@ -75,6 +91,12 @@ impl Needs {
             .iter()
             .map(|(subject, users)| (*subject, users));
         all.filter(|(subject, _)| matches!(subject, Subject::Crate(..) | Subject::External(..)))
+    }
+
+    /// Why a module needs a library.
+    pub fn because(&self, of: CrateId, by: &Place) -> impl Iterator<Item = &Because> {
+        let found = self.because.get(&(of, by.clone()));
+        found.into_iter().flatten()
     }
 
     /// The least that all users of a subject defined at `home` need.

@@ -8,7 +8,7 @@
 use super::{
     mapping::Mapping,
     place::Place,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     walk::Goal,
 };
 use crate::{
@@ -119,7 +119,7 @@ impl<'a> Speller<'a> {
             }
             new.from = self.world().site_name(facts, site, at).unwrap_or(new.from);
             new.to = format!("{}::{name}", self.owner_name(site, at));
-            new.path.push(name);
+            new.path.extend(name.split("::").map(str::to_owned));
             new.end = at + 1;
         }
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
@@ -161,6 +161,7 @@ impl<'a> Speller<'a> {
                     needs.push(Need {
                         subject: Subject::Crate(place.krate, Purpose::Code),
                         by: here.clone(),
+                        because: Some(Because::Names(in_full(facts, site, at, &to))),
                     });
                 }
                 let from = world.module(module).map(|node| node.canonical.clone());
@@ -243,7 +244,7 @@ impl<'a> Speller<'a> {
             && at + 1 == site.segments.len()
         {
             path.pop();
-            path.push(name);
+            path.extend(name.split("::").map(str::to_owned));
         }
         Some(path)
     }
@@ -520,6 +521,7 @@ impl<'a> Speller<'a> {
                 needs.push(Need {
                     subject: Subject::Item(item),
                     by: here.clone(),
+                    because: None,
                 });
             }
         }
@@ -550,6 +552,7 @@ impl<'a> Speller<'a> {
             needs.push(Need {
                 subject: Subject::Module(module),
                 by: here.clone(),
+                because: None,
             });
         }
     }
@@ -646,15 +649,27 @@ impl<'a> Speller<'a> {
         module_in(&lookup.leaf(facts, fact, space))
     }
 
-    /// Whether the module at a place after has a name, as far as can be seen.
+    /// Whether the module at a place after has a name, as far as can be seen; a path of names is
+    /// followed through re-exports.
     pub fn offers(&self, place: &Place, name: &str) -> bool {
         let Some(module) = self.mapping.at(place) else {
             return false;
         };
+        if name.contains("::") {
+            return !self.world().below(module, name).is_empty();
+        }
         let Some(space) = self.world().space(module) else {
             return false;
         };
         let sym = self.world().names.get(name);
         space.opaque || sym.is_some_and(|sym| space.names.contains_key(&sym))
     }
+}
+
+/// The whole path of a site whose segments up to `at` lead to `start`.
+fn in_full(facts: &SourceFacts, site: &Site<'_>, at: usize, start: &str) -> String {
+    let rest = site.segments.get(at + 1..).unwrap_or_default();
+    let rest = rest.iter().map(|segment| facts.name(segment.name));
+    let parts: Vec<&str> = std::iter::once(start).chain(rest).collect();
+    parts.join("::")
 }

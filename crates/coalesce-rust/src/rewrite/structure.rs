@@ -101,11 +101,11 @@ impl Structure {
             return;
         }
         match kind {
-            ChangeKind::Move => {
+            ChangeKind::Move | ChangeKind::Supersede => {
                 self.ways(mapping, change, place);
                 self.move_files(mapping, module, place, texts);
             }
-            ChangeKind::Replace { .. } => self.replace_files(mapping, module),
+            ChangeKind::Replace { .. } | ChangeKind::Remove => self.replace_files(mapping, module),
         }
     }
 

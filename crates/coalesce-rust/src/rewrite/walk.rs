@@ -3,7 +3,7 @@
 use super::{
     mapping::Mapping,
     place::Place,
-    sight::{Need, Purpose, Subject},
+    sight::{Because, Need, Purpose, Subject},
     spell::{Speller, module_in},
 };
 use crate::{
@@ -157,6 +157,7 @@ impl Stepping<'_, '_> {
         needs.push(Need {
             subject: Subject::Crate(krate, Purpose::Code),
             by: here,
+            because: Some(Because::Names(self.mapping().name_of(&Place::root(krate)))),
         });
         true
     }
@@ -320,6 +321,7 @@ impl Stepping<'_, '_> {
                     needs.push(Need {
                         subject: Subject::Item(item),
                         by: self.here(),
+                        because: None,
                     });
                 }
             }

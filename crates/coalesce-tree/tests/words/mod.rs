@@ -77,6 +77,10 @@ impl LanguageGraph for Nothing {
         None
     }
 
+    fn outline(&self, _: &TreePath, _: &str) -> Option<coalesce_model::Outline> {
+        None
+    }
+
     fn references(&self, _: &str, _: &dyn Texts) -> Vec<Reference> {
         Vec::new()
     }

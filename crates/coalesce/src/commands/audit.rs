@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
     Finding, ImportTarget, LanguageGraph, ModuleKind, Severity,
-    envelope::{Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, ModuleEntry},
+    envelope::{
+        Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, ModuleEntry, Proposal,
+    },
     finding::codes,
 };
 
-use super::{Page, duplicates::Copies, files, open};
+use super::{Page, duplicates::Copies, files, open, propose};
 use crate::{
     cli,
     exit::{Exit, Outcome},
@@ -27,7 +29,16 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
     } else {
         Copies::find(&session, arguments)?
     };
-    let envelope = audit(&session, global, copies);
+    let proposal = match &arguments.propose {
+        Some(path) => Some(propose::propose(
+            &session,
+            copies.report(),
+            arguments,
+            path,
+        )?),
+        None => None,
+    };
+    let envelope = audit(&session, global, copies, proposal);
     let fails = envelope
         .findings
         .iter()
@@ -39,12 +50,18 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
 }
 
 /// The structure of the tree: modules, importers, cycles, guarded imports, and findings.
-fn audit(session: &Session, global: &cli::Global, copies: Copies) -> Envelope {
+fn audit(
+    session: &Session,
+    global: &cli::Global,
+    copies: Copies,
+    proposal: Option<Proposal>,
+) -> Envelope {
     let mut page = Page::new(session, global);
     let index = session.index();
     let cycles = index.cycles();
     let mut body = Audit {
         files: files(session),
+        proposal,
         ..Audit::default()
     };
     let mut findings = Vec::new();

@@ -15,7 +15,7 @@ use std::{
 use anyhow::Context as _;
 use coalesce_model::envelope::{
     Body, Command, DeviceEntry, Devices, Envelope, HealthEntry, HostEntry, PlatformEntry,
-    ProcessEntry, SlotsEntry, UnavailableEntry,
+    ProcessEntry, SlotHolderEntry, SlotsEntry, UnavailableEntry,
 };
 use core_gpu::{
     configuration::Configuration,
@@ -179,17 +179,30 @@ fn device_entry(
         others_bytes: memory.and_then(DeviceMemory::others_bytes),
         processes: None,
         health: None,
-        slots: (!is_cpu).then(|| match store.status(&info.id) {
-            Ok(status) => SlotsEntry {
-                capacity: status.capacity,
-                held: status.held,
-                error: None,
-            },
-            Err(error) => SlotsEntry {
-                error: Some(error.to_string()),
-                ..SlotsEntry::default()
-            },
-        }),
+        slots: (!is_cpu).then(|| slots_entry(&info.id, store)),
+    }
+}
+
+fn slots_entry(device: &DeviceId, store: &FileSlots) -> SlotsEntry {
+    let looked = store.status(device);
+    let looked = looked.and_then(|status| Ok((status.capacity, store.holders(device)?)));
+    match looked {
+        Ok((capacity, holders)) => SlotsEntry {
+            capacity,
+            held: holders.iter().map(|holder| holder.slot).collect(),
+            holders: holders
+                .iter()
+                .map(|holder| SlotHolderEntry {
+                    slot: holder.slot,
+                    process: holder.process,
+                })
+                .collect(),
+            error: None,
+        },
+        Err(error) => SlotsEntry {
+            error: Some(error.to_string()),
+            ..SlotsEntry::default()
+        },
     }
 }
 

@@ -60,6 +60,11 @@ impl Copies {
         Ok(Self { report, news })
     }
 
+    /// What was found.
+    pub const fn report(&self) -> &Report {
+        &self.report
+    }
+
     /// A finding for each class; with a baseline, only for what it lacks.
     pub fn findings(&self) -> Vec<Finding> {
         let duplicates = self.report.duplicates.iter().enumerate();
@@ -203,18 +208,25 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
 fn difference(difference: Difference) -> DifferenceEntry {
     DifferenceEntry {
         member: difference.member,
-        aspect: match difference.aspect {
-            Aspect::Guard => DifferenceAspect::Guard,
-            Aspect::Constant => DifferenceAspect::Constant,
-            Aspect::Fallback => DifferenceAspect::Fallback,
-            Aspect::Exception => DifferenceAspect::Exception,
-            Aspect::Import => DifferenceAspect::Import,
-            Aspect::Default => DifferenceAspect::Default,
-            Aspect::Return => DifferenceAspect::Return,
-            Aspect::Statement => DifferenceAspect::Statement,
-        },
+        aspect: aspect(difference.aspect),
         line: difference.line,
         text: difference.text,
+    }
+}
+
+/// An aspect as the envelope has it.
+pub const fn aspect(aspect: Aspect) -> DifferenceAspect {
+    match aspect {
+        Aspect::Guard => DifferenceAspect::Guard,
+        Aspect::Constant => DifferenceAspect::Constant,
+        Aspect::Fallback => DifferenceAspect::Fallback,
+        Aspect::Exception => DifferenceAspect::Exception,
+        Aspect::Import => DifferenceAspect::Import,
+        Aspect::Default => DifferenceAspect::Default,
+        Aspect::Return => DifferenceAspect::Return,
+        Aspect::Signature => DifferenceAspect::Signature,
+        Aspect::Statement => DifferenceAspect::Statement,
+        Aspect::Wording => DifferenceAspect::Wording,
     }
 }
 

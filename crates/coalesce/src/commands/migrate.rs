@@ -58,7 +58,15 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         ..Migrate::default()
     };
     if arguments.verify && !worked.refused() {
-        body.verification = Some(verify(&session, &worked, &table)?);
+        let verification = verify(&session, &mut worked, &table)?;
+        if verification
+            .unused_imports
+            .iter()
+            .any(|import| import.kept.is_none())
+        {
+            body.plan = worked.body(&session, &mut page, files(&session));
+        }
+        body.verification = Some(verification);
     }
     let good = |verification: &Verify| verification.passed;
     let passed = body.verification.as_ref().is_none_or(good);

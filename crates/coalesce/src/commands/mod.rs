@@ -8,12 +8,15 @@ mod audit;
 mod check;
 #[cfg(feature = "devices")]
 mod devices;
+mod diff;
 mod duplicates;
 mod emit;
 mod links;
 mod migrate;
 mod plan;
+mod propose;
 mod refs;
+mod relation;
 mod retire;
 mod rollback;
 mod shims;
@@ -45,6 +48,7 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
     match &invocation.command {
         cli::Command::Audit(arguments) => audit::run(global, arguments),
         cli::Command::Refs(arguments) => refs::run(global, arguments),
+        cli::Command::Diff(arguments) => diff::run(global, arguments),
         cli::Command::Plan(arguments) => plan::run(global, arguments),
         cli::Command::Migrate(arguments) => migrate::run(global, arguments),
         cli::Command::Rollback(arguments) => rollback::run(global, arguments),

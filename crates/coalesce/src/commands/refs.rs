@@ -78,7 +78,7 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
 
 /// The name of what `name` means when it is spelled from the root of the tree instead of from an
 /// import root: `src.pkg.Item`, `examples.app.main`.
-fn by_place(modules: &[Module], name: &str) -> Option<String> {
+pub(super) fn by_place(modules: &[Module], name: &str) -> Option<String> {
     if name.contains("::") {
         return None;
     }

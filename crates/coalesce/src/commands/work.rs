@@ -49,7 +49,9 @@ pub fn work_out(
         way: 0,
     };
     let index = session.index();
-    let checked = coalesce_plan::check(manifests, &index, &session.tree)
+    let mut checked = coalesce_plan::check(manifests, &index, &session.tree)
+        .map_err(|errors| misfit(&errors, manifests, session))?;
+    let told = coalesce_plan::expand(manifests, &mut checked, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
@@ -62,7 +64,10 @@ pub fn work_out(
             .collect(),
         ..Worked::default()
     };
-    if !checked.all_done() {
+    if !told.refusals.is_empty() {
+        // Half of a merge is no plan: nothing else is worked out before it is decided.
+        worked.assembled.refusals = told.refusals;
+    } else if !checked.all_done() {
         session.progress.stage("working out the change");
         let ways = checked.changes.iter().map(|(language, changes)| {
             let graph = graph_of(session, *language);
@@ -81,6 +86,7 @@ pub fn work_out(
             }
         }
     }
+    worked.assembled.notes.extend(told.notes);
     worked.checked = checked;
     Ok(worked)
 }

@@ -4,7 +4,9 @@
 //! - what the case is about, in a sentence
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
 //!   each of these lines, or once without
-//! - `move from -> to`, `replace from -> to`, each with `shim` behind it or not
+//! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `shim` behind it or
+//!   not; `decide item choice` below a merge, `rename old -> new` below a replacement; `remove
+//!   module`; `shims line` for a line of that table
 //! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
 //!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
@@ -112,13 +114,34 @@ fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
         "flags" => case
             .flags
             .push(rest.split(' ').map(str::to_owned).collect()),
-        "move" | "replace" => {
+        "remove" => {
+            let entry = format!("[[remove]]\nmodule = \"{rest}\"\n");
+            case.manifest.push_str(&entry);
+        }
+        "decide" => {
+            let (item, choice) = rest.split_once(' ').context("`item choice`")?;
+            let entry = format!("decide.{item} = \"{choice}\"\n");
+            case.manifest.push_str(&entry);
+        }
+        "move" | "replace" | "merge" => {
             let (from, to) = rest.split_once(" -> ").context("`from -> to`")?;
             let (to, shim) = to
                 .strip_suffix(" shim")
                 .map_or((to, false), |to| (to, true));
-            let entry = format!("[[{word}]]\nfrom = \"{from}\"\nto = \"{to}\"\nshim = {shim}\n");
+            let key = if word == "merge" { "into" } else { "to" };
+            let entry = format!("[[{word}]]\nfrom = \"{from}\"\n{key} = \"{to}\"\nshim = {shim}\n");
             case.manifest.push_str(&entry);
+        }
+        "rename" => {
+            let (old, new) = rest.split_once(" -> ").context("`old -> new`")?;
+            case.manifest
+                .push_str(&format!("rename.{old} = \"{new}\"\n"));
+        }
+        "shims" => {
+            let dates = "remove-in = \"9.0.0\"\n";
+            case.manifest = case
+                .manifest
+                .replacen(dates, &format!("{dates}{rest}\n"), 1);
         }
         _ => {}
     }

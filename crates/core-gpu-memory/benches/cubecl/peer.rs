@@ -15,7 +15,7 @@ use cubecl_runtime::{
     server::IoError,
     storage::{ComputeStorage, StorageHandle, StorageId, StorageUtilization},
 };
-use test_support::Rng;
+use test_support::{Rng, Trace};
 
 const ROUNDS: usize = 7;
 const OPERATIONS: u64 = 300_000;
@@ -98,34 +98,18 @@ fn best(mut round: impl FnMut() -> f64) -> f64 {
     (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min)
 }
 
-/// The length of the next request, and whether something goes first.
-fn next(trace: &str, rng: &mut Rng, step: u64, live: usize) -> (u64, bool) {
-    let full = live >= 1_000;
-    match trace {
-        "random" => (1 + rng.below(1 << 20), full || rng.below(2) == 0),
-        "grow-shrink" => {
-            let goes = if (step / 2_000) % 2 == 1 { 7 } else { 1 };
-            (1 + rng.below(256 << 10), full || rng.below(8) < goes)
-        }
-        _ => {
-            let longest = 1 << (10 + (step / 5_000) % 11);
-            (1 + rng.below(longest), full || rng.below(2) == 0)
-        }
-    }
-}
-
-fn follow(trace: &str) -> f64 {
+fn follow(trace: Trace) -> f64 {
     let mut pools = pools();
     best(|| {
         let mut rng = Rng::new(11);
         let mut live = Vec::with_capacity(1_001);
         let start = Instant::now();
         for step in 0..OPERATIONS {
-            let (length, frees) = next(trace, &mut rng, step, live.len());
+            let (length, frees) = trace.next(&mut rng, step, live.len());
             if frees && !live.is_empty() {
                 drop(live.swap_remove(rng.below(live.len() as u64) as usize));
             } else {
-                live.push(take(&mut pools, length));
+                live.push(take(&mut pools, length as u64));
             }
         }
         start.elapsed().as_nanos() as f64 / OPERATIONS as f64 * 2.0
@@ -138,7 +122,7 @@ fn main() {
             "hit" => pairs(1_000, 0),
             "holes-1000" => pairs(1_000, 1_000),
             "cold-holes-1000" => pairs(300_000, 1_000),
-            trace => follow(trace),
+            trace => follow(Trace::named(trace).expect("a case that there is")),
         };
         println!("{case}\t{nanoseconds:.1}\t0.00");
     }

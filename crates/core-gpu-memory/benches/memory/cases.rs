@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use core_gpu_memory::test_support::Rng;
+use core_gpu_memory::test_support::{Rng, Trace};
 
 use crate::{
     Figure, ROUNDS,
@@ -84,36 +84,6 @@ fn punch<C: Contender>(contender: &C, holes: usize) -> Vec<C::Block> {
 
 fn named(name: &'static str, lane: (&'static str, Lane, String)) -> (&'static str, Lane, String) {
     (name, lane.1, lane.2)
-}
-
-/// What a trace asks for.
-#[derive(Clone, Copy)]
-enum Trace {
-    /// Any length up to 1 MiB, at most a thousand at once.
-    Random,
-    /// Fills up, empties, fills up.
-    GrowShrink,
-    /// First short ones, then ever longer ones, while the short ones go.
-    SizeShift,
-}
-
-impl Trace {
-    /// The length of the next request, and whether something goes first.
-    fn next(self, rng: &mut Rng, step: u64, live: usize) -> (usize, bool) {
-        let full = live >= 1_000;
-        match self {
-            Trace::Random => (1 + rng.below(1 << 20) as usize, full || rng.below(2) == 0),
-            Trace::GrowShrink => {
-                let shrinks = (step / 2_000) % 2 == 1;
-                let length = 1 + rng.below(256 << 10) as usize;
-                (length, full || rng.below(8) < if shrinks { 7 } else { 1 })
-            }
-            Trace::SizeShift => {
-                let longest = 1_u64 << (10 + (step / 5_000) % 11);
-                (1 + rng.below(longest) as usize, full || rng.below(2) == 0)
-            }
-        }
-    }
 }
 
 /// Runs a trace; the cost of one operation, and the most bytes that were live.
@@ -246,13 +216,7 @@ pub fn run_alone(case: &str, contender: &str, operations: u64) {
 }
 
 fn alone<C: Contender>(contender: &C, case: &str, operations: u64) {
-    let trace = match case {
-        "random" => Some(Trace::Random),
-        "grow-shrink" => Some(Trace::GrowShrink),
-        "size-shift" => Some(Trace::SizeShift),
-        _ => None,
-    };
-    if let Some(trace) = trace {
+    if let Some(trace) = Trace::named(case) {
         // The same over and over, so that only the first time asks the driver for memory.
         let mut left = operations * 2;
         while left > 0 {

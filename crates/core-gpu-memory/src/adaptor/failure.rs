@@ -13,7 +13,8 @@ pub type OnFailure = Box<dyn Fn(u64, &AllocError) -> bool + Send + Sync>;
 /// How often a request is tried, whatever the callback says.
 const TRIES: usize = 16;
 
-/// Calls back when the resource above is out of room.
+/// Calls back when the resource above is out of room, on the thread of the request and without a
+/// lock. May be used from several threads.
 pub struct FailureCallback {
     upstream: Arc<dyn Resource>,
     callback: OnFailure,

@@ -10,7 +10,7 @@ use core_gpu_driver::{Driver, DriverError, Stream};
 use crate::{AllocError, Block, Resource, Source, size_class::block_bytes};
 
 /// Refuses what would have more than so many bytes in use at once. Requests count as the blocks
-/// that they are rounded up to.
+/// that they are rounded up to. May be used from several threads; the limit holds at any time.
 pub struct Limit {
     upstream: Arc<dyn Resource>,
     limit: u64,

@@ -59,7 +59,8 @@ impl Writing {
     }
 }
 
-/// Logs what goes through it.
+/// Logs what goes through it, a line for each request in the order in which they came. May be used
+/// from several threads, which then wait for each other's lines.
 pub struct Log {
     upstream: Arc<dyn Resource>,
     writing: Mutex<Writing>,

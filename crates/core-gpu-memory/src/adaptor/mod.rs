@@ -1,5 +1,9 @@
 //! Resources around another resource. Each adds one thing; they compose in any order.
 //!
+//! All of them own the resource that they are around, may be used from several threads, take a lock
+//! of their own for each request, and put nothing on streams: what a block belongs to, and in which
+//! order it is used again, is as the resource above has it. Lengths are in bytes.
+//!
 //! ```
 //! # use std::sync::Arc;
 //! # use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};

@@ -36,7 +36,7 @@ pub struct ReplayOutcome {
     pub peak_bytes: u64,
 }
 
-/// A log, read.
+/// A log, read. Plain data: running it allocates on the streams that it makes, on one thread.
 #[derive(Debug)]
 pub struct Replay {
     lines: Vec<Line>,

@@ -27,7 +27,7 @@ pub struct Usage {
     pub total_bytes: u64,
 }
 
-/// Counts what goes through it.
+/// Counts what goes through it, in bytes of blocks. May be used from several threads.
 pub struct Statistics {
     upstream: Arc<dyn Resource>,
     sources: Mutex<BTreeMap<Source, Usage>>,

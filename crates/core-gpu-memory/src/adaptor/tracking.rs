@@ -43,7 +43,8 @@ struct Live {
     next: u64,
 }
 
-/// Remembers every live allocation that went through it.
+/// Remembers every live allocation that went through it, and owns none. May be used from several
+/// threads.
 pub struct Tracking {
     upstream: Arc<dyn Resource>,
     backtraces: bool,

@@ -146,7 +146,8 @@ pub struct Cache {
     shared: Arc<Shared>,
 }
 
-/// A handle of cached bytes. They stay at their address as long as it lives.
+/// A handle of cached bytes. They stay at their address as long as it lives. May be sent to and used
+/// from several threads; [`Cached::read_on`] orders a stream behind whatever filled them.
 #[derive(Clone)]
 pub struct Cached {
     buffer: Arc<Mutex<OrderedBuffer>>,

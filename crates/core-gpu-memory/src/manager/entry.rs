@@ -211,7 +211,7 @@ impl fmt::Debug for Entry {
 }
 
 /// An entry held at its address for reading. Work that uses the address is put on the stream that
-/// was named before this is dropped.
+/// was named before this is dropped, which may be on another thread.
 #[derive(Debug)]
 pub struct PinnedEntry<'e> {
     entry: &'e Entry,
@@ -236,7 +236,7 @@ impl Drop for PinnedEntry<'_> {
 }
 
 /// An entry held at its address for writing. Work that uses the address is put on the stream that
-/// was named before this is dropped.
+/// was named before this is dropped, which may be on another thread.
 #[derive(Debug)]
 pub struct PinnedEntryMut<'e> {
     entry: &'e mut Entry,

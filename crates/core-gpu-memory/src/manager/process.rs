@@ -36,7 +36,8 @@ pub enum ProcessManagerError {
 
 /// The manager of the process, made at the first call as the environment configures it (see
 /// [`MemoryConfig::from_environment`]), unless [`set_memory_manager`] was first. A failure is not
-/// kept: the next call tries again.
+/// kept: the next call tries again. May be called from several threads, of which one makes it; it is
+/// the process's until that ends.
 ///
 /// # Errors
 /// See [`ProcessManagerError`].
@@ -58,7 +59,8 @@ pub fn memory_manager() -> Result<&'static MemoryManager, ProcessManagerError> {
     Ok(MANAGER.get_or_init(|| manager))
 }
 
-/// Makes a manager the process's, before anybody has asked for it.
+/// Makes a manager the process's, before anybody has asked for it; it stays until the process ends.
+/// May be called from several threads, of which the first is heard.
 ///
 /// # Errors
 /// [`ProcessManagerError::AlreadySet`]: the first one stays.

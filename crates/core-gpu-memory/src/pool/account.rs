@@ -183,15 +183,12 @@ impl Accounts {
         account.frees += 1;
     }
 
-    /// Draws a chunk of credit, less near a limit, where a thread must not sit on what another
-    /// needs.
-    pub fn draw_credit(&mut self, by: Source) -> u64 {
+    /// Draws a chunk of credit, enough for blocks of so many bytes that come with it; none near a
+    /// limit, where a thread must not sit on what another needs.
+    pub fn draw_credit(&mut self, by: Source, bytes: u64) -> u64 {
         let room = self.total.room().min(self.of(by).gauge.room());
-        let credit = if room / 64 < CREDIT_CHUNK {
-            0
-        } else {
-            CREDIT_CHUNK
-        };
+        let chunk = bytes.clamp(CREDIT_CHUNK, CREDIT_MOST / 2);
+        let credit = if room / 64 < chunk { 0 } else { chunk };
         self.total.draw(credit);
         self.of(by).gauge.draw(credit);
         credit
@@ -258,7 +255,7 @@ mod tests {
         accounts.of(by).gauge.limit = 1_000;
         assert!(accounts.draw(by, 1_000));
         assert!(!accounts.draw(by, 1));
-        assert_eq!(accounts.draw_credit(by), 0);
+        assert_eq!(accounts.draw_credit(by, 0), 0);
         accounts.put_back(by, 400);
         assert!(accounts.draw(by, 400));
         assert_eq!(accounts.total.peak, 1_000);
@@ -270,7 +267,7 @@ mod tests {
         let mut accounts = Accounts::default();
         assert!(accounts.draw(by, 512));
         let counters = accounts.join(by);
-        counters.credit.store(accounts.draw_credit(by), Relaxed);
+        counters.credit.store(accounts.draw_credit(by, 0), Relaxed);
         Counters::add(&counters.allocations, 3);
         assert_eq!(accounts.bytes_in_use(), 512);
         accounts.leave(by, &counters);

@@ -11,7 +11,7 @@ const MIB: u64 = 1024 * 1024;
 /// How long the segments are that a pool asks its driver for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrowthPolicy {
-    /// A sixteenth of what the pool has, at least and at most so many bytes: few calls, and little
+    /// A thirty-second of what the pool has, at least and at most so many bytes: few calls, and little
     /// more than is needed.
     Proportional {
         /// Bytes of the shortest segment.
@@ -39,7 +39,7 @@ impl GrowthPolicy {
     #[must_use]
     pub fn next_segment(self, needed: u64, reserved: u64) -> u64 {
         let wanted = match self {
-            GrowthPolicy::Proportional { least, most } => (reserved / 16).max(least).min(most),
+            GrowthPolicy::Proportional { least, most } => (reserved / 32).max(least).min(most),
             GrowthPolicy::Fixed(bytes) => {
                 return needed
                     .checked_next_multiple_of(bytes.max(ALIGNMENT))

@@ -19,7 +19,7 @@ use crate::{
         order::Orders,
     },
     segment::{Heap, NodeId, Order, SegmentId, Taken},
-    size_class::SizeClass,
+    size_class::Shelf,
 };
 
 /// A request as the pool's slow path carries it.
@@ -29,7 +29,7 @@ pub struct Request<'r> {
     pub requested: u64,
     /// Bytes of the block.
     pub bytes: u64,
-    pub class: Option<SizeClass>,
+    pub shelf: Shelf,
     pub stream: &'r Stream,
     pub by: Source,
 }
@@ -142,7 +142,9 @@ impl Central {
     fn add_order(&mut self, pool: &Arc<PoolInner>, stream: &Stream) -> Order {
         let watcher: std::sync::Weak<PoolInner> = Arc::downgrade(pool);
         stream.watch(watcher);
-        self.orders.add(stream)
+        let order = self.orders.add(stream);
+        self.depot.open(order);
+        order
     }
 
     /// Serves a request from what is free in its stream's order, or idle.
@@ -156,11 +158,27 @@ impl Central {
         if !self.accounts.draw_for_miss(request.by, request.bytes) {
             return Err(Shortage::Limit);
         }
-        let Some(lease) = self.carve(pool, order, request) else {
+        let lease = self.carve(pool, order, request);
+        let Some(lease) = lease.or_else(|| self.carve_joined(pool, order, request)) else {
             self.accounts.undo_miss(request.by, request.bytes);
             return Err(Shortage::Blocks);
         };
         Ok(lease)
+    }
+
+    /// A block of the same length that is kept for the stream as it came back.
+    #[inline]
+    pub fn reuse(&mut self, stream: StreamId, shelf: Shelf, by: Source) -> Option<Box<Lease>> {
+        let order = self.orders.find(stream)?;
+        let lease = self.depot.take_one(order, shelf)?;
+        if self.accounts.draw_for_miss(by, lease.span.bytes()) {
+            return Some(lease);
+        }
+        // A limit refuses: the block goes back to where it was.
+        if let Some(lease) = self.depot.keep_one(lease) {
+            self.join(lease);
+        }
+        None
     }
 
     /// A block that the stream may use at once.
@@ -171,8 +189,31 @@ impl Central {
         order: Order,
         request: &Request<'_>,
     ) -> Option<Box<Lease>> {
+        if let Some(lease) = self.depot.take_one(order, request.shelf) {
+            return Some(lease);
+        }
         let taken = self.heap.take_or_idle(order, request.bytes)?;
         self.lease(pool, order, request, taken)
+    }
+
+    /// As [`Central::carve`], from the next longer block that the depot keeps for the order; or once
+    /// all that it keeps is joined.
+    #[inline(never)]
+    fn carve_joined(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        order: Order,
+        request: &Request<'_>,
+    ) -> Option<Box<Lease>> {
+        if let Some(longer) = self.depot.take_longer(order, request.shelf) {
+            self.join(longer);
+            return self.carve(pool, order, request);
+        }
+        // Few bytes may still be what is missing between two free blocks.
+        if !self.join_all(order) {
+            return None;
+        }
+        self.carve(pool, order, request)
     }
 
     /// Makes the lease of a block that was taken from the heap.
@@ -192,7 +233,7 @@ impl Central {
         };
         lease.stream = request.stream.id();
         lease.order = order;
-        lease.class = request.class;
+        lease.shelf = request.shelf;
         lease.segment = taken.segment;
         lease.span = span;
         if StatePage::number_of(lease.node) != StatePage::number_of(taken.node) {
@@ -213,7 +254,7 @@ impl Central {
             pool: Arc::clone(pool),
             stream: request.stream.id(),
             order,
-            class: request.class,
+            shelf: request.shelf,
             node: taken.node,
             segment: taken.segment,
             span,
@@ -247,12 +288,29 @@ impl Central {
             return Some(lease);
         }
         self.account_freed(&lease);
+        let lease = self.depot.keep_one(lease)?;
+        self.join(lease);
+        None
+    }
+
+    /// Joins everything that the depot keeps of an order singly. Whether there was anything.
+    fn join_all(&mut self, order: Order) -> bool {
+        let mut any = false;
+        while let Some(lease) = self.depot.take_longest(order) {
+            any = true;
+            self.join(lease);
+        }
+        any
+    }
+
+    /// Gives a block to the heap.
+    #[inline]
+    fn join(&mut self, lease: Box<Lease>) {
         let freed_at = self.orders.take_back(lease.order);
         self.heap.release(lease.node, lease.order, freed_at);
         if self.spares.len() < SPARE_MOST {
             self.spares.push(lease);
         }
-        None
     }
 
     /// Takes a block back that its stream may use again, and joins it with its neighbours.
@@ -517,6 +575,12 @@ impl Central {
             // Whatever is still held goes back with its segment, which waits for the device.
             self.orders.end_unmarked(id);
             return Ok(());
+        }
+        if let Some(order) = self.orders.find(id) {
+            // Nobody will ask for its blocks again; its event will cover them.
+            self.join_all(order);
+            let batches = self.depot.close(order);
+            drop(self.absorb_all(batches));
         }
         self.orders.end(&pool.driver, id, ending)
     }

@@ -50,10 +50,7 @@ impl PoolInner {
         said: &mut Option<DriverError>,
     ) -> Served {
         match step {
-            Step::FlushThreads => {
-                self.flush_threads(request);
-                self.retry(request)
-            }
+            Step::FlushThreads => self.flush_threads(request),
             Step::OtherStreams => self.from_others(request),
             Step::DrainPending => {
                 if !self.drain_pending(request)? {
@@ -91,16 +88,21 @@ impl PoolInner {
         }
     }
 
-    /// Takes what this thread and the depot have, if that may be enough.
-    fn flush_threads(self: &Arc<Self>, request: &Request<'_>) {
+    /// Takes what the depot has, and then what threads have, if that may be enough. Asking threads
+    /// costs each of them all that it caches.
+    fn flush_threads(self: &Arc<Self>, request: &Request<'_>) -> Served {
         let mut central = self.lock();
         let idle = central.depot.bytes() + central.thread_cached_bytes();
         central.drain_reached();
         drop(central);
-        if idle >= request.bytes {
-            self.recall_threads();
-            self.empty_depot();
+        self.empty_depot();
+        let served = self.retry(request)?;
+        if served.is_some() || idle < request.bytes {
+            return Ok(served);
         }
+        self.recall_threads();
+        self.empty_depot();
+        self.retry(request)
     }
 
     /// What the depot has joins the heap.

@@ -24,10 +24,10 @@ use crate::{
         thread::{self, Put, Take, Wanted, Way},
     },
     segment::Order,
-    size_class::{SizeClass, block_bytes},
+    size_class::{Shelf, SizeClass, block_bytes},
 };
 
-/// Bytes that the depot holds at most.
+/// Bytes that the depot holds at most in batches.
 const DEPOT_MOST: u64 = 8 * 1024 * 1024;
 
 thread_local! {
@@ -208,7 +208,9 @@ impl PoolInner {
     #[inline]
     fn hit(&self, bytes: u64, on: &Stream, by: Source) -> Take {
         let Some(class) = SizeClass::of(bytes) else {
-            return Take::Miss(Wanted::FIRST);
+            let heard = thread::has_heard(self);
+            let wanted = if heard { Wanted::ONE } else { Wanted::RECALLED };
+            return Take::Miss(wanted);
         };
         if self.settings.always_check_capture && on.is_capturing() != Ok(false) {
             return Take::Miss(Wanted::FIRST);
@@ -218,6 +220,30 @@ impl PoolInner {
 
     #[inline(never)]
     fn allocate_slowly(
+        self: &Arc<Self>,
+        bytes: u64,
+        on: &Stream,
+        by: Source,
+        wanted: Wanted,
+    ) -> Result<Box<Lease>, Box<AllocError>> {
+        self.admit(on)?;
+        match self.reuse(bytes, on, by, wanted) {
+            Some(lease) => Ok(lease),
+            None => self.allocate_anew(bytes, on, by, wanted),
+        }
+    }
+
+    /// A block of the same length that the pool keeps for the stream as it came back.
+    #[inline(always)]
+    fn reuse(&self, bytes: u64, on: &Stream, by: Source, wanted: Wanted) -> Option<Box<Lease>> {
+        if wanted != Wanted::ONE {
+            return None;
+        }
+        self.lock().reuse(on.id(), Shelf::of(bytes), by)
+    }
+
+    #[inline(never)]
+    fn allocate_anew(
         self: &Arc<Self>,
         bytes: u64,
         on: &Stream,
@@ -234,15 +260,18 @@ impl PoolInner {
         if block > self.most_bytes {
             return Err(too_large());
         }
-        self.admit(on)?;
+        let same = Arc::ptr_eq(on.driver(), &self.driver);
+        if !same && on.driver().info().id != self.driver.info().id {
+            return Err(Box::new(AllocError::OtherDevice));
+        }
         let request = Request {
             requested: bytes,
             bytes: block,
-            class: SizeClass::of(bytes),
+            shelf: Shelf::of(bytes),
             stream: on,
             by,
         };
-        let served = match request.class {
+        let served = match request.shelf.class() {
             Some(class) => self.try_serve_class(&request, class, wanted),
             None => self.try_serve_large(&request),
         };
@@ -278,10 +307,6 @@ impl PoolInner {
         if RECLAIMING.get() {
             return Err(Box::new(AllocError::Reclaiming));
         }
-        let same = Arc::ptr_eq(on.driver(), &self.driver);
-        if !same && on.driver().info().id != self.driver.info().id {
-            return Err(Box::new(AllocError::OtherDevice));
-        }
         match on.is_capturing() {
             Ok(false) => Ok(()),
             Ok(true) => Err(Box::new(AllocError::Capturing)),
@@ -291,7 +316,7 @@ impl PoolInner {
 
     /// Serves from what is there, and brings the thread a batch and credit on the way.
     pub fn try_serve(self: &Arc<Self>, request: &Request<'_>) -> Result<Box<Lease>, Shortage> {
-        let Some(class) = request.class else {
+        let Some(class) = request.shelf.class() else {
             return self.try_serve_large(request);
         };
         let wanted = thread::wanted(self, request.stream.id(), class, request.by);
@@ -351,7 +376,7 @@ impl PoolInner {
         if !central.accounts.draw(by, request.bytes) {
             return Err(Shortage::Limit);
         }
-        let credit = request.bytes + central.accounts.draw_credit(by);
+        let credit = request.bytes + central.accounts.draw_credit(by, 0);
         drop(central);
         let rest = thread::stock(self, stream, class, by, Vec::new(), credit);
         self.store(by, rest);
@@ -367,7 +392,7 @@ impl PoolInner {
         request: &Request<'_>,
         class: SizeClass,
     ) -> Result<Option<Vec<Box<Lease>>>, Shortage> {
-        if central.depot.bytes() == 0 {
+        if central.depot.batch_bytes() == 0 {
             return Ok(None);
         }
         let Some(order) = central.orders.find(request.stream.id()) else {
@@ -395,7 +420,8 @@ impl PoolInner {
     ) -> Box<Lease> {
         let by = request.by;
         let credit = if wants_credit {
-            central.accounts.draw_credit(by)
+            let bytes = class.bytes() * rest.len() as u64;
+            central.accounts.draw_credit(by, bytes)
         } else {
             0
         };
@@ -425,6 +451,13 @@ impl PoolInner {
         }
     }
 
+    /// Takes a block back that its stream may use again. Comes back if the pool has ended. Apart, so
+    /// that what goes in and out are two pointers.
+    #[inline(never)]
+    pub fn take_back_at_once(&self, lease: Box<Lease>) -> Option<Box<Lease>> {
+        self.lock().take_back(lease)
+    }
+
     /// A block that the thread's cache did not take, or that other streams have to do with.
     #[cold]
     fn release(lease: Box<Lease>, way: Way) -> Option<DriverError> {
@@ -436,7 +469,7 @@ impl PoolInner {
             return pool.release_after_others(lease);
         }
         let class = lease
-            .class
+            .class()
             .filter(|_| way != Way::Heap && !pool.is_closed());
         let Some(class) = class else {
             pool.release_to_heap(lease);
@@ -473,10 +506,15 @@ impl PoolInner {
         let mut central = self.lock();
         central.accounts.put_back(by, credit);
         let one_class = batch.windows(2).all(|pair| match pair {
-            [one, other] => one.class == other.class && one.order == other.order,
+            [one, other] => one.shelf == other.shelf && one.order == other.order,
             _ => true,
         });
-        if central.closed || !one_class || central.depot.bytes() >= DEPOT_MOST {
+        let first = batch.first().and_then(|lease| lease.class());
+        let batch = match first.is_some_and(thread::is_long) && !central.closed {
+            true => central.depot.keep_each(batch),
+            false => batch,
+        };
+        if central.closed || !one_class || central.depot.batch_bytes() >= DEPOT_MOST {
             let gone = central.absorb_all(batch);
             drop(central);
             drop(gone);

@@ -13,7 +13,7 @@ use crate::{
     Source,
     pool::inner::PoolInner,
     segment::{NodeId, Order, SegmentId},
-    size_class::SizeClass,
+    size_class::{Shelf, SizeClass},
 };
 
 /// What a snapshot sees of 4,096 blocks: one word each, written by whoever holds the block.
@@ -52,8 +52,7 @@ impl StatePage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InUse {
     pub by: Source,
-    /// Bytes of the block that were not asked for: an eighth of at most 256 KiB, or less than the
-    /// alignment.
+    /// Bytes of the block that were not asked for: less than a sixteenth of a MiB.
     pub padding: u16,
 }
 
@@ -95,7 +94,8 @@ pub struct Lease {
     pub node: NodeId,
     pub segment: SegmentId,
     pub by: Source,
-    pub class: Option<SizeClass>,
+    /// Where the pool keeps blocks of this length.
+    pub shelf: Shelf,
 }
 
 const _: () = assert!(size_of::<Lease>() == 64);
@@ -118,6 +118,12 @@ impl Lease {
     pub fn requested(&self) -> u64 {
         let user = InUse::decode(self.page.word(self.node).load(Relaxed));
         user.map_or(0, |user| self.span.bytes() - u64::from(user.padding))
+    }
+
+    /// The class of the block, if threads cache it.
+    #[inline]
+    pub fn class(&self) -> Option<SizeClass> {
+        self.shelf.class()
     }
 
     /// Marks the block as not in use: what its user put on streams comes before this.

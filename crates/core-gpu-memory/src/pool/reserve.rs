@@ -91,15 +91,15 @@ impl PoolInner {
     pub fn shut_down(self: &Arc<Self>) -> LeakReport {
         self.close();
         self.recall_threads();
-        self.empty_depot();
         let mut report = LeakReport::default();
         let mut central = self.lock();
+        let gone = central.empty_depot();
         central.closed = true;
         // They keep the pool alive.
         let spares = std::mem::take(&mut central.spares);
         report.live = live_blocks(&central);
         drop(central);
-        drop(spares);
+        drop((spares, gone));
         let idle = self.wait_at_the_end(&mut report.errors);
         let segments = self.lock().take_unused_segments();
         let stuck = std::mem::take(&mut self.lock().stuck);

@@ -43,7 +43,8 @@ pub struct PoolStatistics {
     pub longest_free_bytes: u64,
     /// Bytes that threads cache, those that are idle too.
     pub thread_cached_bytes: u64,
-    /// Bytes on their way between threads.
+    /// Bytes of free blocks that are kept as they came back, for the next request of their length.
+    /// They join before the pool grows.
     pub depot_bytes: u64,
     /// Bytes that wait for work on other streams.
     pub pending_bytes: u64,

@@ -28,11 +28,11 @@ pub const CACHE_MOST: u64 = 4 * 1024 * 1024;
 /// Bytes of one class that move between a thread and its pool at once, at most.
 const BATCH_BYTES: u64 = 256 * 1024;
 /// Of the frees that find the cache full, one in so many makes room in it.
-const ROOM_EVERY: u32 = 8;
-/// Classes of which so many or fewer blocks move at once are not moved between threads.
+const ROOM_EVERY: u32 = 32;
+/// Blocks of classes of which so many or fewer could move at once move one by one.
 const FEW: usize = 4;
 /// Blocks that move at once, at most.
-const BATCH_MOST: usize = 64;
+const BATCH_MOST: usize = 128;
 
 thread_local! {
     static CACHE: RefCell<ThreadCache> = const { RefCell::new(ThreadCache { pools: Vec::new(), last: 0 }) };
@@ -90,12 +90,19 @@ fn batch_of(class: SizeClass) -> usize {
         .map_or(1, |batch| usize::from(*batch))
 }
 
+/// Blocks of the class are long enough to come one by one: several would be much memory for one
+/// thread, and they are fewer to begin with.
+#[inline]
+pub fn is_long(class: SizeClass) -> bool {
+    batch_of(class) <= FEW
+}
+
 const fn batches() -> [u8; CLASS_COUNT] {
     let mut batches = [1; CLASS_COUNT];
     let mut index = 0;
     while index < CLASS_COUNT {
         let batch = BATCH_BYTES / SizeClass::at(index).bytes();
-        // At most 64.
+        // Fits in eight bits.
         batches[index] = if batch > BATCH_MOST as u64 {
             BATCH_MOST as u8
         } else if batch > 1 {
@@ -190,48 +197,43 @@ pub enum Take {
 /// A cached block of the class, paid for by the thread's credit.
 #[inline]
 pub fn take(pool: &PoolInner, class: SizeClass, stream: StreamId, by: Source) -> Take {
-    let mut wanted = Wanted::FIRST;
-    let hit = CACHE.try_with(|cache| {
+    let taken = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
-        let cached = cache.pool(pool.id)?;
-        let hit = cached.hit(pool, class, stream, by);
-        if hit.is_none() {
-            wanted = cached.wanted(pool, class, stream, by);
-        }
-        hit
+        Some(cache.pool(pool.id)?.take(pool, class, stream, by))
     });
-    match hit.ok().flatten() {
-        Some(lease) => Take::Hit(lease),
-        None => Take::Miss(wanted),
-    }
+    let nothing = Take::Miss(Wanted::FIRST);
+    taken.ok().flatten().unwrap_or(nothing)
 }
 
 impl PoolCache {
     #[inline(always)]
-    fn hit(
-        &mut self,
-        pool: &PoolInner,
-        class: SizeClass,
-        stream: StreamId,
-        by: Source,
-    ) -> Option<Box<Lease>> {
+    fn take(&mut self, pool: &PoolInner, class: SizeClass, stream: StreamId, by: Source) -> Take {
         if self.seen_recall != pool.recall.load(Relaxed) {
-            return None;
+            return Take::Miss(Wanted::RECALLED);
         }
-        let counters = self.counters.get(by.index())?.as_deref()?;
-        let bin = bin_in(&mut self.streams, &mut self.last, stream, class)?;
+        let Some(Some(counters)) = self.counters.get(by.index()) else {
+            return Take::Miss(Wanted::FIRST);
+        };
+        let Some(bin) = bin_in(&mut self.streams, &mut self.last, stream, class) else {
+            return Take::Miss(Wanted::FIRST);
+        };
+        let credit = counters.credit.load(Relaxed);
+        let Some(lease) = bin.blocks.pop() else {
+            return Take::Miss(bin.wanted(class, self.cached_bytes, credit));
+        };
         // The block knows its length, which is its class's.
-        let bytes = bin.blocks.last()?.span.bytes();
-        let left = counters.credit.load(Relaxed).checked_sub(bytes)?;
-        let lease = bin.blocks.pop()?;
+        let bytes = lease.span.bytes();
+        let Some(left) = credit.checked_sub(bytes) else {
+            bin.blocks.push(lease);
+            return Take::Miss(Wanted::PAY);
+        };
         self.cached_bytes -= bytes;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
-        Some(lease)
+        Take::Hit(lease)
     }
 
-    /// What a miss should bring. The one after it is told to bring more.
-    #[inline(never)]
+    /// What this thread wants with the next block of a class.
     fn wanted(
         &mut self,
         pool: &PoolInner,
@@ -242,27 +244,40 @@ impl PoolCache {
         if self.seen_recall != pool.recall.load(Relaxed) {
             return Wanted::RECALLED;
         }
-        let bytes = class.bytes();
-        let room = CACHE_MOST.saturating_sub(self.cached_bytes);
         let counters = self.counters(by);
-        let credit = counters.is_none_or(|own| own.credit.load(Relaxed) < bytes);
-        let Some(bin) = self.bin(stream, class) else {
-            return Wanted::FIRST;
-        };
-        if !bin.blocks.is_empty() {
-            return Wanted {
-                blocks: 0,
-                ..Wanted::FIRST
-            };
+        let credit = counters.map_or(0, |own| own.credit.load(Relaxed));
+        let cached_bytes = self.cached_bytes;
+        match self.bin(stream, class) {
+            Some(bin) if bin.blocks.is_empty() => bin.wanted(class, cached_bytes, credit),
+            Some(_) => Wanted::PAY,
+            None => Wanted::FIRST,
         }
-        let mut blocks = bin.next_refill.max(1);
+    }
+}
+
+impl Bin {
+    /// What a miss should bring. The one after it is told to bring more.
+    #[inline]
+    fn wanted(&mut self, class: SizeClass, cached_bytes: u64, credit: u64) -> Wanted {
+        if is_long(class) {
+            return Wanted::ONE;
+        }
+        self.refill(class, cached_bytes, credit)
+    }
+
+    #[inline(never)]
+    fn refill(&mut self, class: SizeClass, cached_bytes: u64, credit: u64) -> Wanted {
+        let bytes = class.bytes();
+        let room = CACHE_MOST.saturating_sub(cached_bytes);
+        let mut blocks = self.next_refill.max(1);
         if (blocks as u64 - 1) * bytes > room {
             blocks = (room / bytes) as usize + 1;
         }
-        bin.ask_for_more(class);
+        self.ask_for_more(class);
         Wanted {
-            blocks: blocks as u32,
-            credit,
+            // At most a batch.
+            blocks: blocks as u16,
+            credit: credit < bytes,
             recalled: false,
         }
     }
@@ -304,6 +319,15 @@ pub enum Put {
     Rejected(Box<Lease>, Way),
 }
 
+/// What a block has no room in.
+#[derive(Clone, Copy)]
+struct Overflow {
+    /// Its bin is full.
+    bin: bool,
+    /// The thread has all that it may have.
+    cache: bool,
+}
+
 /// Caches a block that its stream may use again, or takes it to the heap.
 #[inline]
 pub fn put(lease: Box<Lease>) -> Put {
@@ -338,7 +362,7 @@ pub fn put(lease: Box<Lease>) -> Put {
 impl PoolCache {
     #[inline(always)]
     fn keep(&mut self, block: Box<Lease>) -> Put {
-        let Some(class) = block.class else {
+        let Some(class) = block.class() else {
             return self.to_heap(block);
         };
         let bytes = block.span.bytes();
@@ -357,7 +381,11 @@ impl PoolCache {
         };
         let full = bin.blocks.len() == bin.blocks.capacity();
         if full || cached_bytes > CACHE_MOST || credit > counters.most.load(Relaxed) {
-            return self.overflow(block, class);
+            let overflow = Overflow {
+                bin: full && bin.blocks.capacity() > 0,
+                cache: cached_bytes > CACHE_MOST,
+            };
+            return self.overflow(block, class, overflow);
         }
         bin.blocks.push(block);
         self.cached_bytes = cached_bytes;
@@ -366,32 +394,25 @@ impl PoolCache {
         Put::Done
     }
 
-    /// There is no room. The block goes to the heap if the thread keeps few of its class and has
+    /// There is no room. The block goes to the pool if the thread keeps few of its class and has
     /// those, or has all that it may have. Of the latter one in so many makes room, so that what is
     /// not used any more goes in the end.
-    #[inline(never)]
-    fn overflow(&mut self, block: Box<Lease>, class: SizeClass) -> Put {
-        let Some(bin) = self.bin(block.stream, class) else {
-            return Put::Rejected(block, Way::Cache);
-        };
-        let full = bin.blocks.len() == bin.blocks.capacity();
-        if full && bin.blocks.capacity() > 0 && batch_of(class) <= FEW {
+    #[inline(always)]
+    fn overflow(&mut self, block: Box<Lease>, class: SizeClass, of: Overflow) -> Put {
+        if of.bin && is_long(class) {
             return self.to_heap(block);
         }
-        if self.cached_bytes + class.bytes() <= CACHE_MOST {
-            return Put::Rejected(block, Way::Cache);
-        }
         self.overflows = self.overflows.wrapping_add(1);
-        if self.overflows.is_multiple_of(ROOM_EVERY) {
+        if !of.cache || self.overflows.is_multiple_of(ROOM_EVERY) {
             return Put::Rejected(block, Way::Cache);
         }
         self.to_heap(block)
     }
 
     /// The lock is taken through this thread's handle of the pool: the block's own goes with it.
-    #[inline(never)]
+    #[inline(always)]
     fn to_heap(&self, block: Box<Lease>) -> Put {
-        match self.pool.lock().take_back(block) {
+        match self.pool.take_back_at_once(block) {
             None => Put::Done,
             Some(block) => Put::Rejected(block, Way::Heap),
         }
@@ -402,7 +423,7 @@ impl PoolCache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// Blocks, the one that was asked for among them. None if only credit is missing.
-    pub blocks: u32,
+    pub blocks: u16,
     /// Credit, for this thread has none left.
     pub credit: bool,
     /// The pool has asked for something back that this thread has not heard of.
@@ -410,11 +431,21 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// One block, paid for at the pool, and nothing for the cache.
+    pub const ONE: Wanted = Wanted {
+        blocks: 1,
+        credit: false,
+        recalled: false,
+    };
     /// What a thread wants that has nothing yet.
     pub const FIRST: Wanted = Wanted {
-        blocks: 1,
         credit: true,
-        recalled: false,
+        ..Wanted::ONE
+    };
+    /// Credit for a block that is there.
+    pub const PAY: Wanted = Wanted {
+        blocks: 0,
+        ..Wanted::FIRST
     };
     /// What a thread wants that has to give up something first.
     pub const RECALLED: Wanted = Wanted {
@@ -525,7 +556,7 @@ pub fn make_room(pool: &Arc<PoolInner>, stream: StreamId, class: SizeClass, by: 
     let room = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
         let cached = attend(&mut cache, pool)?;
-        let credit = excess_credit(own_counters(cached, by)?, class);
+        let credit = excess_credit(own_counters(cached, by)?);
         let overflows = cached.cached_bytes + class.bytes() > CACHE_MOST;
         let bin = own_bin(cached, stream, class)?;
         let keep = bin.blocks.len() / 2;
@@ -542,11 +573,8 @@ pub fn make_room(pool: &Arc<PoolInner>, stream: StreamId, class: SizeClass, by: 
 }
 
 /// Credit above what a thread should keep, for the pool to take back.
-fn excess_credit(counters: &Counters, class: SizeClass) -> u64 {
+fn excess_credit(counters: &Counters) -> u64 {
     let (credit, most) = (counters.credit.load(Relaxed), counters.most.load(Relaxed));
-    if credit + class.bytes() <= most {
-        return 0;
-    }
     let keep = credit.min(most / 2);
     counters.credit.store(keep, Relaxed);
     credit - keep

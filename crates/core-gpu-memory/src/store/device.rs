@@ -19,7 +19,8 @@ struct Stored {
     metadata: Metadata,
 }
 
-/// Blobs in device memory. Gone when it is dropped.
+/// Blobs in device memory, owned. Gone when it is dropped. May be used from several threads; its work
+/// is on the stream of its manager, which is waited for.
 #[derive(Debug)]
 pub struct DeviceStore {
     manager: MemoryManager,

@@ -24,7 +24,7 @@ const UNFINISHED: &str = ".unfinished";
 /// The longest header that is read, in bytes.
 const LONGEST_HEADER: u32 = 1 << 20;
 
-/// Blobs in a directory of the file system. Several processes may use one directory: each blob is
+/// Blobs in a directory of the file system. May be used from several threads and processes: each blob is
 /// whole at any time. Where the file system does not tell large letters from small ones, neither do
 /// keys.
 #[derive(Debug)]

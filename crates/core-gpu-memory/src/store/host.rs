@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{Blob, Key, Kind, Metadata, Store, StoreError, check_length, names::Names};
 
-/// Blobs in memory of the host. Gone when it is dropped.
+/// Blobs in memory of the host. Gone when it is dropped. May be used from several threads, readers at
+/// once.
 #[derive(Debug, Default)]
 pub struct HostStore {
     names: RwLock<Names<Arc<Blob>>>,

@@ -17,5 +17,5 @@ mod split;
 
 pub use error::ManagerError;
 pub use multi::{BatchRequest, DeviceUsage, MultiGpuManager, multi_gpu_manager};
-pub use single::{GpuManager, check_memory, cleanup_memory, gpu_manager};
+pub use single::{GpuManager, check_memory, cleanup_memory, gpu_manager, gpu_memory};
 pub use split::{Share, SplitBy};

@@ -173,6 +173,14 @@ fn preferred(
     }
 }
 
+/// The memory of the process's manager.
+///
+/// # Errors
+/// As [`gpu_manager`].
+pub fn gpu_memory() -> Result<&'static MemoryManager, ManagerError> {
+    gpu_manager().map(GpuManager::memory)
+}
+
 /// Gives memory of the process's manager that is not in use back to the driver. Returns how many
 /// bytes.
 ///

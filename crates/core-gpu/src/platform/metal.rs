@@ -39,8 +39,11 @@ impl Platform for MetalPlatform {
     }
 
     fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
-        let what = "driver here: Metal is only detected";
-        Err(Absent::Capability { what }.into())
+        let absent = Absent::Unsupported {
+            platform: "Metal",
+            what: "memory, streams and events",
+        };
+        Err(absent.into())
     }
 
     fn tunings(&self) -> &'static [Tuning] {

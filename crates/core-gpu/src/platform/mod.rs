@@ -42,14 +42,14 @@ pub use deadline::Deadline;
 pub use dialect::{Dialect, DialectError};
 pub use facade::{apply_platform_optimizations, detect_available_backends, get_optimal_device};
 pub use metal::MetalPlatform;
-pub use name::{DeviceName, NameError};
+pub use name::{DEFAULT_DEVICE, DeviceName, NameError};
 pub use platforms::{Platforms, SelectError, Selection, Status};
 pub(crate) use preference::name_of;
 pub use preference::{Fallback, Preference, PreferenceError};
 pub use rocm::RocmPlatform;
 pub use tuning::{Tuning, TuningValue};
 pub use unavailable::Unavailable;
-pub use visible::{Selector, Visible, VisibleProblem};
+pub use visible::{MigOfDevice, Selector, Visible, VisibleProblem};
 
 /// What looking for a platform has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +80,8 @@ pub trait Platform: fmt::Debug + Send + Sync {
     /// Opens a device for memory and streams.
     ///
     /// # Errors
-    /// As the driver says. Devices of a platform that is only detected cannot be opened.
+    /// As the driver says. Devices of a platform that is only detected cannot be opened:
+    /// [`core_gpu_driver::Absent::Unsupported`].
     fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError>;
 
     /// The memory of a device that is not open, where the platform tells it without a context. May

@@ -10,6 +10,10 @@ use crate::platform::{
     visible::Selector,
 };
 
+/// The name of the device that is taken where nothing speaks for another: the best of the preferred
+/// platform.
+pub const DEFAULT_DEVICE: &str = "auto";
+
 /// A platform, and which of its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceName {

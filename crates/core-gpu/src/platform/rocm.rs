@@ -107,8 +107,11 @@ impl Platform for RocmPlatform {
     }
 
     fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
-        let what = "driver here: ROCm is only detected";
-        Err(Absent::Capability { what }.into())
+        let absent = Absent::Unsupported {
+            platform: "ROCm",
+            what: "memory, streams and events",
+        };
+        Err(absent.into())
     }
 
     fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {

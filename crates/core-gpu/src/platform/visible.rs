@@ -19,10 +19,39 @@ pub enum Selector {
     Uuid(String),
     /// The same for a slice of a device: `MIG-` before it.
     Mig(String),
-    /// A slice by its device and two numbers, as old drivers named it: `MIG-GPU-…/1/0`.
-    MigOfDevice(String),
+    /// A slice by its device and two numbers, as drivers before 470 named it: `MIG-GPU-…/1/0`.
+    MigOfDevice(MigOfDevice),
     /// Its bus address: `0000:c2:00.0`.
     Bus(String),
+}
+
+/// A slice as old drivers named it. Slices are told apart by identities of their own here, so it leads
+/// to none; it is read for who has to say so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MigOfDevice {
+    /// The device's identity, in small hexadecimal digits with dashes left out: `GPU-` before it.
+    pub uuid: String,
+    /// The number of its GPU instance.
+    pub gpu_instance: u32,
+    /// The number of the compute instance in that.
+    pub compute_instance: u32,
+}
+
+impl MigOfDevice {
+    /// Reads what follows `MIG-GPU-`.
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let (uuid, gpu, compute) = (parts.next()?, parts.next()?, parts.next()?);
+        let number = |text: &str| {
+            let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+            plain.then(|| text.parse().ok()).flatten()
+        };
+        parts.next().is_none().then_some(Self {
+            uuid: digits(uuid)?,
+            gpu_instance: number(gpu)?,
+            compute_instance: number(compute)?,
+        })
+    }
 }
 
 /// Why a selector names no device.
@@ -52,7 +81,7 @@ impl Selector {
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Some(rest) = without_prefix(text, "MIG-GPU-") {
-            return Some(Self::MigOfDevice(rest.to_ascii_lowercase()));
+            return MigOfDevice::parse(rest).map(Self::MigOfDevice);
         }
         if let Some(rest) = without_prefix(text, "MIG-") {
             return Some(Self::Mig(digits(rest)?));
@@ -137,7 +166,11 @@ impl fmt::Display for Selector {
             Self::Index(index) => write!(f, "{index}"),
             Self::Uuid(digits) => write!(f, "GPU-{digits}"),
             Self::Mig(digits) => write!(f, "MIG-{digits}"),
-            Self::MigOfDevice(rest) => write!(f, "MIG-GPU-{rest}"),
+            Self::MigOfDevice(old) => write!(
+                f,
+                "MIG-GPU-{}/{}/{}",
+                old.uuid, old.gpu_instance, old.compute_instance
+            ),
             Self::Bus(address) => f.write_str(address),
         }
     }
@@ -212,6 +245,33 @@ mod tests {
     }
 
     #[test]
+    fn old_names_of_slices_are_read() {
+        let old = |uuid: &str, gpu_instance, compute_instance| {
+            let uuid = uuid.to_owned();
+            Some(Selector::MigOfDevice(MigOfDevice {
+                uuid,
+                gpu_instance,
+                compute_instance,
+            }))
+        };
+        for (text, read) in [
+            (
+                "MIG-GPU-5F3A0001-0000-0000-0000-00000000000b/7/0",
+                old("5f3a000100000000000000000000000b", 7, 0),
+            ),
+            ("mig-gpu-5f3a/12/3", old("5f3a", 12, 3)),
+            ("MIG-GPU-5f3a", None),
+            ("MIG-GPU-5f3a/7", None),
+            ("MIG-GPU-5f3a/7/0/1", None),
+            ("MIG-GPU-/7/0", None),
+            ("MIG-GPU-5f3a//0", None),
+            ("MIG-GPU-5f3a/-1/0", None),
+        ] {
+            assert_eq!(Selector::parse(text), read, "{text}");
+        }
+    }
+
+    #[test]
     fn variables_choose_and_order() {
         // What the variable says, the original places that are visible, what is wrong.
         let cases: &[(&str, &[usize], &str)] = &[
@@ -239,6 +299,21 @@ mod tests {
                 "MIG-GPU-ab01/1/0",
                 &[],
                 "`MIG-GPU-ab01/1/0` is a name of old drivers; say MIG-IDENTITY",
+            ),
+            (
+                "0,MIG-GPU-AB01-02/01/0",
+                &[0],
+                "`MIG-GPU-ab0102/1/0` is a name of old drivers; say MIG-IDENTITY",
+            ),
+            (
+                "MIG-GPU-ab01/1",
+                &[],
+                "`MIG-GPU-ab01/1` is no number, identity or bus address",
+            ),
+            (
+                "MIG-GPU-ab01/1/x",
+                &[],
+                "`MIG-GPU-ab01/1/x` is no number, identity or bus address",
             ),
             ("0000:c1:00.0", &[1], ""),
             ("00000000:C1:00.0", &[1], ""),

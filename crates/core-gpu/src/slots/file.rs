@@ -19,7 +19,10 @@ use core_gpu_driver::DeviceId;
 
 use crate::{
     platform::Deadline,
-    slots::{Claim, Request, SlotError, SlotStatus, SlotStore, ValidUntil, Wanted, pause::Pause},
+    slots::{
+        Claim, Request, SlotError, SlotHolder, SlotStatus, SlotStore, ValidUntil, Wanted,
+        holders::Locks, pause::Pause,
+    },
 };
 
 /// What the file with the number of slots says, before the number.
@@ -64,6 +67,24 @@ impl FileSlots {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Who holds which slot of a device, as far as the system tells: Linux does, for processes that
+    /// this one may see.
+    ///
+    /// # Errors
+    /// As [`SlotStore::status`].
+    pub fn holders(&self, device: &DeviceId) -> Result<Vec<SlotHolder>, SlotError> {
+        let held = self.status(device)?.held;
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let locks = Locks::read();
+        let holder = |slot| SlotHolder {
+            slot,
+            process: locks.holder(&self.slot_path(device, slot)),
+        };
+        Ok(held.into_iter().map(holder).collect())
     }
 
     fn path(&self, device: &DeviceId, part: &str) -> PathBuf {

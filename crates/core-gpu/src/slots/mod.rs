@@ -25,6 +25,7 @@
 
 mod error;
 mod file;
+mod holders;
 mod pause;
 
 use std::{
@@ -127,6 +128,16 @@ pub struct SlotStatus {
     pub capacity: Option<u32>,
     /// The numbers of those that are held, by whatever process.
     pub held: Vec<u32>,
+}
+
+/// A slot that is held, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SlotHolder {
+    /// The slot's number.
+    pub slot: u32,
+    /// The process that took it; `None` where the system does not tell. For people: a process that
+    /// this one started may hold it by now.
+    pub process: Option<u32>,
 }
 
 /// Where slots are kept. Any thread, any process that it reaches.

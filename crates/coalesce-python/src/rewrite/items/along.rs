@@ -99,6 +99,7 @@ fn goes_along(
         change: change.clone(),
         item: name.to_owned(),
         name: name.to_owned(),
+        follows: false,
         ..moved.clone()
     };
     definition(mapping, source, &moving).ok()?;

@@ -103,6 +103,31 @@ pub fn with_blanks(text: &str, extent: ByteSpan) -> ByteSpan {
     }
 }
 
+/// An extent with the blank lines before it, when it is indented and the last of its block: they
+/// parted it from what is left of the block.
+pub fn last_of_block(text: &str, extent: ByteSpan) -> ByteSpan {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let own = extent.of(text).map_or(0, indent);
+    let after = text.get(extent.end as usize..).unwrap_or_default();
+    let next = after.lines().next().unwrap_or_default();
+    if own > 0 && !next.trim().is_empty() && indent(next) < own {
+        with_blanks_before(text, extent)
+    } else {
+        extent
+    }
+}
+
+/// An extent with the blank lines before it, unless they part it from a docstring.
+pub fn with_blanks_before(text: &str, extent: ByteSpan) -> ByteSpan {
+    let before = text.get(..extent.start as usize).unwrap_or_default();
+    let kept = before.trim_end();
+    let end = before.get(kept.len()..).and_then(|blank| blank.find('\n'));
+    match end.filter(|_| !kept.ends_with(['"', '\''])) {
+        Some(end) => ByteSpan::new(offset(kept.len() + end + 1), extent.end),
+        None => extent,
+    }
+}
+
 /// The text of a part of a file with the edits inside it made.
 pub fn edited(text: &str, span: ByteSpan, edits: &[Edit]) -> String {
     let mut inside: Vec<&Edit> = edits

@@ -56,6 +56,9 @@ pub fn captured(
     let Some(moved) = mapping.items.list.get(block.index) else {
         return problems;
     };
+    if moved.supersedes() {
+        return problems;
+    }
     let place = block.extents.first().copied().unwrap_or(ByteSpan::empty(0));
     let brought = |binding: &crate::analysis::Binding| {
         let names = crate::names::Names::new(mapping.graph, target.module, &target.analysis);
@@ -104,7 +107,10 @@ impl Place {
     pub fn text(&self, target: &str, blocks: &[(String, Kind)], newline: &str) -> String {
         let mut result = String::new();
         let apart = |kind: Kind| cut::stands_apart(kind);
-        let first_apart = blocks.first().is_some_and(|(_, kind)| apart(*kind));
+        let guarded = |kind: Kind| matches!(kind, Kind::Guarded | Kind::Other);
+        let first_apart = blocks
+            .first()
+            .is_some_and(|(_, kind)| apart(*kind) || guarded(*kind));
         let last_apart = blocks.last().is_some_and(|(_, kind)| apart(*kind));
         let before = target.get(..self.at as usize).unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
@@ -120,6 +126,8 @@ impl Place {
             if let Some(last) = last {
                 result.push_str(if apart(last) || apart(*kind) {
                     "\n\n\n"
+                } else if guarded(last) || guarded(*kind) {
+                    "\n\n"
                 } else {
                     "\n"
                 });
@@ -414,7 +422,11 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
                     gains(mapping, user, moved, plan);
                 }
                 let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
-                if moved.source != base || same || !is_exported(mapping, base, &moved.item) {
+                if moved.source != base
+                    || same
+                    || moved.follows
+                    || !is_exported(mapping, base, &moved.item)
+                {
                     continue;
                 }
                 let ours = Entity::Item(moved.source, moved.item.clone());

@@ -102,6 +102,15 @@ pub fn resolve(
         .uses
         .first()
         .map_or(ByteSpan::empty(0), |used| used.span);
+    if need.origin == Origin::Back
+        && let Some(new) = mapping.lacks(source.module, &need.name)
+    {
+        let message = format!(
+            "it needs `{}`, which goes away with its module and `{new}` does not have",
+            need.name
+        );
+        return Err((place, message));
+    }
     if line.parent.as_deref() == Some(&target.parent) {
         // The name is one of the target's own.
         if line.name == need.name {
@@ -250,7 +259,7 @@ fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) ->
         Origin::Back => Some(own(
             Some(source.module),
             mapping.name_after(source.module),
-            need.name.clone(),
+            mapping.item_after(source.module, &need.name),
         )),
         Origin::Item(index) => {
             let moved = mapping.items.list.get(*index)?;

@@ -8,6 +8,7 @@ mod along;
 mod builtins;
 mod cut;
 mod exports;
+mod flags;
 mod header;
 mod imported;
 mod needs;
@@ -45,12 +46,20 @@ pub struct Moved {
     pub name: String,
     /// That module, where it is in the tree already.
     pub target: Option<usize>,
+    /// Its module is replaced by the one that it goes to, and the name is the one that the module's
+    /// replacement gives it: references follow with those of the module.
+    pub follows: bool,
 }
 
 impl Moved {
     /// Whether the text of the definition goes along.
     pub fn travels(&self) -> bool {
-        self.change.kind == ChangeKind::Move
+        self.change.kind.carries_text()
+    }
+
+    /// Whether it takes the place of a definition that is there.
+    pub fn supersedes(&self) -> bool {
+        self.change.kind == ChangeKind::Supersede
     }
 }
 
@@ -75,6 +84,9 @@ impl Items {
                 continue;
             };
             let target = module_called(mapping, parent, source);
+            let follows = mapping.goes_away(source)
+                && mapping.new_name(source) == Some(parent)
+                && mapping.item_after(source, item) == name;
             let index = items.list.len();
             items.list.push(Moved {
                 change: change.clone(),
@@ -83,6 +95,7 @@ impl Items {
                 parent: parent.to_owned(),
                 name: name.to_owned(),
                 target,
+                follows,
             });
             for module in std::iter::once(source).chain(mapping.graph.twin(source)) {
                 items.by_name.insert((module, item.to_owned()), index);
@@ -91,13 +104,13 @@ impl Items {
         items
     }
 
-    /// What becomes of an item of a module.
+    /// What becomes of an item of a module, where that is not what becomes of the module.
     pub fn get(&self, module: usize, item: &str) -> Option<&Moved> {
         if self.list.is_empty() {
             return None;
         }
         let index = self.by_name.get(&(module, item.to_owned()))?;
-        self.list.get(*index)
+        self.list.get(*index).filter(|moved| !moved.follows)
     }
 
     /// The place in the list of what becomes of an item of a module.
@@ -140,7 +153,7 @@ fn is_star_imported(mapping: &Mapping<'_>, module: usize) -> bool {
 }
 
 /// A refusal at a place.
-fn refusal(
+pub fn refusal(
     path: &TreePath,
     span: Option<ByteSpan>,
     message: String,

@@ -231,6 +231,11 @@ fn unbound(
     name: &str,
     span: ByteSpan,
 ) -> Result<Vec<Need>, Problem> {
+    // Of a module that is replaced, the one in its place is what the name stands for.
+    let own = mapping.goes_away(source.module) && matches!(name, "__name__" | "__package__");
+    if own {
+        return Ok(Vec::new());
+    }
     if OWN.contains(&name) {
         return Err((
             span,

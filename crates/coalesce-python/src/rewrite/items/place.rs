@@ -123,7 +123,9 @@ pub fn all(
         placing.plan,
         &mut placing.edits,
     );
-    let edits = std::mem::take(&mut placing.edits);
+    let mut edits = std::mem::take(&mut placing.edits);
+    // What goes away as a whole is not edited.
+    edits.retain(|path, _| !mapping.gone.contains(path));
     let left = std::mem::take(&mut placing.arriving.left);
     for (path, made) in edits {
         plan.edits.entry(path).or_default().extend(made);
@@ -518,6 +520,7 @@ impl Placing<'_, '_> {
     fn write(&mut self) {
         for target in std::mem::take(&mut self.targets) {
             let mut edits = self.plan.edits.remove(&target.path).unwrap_or_default();
+            self.supersede(&target, &mut edits);
             match self.arrivals(&target) {
                 Ok((made, note)) => {
                     edits.extend(made);
@@ -556,12 +559,14 @@ impl Placing<'_, '_> {
     fn arrivals(&self, target: &Target) -> Result<Made, super::Misfit> {
         let newline = cut::newline(&target.text);
         let header = Header::new(&target.text, &target.outline);
-        let blocks: Vec<&Block> = target
+        let all: Vec<&Block> = target
             .blocks
             .iter()
             .filter_map(|at| self.arriving.blocks.get(*at))
             .collect();
-        let (mut edits, note) = self.future(target, &blocks);
+        let arrives = |block: &&&Block| !self.moved(block.index).is_some_and(Moved::supersedes);
+        let blocks: Vec<&Block> = all.iter().filter(arrives).copied().collect();
+        let (mut edits, note) = self.future(target, &all);
         let mut lines = super::imported::statements(target, &target.top);
         let typing = super::imported::statements(target, &target.typing);
         edits.extend(super::imported::typing_block(target, typing, &mut lines));
@@ -578,9 +583,72 @@ impl Placing<'_, '_> {
             .iter()
             .filter_map(|block| Some((self.text_of(block)?, block.kind)))
             .collect();
+        if blocks.is_empty() {
+            return Ok((edits, note));
+        }
         let at = exports::place(self.mapping, target, &blocks, &header)?;
         edits.push(Edit::insert(at.at, at.text(&target.text, &texts, newline)));
         Ok((edits, note))
+    }
+
+    /// Definitions that take the place of those which the target has.
+    fn supersede(&mut self, target: &Target, edits: &mut Vec<Edit>) {
+        for at in &target.blocks {
+            let Some(block) = self.arriving.blocks.get(*at) else {
+                continue;
+            };
+            let Some(moved) = self.moved(block.index).filter(|moved| moved.supersedes()) else {
+                continue;
+            };
+            let standing = target.module.and_then(|module| {
+                let own =
+                    Source::new(self.mapping, self.of_kind(module, &target.path), self.texts)?;
+                let standing = Moved {
+                    source: module,
+                    item: moved.name.clone(),
+                    ..moved.clone()
+                };
+                Some(source::definition(self.mapping, &own, &standing))
+            });
+            let place = block.extents.first().copied();
+            let (problem, extents) = match standing {
+                Some(Ok((_, extents))) => (None, extents),
+                Some(Err((span, why))) => {
+                    (Some((target.path.clone(), Some(span), why)), Vec::new())
+                }
+                None => (
+                    Some((block.path.clone(), place, "it is nowhere".into())),
+                    Vec::new(),
+                ),
+            };
+            if let Some((path, span, why)) = problem {
+                let message = format!("`{}` cannot be superseded: {why}", moved.change.to);
+                self.plan.refusals.push(refusal(&path, span, message, None));
+                continue;
+            }
+            let Some(text) = self.text_of(block) else {
+                continue;
+            };
+            let newline = cut::newline(&target.text);
+            let inside = |edit: &Edit| extents.iter().any(|extent| extent.contains(edit.span));
+            edits.retain(|edit| !inside(edit));
+            let mut extents = extents.into_iter();
+            if let Some(first) = extents.next() {
+                let text = format!("{text}\n").replace('\n', newline);
+                edits.push(Edit::replace(first, text));
+            }
+            edits.extend(extents.map(Edit::delete));
+        }
+    }
+
+    /// The module of a file: that of types beside `module` has a number of its own.
+    fn of_kind(&self, module: usize, path: &TreePath) -> usize {
+        let graph = self.mapping.graph;
+        let twin = graph.twin(module).filter(|twin| {
+            let twin = graph.modules.get(*twin);
+            twin.is_some_and(|twin| twin.path == *path)
+        });
+        twin.unwrap_or(module)
     }
 
     fn text_of(&self, block: &Block) -> Option<String> {

@@ -1,14 +1,14 @@
 //! The file that a definition leaves: what goes with it, what stays, what it is refused for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
 };
 
 use super::{
-    Moved, cut, needs,
-    outline::{Kind, Outline},
+    Moved, cut, flags, needs,
+    outline::{Kind, Outline, Statement},
     place::{Arriving, Block},
     refusal,
 };
@@ -107,6 +107,8 @@ struct Cut {
     index: usize,
     extents: Vec<ByteSpan>,
     kind: Kind,
+    /// What stands instead of an extent, by its start; nothing does otherwise.
+    fillers: BTreeMap<u32, String>,
 }
 
 /// Takes the definitions of a file out of it and hands them to where they go.
@@ -133,17 +135,31 @@ pub fn take(
         {
             continue;
         }
-        if mapping.name_after(module) == moved.parent {
+        if mapping.name_after(module) == moved.parent && !mapping.goes_away(module) {
             super::rename::here(mapping, &source, moved, plan);
             continue;
         }
+        if mapping.goes_away(module) && !moved.travels() {
+            continue;
+        }
         match definition(mapping, &source, moved) {
+            // Names that one statement binds leave with it, once.
+            Ok((_, extents)) if cuts.iter().any(|cut: &Cut| cut.extents == extents) => {}
             Ok((kind, extents)) => cuts.push(Cut {
                 index,
                 extents,
                 kind,
+                fillers: BTreeMap::new(),
             }),
-            Err(problem) => stays(mapping, &source, index, problem, plan),
+            Err(problem) => match flag(mapping, &source, moved, texts) {
+                Some((extents, fillers)) => cuts.push(Cut {
+                    index,
+                    extents,
+                    kind: Kind::Assign,
+                    fillers,
+                }),
+                None => stays(mapping, &source, index, problem, plan),
+            },
         }
     }
     if cuts.is_empty() {
@@ -162,12 +178,32 @@ pub fn take(
         edits.retain(|edit| {
             !inside(edit.span) || (edit.span.is_empty() && !strictly(&all, edit.span))
         });
+        let fillers: BTreeMap<u32, String> =
+            cuts.iter().flat_map(|cut| cut.fillers.clone()).collect();
         for extent in cut::joined(&source.text, all.clone()) {
-            edits.push(Edit::delete(cut::with_blanks(&source.text, extent)));
+            edits.push(match fillers.get(&extent.start) {
+                Some(filler) => Edit::replace(extent, filler),
+                // An import may come where the last of the attempts was: right behind it.
+                None if is_guarded(&source, extent) => {
+                    Edit::delete(cut::with_blanks_before(&source.text, extent))
+                }
+                None => Edit::delete(cut::with_blanks(
+                    &source.text,
+                    cut::last_of_block(&source.text, extent),
+                )),
+            });
         }
         unused(mapping, &source, &all, texts, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
+}
+
+/// Whether an extent is a block that tries imports, as a whole.
+fn is_guarded(source: &Source, extent: ByteSpan) -> bool {
+    let mut statements = source.outline.statements.iter();
+    statements.any(|each| {
+        each.kind == Kind::Guarded && extent.contains(each.span) && extent.start == each.span.start
+    })
 }
 
 /// Refuses an item that has to stay where it is.
@@ -216,6 +252,11 @@ pub fn definition(
             })
         })
         .collect();
+    if own.is_empty()
+        && let Some(found) = block_of(mapping, source, moved)
+    {
+        return Ok(found);
+    }
     let (Some(start), Some(end)) = (own.first(), own.last()) else {
         return Err((
             first,
@@ -260,6 +301,85 @@ pub fn definition(
     Ok((kind, cut::joined(&source.text, extents)))
 }
 
+/// Where a flag that is set under conditions is set, when it gives way to one elsewhere: the lines,
+/// and what stands instead of them where a block would be empty.
+fn flag(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+    texts: &dyn Texts,
+) -> Option<(Vec<ByteSpan>, BTreeMap<u32, String>)> {
+    let item = moved.item.as_str();
+    let mut globals = source.outline.globals.iter();
+    if moved.travels() || globals.any(|(_, name)| name == item) {
+        return None;
+    }
+    let mut settings = flags::settings(&source.text, item);
+    if settings.count != source.analysis.bindings(0, item).len() {
+        return None;
+    }
+    let changed = |statement: &Statement| statement.changes.iter().any(|name| name == item);
+    if source.outline.statements.iter().any(changed) {
+        return None;
+    }
+    for hollow in &settings.hollow {
+        let unused = |name: &String| {
+            let mut uses = source.analysis.uses.iter();
+            let used = uses.any(|used| {
+                let root = used.chain.first().filter(|root| root.text == *name);
+                root.is_some_and(|root| !hollow.extent.contains(root.span))
+            });
+            !used && !is_wanted(mapping, source, name, texts)
+        };
+        if hollow.binds.iter().all(unused) {
+            let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;
+            settings.extents.retain(|extent| !inside(extent.start));
+            settings.fillers.retain(|start, _| !inside(*start));
+            settings.extents.push(hollow.extent);
+        }
+    }
+    settings.extents.sort();
+    Some((settings.extents, settings.fillers))
+}
+
+/// The one statement that binds an item together with others, all of which go where it goes, as a
+/// guarded import does: it leaves as it is.
+fn block_of(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+) -> Option<(Kind, Vec<ByteSpan>)> {
+    let outline = &source.outline;
+    let place = source.analysis.bindings(0, &moved.item).first()?.span;
+    let statement = outline.statements.get(outline.around(place.start)?)?;
+    if !matches!(statement.kind, Kind::Guarded | Kind::Other) {
+        return None;
+    }
+    let goes = |name: &str| {
+        let other = mapping.items.index(moved.source, name);
+        let other = other.and_then(|at| mapping.items.list.get(at));
+        other.is_some_and(|other| {
+            other.travels() && other.parent == moved.parent && other.name == other.item
+        })
+    };
+    let bound = source.analysis.scopes.first()?;
+    for (name, bindings) in &bound.bindings {
+        let inside = bindings
+            .iter()
+            .filter(|binding| statement.span.contains(binding.span));
+        let inside = inside.count();
+        if inside > 0 && (inside < bindings.len() || !goes(name)) {
+            return None;
+        }
+    }
+    let changes = |other: &Statement| other.changes.contains(&moved.item);
+    if outline.statements.iter().any(changes) {
+        return None;
+    }
+    let extent = cut::extent(&source.text, statement)?;
+    Some((statement.kind, vec![extent]))
+}
+
 /// Whether everything in its module that names an item goes where the item goes: then what
 /// functions assign to it is seen by all of them.
 fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
@@ -267,7 +387,8 @@ fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
         let statement = source.outline.around(at);
         let statement = statement.and_then(|at| source.outline.statements.get(at));
         let name = statement.and_then(|statement| statement.name.as_deref());
-        name.and_then(|name| mapping.items.get(moved.source, name))
+        name.and_then(|name| mapping.items.index(moved.source, name))
+            .and_then(|at| mapping.items.list.get(at))
             .is_some_and(|other| other.travels() && other.parent == moved.parent)
     };
     let globals = source.outline.globals.iter();

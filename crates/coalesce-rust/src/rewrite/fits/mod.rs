@@ -24,14 +24,16 @@ use crate::{
 /// What does not fit of replaced modules, place by place.
 pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Finding> {
     let goes = |_: FileId, module: ModuleId, _: u32| mapping.is_replaced(module);
-    compare(mapping, &pairs(mapping), &goes, texts)
+    compare(mapping, &pairs(mapping), &BTreeSet::new(), &goes, texts)
 }
 
 /// What does not fit of items that give way, each with the one in its place; `goes` says of a byte
-/// in a file of a module whether it goes as well.
+/// in a file of a module whether it goes as well. What the `impl`s of the `carried` ones have, those
+/// in their place get.
 pub(super) fn compare(
     mapping: &Mapping<'_>,
     pairs: &BTreeMap<ItemId, ItemId>,
+    carried: &BTreeSet<ItemId>,
     goes: &dyn Fn(FileId, ModuleId, u32) -> bool,
     texts: &dyn Texts,
 ) -> Vec<Finding> {
@@ -66,6 +68,7 @@ pub(super) fn compare(
                 name: new.map_or_else(String::new, |new| name_of(mapping, *new)),
                 old,
                 new: new_shape,
+                carried: carried.contains(&one.item),
                 one,
                 usage: &usage,
             };
@@ -94,14 +97,15 @@ fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
             continue;
         };
         let name = mapping.item_after(item.module, &item.name);
-        let sym = world.names.get(name);
-        let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
-        let new = bindings
-            .into_iter()
-            .flatten()
-            .find_map(|binding| match binding.res {
-                Res::Item(new) if binding.namespaces.meets(item.namespaces) => Some(new),
+        let found = world.below(module, name).into_iter();
+        let new = found
+            .filter_map(|res| match res {
+                Res::Item(new) => Some(new),
                 _ => None,
+            })
+            .find(|new| {
+                let node = world.items.get(new.index());
+                node.is_some_and(|node| node.namespaces.meets(item.namespaces))
             });
         let old = ItemId(u32::try_from(at).unwrap_or(u32::MAX));
         pairs.extend(new.filter(|new| *new != old).map(|new| (old, new)));
@@ -190,6 +194,8 @@ struct Fit<'f> {
     name: String,
     old: &'f Shape,
     new: &'f Shape,
+    /// Whether the `impl`s of the old one go along.
+    carried: bool,
     one: &'f Use,
     usage: &'f Usage,
 }
@@ -246,9 +252,7 @@ impl Fit<'_> {
         let name = format!("{}::{member}", self.name);
         let old = self.old.members.get(member)?;
         let Some(new) = self.new.members.get(member) else {
-            return self
-                .new
-                .is_known
+            return (self.new.is_known && !self.carried)
                 .then(|| format!("there is no `{name}`, which is used here"));
         };
         match (old, new) {

@@ -214,7 +214,7 @@ impl Arriving<'_, '_> {
             removed.push(removal(&text, chunk.span));
         }
         self.note(chunk, moving);
-        if moving.gives_way() {
+        if self.set.is_dropped(chunk) {
             return;
         }
         let within = self.renamed(chunk, moving, within);
@@ -289,7 +289,7 @@ impl Arriving<'_, '_> {
         let name = chunk
             .definition
             .and_then(|at| Some(facts?.items.get(at as usize)?.name.span));
-        let reason = match (moving.gives_way(), name.is_some()) {
+        let reason = match (self.set.is_dropped(chunk), name.is_some()) {
             (true, _) => "goes; its users name the other one",
             (false, true) => "the definition goes to its new module",
             (false, false) => "an `impl` goes with its type",

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     facts::{ItemKind, Origin, SourceFacts},
     resolve::{FileId, Res, Site},
-    rewrite::{place::Place, spell::Speller},
+    rewrite::{place::Place, sight::Because, spell::Speller},
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.
@@ -116,7 +116,8 @@ impl Pass<'_, '_> {
         users.insert(here.clone());
         let by_path = self.scan.by_path.entry(at).or_default();
         by_path.insert(here.clone());
-        self.depend(moving.named_at.krate, here);
+        let because = Because::Names(self.set.name_after(moving));
+        self.depend(moving.named_at.krate, here, because);
         if chunk.is_some() {
             self.free(site);
         }

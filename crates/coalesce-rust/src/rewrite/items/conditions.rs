@@ -29,7 +29,9 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Findin
 
 /// Unsafe code, where the new place allows none.
 fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Finding> {
-    let moving = set.moving(chunk.moving).filter(|one| !one.gives_way())?;
+    let moving = set
+        .moving(chunk.moving)
+        .filter(|_| !set.is_dropped(chunk))?;
     let path = set.path(chunk.file);
     let text = texts.text(&path)?;
     let tokens = lexer::tokens(&text, chunk.span);

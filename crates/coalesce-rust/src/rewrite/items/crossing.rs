@@ -43,7 +43,7 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
     for chunk in &set.chunks {
         if let Some(moving) = set
             .moving(chunk.moving)
-            .filter(|moving| crosses(set, moving))
+            .filter(|moving| crosses(set, moving) && !set.is_dropped(chunk))
         {
             text_of(set, chunk, moving, texts, &mut found);
             conditions(set, chunk, moving, texts, &mut found);
@@ -56,7 +56,8 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
 
 /// Whether an item goes to another crate.
 fn crosses(set: &Set<'_>, moving: &Moving<'_>) -> bool {
-    !moving.gives_way() && set.mapping.krate(moving.home) != moving.to.krate
+    let carries = !moving.gives_way() || set.is_whole(moving.home);
+    carries && set.mapping.krate(moving.home) != moving.to.krate
 }
 
 /// Features that the other crate does not have, and variables that cargo sets for each package.
@@ -257,7 +258,7 @@ fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
     let moving = set.of(item).and_then(|at| set.moving(at));
     let node = set.world().items.get(item.index());
     match moving {
-        Some(moving) if !moving.gives_way() => moving.to.krate,
+        Some(moving) if !moving.gives_way() || set.is_whole(moving.home) => moving.to.krate,
         _ => node.map_or(CrateId(0), |node| set.mapping.krate(node.module)),
     }
 }

@@ -14,8 +14,8 @@ mod forward;
 mod imports;
 mod links;
 mod macros;
-mod moving;
-mod replace;
+pub(super) mod moving;
+pub(super) mod replace;
 mod rules;
 mod scan;
 mod seen;
@@ -25,25 +25,34 @@ mod walk;
 
 pub(super) use rules::{has_wide_import, is_attribute, is_exported};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath};
+use coalesce_model::{
+    Change, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
+};
 
 use self::{moving::Set, scan::Scan};
 use super::{
-    add, cargo,
+    add,
     declarations::joined,
+    depend,
     mapping::Mapping,
     sight::{Needs, Subject},
     use_tree, widen_needs as widen,
 };
-use crate::RustGraph;
+use crate::{RustGraph, resolve::FileId};
 
-/// Works the changes out.
-pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+/// Works the changes out. Of the modules named in `homes`, nothing stays: every `impl` in them goes
+/// along, also with what another definition takes the place of.
+pub(super) fn rewrite(
+    graph: &RustGraph,
+    changes: &[Change],
+    homes: &[String],
+    texts: &dyn Texts,
+) -> LanguagePlan {
     let mapping = Mapping::new(&graph.world, changes);
     let mut plan = LanguagePlan::default();
-    let set = Set::new(&mapping, texts);
+    let set = Set::new(&mapping, homes, texts);
     plan.refusals.extend(set.refusals.iter().cloned());
     if !plan.refusals.is_empty() {
         return plan;
@@ -61,6 +70,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     let shims = shims::write(&set, &scan, texts);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims, texts);
+    plan.notes.extend(for_methods(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(replace::check(&set, texts));
@@ -79,11 +89,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.extend(sight.refusals);
     let needs = needs(&set, &mut scan, sight.needs);
     widen(&mapping, texts, &needs, &mut edits, &mut plan);
-    let dependencies = cargo::depend(&mapping, &needs, texts);
-    add(&mut edits, dependencies.edits);
-    plan.notes.extend(dependencies.notes);
-    plan.refusals.extend(dependencies.refusals);
-    plan.rewrites.extend(dependencies.rewrites);
+    depend(&mapping, (&needs, texts), &mut edits, &mut plan);
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
     plan.not_rewritten.append(&mut scan.not_rewritten);
@@ -98,17 +104,40 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;
-    plan.edits = arrival.edits;
-    for edits in plan.edits.values_mut() {
-        *edits = merged(joined(std::mem::take(edits)));
-    }
+    plan.edits = disjoint(arrival.edits);
     plan.refusals.sort();
     plan.refusals.dedup();
     plan
 }
 
+/// Says which imports stand there for method calls that name no trait.
+fn for_methods(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+    let note = |(file, names): (&FileId, &BTreeSet<String>)| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Note,
+            path: set.path(*file),
+            span: None,
+            message: format!(
+                "imported on both sides or on one, as method calls may need it: {}",
+                names.join(", ")
+            ),
+            help: Some("`verify` takes out of the plan what the compiler finds unused".to_owned()),
+        }
+    };
+    scan.for_methods.iter().map(note).collect()
+}
+
+fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {
+    let edits = edits.into_iter();
+    edits
+        .map(|(path, edits)| (path, merged(joined(edits))))
+        .collect()
+}
+
 /// Deletions that meet or overlap, made one: two that go may both take the blank line between them.
-fn merged(edits: Vec<Edit>) -> Vec<Edit> {
+pub(crate) fn merged(edits: Vec<Edit>) -> Vec<Edit> {
     let mut result: Vec<Edit> = Vec::new();
     for edit in edits {
         let goes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();

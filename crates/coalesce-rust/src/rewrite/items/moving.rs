@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// An item that gives up its name.
-pub(super) struct Moving<'a> {
+pub(in super::super) struct Moving<'a> {
     pub change: &'a Change,
     pub item: ItemId,
     pub kind: ItemKind,
@@ -33,7 +33,7 @@ pub(super) struct Moving<'a> {
     /// Whether a shim stays: one is asked for, and somebody outside the crate can name the item.
     pub shim: bool,
     /// What only macros have.
-    pub rules: Option<Rules>,
+    pub(super) rules: Option<Rules>,
     /// The module by which it is named after: that it is in, or the root for an exported macro.
     pub named_at: Place,
 }
@@ -46,7 +46,7 @@ impl Moving<'_> {
 }
 
 /// A piece of text that leaves: a definition or an `impl`.
-pub(super) struct Chunk {
+pub(in super::super) struct Chunk {
     /// Index into [`Set::moving`].
     pub moving: usize,
     pub file: FileId,
@@ -61,25 +61,31 @@ pub(super) struct Chunk {
 }
 
 /// Everything that leaves at once.
-pub(super) struct Set<'a> {
+pub(in super::super) struct Set<'a> {
     pub mapping: &'a Mapping<'a>,
     pub moving: Vec<Moving<'a>>,
     /// Sorted by file and place.
     pub chunks: Vec<Chunk>,
     pub refusals: Vec<Finding>,
     /// Re-exports that give way to shims, by file and leaf.
-    pub facades: BTreeMap<(FileId, u32), Facade>,
+    pub(super) facades: BTreeMap<(FileId, u32), Facade>,
+    /// Modules of which nothing stays.
+    whole: BTreeSet<ModuleId>,
     by_item: BTreeMap<ItemId, usize>,
 }
 
 impl<'a> Set<'a> {
-    pub fn new(mapping: &'a Mapping<'a>, texts: &dyn Texts) -> Self {
+    /// Of the modules named in `homes`, nothing stays.
+    pub fn new(mapping: &'a Mapping<'a>, homes: &[String], texts: &dyn Texts) -> Self {
+        let named = homes.iter();
+        let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
         let mut set = Self {
             mapping,
             moving: Vec::new(),
             chunks: Vec::new(),
             refusals: Vec::new(),
             facades: BTreeMap::new(),
+            whole: whole.collect(),
             by_item: BTreeMap::new(),
         };
         for change in mapping.changes {
@@ -118,7 +124,8 @@ impl<'a> Set<'a> {
         let by = self.moving(chunk.moving);
         moving.rules.is_some()
             && !moving.gives_way()
-            && by.is_some_and(|by| by.to == moving.to && !by.gives_way())
+            && by.is_some_and(|by| by.to == moving.to)
+            && !self.is_dropped(chunk)
     }
 
     /// The macro that an import gives a path, and does nothing else.
@@ -158,7 +165,14 @@ impl<'a> Set<'a> {
 
     /// Whether a chunk goes away instead of moving.
     pub fn is_dropped(&self, chunk: &Chunk) -> bool {
-        self.moving(chunk.moving).is_some_and(Moving::gives_way)
+        let moving = self.moving(chunk.moving);
+        let kept = chunk.definition.is_none() && moving.is_some_and(|one| self.is_whole(one.home));
+        !kept && moving.is_some_and(Moving::gives_way)
+    }
+
+    /// Whether nothing of a module stays: then `impl`s of what gives way are text of its successor.
+    pub fn is_whole(&self, home: ModuleId) -> bool {
+        self.whole.contains(&home)
     }
 
     /// The full name of a moving item after.
@@ -329,7 +343,8 @@ impl<'a> Set<'a> {
             for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
                 let named = fact.self_path.and_then(|path| own.get(&path)).copied();
                 let foreign = || self.foreign_impl(body.file, fact, texts);
-                let Some(moving) = named.or_else(foreign) else {
+                let whole = || self.any_of(body.module);
+                let Some(moving) = named.or_else(foreign).or_else(whole) else {
                     continue;
                 };
                 let home = self.moving(moving).map(|moving| moving.home);
@@ -367,6 +382,12 @@ impl<'a> Set<'a> {
             });
         }
         moving.filter(|_| !other)
+    }
+
+    /// Whoever takes along what belongs to no item of a module of which nothing stays.
+    fn any_of(&self, home: ModuleId) -> Option<usize> {
+        let whole = self.is_whole(home);
+        whole.then(|| self.moving.iter().position(|one| one.home == home))?
     }
 
     /// The paths of a file that name what moves, whole.
@@ -407,7 +428,8 @@ impl<'a> Set<'a> {
             return None;
         }
         let text = texts.text(&self.path(file))?;
-        let inherited = if node.gives_way() {
+        let dropped = node.gives_way() && (definition.is_some() || !self.is_whole(node.home));
+        let inherited = if dropped {
             Vec::new()
         } else {
             inherit::around_item(self.mapping, node.home, file, &node.to, texts)
@@ -474,7 +496,7 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) 
 }
 
 /// Whether a module shows an item that it defines to everybody.
-pub(super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
+pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
     let bindings = world.space(home).map(|space| &space.names);
     let mut all = bindings
         .into_iter()

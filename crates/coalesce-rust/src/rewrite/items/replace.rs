@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// What stands in the way of each replacement.
-pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+pub(in super::super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, moving) in set.moving.iter().enumerate() {
         if moving.gives_way() {
@@ -47,7 +47,12 @@ fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
         let chunk = set.chunk_at(file, at);
         chunk.is_some_and(|chunk| set.is_dropped(chunk))
     };
-    compare(set.mapping, &pairs, &goes, texts)
+    let whole = |item: &ItemId| {
+        let node = set.world().items.get(item.index());
+        node.is_some_and(|node| set.is_whole(node.module))
+    };
+    let carried: BTreeSet<ItemId> = pairs.keys().copied().filter(whole).collect();
+    compare(set.mapping, &pairs, &carried, &goes, texts)
 }
 
 /// What stays has to be seen by those who name it from now on.
@@ -74,6 +79,7 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
                 needs.push(Need {
                     subject: Subject::Item(primary),
                     by: user.clone(),
+                    because: None,
                 });
             }
         }
@@ -128,7 +134,7 @@ fn signature(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> String {
 }
 
 /// The item that stays.
-pub(super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<ItemId> {
+pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<ItemId> {
     let world = set.world();
     let module = set.mapping.at(&moving.to)?;
     let sym = world.names.get(&moving.name)?;
@@ -160,10 +166,14 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
         let why = rules::stands_in(set, moving, primary, texts);
         return why.map(|why| refusal(path, why)).into_iter().collect();
     }
-    let (old, new) = (
+    let (old, mut new) = (
         Members::of(set, moving.item, texts),
         Members::of(set, primary, texts),
     );
+    if set.is_whole(moving.home) {
+        // What the `impl`s of the old one have goes along with them.
+        new.names.extend(old.methods(set, texts));
+    }
     let mut found = old.elsewhere(set, index);
     let lost: BTreeSet<&String> = old.names.difference(&new.names).collect();
     if lost.is_empty() {
@@ -259,14 +269,25 @@ fn dotted(text: &str) -> Vec<(ByteSpan, String)> {
 
 /// What can be named of an item.
 #[derive(Default)]
-struct Members {
-    names: BTreeSet<String>,
+pub(in super::super) struct Members {
+    pub names: BTreeSet<String>,
     /// `impl` blocks, by file and place.
-    impls: Vec<(FileId, ByteSpan)>,
+    pub impls: Vec<(FileId, ByteSpan)>,
 }
 
 impl Members {
-    fn of(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Self {
+    /// The names that the `impl`s have.
+    pub fn methods(&self, set: &Set<'_>, texts: &dyn Texts) -> BTreeSet<String> {
+        let mut found = Self::default();
+        for (file, span) in &self.impls {
+            let text = texts.text(&set.path(*file));
+            let own = text.as_deref().and_then(|text| span.of(text));
+            found.read(own.unwrap_or_default());
+        }
+        found.names
+    }
+
+    pub fn of(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Self {
         let world = set.world();
         let mut members = Self::default();
         let node = world.items.get(item.index());
@@ -305,6 +326,11 @@ impl Members {
 
     /// `impl` blocks that would be left without their type.
     fn elsewhere(&self, set: &Set<'_>, index: usize) -> Vec<Finding> {
+        let home = set.moving(index).map(|moving| moving.home);
+        if home.is_some_and(|home| set.is_whole(home)) {
+            // What the other one has of it was taken out before.
+            return Vec::new();
+        }
         let outside = self.impls.iter().filter(|(file, span)| {
             let chunk = set.chunk_at(*file, span.start);
             chunk.is_none_or(|chunk| chunk.moving != index)

@@ -12,7 +12,7 @@ use super::{
         file::span_of,
         mapping::refusal,
         place::Place,
-        sight::{Need, Purpose, Subject},
+        sight::{Because, Need, Purpose, Subject},
         spell::{Speller, module_in, written},
         use_tree::LeafChange,
     },
@@ -89,6 +89,8 @@ pub(super) struct Scan {
     pub loose: BTreeMap<(Place, String, UseSite), (FileId, ByteSpan, Origin)>,
     /// Texts with derives or attributes of macros from elsewhere, which write what nobody sees.
     pub derives: BTreeSet<(FileId, ByteSpan)>,
+    /// Traits that method calls alone may need on either side, by the file that something leaves.
+    pub for_methods: BTreeMap<FileId, BTreeSet<String>>,
     pub needs: Vec<Need>,
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
@@ -242,11 +244,12 @@ impl Pass<'_, '_> {
     }
 
     /// Notes that the package of a place needs another one.
-    pub(super) fn depend(&mut self, krate: CrateId, here: &Place) {
+    pub(super) fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
         if krate != here.krate {
             self.scan.needs.push(Need {
                 subject: Subject::Crate(krate, Purpose::Code),
                 by: here.clone(),
+                because: Some(because),
             });
         }
     }
@@ -448,6 +451,10 @@ impl Pass<'_, '_> {
                 (moving.named_at.clone(), Some(moving.name.clone()))
             }
         };
+        let goal_name = match &name {
+            Some(name) => format!("{}::{name}", self.set.mapping.name_of(&place)),
+            None => self.set.mapping.name_of(&place),
+        };
         let found = speller.path_to(facts, site, at, &place, here);
         let mut path = found.ok_or_else(|| {
             format!(
@@ -460,7 +467,7 @@ impl Pass<'_, '_> {
             path = speller.rooted(&place);
         }
         speller.chain(&place, here, &mut self.scan.needs);
-        self.depend(place.krate, here);
+        self.depend(place.krate, here, Because::Names(goal_name));
         let plain = path == ["self"] && matches!(site.site, UseSite::Path(_));
         if plain
             && name

@@ -171,7 +171,7 @@ impl Sight {
         for (index, chunk) in set.chunks.iter().enumerate() {
             if let Some(moving) = set.moving(chunk.moving)
                 && moving.home == home
-                && !moving.gives_way()
+                && !set.is_dropped(chunk)
             {
                 let said = said.entry(moving.to.clone()).or_default();
                 said_of_chunk(set, index, texts, said);
@@ -251,7 +251,7 @@ impl Sight {
         for (index, chunk) in set.chunks.iter().enumerate() {
             if let Some(moving) = set.moving(chunk.moving)
                 && moving.home == home
-                && !moving.gives_way()
+                && !set.is_dropped(chunk)
             {
                 let said = users.entry(moving.to.clone()).or_default();
                 said_of_chunk(set, index, texts, said);

@@ -177,6 +177,7 @@ impl Shims {
             whole: false,
             since: &since,
             removal: &removal,
+            trait_bounds: spot.request.trait_bounds,
             known: &|name| is_known(set, spot.home, moving.home, name),
         })?;
         let mut body = made.text.trim_end().to_owned();

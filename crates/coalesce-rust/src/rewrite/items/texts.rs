@@ -69,7 +69,7 @@ fn included(
     include: &Include,
 ) -> Option<String> {
     let moving = set.moving(chunk.moving)?;
-    if include.from_manifest || moving.gives_way() {
+    if include.from_manifest || set.is_dropped(chunk) {
         return None;
     }
     let old = set.path(chunk.file).parent()?;

@@ -6,7 +6,7 @@
 use super::{
     super::{
         mapping::Mapping,
-        sight::{Need, Subject},
+        sight::{Because, Need, Subject},
         spell::{Speller, module_in},
     },
     macros,
@@ -311,6 +311,7 @@ impl Walker<'_, '_> {
             walk.needs.push(Need {
                 subject: Subject::Crate(of, super::super::sight::Purpose::Code),
                 by: self.here.clone(),
+                because: Some(Because::Names(self.mapping().name_of(&Place::root(of)))),
             });
         }
     }
@@ -379,6 +380,7 @@ impl Walker<'_, '_> {
                 Res::Item(item) if !self.is_seen(outer, res) => walk.needs.push(Need {
                     subject: Subject::Item(item),
                     by: self.here.clone(),
+                    because: None,
                 }),
                 _ => {}
             }

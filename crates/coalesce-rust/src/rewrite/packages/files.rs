@@ -34,7 +34,7 @@ pub(in super::super) fn arrange(
     };
     let sources = sources(mapping, library, texts);
     match change.kind {
-        ChangeKind::Move => {
+        ChangeKind::Move | ChangeKind::Supersede => {
             structure.ways(mapping, library.change, place);
             move_sources(structure, mapping, library, place, &sources, texts);
             structure.arrivals.push(Arrival {
@@ -42,7 +42,7 @@ pub(in super::super) fn arrange(
                 head: String::new(),
             });
         }
-        ChangeKind::Replace { .. } => structure.deletes.extend(sources),
+        ChangeKind::Replace { .. } | ChangeKind::Remove => structure.deletes.extend(sources),
     }
     super::targets::arrange(structure, mapping, library, texts);
     if change.shim.is_none() {

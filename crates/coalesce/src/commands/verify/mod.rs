@@ -2,6 +2,7 @@
 //!
 //! Everything happens in the scratch copy of `coalesce-verify`; the tree itself is only read.
 
+mod prune;
 mod states;
 mod verdict;
 
@@ -42,7 +43,7 @@ const OUTPUT_BYTES: usize = 1 << 28;
 /// When there is no plan to verify, or a check cannot be made.
 pub fn run(global: &cli::Global, arguments: &cli::Verify) -> anyhow::Result<Outcome> {
     let session = open(global)?;
-    let (worked, table) = match &arguments.plan {
+    let (mut worked, table) = match &arguments.plan {
         Some(path) => {
             let worked = saved(&session, path)?;
             let table = table_of_plan(&session, &worked)?;
@@ -58,7 +59,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Verify) -> anyhow::Result<Outc
         let failure = Failure::user("the plan is refused, so there is nothing to verify");
         return Err(failure.hint("`coalesce plan` says why").into());
     }
-    let body = verify(&session, &worked, &table)?;
+    let body = verify(&session, &mut worked, &table)?;
     let exit = if body.passed {
         Exit::Success
     } else {
@@ -98,11 +99,16 @@ pub fn table_of_plan(session: &Session, worked: &Worked) -> anyhow::Result<Verif
     Ok(table(&manifests))
 }
 
-/// Runs the project's checks on the tree as it is and as the plan leaves it.
+/// Runs the project's checks on the tree as it is and as the plan leaves it; imports that nobody
+/// turns out to use leave the plan.
 ///
 /// # Errors
 /// When a check cannot be made; a project that fails its checks is no error.
-pub fn verify(session: &Session, worked: &Worked, table: &VerifyTable) -> anyhow::Result<Verify> {
+pub fn verify(
+    session: &Session,
+    worked: &mut Worked,
+    table: &VerifyTable,
+) -> anyhow::Result<Verify> {
     let mut verify = Verify {
         files: files(session),
         manifests: worked.manifests.clone(),
@@ -152,20 +158,21 @@ impl Bench<'_> {
     fn all(
         &self,
         session: &Session,
-        worked: &Worked,
+        worked: &mut Worked,
         table: &VerifyTable,
         verify: &mut Verify,
     ) -> anyhow::Result<()> {
         let (before, left_out) = states::before(session)?;
         verify.left_out = left_out;
-        let operations = &worked.assembled.operations;
+        let operations = worked.assembled.operations.clone();
+        let operations = operations.as_slice();
         let checks = states::checks(session, table, operations);
         let mut baseline = self.baseline(&before, &checks, false, &mut verify.left_out)?;
 
         let changes = file_changes(session, operations)?;
         let after = states::after(&before, changes);
         self.bring(&after)?;
-        let session_after = self.session()?;
+        let mut session_after = self.session()?;
         let checks_after = states::checks(&session_after, table, operations);
 
         let hidden = states::without_shims(&session_after, &after, operations);
@@ -179,7 +186,21 @@ impl Bench<'_> {
             // Last, so that it is what the next run finds.
             self.bring(&after)?;
         }
-        let ran_after = self.run(&checks_after, &baseline)?;
+        let mut ran_after = self.run(&checks_after, &baseline)?;
+        let start = prune::Start {
+            session,
+            before: &before,
+            after: &after,
+            operations,
+            renames: &verdict::renames(session, &session_after, operations),
+            baseline: &baseline,
+            ran_after: &ran_after,
+        };
+        if let Some(pruned) = self.prune(&start, &mut verify.unused_imports)? {
+            worked.assembled.operations = pruned.operations;
+            ran_after = pruned.ran_after;
+            session_after = self.session()?;
+        }
         let judge = verdict::Judge {
             session,
             session_after: &session_after,

@@ -54,7 +54,8 @@ pub struct Judge<'j> {
 impl Judge<'_> {
     /// Fills in what is new, and whether that is nothing.
     pub fn judge(&self, before: &[Ran], after: &[Ran], hidden: &[Ran], verify: &mut Verify) {
-        let renames = self.renames();
+        let operations = &self.worked.assembled.operations;
+        let renames = renames(self.session, self.session_after, operations);
         let assembled = &self.worked.assembled;
         let blame = Blame::new(
             &self.session.tree,
@@ -121,26 +122,6 @@ impl Judge<'_> {
             })
     }
 
-    /// How modules and files are called after, and were before.
-    fn renames(&self) -> Renames {
-        let before = by_path(self.session);
-        let after = by_path(self.session_after);
-        let mut names = Vec::new();
-        let mut paths = Vec::new();
-        for operation in &self.worked.assembled.operations {
-            let Operation::Move { from, to, .. } = operation else {
-                continue;
-            };
-            paths.push((to.clone(), from.clone()));
-            let (old, new) = (before.get(from), after.get(to));
-            for (old, new) in old.into_iter().flatten().zip(new.into_iter().flatten()) {
-                names.push(((*new).to_owned(), (*old).to_owned()));
-                names.extend(as_written_inside(new, old));
-            }
-        }
-        Renames::new(names, paths)
-    }
-
     /// Places of the planned tree that still name a shim.
     fn shim_users(&self, renames: &Renames) -> BTreeMap<(TreePath, u32), FailureCause> {
         let mut users = BTreeMap::new();
@@ -163,6 +144,26 @@ impl Judge<'_> {
         }
         users
     }
+}
+
+/// How modules and files are called after, and were before.
+pub fn renames(session: &Session, session_after: &Session, operations: &[Operation]) -> Renames {
+    let before = by_path(session);
+    let after = by_path(session_after);
+    let mut names = Vec::new();
+    let mut paths = Vec::new();
+    for operation in operations {
+        let Operation::Move { from, to, .. } = operation else {
+            continue;
+        };
+        paths.push((to.clone(), from.clone()));
+        let (old, new) = (before.get(from), after.get(to));
+        for (old, new) in old.into_iter().flatten().zip(new.into_iter().flatten()) {
+            names.push(((*new).to_owned(), (*old).to_owned()));
+            names.extend(as_written_inside(new, old));
+        }
+    }
+    Renames::new(names, paths)
 }
 
 /// Names of modules by their files. Shims stand where something moved away, and have no past.

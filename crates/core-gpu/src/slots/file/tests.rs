@@ -40,6 +40,24 @@ fn there_are_as_many_slots_as_are_said() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn who_holds_a_slot_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let slots = FileSlots::new(folder.path().join("slots"));
+    let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(slots.directory()));
+    assert_eq!(slots.holders(&device(1)), Ok(Vec::new()));
+    let request = Request::on(device(1), 3);
+    let slot = SlotGuard::acquire(&store, &request, Deadline::now()).unwrap();
+    let told = slots.holders(&device(1)).unwrap();
+    let numbers: Vec<_> = told.iter().map(|holder| holder.slot).collect();
+    assert_eq!(numbers, [slot.slot()]);
+    match told[0].process {
+        Some(process) => assert_eq!(process, std::process::id()),
+        None => println!("skipped: this system does not tell who holds locks"),
+    }
+}
+
+#[test]
 fn devices_are_taken_in_order_and_do_not_share() {
     let (_folder, store) = store();
     let request = Request::on(device(1), 1).or(device(2), 1);

@@ -63,7 +63,7 @@ impl<'a> Settler<'_, 'a> {
                         }
                         _ => continue,
                     };
-                    if !needed {
+                    if !needed || self.is_defined_there(&source, &moving.to) {
                         continue;
                     }
                     if let Some(import) = binding.import {
@@ -84,6 +84,15 @@ impl<'a> Settler<'_, 'a> {
             }
         }
         self.scan.borrows.extend(found);
+    }
+
+    /// Whether what takes the place of something stands in the very module that it is needed in.
+    fn is_defined_there(&self, source: &Source, place: &Place) -> bool {
+        let Source::Moved(at) = source else {
+            return false;
+        };
+        let moved = self.set.moving(*at);
+        moved.is_some_and(|moved| moved.gives_way() && moved.to == *place)
     }
 
     /// What the module at a place has for a name after.
@@ -213,6 +222,14 @@ impl<'a> Settler<'_, 'a> {
             alias: (!bound || hidden).then(|| name.to_owned()),
             cfg,
         };
+        if only_methods {
+            let said = match (name, import.path.last()) {
+                ("_", Some(last)) => last.clone(),
+                _ => name.to_owned(),
+            };
+            let known = self.scan.for_methods.entry(first.file).or_default();
+            known.insert(said);
+        }
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
     }

@@ -45,7 +45,7 @@ impl<'a> Settler<'_, 'a> {
             let Some(moving) = self.set.moving(chunk.moving) else {
                 continue;
             };
-            if moving.gives_way() {
+            if self.set.is_dropped(chunk) {
                 continue;
             }
             let unknown = self

@@ -10,7 +10,7 @@ use crate::{
         items::{moving::is_bound_public, walk::is_of_module},
         mapping::refusal,
         place::Place,
-        sight::{Need, Subject},
+        sight::{Because, Need, Subject},
         spell::written,
         traits,
         use_tree::LeafChange,
@@ -97,7 +97,7 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             let text = self.texts.text(&self.set.path(chunk.file));
-            let Some(text) = text.filter(|_| !moving.gives_way()) else {
+            let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
                 continue;
             };
             let leaves = facts.leaves.iter().enumerate();
@@ -140,7 +140,11 @@ impl<'a> Settler<'_, 'a> {
                     if let Res::Item(item) = binding.res {
                         let by = to.clone();
                         let subject = Subject::Item(item);
-                        self.scan.needs.push(Need { subject, by });
+                        self.scan.needs.push(Need {
+                            subject,
+                            by,
+                            because: None,
+                        });
                     }
                     continue;
                 };
@@ -211,7 +215,8 @@ impl<'a> Settler<'_, 'a> {
         let mut path = speller.rooted_in(place.krate, &moved.named_at);
         path.push(moved.name.clone());
         speller.chain(&moved.named_at, &place, &mut self.scan.needs);
-        self.depend(moved.to.krate, &place);
+        let because = Because::Names(self.set.name_after(moved));
+        self.depend(moved.to.krate, &place, because);
         let users = self.scan.users.entry(moving).or_default();
         users.insert(place);
         let mut tree: String = path

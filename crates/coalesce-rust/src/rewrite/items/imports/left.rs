@@ -17,6 +17,7 @@ use crate::{
             scan::{Left, untouchable},
         },
         place::Place,
+        sight::Because,
         traits,
     },
 };
@@ -98,7 +99,8 @@ impl<'a> Settler<'_, 'a> {
         let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
         path.push(moved.name.clone());
         speller.chain(&moved.named_at, &first.here, &mut self.scan.needs);
-        self.depend(moved.to.krate, &first.here);
+        let because = Because::Names(self.set.name_after(moved));
+        self.depend(moved.to.krate, &first.here, because);
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
         let home_of_shim = |facade: &Facade| {
             facade.moving == moving && self.set.mapping.after(facade.home) == first.here
@@ -248,7 +250,8 @@ impl<'a> Settler<'_, 'a> {
                 let mut path = speller.rooted_in(here.krate, &moved.named_at);
                 path.push(moved.name.clone());
                 speller.chain(&moved.named_at, &here, &mut self.scan.needs);
-                self.depend(moved.to.krate, &here);
+                let because = Because::Names(self.set.name_after(moved));
+                self.depend(moved.to.krate, &here, because);
                 let users = self.scan.users.entry(index).or_default();
                 users.insert(here);
                 let alias = moved.shim.then(|| "_".to_owned());

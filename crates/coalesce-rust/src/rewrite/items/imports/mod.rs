@@ -26,7 +26,7 @@ use crate::{
         },
         mapping::refusal,
         place::Place,
-        sight::{Need, Purpose, Subject},
+        sight::{Because, Need, Purpose, Subject},
         spell::{Speller, written},
         traits,
         use_tree::LeafChange,
@@ -109,14 +109,16 @@ impl<'a> Settler<'_, 'a> {
         self.scan.needs.push(Need {
             subject: Subject::Item(item),
             by: by.clone(),
+            because: None,
         });
     }
 
-    fn depend(&mut self, krate: CrateId, by: &Place) {
+    fn depend(&mut self, krate: CrateId, by: &Place, because: Because) {
         if krate != by.krate {
             self.scan.needs.push(Need {
                 subject: Subject::Crate(krate, Purpose::Code),
                 by: by.clone(),
+                because: Some(because),
             });
         }
     }

@@ -6,6 +6,7 @@ use crate::{
     resolve::{Binding, CrateId, FileId, Res},
     rewrite::{
         items::{moving::Set, scan::Borrow, walk::Source},
+        sight::Because,
         spell::Speller,
     },
 };
@@ -34,7 +35,12 @@ impl<'a> Settler<'_, 'a> {
             path.extend(variant.map(|name| world.names.text(name).to_string()));
             let users = self.scan.users.entry(moving).or_default();
             users.insert(borrow.to.clone());
-            self.depend(krate, &borrow.to);
+            let because = self
+                .set
+                .moving(moving)
+                .map(|moving| self.set.name_after(moving));
+            let because = Because::Names(because.unwrap_or_default());
+            self.depend(krate, &borrow.to, because);
             return Some(path);
         }
         if let Some(path) = self.variants(borrow) {
@@ -64,7 +70,8 @@ impl<'a> Settler<'_, 'a> {
             }
         };
         speller.chain(&place, &borrow.to, &mut self.scan.needs);
-        self.depend(place.krate, &borrow.to);
+        let because = Because::Names(format!("{}::{name}", self.set.mapping.name_of(&place)));
+        self.depend(place.krate, &borrow.to, because);
         let mut path = speller.rooted_in(borrow.to.krate, &place);
         path.push(name);
         Some(path)
@@ -97,7 +104,8 @@ impl<'a> Settler<'_, 'a> {
                 let mut path = speller.rooted_in(borrow.to.krate, &place);
                 path.push(borrow.name.clone());
                 speller.chain(&place, &borrow.to, &mut self.scan.needs);
-                self.depend(place.krate, &borrow.to);
+                let because = format!("{}::{}", self.set.mapping.name_of(&place), borrow.name);
+                self.depend(place.krate, &borrow.to, Because::Names(because));
                 let items = bindings.iter().all(|one| one.import.is_none());
                 if !seen && items {
                     // Variants of a definition are widened together.

@@ -8,6 +8,7 @@ use crate::{
     rewrite::{
         items::shims::{Shims, has_module},
         place::Place,
+        sight::Because,
     },
 };
 
@@ -25,7 +26,10 @@ impl<'a> Settler<'_, 'a> {
             let here = self.set.mapping.after(facade.home);
             self.speller()
                 .chain(&moved.named_at, &here, &mut self.scan.needs);
-            self.depend(moved.named_at.krate, &here);
+            let home = world.module(facade.home);
+            let home = home.map_or("", |node| node.canonical.as_str());
+            let because = Because::Shim(format!("{home}::{}", facade.name));
+            self.depend(moved.named_at.krate, &here, because);
             let users = self.scan.users.entry(facade.moving).or_default();
             users.insert(here);
         }
@@ -36,7 +40,11 @@ impl<'a> Settler<'_, 'a> {
             let here = self.set.mapping.after(moved.home);
             self.speller()
                 .chain(&moved.named_at, &here, &mut self.scan.needs);
-            self.depend(moved.to.krate, &here);
+            self.depend(
+                moved.to.krate,
+                &here,
+                Because::Shim(moved.change.from.clone()),
+            );
             self.scan
                 .users
                 .entry(index)

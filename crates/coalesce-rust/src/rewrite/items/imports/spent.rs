@@ -13,6 +13,15 @@ use crate::{
     },
 };
 
+/// Whether something that stays uses an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Used {
+    Yes,
+    /// A method call may need it.
+    Perhaps,
+    No,
+}
+
 impl<'a> Settler<'_, 'a> {
     /// Imports that only what left used, or what is spelled anew.
     pub(super) fn spent(&mut self) {
@@ -23,34 +32,53 @@ impl<'a> Settler<'_, 'a> {
             let Some(home) = home.filter(|_| is_of_module(world, import)) else {
                 continue;
             };
-            if !self.is_used(import, home) {
+            let used = self.used(import, home);
+            if used == Used::Perhaps {
+                self.for_methods(import);
+            }
+            if used == Used::No {
                 let work = self.scan.files.entry(import.0).or_default();
                 work.leaves.entry(import.1).or_insert(LeafChange::Drop);
             }
         }
     }
 
-    pub(super) fn is_used(&self, import: (FileId, u32), home: ModuleId) -> bool {
+    fn used(&self, import: (FileId, u32), home: ModuleId) -> Used {
+        match self.named(import, home) {
+            None => Used::Yes,
+            Some(name) if self.may_be_needed(import, home, &name) => Used::Perhaps,
+            Some(_) => Used::No,
+        }
+    }
+
+    /// Remembers an import that only method calls may need, by the name that it binds.
+    fn for_methods(&mut self, import: (FileId, u32)) {
         let world = self.world();
-        let Some(fact) = leaf_of(world, import) else {
-            return true;
-        };
+        let name = leaf_of(world, import).and_then(|fact| {
+            let facts = world.facts(import.0)?;
+            let last = facts.segments(fact.segments).last()?;
+            Some(facts.name(last.name).to_owned())
+        });
+        let known = self.scan.for_methods.entry(import.0).or_default();
+        known.extend(name);
+    }
+
+    /// The name of a private import that nothing which stays says; `None` where something does.
+    fn named(&self, import: (FileId, u32), home: ModuleId) -> Option<String> {
+        let world = self.world();
+        let fact = leaf_of(world, import)?;
         let private = visibility_of(world, import) == Some(VisibilityKind::Private);
         if !private || fact.kind == LeafKind::Glob || self.scan.used_imports.contains(&import) {
-            return true;
+            return None;
         }
-        let Some(facts) = world.facts(import.0) else {
-            return true;
-        };
+        let facts = world.facts(import.0)?;
         let bound = fact
             .alias
             .or_else(|| facts.segments(fact.segments).last().copied());
-        let Some(bound) = bound else { return true };
-        let name = facts.name(bound.name).to_owned();
-        if self.scan.used_names.contains(&(home, name.clone())) {
-            return true;
-        }
-        self.is_used_elsewhere(import, home, &name) || self.may_be_needed(import, home, &name)
+        let name = facts.name(bound?.name).to_owned();
+        let said = self.scan.used_names.contains(&(home, name.clone()))
+            || self.is_used_elsewhere(import, home, &name);
+        (!said).then_some(name)
     }
 
     /// Whether a file that no other question made us read uses a private import.

@@ -16,6 +16,7 @@ use crate::{
         items::{macros, rules},
         lines,
         place::Place,
+        sight::Because,
         spell::written,
     },
 };
@@ -54,7 +55,8 @@ impl Settler<'_, '_> {
             given.insert(item);
         }
         self.speller().chain(&at, place, &mut self.scan.needs);
-        self.depend(at.krate, place);
+        let named = format!("{}::{}", self.set.mapping.name_of(&at), node.name);
+        self.depend(at.krate, place, Because::Names(named));
         let mut path = self.speller().rooted_in(place.krate, &at);
         path.push(node.name.clone());
         let list = self.imports.arriving.entry(place.clone()).or_default();

@@ -1,53 +1,19 @@
-//! Modules and items in one migration: the items move in the tree that the modules leave, and both
-//! are told as one change of the tree as it is.
+//! The tree between two stages of a migration, and both stages told as one change of the tree as it
+//! is.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-use coalesce_model::{
-    ByteSpan, Change, Edit, EditSet, Finding, LanguagePlan, Subject, Texts, TreePath,
-    change::renamed,
-};
+use coalesce_model::{ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Texts, TreePath};
 
-use super::{items, mapping::refusal, modules};
+use super::mapping::refusal;
 use crate::{Facts, Rust, RustGraph, resolve::World};
 use coalesce_model::Language as _;
 
-/// Works the changes out, modules first.
-pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
-    let (ours, theirs): (Vec<Change>, Vec<Change>) = changes
-        .iter()
-        .cloned()
-        .partition(|change| change.subject == Subject::Item);
-    let first = modules(graph, &theirs, texts);
-    if !first.refusals.is_empty() {
-        return first;
-    }
-    let between = match Between::new(texts, &first) {
-        Ok(between) => between,
-        Err(finding) => {
-            return LanguagePlan {
-                refusals: vec![finding],
-                ..LanguagePlan::default()
-            };
-        }
-    };
-    let ours: Vec<Change> = ours
-        .into_iter()
-        .map(|change| {
-            let from = renamed(&theirs, "::", &change.from).unwrap_or(change.from);
-            Change { from, ..change }
-        })
-        .collect();
-    let after = between.graph(&graph.world);
-    let second = items::rewrite(&after, &ours, &between);
-    between.joined(first, second)
-}
-
-/// The tree after the modules have moved and before the items do.
-struct Between<'a> {
+/// The tree that one stage leaves, for the next one.
+pub(super) struct Between<'a> {
     base: &'a dyn Texts,
     paths: Vec<TreePath>,
     changed: BTreeMap<TreePath, Arc<str>>,
@@ -60,7 +26,7 @@ struct Between<'a> {
 }
 
 impl<'a> Between<'a> {
-    fn new(base: &'a dyn Texts, plan: &LanguagePlan) -> Result<Self, Finding> {
+    pub fn new(base: &'a dyn Texts, plan: &LanguagePlan) -> Result<Self, Finding> {
         let after: BTreeMap<&TreePath, &TreePath> =
             plan.moves.iter().map(|one| (&one.from, &one.to)).collect();
         let gone: BTreeSet<&TreePath> = plan.deletes.iter().chain(after.keys().copied()).collect();
@@ -101,7 +67,7 @@ impl<'a> Between<'a> {
     }
 
     /// This tree, resolved; what did not change is not read again.
-    fn graph(&self, world: &World) -> RustGraph {
+    pub fn graph(&self, world: &World) -> RustGraph {
         let language = Rust;
         let mut files: Vec<(TreePath, Arc<Facts>)> = Vec::new();
         for path in self.paths.iter().filter(|path| language.claims(path)) {
@@ -120,7 +86,7 @@ impl<'a> Between<'a> {
     }
 
     /// Both plans as one against the tree as it is.
-    fn joined(&self, mut first: LanguagePlan, second: LanguagePlan) -> LanguagePlan {
+    pub fn joined(&self, mut first: LanguagePlan, second: LanguagePlan) -> LanguagePlan {
         for (path, edits) in second.edits {
             let Some(text) = self.text(&path) else {
                 continue;
@@ -146,8 +112,13 @@ impl<'a> Between<'a> {
                 .edits
                 .insert(old.clone(), vec![difference(&text, &new)]);
         }
+        for one in second.moves {
+            self.moved(&mut first, &one);
+        }
+        for path in second.deletes {
+            self.deleted(&mut first, path);
+        }
         first.creates.extend(second.creates);
-        first.deletes.extend(second.deletes);
         first
             .rewrites
             .extend(second.rewrites.into_iter().map(|one| {
@@ -171,6 +142,34 @@ impl<'a> Between<'a> {
         first.notes.extend(second.notes.into_iter().map(told));
         first.refusals.extend(second.refusals.into_iter().map(told));
         first
+    }
+
+    /// A file that the second stage moves, wherever the first one had it from.
+    fn moved(&self, first: &mut LanguagePlan, one: &FileMove) {
+        if let Some(made) = first.creates.iter_mut().find(|made| made.path == one.from) {
+            made.path = one.to.clone();
+            return;
+        }
+        let old = self.before.get(&one.from).unwrap_or(&one.from).clone();
+        first.moves.retain(|earlier| earlier.from != old);
+        if old != one.to {
+            first.moves.push(FileMove {
+                from: old,
+                to: one.to.clone(),
+            });
+        }
+    }
+
+    /// A file that the second stage takes away.
+    fn deleted(&self, first: &mut LanguagePlan, path: TreePath) {
+        if self.made.contains(&path) {
+            first.creates.retain(|made| made.path != path);
+            return;
+        }
+        let old = self.before.get(&path).unwrap_or(&path).clone();
+        first.moves.retain(|earlier| earlier.from != old);
+        first.edits.remove(&old);
+        first.deletes.push(old);
     }
 
     /// Where something is in the tree as it is.

@@ -1,0 +1,122 @@
+//! Names that say the opposite of each other: what they name is two on purpose, however alike it is
+//! written. It knows words, not what they mean to a program.
+
+/// Words that come in twos.
+const PAIRS: [(&str, &str); 44] = [
+    ("lhs", "rhs"),
+    ("left", "right"),
+    ("top", "bottom"),
+    ("up", "down"),
+    ("upper", "lower"),
+    ("row", "column"),
+    ("rows", "columns"),
+    ("row", "col"),
+    ("width", "height"),
+    ("horizontal", "vertical"),
+    ("first", "last"),
+    ("head", "tail"),
+    ("front", "back"),
+    ("next", "previous"),
+    ("next", "prev"),
+    ("before", "after"),
+    ("forward", "backward"),
+    ("begin", "end"),
+    ("start", "end"),
+    ("start", "stop"),
+    ("min", "max"),
+    ("gt", "lt"),
+    ("ge", "le"),
+    ("add", "sub"),
+    ("add", "remove"),
+    ("add", "delete"),
+    ("create", "delete"),
+    ("create", "destroy"),
+    ("insert", "remove"),
+    ("read", "write"),
+    ("load", "store"),
+    ("save", "load"),
+    ("get", "set"),
+    ("push", "pop"),
+    ("send", "receive"),
+    ("open", "close"),
+    ("grant", "revoke"),
+    ("show", "hide"),
+    ("increment", "decrement"),
+    ("upload", "download"),
+    ("source", "target"),
+    ("inner", "outer"),
+    ("even", "odd"),
+    ("positive", "negative"),
+];
+/// What turns a word into its opposite.
+const PREFIXES: [&str; 3] = ["un", "de", "dis"];
+
+/// Whether two names differ, and only in words that are opposites of each other.
+#[must_use]
+pub fn are_opposite(a: &str, b: &str) -> bool {
+    let (a, b) = (words(a), words(b));
+    let mut differs = false;
+    let fits = |(a, b): (&String, &String)| {
+        differs |= a != b;
+        a == b || opposite(a, b)
+    };
+    a.len() == b.len() && a.iter().zip(&b).all(fits) && differs
+}
+
+fn opposite(a: &str, b: &str) -> bool {
+    let fits = |pair: &(&str, &str)| *pair == (a, b) || *pair == (b, a);
+    PAIRS.iter().any(fits) || turned(a, b) || turned(b, a)
+}
+
+/// Whether one word is the other with a prefix that turns it: `lock` and `unlock`, `enable` and
+/// `disable`.
+fn turned(a: &str, b: &str) -> bool {
+    let stem = a.strip_prefix("en").unwrap_or(a);
+    let mut rests = PREFIXES.iter().filter_map(|prefix| b.strip_prefix(prefix));
+    a.len() > 2 && rests.any(|rest| rest == a || rest == stem)
+}
+
+/// The words of `snake_case` and `camelCase`, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut begins = true;
+    for letter in name.chars() {
+        if letter == '_' {
+            begins = true;
+            continue;
+        }
+        if begins || letter.is_uppercase() {
+            words.push(String::new());
+        }
+        begins = false;
+        if let Some(word) = words.last_mut() {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposites_are_told_from_other_names() {
+        let cases = [
+            ("catch_up_lhs", "catch_up_rhs", true),
+            ("catchup_rhs_with_lhs", "catchup_lhs_with_rhs", true),
+            ("readHeader", "writeHeader", true),
+            ("read_header", "read_header", false),
+            ("read_header", "write_footer", false),
+            ("read", "read_all", false),
+            ("set_insertion", "unset_insertion", true),
+            ("encode_frame", "decode_frame", true),
+            ("enable", "disable", true),
+            ("test_gt", "test_lt", true),
+            ("__add__", "__sub__", true),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(are_opposite(a, b), expected, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What becomes of each definition and statement of a module that gives way.
+
+use std::collections::BTreeSet;
+
+use coalesce_clones::{
+    SourceFile,
+    coverage::{Entry, Note, PartKind, Place, Relation},
+};
+use coalesce_model::{LanguageKind, TokenClass, manifest::Choice};
+
+use super::{Compared, Merge, Pair};
+
+/// What becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The module that stays has it; `changed` when not the same.
+    Covered { changed: bool },
+    /// The module that stays has it under this name.
+    Renamed(String),
+    /// It moves, under this name if it is another one.
+    Move(Option<String>),
+    /// It takes the place of the other one.
+    Supersede,
+    /// Nothing that stays needs it.
+    Goes,
+    /// Nobody has said what shall become of it.
+    Undecided,
+    /// Only known once it is known what moves: it is private and nobody else's. `unique`: the
+    /// module that stays has none of this name.
+    Pending { unique: bool },
+}
+
+/// A definition or statement of the module that gives way.
+#[derive(Debug)]
+pub struct Part<'e> {
+    pub entry: &'e Entry,
+    pub place: &'e Place,
+    /// The names that it binds, without those around it.
+    pub names: Vec<String>,
+    /// What a decision can call it.
+    pub keys: Vec<String>,
+    pub fate: Fate,
+}
+
+impl Part<'_> {
+    /// Whether its users call it, or use members of it.
+    pub fn is_callable(&self) -> bool {
+        matches!(self.place.kind, PartKind::Function | PartKind::Class)
+    }
+
+    fn stays_as_text(&self) -> bool {
+        matches!(self.fate, Fate::Move(_) | Fate::Supersede)
+    }
+}
+
+/// The parts of a module and what becomes of each.
+pub fn of<'e>(merge: &Merge<'_>, pair: &Pair<'_>, compared: &'e Compared) -> Vec<Part<'e>> {
+    let entries = compared.coverage.entries.iter();
+    // What only a program binds is no name of the module.
+    let is_program = |place: &Place| {
+        let text = place.span.of(&compared.from.text);
+        text.is_some_and(|text| text.starts_with("if __name__"))
+    };
+    let mut parts: Vec<Part<'e>> = entries
+        .filter_map(|entry| part(merge, pair, entry, &is_program))
+        .collect();
+    settle(&compared.from, &mut parts);
+    parts
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit(['.', ':']).next().unwrap_or(name)
+}
+
+fn part<'e>(
+    merge: &Merge<'_>,
+    pair: &Pair<'_>,
+    entry: &'e Entry,
+    is_program: &dyn Fn(&Place) -> bool,
+) -> Option<Part<'e>> {
+    let place = entry.left.as_ref()?;
+    // Imports come along with what uses them; modules are pairs of their own; what becomes of
+    // `impl`s is told by their types.
+    if matches!(
+        place.kind,
+        PartKind::Import | PartKind::Impl | PartKind::Module
+    ) {
+        return None;
+    }
+    let names: Vec<String> = if is_program(place) {
+        Vec::new()
+    } else if !place.binds.is_empty() {
+        place.binds.clone()
+    } else if place.kind == PartKind::Statement {
+        Vec::new()
+    } else {
+        vec![last(&place.name).to_owned()]
+    };
+    let separator = merge.separator();
+    let full = |name: &String| format!("{}{separator}{name}", pair.from.name);
+    let renamed = |name: &String| {
+        let mut renames = merge.open.entry.rename.iter();
+        pair.prefix.is_empty() && renames.any(|(old, _)| old == name)
+    };
+    let exported = merge.open.language == LanguageKind::Python && names == ["__all__"];
+    if exported
+        || names
+            .iter()
+            .any(|name| merge.has_entry(&full(name)) || renamed(name))
+    {
+        return None;
+    }
+    let mut keys = names.clone();
+    if keys.is_empty() {
+        keys.push(place.name.clone());
+    }
+    let mut part = Part {
+        fate: Fate::Undecided,
+        entry,
+        place,
+        names,
+        keys,
+    };
+    part.fate = fate(merge, pair, &part);
+    Some(part)
+}
+
+fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
+    let entry = part.entry;
+    let decision = merge.decision(pair, &part.keys);
+    match entry.note {
+        Some(Note::LeftImports) => return Fate::Covered { changed: false },
+        Some(Note::RightImports) => return Fate::Move(None),
+        None => {}
+    }
+    let other = entry.right.as_ref().map(|place| last(&place.name));
+    let other = other.filter(|_| entry.is_renamed() && part.names.len() == 1);
+    let new_name = |name: &String| (!part.names.contains(name)).then(|| name.clone());
+    match (entry.relation, decision) {
+        (Relation::Same | Relation::Reworded, _) => match other {
+            Some(other) => Fate::Renamed(other.to_owned()),
+            None => Fate::Covered { changed: false },
+        },
+        (Relation::OnlyLeft, Some(Choice::KeepInto)) => Fate::Goes,
+        (Relation::OnlyLeft, Some(Choice::KeepFrom)) if !part.names.is_empty() => Fate::Move(None),
+        (_, Some(Choice::Rename(name))) if part.names.len() == 1 => Fate::Move(new_name(name)),
+        (Relation::OnlyLeft, None) => unique(merge, pair, part),
+        (_, Some(Choice::KeepInto)) => match other {
+            Some(other) => Fate::Renamed(other.to_owned()),
+            None => Fate::Covered { changed: true },
+        },
+        (_, Some(Choice::KeepFrom)) if other.is_none() && !part.names.is_empty() => Fate::Supersede,
+        (_, Some(_)) => Fate::Undecided,
+        (_, None) if is_own(merge, pair, part) => Fate::Pending { unique: false },
+        (_, None) => Fate::Undecided,
+    }
+}
+
+/// What becomes of a thing that only the module which gives way has.
+fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
+    let special = |name: &String| name.starts_with("__") && name.ends_with("__");
+    if part.names.is_empty() || part.names.iter().any(special) {
+        Fate::Undecided
+    } else if is_own(merge, pair, part) {
+        Fate::Pending { unique: true }
+    } else {
+        Fate::Move(None)
+    }
+}
+
+/// Whether it is private, and no other file names it.
+fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
+    let private = |name: &String| match merge.open.language {
+        LanguageKind::Python => name.starts_with('_') && !name.ends_with("__"),
+        LanguageKind::Rust => !pair.from.exports.contains(name),
+    };
+    if part.names.is_empty() || !part.names.iter().all(private) {
+        return false;
+    }
+    let separator = merge.separator();
+    part.names.iter().all(|name| {
+        let full = format!("{}{separator}{name}", pair.from.name);
+        let references = merge.graph.references(&full, merge.texts);
+        references
+            .iter()
+            .all(|reference| reference.path == pair.from.path)
+    })
+}
+
+/// What moved text needs moves as well; what is left of the private things goes. A private thing that
+/// is not the same in both has to be decided where something uses it that is: the same text would
+/// come to mean another thing.
+fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
+    let mut needed: BTreeSet<&str> = BTreeSet::new();
+    let mut relied: BTreeSet<&str> = BTreeSet::new();
+    for part in parts.iter() {
+        if matches!(
+            part.fate,
+            Fate::Covered { changed: false } | Fate::Renamed(_)
+        ) {
+            relied.extend(words(file, part.place));
+        }
+    }
+    let mut read = vec![false; parts.len()];
+    loop {
+        let mut more = false;
+        for (part, read) in parts.iter().zip(&mut read) {
+            if part.stays_as_text() && !*read {
+                needed.extend(words(file, part.place));
+                *read = true;
+                more = true;
+            }
+        }
+        for part in parts.iter_mut() {
+            let Fate::Pending { unique } = part.fate else {
+                continue;
+            };
+            let is_in = |set: &BTreeSet<&str>| {
+                let mut names = part.names.iter();
+                names.any(|name| set.contains(name.as_str()))
+            };
+            if is_in(&needed) && unique {
+                part.fate = Fate::Move(None);
+            } else if !unique && (is_in(&needed) || is_in(&relied)) {
+                part.fate = Fate::Undecided;
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    for part in parts {
+        if matches!(part.fate, Fate::Pending { .. }) {
+            part.fate = Fate::Goes;
+        }
+    }
+}
+
+/// The names that stand in a text.
+fn words<'f>(file: &'f SourceFile, place: &Place) -> impl Iterator<Item = &'f str> {
+    let span = place.span;
+    let tokens = file.tokens.iter().filter(move |token| {
+        token.class == TokenClass::Word && span.start <= token.start && token.start < span.end
+    });
+    tokens.filter_map(|token| token.span().of(&file.text))
+}

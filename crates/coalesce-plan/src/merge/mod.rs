@@ -1,0 +1,374 @@
+//! What a `[[merge]]` asks for, as ordinary changes.
+//!
+//! The two modules, and those below them, are held against each other ([`coverage`]): what the one
+//! that stays has as well is replaced, what it lacks moves to it, what is not the same has to be
+//! decided. Nothing of the module that gives way is passed over: what neither moves nor is replaced
+//! is told or refused. How references are spelled is the language's business.
+
+mod fates;
+mod tell;
+
+use coalesce_clones::{
+    SourceFile,
+    coverage::{Coverage, PartKind, Side, coverage},
+};
+use coalesce_index::Index;
+use coalesce_model::{
+    Change, ChangeKind, Finding, LanguageGraph, Module, Severity, Subject, Texts, TreePath,
+    finding::codes,
+    manifest::{Choice, Decision, Manifest, ManifestError, nearest},
+};
+
+use crate::{
+    Checked,
+    check::{OpenMerge, change},
+};
+use fates::{Fate, Part};
+
+/// What there is to say of the open merges.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    /// What goes, what has another name, what takes the place of what.
+    pub notes: Vec<Finding>,
+    /// What is not decided, each with the line that decides it. When there is any, the changes are
+    /// not all there.
+    pub refusals: Vec<Finding>,
+}
+
+/// Turns the open merges into changes.
+///
+/// # Errors
+/// Decisions for things that are not there, and modules that cannot be compared.
+pub fn expand(
+    manifests: &[Manifest],
+    checked: &mut Checked,
+    index: &Index<'_>,
+    texts: &dyn Texts,
+) -> Result<Merged, Vec<ManifestError>> {
+    let (mut merged, mut errors) = (Merged::default(), Vec::new());
+    for open in std::mem::take(&mut checked.merges) {
+        let known = manifests.get(open.manifest).zip(index.graph(open.language));
+        let Some((manifest, graph)) = known else {
+            continue;
+        };
+        let merge = Merge {
+            manifests,
+            manifest,
+            open: &open,
+            graph,
+            texts,
+        };
+        match merge.changes() {
+            Ok(mut made) => {
+                merged.notes.append(&mut made.notes);
+                merged.refusals.append(&mut made.refusals);
+                let changes = checked.changes.entry(open.language).or_default();
+                changes.append(&mut made.changes);
+            }
+            Err(mut found) => errors.append(&mut found),
+        }
+    }
+    if errors.is_empty() {
+        Ok(merged)
+    } else {
+        Err(errors)
+    }
+}
+
+/// One merge, and what it is held against.
+struct Merge<'a> {
+    manifests: &'a [Manifest],
+    manifest: &'a Manifest,
+    open: &'a OpenMerge,
+    graph: &'a dyn LanguageGraph,
+    texts: &'a dyn Texts,
+}
+
+/// Two modules of one name, below the merged ones.
+struct Pair<'a> {
+    from: &'a Module,
+    into: &'a Module,
+    /// Name of both, as the decisions say it: empty for the merged modules, `sub.` for one below.
+    prefix: String,
+}
+
+/// What becomes of the modules at and below the one that gives way.
+#[derive(Default)]
+struct Made {
+    changes: Vec<Change>,
+    notes: Vec<Finding>,
+    refusals: Vec<Finding>,
+}
+
+impl<'a> Merge<'a> {
+    fn changes(&self) -> Result<Made, Vec<ManifestError>> {
+        let mut made = Made::default();
+        let mut errors = Vec::new();
+        let mut known: Vec<String> = Vec::new();
+        for pair in self.pairs(&mut made.changes, &mut errors) {
+            let found = match self.compared(&pair) {
+                Ok(found) => found,
+                Err(why) => {
+                    let entry = &self.open.entry;
+                    errors.push(self.manifest.error(entry.from.span, why, None));
+                    continue;
+                }
+            };
+            let parts = fates::of(self, &pair, &found);
+            for part in &parts {
+                known.extend(part.keys.iter().map(|key| format!("{}{key}", pair.prefix)));
+            }
+            made.refusals.extend(tell::undecided(&pair, &parts));
+            made.notes.extend(tell::notes(self, &pair, &parts));
+            self.of_parts(&pair, &parts, &mut made.changes);
+        }
+        errors.extend(self.unknown_decisions(&known));
+        if errors.is_empty() {
+            Ok(made)
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn separator(&self) -> &'static str {
+        self.open.language.separator()
+    }
+
+    /// Whether an entry of its own speaks for this name.
+    fn has_entry(&self, name: &str) -> bool {
+        let manifests = self.manifests.iter();
+        let mut entries = manifests.flat_map(|manifest| &manifest.entries);
+        entries.any(|entry| entry.from.text == name)
+    }
+
+    /// The modules that both have, the merged ones first; what only the one that gives way has
+    /// moves as a whole.
+    fn pairs(&self, changes: &mut Vec<Change>, errors: &mut Vec<ManifestError>) -> Vec<Pair<'a>> {
+        let entry = &self.open.entry;
+        let below = format!("{}{}", entry.from.text, self.separator());
+        let mut pairs: Vec<Pair<'a>> = Vec::new();
+        let mut moved: Vec<String> = Vec::new();
+        let modules = self.graph.modules().iter();
+        let own = modules
+            .filter(|module| module.name == entry.from.text || module.name.starts_with(&below));
+        for from in own.filter(|module| module.path.extension() != Some("pyi")) {
+            let rest = from.name.get(entry.from.text.len()..).unwrap_or_default();
+            let around = |name: &String| from.name.starts_with(name.as_str());
+            let at_root = rest.is_empty();
+            if !at_root && (self.is_spoken_for(&from.name) || moved.iter().any(around)) {
+                continue;
+            }
+            let prefix = match rest.strip_prefix(self.separator()) {
+                Some(rest) => format!("{rest}{}", self.separator()),
+                None => String::new(),
+            };
+            let target = format!("{}{rest}", entry.to.text);
+            match self.module(&target) {
+                Some(into) if pairs.iter().any(|pair| pair.from.name == from.name) => {
+                    let message = format!(
+                        "`{}` has several texts, {} among them; merge it by hand",
+                        from.name, into.path
+                    );
+                    errors.push(self.manifest.error(entry.from.span, message, None));
+                }
+                Some(into) => pairs.push(Pair { from, into, prefix }),
+                None => {
+                    moved.push(format!("{}{}", from.name, self.separator()));
+                    let whole = change(self.manifest, entry, Subject::Module);
+                    changes.push(Change {
+                        from: from.name.clone(),
+                        to: target,
+                        kind: ChangeKind::Move,
+                        ..whole
+                    });
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Whether an entry of its own speaks for a module below the merged one.
+    fn is_spoken_for(&self, name: &str) -> bool {
+        let own = &self.open.entry.from.text;
+        let mut above = Some(name);
+        while let Some(at) = above.filter(|at| at.len() > own.len()) {
+            if self.has_entry(at) {
+                return true;
+            }
+            above = at.rsplit_once(self.separator()).map(|(above, _)| above);
+        }
+        false
+    }
+
+    fn module(&self, name: &str) -> Option<&'a Module> {
+        let mut modules = self.graph.modules().iter();
+        modules.find(|module| module.name == name && module.path.extension() != Some("pyi"))
+    }
+
+    fn source(&self, module: &Module) -> Option<SourceFile> {
+        let text = self.texts.text(&module.path)?;
+        let outline = self.graph.outline(&module.path, &text)?;
+        let path = module.path.clone();
+        Some(SourceFile::new(path, self.open.language, text, &outline))
+    }
+
+    /// The modules of a pair side by side.
+    fn compared(&self, pair: &Pair<'_>) -> Result<Compared, String> {
+        let read = |module: &Module| {
+            let source = self.source(module);
+            source.ok_or_else(|| format!("{} cannot be read", module.path))
+        };
+        let (from, into) = (read(pair.from)?, read(pair.into)?);
+        let found = {
+            let (left, right) = (self.side(pair.from, &from), self.side(pair.into, &into));
+            coverage(&left, &right).map_err(|error| error.to_string())?
+        };
+        Ok(Compared {
+            from,
+            coverage: Self::inside(pair, found),
+        })
+    }
+
+    fn side<'f>(&self, module: &Module, file: &'f SourceFile) -> Side<'f> {
+        let segments: Vec<String> = module
+            .name
+            .split(self.separator())
+            .map(str::to_owned)
+            .collect();
+        let depth = if module.inline.is_some() {
+            self.inline_depth(module)
+        } else {
+            0
+        };
+        let around = segments.len().saturating_sub(depth);
+        Side {
+            file,
+            module: segments.get(..around).unwrap_or_default().to_vec(),
+            is_package: module.package,
+            item: segments.get(around..).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// How many modules of its own file an inline module stands in, itself included.
+    fn inline_depth(&self, module: &Module) -> usize {
+        let (mut depth, mut name) = (0, module.name.as_str());
+        while let Some(at) = self.module(name).filter(|at| at.inline.is_some()) {
+            depth += 1;
+            let Some((above, _)) = at.name.rsplit_once(self.separator()) else {
+                break;
+            };
+            name = above;
+        }
+        depth
+    }
+
+    /// Of a module inside of a file, what it consists of.
+    fn inside(pair: &Pair<'_>, found: Coverage) -> Coverage {
+        if pair.from.inline.is_none() {
+            return found;
+        }
+        let modules = found.entries.into_iter().filter(|entry| {
+            let place = entry.left.as_ref().or(entry.right.as_ref());
+            place.is_some_and(|place| place.kind == PartKind::Module)
+        });
+        let entries = modules.flat_map(|module| module.members).collect();
+        Coverage { entries }
+    }
+
+    /// The changes of one pair.
+    fn of_parts(&self, pair: &Pair<'_>, parts: &[Part<'_>], changes: &mut Vec<Change>) {
+        let entry = &self.open.entry;
+        let mut rename = if pair.prefix.is_empty() {
+            entry.rename.clone()
+        } else {
+            Vec::new()
+        };
+        for part in parts {
+            for name in &part.names {
+                let (new, kind) = match &part.fate {
+                    Fate::Move(new) => (new.as_deref(), Some(ChangeKind::Move)),
+                    Fate::Supersede => (None, Some(ChangeKind::Supersede)),
+                    Fate::Renamed(new) => (Some(new.as_str()), None),
+                    Fate::Covered { changed } if *changed && part.is_callable() => {
+                        (None, self.replaced_item())
+                    }
+                    _ => continue,
+                };
+                if let Some(new) = new.filter(|new| new != name) {
+                    rename.push((name.clone(), new.to_owned()));
+                }
+                if let Some(kind) = kind {
+                    let separator = self.separator();
+                    changes.push(Change {
+                        from: format!("{}{separator}{name}", pair.from.name),
+                        to: format!("{}{separator}{}", pair.into.name, new.unwrap_or(name)),
+                        subject: Subject::Item,
+                        kind,
+                        shim: None,
+                    });
+                }
+            }
+        }
+        if pair.prefix.is_empty() || !rename.is_empty() {
+            let whole = change(self.manifest, entry, Subject::Module);
+            changes.push(Change {
+                from: pair.from.name.clone(),
+                to: pair.into.name.clone(),
+                kind: ChangeKind::Replace { rename },
+                ..whole
+            });
+        }
+    }
+
+    /// Of an item that is replaced by another one, whether its users fit that is held against the
+    /// item; in Rust, that is done for the whole module.
+    fn replaced_item(&self) -> Option<ChangeKind> {
+        let python = self.open.language == coalesce_model::LanguageKind::Python;
+        python.then(|| ChangeKind::Replace { rename: Vec::new() })
+    }
+
+    /// The decision for one of these names.
+    fn decision(&self, pair: &Pair<'_>, keys: &[String]) -> Option<&Choice> {
+        let is = |decision: &&Decision| {
+            let name = decision.item.strip_prefix(pair.prefix.as_str());
+            name.is_some_and(|name| keys.iter().any(|key| key == name))
+        };
+        let decide = &self.open.entry.decide;
+        decide.iter().find(is).map(|decision| &decision.choice)
+    }
+
+    /// Decisions for what is not there.
+    fn unknown_decisions(&self, known: &[String]) -> Vec<ManifestError> {
+        let decide = self.open.entry.decide.iter();
+        let unknown = decide.filter(|decision| !known.contains(&decision.item));
+        unknown
+            .map(|decision| {
+                let help = nearest(&decision.item, known.iter().map(String::as_str))
+                    .map(|near| format!("did you mean `{near}`?"));
+                let message = format!(
+                    "`{}` has no `{}` to decide on",
+                    self.open.entry.from.text, decision.item
+                );
+                self.manifest.error(decision.span, message, help)
+            })
+            .collect()
+    }
+}
+
+/// A note at a file.
+fn note(path: &TreePath, message: String) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Note,
+        path: path.clone(),
+        span: None,
+        message,
+        help: None,
+    }
+}
+
+/// Two modules side by side.
+struct Compared {
+    from: SourceFile,
+    coverage: Coverage,
+}

@@ -1,0 +1,201 @@
+//! What is said of a merge: what is undecided, with the line that decides it, and what goes.
+
+use coalesce_clones::{
+    align::Aspect,
+    coverage::{Difference, Place, Relation, Text},
+};
+use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes};
+
+use super::{
+    Merge, Pair,
+    fates::{Fate, Part},
+    note,
+};
+
+/// Differences of one thing that are told; the diff of the two shows all.
+const TOLD: usize = 4;
+
+/// A refusal for each thing that is undecided, and one with the line that decides all of them.
+pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
+    let open: Vec<&Part<'_>> = parts
+        .iter()
+        .filter(|part| part.fate == Fate::Undecided)
+        .collect();
+    let refusal = |span, message, help| Finding {
+        code: codes::UNDECIDED_MERGE,
+        severity: Severity::Error,
+        span,
+        help: Some(help),
+        ..note(&pair.from.path, message)
+    };
+    let each = open.iter().map(|part| {
+        let start = part.place.span.start;
+        let span = Some(ByteSpan::empty(start));
+        refusal(span, message(pair, part), help(pair, part))
+    });
+    let mut found: Vec<Finding> = each.collect();
+    if open.len() > 1 {
+        let choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
+        let (from, into) = (&pair.from.name, &pair.into.name);
+        let message = format!("{} things of `{from}` are undecided", open.len());
+        let help = format!(
+            "look at them with `coalesce diff {from} {into}`, then write `decide = {{ {} }}`",
+            choices.join(", ")
+        );
+        found.push(refusal(None, message, help));
+    }
+    found
+}
+
+fn at(path: &TreePath, place: &Place) -> String {
+    format!("{path}:{}", place.lines.0)
+}
+
+fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
+    let (from, into) = (&pair.from.name, &pair.into.name);
+    let names = match part.names.as_slice() {
+        [] => format!("`{}`", part.place.name),
+        names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            names.join(", ")
+        }
+    };
+    let Some(right) = &part.entry.right else {
+        return match part.names.as_slice() {
+            [] => format!("{names} stands in `{from}` alone, and binds nothing that could move"),
+            _ => format!("{names} is special to `{from}`, and `{into}` has none"),
+        };
+    };
+    let how = match part.entry.relation {
+        Relation::Conflicting => "means another thing",
+        Relation::ChangedSignature => "has another signature",
+        Relation::ChangedBody => "does something else",
+        _ => "has another signature and does something else",
+    };
+    let right = at(&pair.into.path, right);
+    format!("{names} {how} in `{into}` ({right}){}", differences(part))
+}
+
+/// What differs, most hurtful first.
+fn differences(part: &Part<'_>) -> String {
+    let mut found: Vec<(&str, &Difference)> = Vec::new();
+    collect(part.entry, "", &mut found);
+    let mut told: Vec<String> = found
+        .iter()
+        .take(TOLD)
+        .map(|(name, difference)| told(name, difference))
+        .collect();
+    if found.len() > TOLD {
+        told.push(format!("and {} more", found.len() - TOLD));
+    }
+    if told.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", told.join("; "))
+    }
+}
+
+/// `name = "keep-into"`.
+fn choice(pair: &Pair<'_>, part: &Part<'_>) -> String {
+    let key = part.keys.first().map_or("", String::as_str);
+    let key = format!("{}{key}", pair.prefix);
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !key.is_empty() && key.chars().all(bare) {
+        format!("{key} = \"keep-into\"")
+    } else {
+        let key = key.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("\"{key}\" = \"keep-into\"")
+    }
+}
+
+fn help(pair: &Pair<'_>, part: &Part<'_>) -> String {
+    let others = match (part.names.as_slice(), &part.entry.right) {
+        ([], _) => " to let it go with its module",
+        (_, None) => ", or `keep-from`",
+        (_, Some(_)) => ", or `keep-from` or `rename:NAME`",
+    };
+    format!("write `decide = {{ {} }}`{others}", choice(pair, part))
+}
+
+fn collect<'e>(
+    entry: &'e coalesce_clones::coverage::Entry,
+    name: &'e str,
+    found: &mut Vec<(&'e str, &'e Difference)>,
+) {
+    found.extend(
+        entry
+            .differences
+            .iter()
+            .map(|difference| (name, difference)),
+    );
+    for member in &entry.members {
+        let place = member.left.as_ref().or(member.right.as_ref());
+        collect(member, place.map_or("", |place| place.name.as_str()), found);
+    }
+}
+
+fn told(name: &str, difference: &Difference) -> String {
+    let text = |side: &Option<Text>| {
+        side.as_ref()
+            .map_or_else(|| "nothing".to_owned(), |text| format!("`{}`", text.text))
+    };
+    let (left, right) = (text(&difference.left), text(&difference.right));
+    let place = if name.is_empty() {
+        String::new()
+    } else {
+        format!(" of {name}")
+    };
+    format!(
+        "{}{place}: {left} against {right}",
+        aspect(difference.aspect)
+    )
+}
+
+fn aspect(aspect: Aspect) -> &'static str {
+    match aspect {
+        Aspect::Guard => "guard",
+        Aspect::Constant => "constant",
+        Aspect::Fallback => "fallback",
+        Aspect::Exception => "exception",
+        Aspect::Import => "import",
+        Aspect::Default => "default",
+        Aspect::Return => "return",
+        Aspect::Signature => "signature",
+        Aspect::Statement => "statement",
+        Aspect::Wording => "message",
+    }
+}
+
+/// What the reader should know: what goes, what has another name, what takes whose place.
+pub fn notes(merge: &Merge<'_>, pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
+    let mut notes = Vec::new();
+    let mut goes = Vec::new();
+    for part in parts {
+        let name = part.keys.join(", ");
+        let left = at(&pair.from.path, part.place);
+        let into = &pair.into.name;
+        match &part.fate {
+            Fate::Goes => goes.push(format!("{name} (line {})", part.place.lines.0)),
+            Fate::Renamed(new) => notes.push(format!(
+                "`{name}` ({left}) is `{new}` in `{into}`; references follow"
+            )),
+            Fate::Supersede => notes.push(format!(
+                "`{name}` of `{into}` gives way to that of `{}` ({left})",
+                pair.from.name
+            )),
+            Fate::Covered { changed: true } => notes.push(format!(
+                "`{name}` ({left}) gives way to that of `{into}`, which is not the same"
+            )),
+            _ => {}
+        }
+    }
+    if !goes.is_empty() {
+        notes.push(format!(
+            "with `{}` goes what nothing needs any more: {}",
+            merge.open.entry.from.text,
+            goes.join(", ")
+        ));
+    }
+    let notes = notes.into_iter();
+    notes.map(|said| note(&pair.from.path, said)).collect()
+}

@@ -1,0 +1,240 @@
+//! The classes of the duplicate finder as modules and items with names: what a manifest can speak of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_clones::{Duplicate, Kind, Member, Report};
+use coalesce_index::importers;
+use coalesce_model::{LanguageGraph, LanguageKind, Module, ModuleKind, Texts, TreePath};
+
+use super::primary::{Standing, is_apart};
+
+/// One copy that an entry can name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Its module: index into the modules of its graph.
+    pub module: usize,
+    /// Its file.
+    pub path: TreePath,
+    /// The item; `None` for the module as a whole.
+    pub item: Option<String>,
+    /// The full name.
+    pub name: String,
+}
+
+/// Copies of each other.
+#[derive(Clone, Debug)]
+pub struct Class<'r> {
+    /// What the finder says.
+    pub duplicate: &'r Duplicate,
+    /// The members that an entry can name, by place.
+    pub copies: Vec<Copy>,
+}
+
+/// What is known of the modules of one language.
+pub struct Modules<'g> {
+    graph: &'g dyn LanguageGraph,
+    by_path: BTreeMap<&'g TreePath, usize>,
+    users: Vec<Vec<usize>>,
+    roles: BTreeMap<TreePath, usize>,
+}
+
+impl<'g> Modules<'g> {
+    /// The modules of `graph`; `report` tells their roles.
+    #[must_use]
+    pub fn new(graph: &'g dyn LanguageGraph, report: &Report) -> Self {
+        let mut by_path = BTreeMap::new();
+        for (at, module) in graph.modules().iter().enumerate() {
+            if module.inline.is_none() {
+                by_path.entry(&module.path).or_insert(at);
+            }
+        }
+        let mut roles: BTreeMap<TreePath, BTreeSet<_>> = BTreeMap::new();
+        for used in &report.roles {
+            let of_file = roles.entry(used.path.clone()).or_default();
+            of_file.insert(used.role);
+        }
+        let roles = roles.into_iter().map(|(path, roles)| (path, roles.len()));
+        Self {
+            by_path,
+            users: importers(graph),
+            roles: roles.collect(),
+            graph,
+        }
+    }
+
+    /// The language.
+    #[must_use]
+    pub fn language(&self) -> LanguageKind {
+        self.graph.language()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &'g [Module] {
+        self.graph.modules()
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn module(&self, at: usize) -> Option<&'g Module> {
+        self.graph.modules().get(at)
+    }
+
+    /// Who imports a module, tests and others parted.
+    #[must_use]
+    pub fn users(&self, at: usize) -> (Vec<usize>, Vec<usize>) {
+        let users = self.users.get(at).cloned().unwrap_or_default();
+        let apart = |user: &usize| {
+            let module = self.module(*user);
+            module.is_some_and(|module| is_apart(module.path.as_str()))
+        };
+        users.into_iter().partition(apart)
+    }
+
+    /// Where what a module imports leads to, each module once.
+    #[must_use]
+    pub fn imported(&self, at: usize) -> BTreeSet<usize> {
+        let imports = self.graph.imports().iter();
+        let own = imports.filter(|import| import.importer == at);
+        own.filter_map(|import| match import.target {
+            coalesce_model::ImportTarget::Module(target) => Some(target),
+            _ => None,
+        })
+        .collect()
+    }
+
+    /// A class with the members that an entry can name; `None` when fewer than two are left.
+    #[must_use]
+    pub fn class<'r>(&self, duplicate: &'r Duplicate) -> Option<Class<'r>> {
+        if duplicate.language != self.language() {
+            return None;
+        }
+        let mut copies: Vec<Copy> = duplicate
+            .members
+            .iter()
+            .filter_map(|member| self.copy(duplicate.kind, member))
+            .collect();
+        copies.dedup_by(|a, b| a.name == b.name);
+        (copies.len() > 1).then_some(Class { duplicate, copies })
+    }
+
+    /// Flags that several modules set where they try a library, each with all modules of the tree
+    /// that define a flag of that name: one of them should.
+    #[must_use]
+    pub fn flags(&self, report: &Report, texts: &dyn Texts) -> Vec<Vec<Copy>> {
+        let mut flags: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let idioms = report.idioms.iter();
+        for idiom in idioms.filter(|idiom| idiom.language == self.language()) {
+            for member in idiom.members.iter().filter(|member| member.item.is_empty()) {
+                let Some(&at) = self.by_path.get(&member.path) else {
+                    continue;
+                };
+                let text = texts.text(&member.path).unwrap_or_default();
+                for flag in self.flags_of(at, member, &text) {
+                    flags.entry(flag).or_default().insert(at);
+                }
+            }
+        }
+        let scattered = flags.into_iter().filter(|(_, modules)| modules.len() > 1);
+        scattered.map(|(flag, _)| self.defining(flag)).collect()
+    }
+
+    /// Names in capitals that the lines of a member give a value.
+    fn flags_of(&self, at: usize, member: &Member, text: &str) -> Vec<&'g str> {
+        let (first, last) = (member.lines.0 as usize, member.lines.1 as usize);
+        let lines = text.lines().take(last).skip(first.saturating_sub(1));
+        let assigned: BTreeSet<&str> = lines
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, _)| name.trim())
+            .collect();
+        let defines = self.module(at).map(|module| module.defines.iter());
+        defines
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|name| is_constant(name) && assigned.contains(name))
+            .collect()
+    }
+
+    fn defining(&self, item: &str) -> Vec<Copy> {
+        let separator = self.language().separator();
+        let modules = self.all().iter().enumerate();
+        modules
+            .filter(|(_, module)| {
+                module.inline.is_none()
+                    && !is_apart(module.path.as_str())
+                    && module.defines.iter().any(|name| name == item)
+            })
+            .map(|(at, module)| Copy {
+                module: at,
+                path: module.path.clone(),
+                item: Some(item.to_owned()),
+                name: format!("{}{separator}{item}", module.name),
+            })
+            .collect()
+    }
+
+    fn copy(&self, kind: Kind, member: &Member) -> Option<Copy> {
+        let at = *self.by_path.get(&member.path)?;
+        let module = self.module(at)?;
+        if is_apart(module.path.as_str()) || module.kind == ModuleKind::Shim {
+            return None;
+        }
+        let (item, name) = match kind {
+            Kind::Module => (None, module.name.clone()),
+            Kind::Class | Kind::Function => {
+                let item = module.defines.iter().find(|item| **item == member.item)?;
+                let separator = self.language().separator();
+                (
+                    Some(item.clone()),
+                    format!("{}{separator}{item}", module.name),
+                )
+            }
+            Kind::Block | Kind::Idiom => return None,
+        };
+        Some(Copy {
+            module: at,
+            path: module.path.clone(),
+            item,
+            name,
+        })
+    }
+
+    /// What speaks for a copy, its coverage left at 0.
+    #[must_use]
+    pub fn standing(&self, copy: &Copy, copies: &[Copy], texts: &dyn Texts) -> Standing {
+        let (tests, users) = self.users(copy.module);
+        let other = |user: &&usize| copies.iter().all(|copy| copy.module != **user);
+        Standing {
+            name: copy.name.clone(),
+            path: copy.path.to_string(),
+            separator: self.language().separator(),
+            coverage: 0.0,
+            importers: users.iter().filter(other).count(),
+            tests: tests.len(),
+            documented: texts
+                .text(&copy.path)
+                .is_some_and(|text| is_documented(&text)),
+            roles: self.roles.get(&copy.path).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// Whether a name is written as constants are: `GPU_AVAILABLE`.
+fn is_constant(name: &str) -> bool {
+    name.chars().any(|letter| letter.is_ascii_uppercase())
+        && !name.chars().any(|letter| letter.is_ascii_lowercase())
+}
+
+/// Whether a source file begins by saying what it is for.
+fn is_documented(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#') && !is_comment(line));
+    let opens = ["\"\"\"", "'''", "r\"\"\"", "//!", "/*!"];
+    first.is_some_and(|line| opens.iter().any(|open| line.starts_with(open)))
+}
+
+/// A line of comment that is no documentation of the file.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("//") && !line.starts_with("//!")
+}

@@ -1,0 +1,237 @@
+//! A manifest in the making: entries with their reasons, and the text that they come to.
+//!
+//! What can be followed as it is stands as an entry; what a person has to decide, and what the
+//! planner refused, stands as a comment that becomes an entry by taking the `# ` away. So the text
+//! is always one that `plan` accepts.
+
+use std::fmt::Write as _;
+
+/// What an entry does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DraftVerb {
+    /// A module gives way to another one that has all of it.
+    ReplaceModule,
+    /// An item gives way to another one.
+    ReplaceItem,
+    /// A module gives way to another one, what that one lacks goes there.
+    Merge,
+    /// A module that holds nothing goes.
+    Remove,
+}
+
+impl DraftVerb {
+    /// As it stands in the manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReplaceModule | Self::ReplaceItem => "replace",
+            Self::Merge => "merge",
+            Self::Remove => "remove",
+        }
+    }
+}
+
+/// A definition that both copies have and that is not the same in both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Its name in the copy that goes.
+    pub name: String,
+    /// What differs, line by line, marked with `-` and `+`.
+    pub diff: String,
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DraftEntry {
+    /// What it does.
+    pub verb: DraftVerb,
+    /// The name that goes.
+    pub from: String,
+    /// The name that stays; empty for a removal.
+    pub to: String,
+    /// `(old, new)` of what the one that stays calls by another name.
+    pub rename: Vec<(String, String)>,
+    /// What a person has to decide.
+    pub decisions: Vec<Decision>,
+    /// Whether the old name goes on working for a release.
+    pub shim: bool,
+    /// Sentences that say why.
+    pub reasons: Vec<String>,
+    /// Why it stands as a comment: what the planner said. Entries with decisions do as well.
+    pub refused: Option<String>,
+}
+
+impl DraftEntry {
+    /// Whether the entry can be followed as it is.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.refused.is_none() && self.decisions.is_empty()
+    }
+
+    /// The lines of the entry itself, without comments.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("[[{}]]", self.verb.as_str())];
+        match self.verb {
+            DraftVerb::ReplaceModule | DraftVerb::ReplaceItem => {
+                lines.push(format!("from = {}", quoted(&self.from)));
+                lines.push(format!("to = {}", quoted(&self.to)));
+                if self.verb == DraftVerb::ReplaceItem {
+                    lines.push("kind = \"item\"".to_owned());
+                }
+            }
+            DraftVerb::Merge => {
+                lines.push(format!("from = {}", quoted(&self.from)));
+                lines.push(format!("into = {}", quoted(&self.to)));
+            }
+            DraftVerb::Remove => lines.push(format!("module = {}", quoted(&self.from))),
+        }
+        if !self.rename.is_empty() {
+            let pairs = self.rename.iter();
+            let pairs = pairs.map(|(old, new)| format!("{} = {}", key(old), quoted(new)));
+            lines.push(table("rename", pairs));
+        }
+        if self.verb == DraftVerb::Merge && !self.decisions.is_empty() {
+            let names = self.decisions.iter();
+            let pairs = names.map(|decision| format!("{} = \"keep-into\"", key(&decision.name)));
+            lines.push(table("decide", pairs));
+        }
+        if self.shim {
+            lines.push("shim = true".to_owned());
+        }
+        lines
+    }
+
+    fn write(&self, text: &mut String) {
+        text.push('\n');
+        for reason in &self.reasons {
+            comment(text, reason);
+        }
+        if let Some(refused) = &self.refused {
+            comment(text, &format!("Left to you: {refused}."));
+        }
+        if !self.decisions.is_empty() {
+            self.write_decisions(text);
+        }
+        let mark = if self.is_open() { "" } else { "# " };
+        for line in self.lines() {
+            let _ = writeln!(text, "{mark}{line}");
+        }
+    }
+
+    fn write_decisions(&self, text: &mut String) {
+        let choices = if self.verb == DraftVerb::Merge {
+            " The choices are \"keep-into\", \"keep-from\" and \"rename:NAME\"."
+        } else {
+            ""
+        };
+        comment(
+            text,
+            &format!(
+                "Left to you: the copies differ. `-` is {}, `+` is {}.{choices}",
+                self.from, self.to
+            ),
+        );
+        for decision in &self.decisions {
+            comment(text, &format!("  {}:", decision.name));
+            for line in decision.diff.lines() {
+                comment(text, &format!("    {line}"));
+            }
+        }
+    }
+}
+
+/// A manifest in the making.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// What the migration is for, in a sentence.
+    pub description: String,
+    /// The entries, in the order of the text.
+    pub entries: Vec<DraftEntry>,
+    /// Sentences on the whole: what following it would change.
+    pub forecast: Vec<String>,
+}
+
+impl Draft {
+    /// The manifest, with all of its comments. The same draft gives the same text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for line in &self.forecast {
+            comment(&mut text, line);
+        }
+        self.head(&mut text);
+        for entry in &self.entries {
+            entry.write(&mut text);
+        }
+        for entry in self.entries.iter().filter(|entry| entry.is_open()) {
+            forbid(&mut text, entry);
+        }
+        text
+    }
+
+    /// The entries of these indices alone, as a manifest: what the planner is asked about.
+    #[must_use]
+    pub fn text_of(&self, entries: &[usize]) -> String {
+        let mut text = String::new();
+        self.head(&mut text);
+        for entry in entries.iter().filter_map(|at| self.entries.get(*at)) {
+            text.push('\n');
+            for line in entry.lines() {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+        text
+    }
+
+    fn head(&self, text: &mut String) {
+        let description = quoted(&self.description);
+        let _ = writeln!(text, "schema = 1\ndescription = {description}");
+    }
+}
+
+fn forbid(text: &mut String, entry: &DraftEntry) {
+    let message = if entry.to.is_empty() {
+        format!("`{}` is gone", entry.from)
+    } else {
+        format!("use {}", entry.to)
+    };
+    let (import, message) = (quoted(&entry.from), quoted(&message));
+    let _ = write!(
+        text,
+        "\n[[forbid]]\nimport = {import}\nmessage = {message}\n"
+    );
+}
+
+fn table(name: &str, pairs: impl Iterator<Item = String>) -> String {
+    format!("{name} = {{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+}
+
+/// A line of comment. Control characters of a tree's text would end it, or not be TOML.
+fn comment(text: &mut String, line: &str) {
+    let harmless: String = line
+        .chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect();
+    let _ = writeln!(text, "# {harmless}");
+}
+
+fn quoted(value: &str) -> String {
+    toml_edit::Value::from(value).to_string()
+}
+
+/// A key, bare where TOML lets it be.
+fn key(name: &str) -> String {
+    let bare =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}

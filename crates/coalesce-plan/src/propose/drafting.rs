@@ -1,0 +1,308 @@
+//! From classes of copies to the entries of a draft.
+
+use std::collections::BTreeSet;
+
+use coalesce_clones::{Kind, Report};
+use coalesce_model::{LanguageGraph, ModuleKind, Texts};
+
+use super::{
+    copies::{Class, Copy, Modules},
+    draft::{Decision, Draft, DraftEntry, DraftVerb},
+    primary::{Ranked, Standing, rank},
+};
+
+/// The share of a module that the one to stay must have: below it, single items give way.
+const LEAST_SHARE: f32 = 0.5;
+/// Reasons for a choice that are told.
+const REASONS: usize = 3;
+/// Names of a list that are told.
+const NAMED: usize = 6;
+
+/// How a copy stands to another one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Relation {
+    /// The share of the copy's definitions, by lines, that the other one has, 0 to 1.
+    pub share: f32,
+    /// Definitions that both have, the same.
+    pub same: usize,
+    /// `(name, name in the other)` of those that are called otherwise there.
+    pub rename: Vec<(String, String)>,
+    /// Definitions that differ.
+    pub decisions: Vec<Decision>,
+    /// Names of definitions that the other one lacks.
+    pub unique: Vec<String>,
+}
+
+/// What a draft is made from.
+pub struct Drafting<'a> {
+    /// What the finder found.
+    pub report: &'a Report,
+    /// The graphs of the tree.
+    pub graphs: &'a [&'a dyn LanguageGraph],
+    /// The texts of the tree.
+    pub texts: &'a dyn Texts,
+    /// How a copy (the first) stands to the one that stays; `None` where they cannot be compared.
+    pub relate: &'a dyn Fn(&Copy, &Copy) -> Option<Relation>,
+    /// Whether old names go on working for a release.
+    pub shims: bool,
+}
+
+impl Drafting<'_> {
+    /// The entries that the duplicates of the tree come to, those with most lines first, then the
+    /// stubs. For each a second one where another copy might stay: `None` where there is none.
+    #[must_use]
+    pub fn draft(&self) -> (Draft, Vec<Option<DraftEntry>>) {
+        let mut made = Made::default();
+        for graph in self.graphs {
+            let modules = Modules::new(*graph, self.report);
+            let duplicates = self.report.duplicates.iter();
+            let classes: Vec<Class<'_>> = duplicates
+                .filter_map(|duplicate| modules.class(duplicate))
+                .collect();
+            for whole in [true, false] {
+                for class in &classes {
+                    if (class.duplicate.kind == Kind::Module) == whole {
+                        self.give_way(&modules, &class.copies, &mut made);
+                    }
+                }
+            }
+            for copies in modules.flags(self.report, self.texts) {
+                self.give_way(&modules, &copies, &mut made);
+            }
+            self.stubs(&modules, &mut made);
+        }
+        let Made {
+            entries, seconds, ..
+        } = made;
+        let draft = Draft {
+            description: "one home for what stands in several places".to_owned(),
+            entries,
+            forecast: Vec::new(),
+        };
+        (draft, seconds)
+    }
+
+    /// All of the copies but the best give way to it.
+    fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], made: &mut Made) {
+        let ranked = self.ranked(modules, copies);
+        let Some((first, others)) = ranked.split_first() else {
+            return;
+        };
+        for other in others {
+            let (Some(stays), Some(goes)) = (copies.get(first.index), copies.get(other.index))
+            else {
+                continue;
+            };
+            if !made.is_free(goes, stays) {
+                continue;
+            }
+            let Some(entry) = self.entry(goes, stays, first) else {
+                continue;
+            };
+            let swapped = (others.len() == 1)
+                .then(|| self.entry(stays, goes, other))
+                .flatten();
+            made.add(entry, swapped, goes, stays);
+        }
+    }
+
+    /// The copies, the one to stay first.
+    fn ranked(&self, modules: &Modules<'_>, copies: &[Copy]) -> Vec<Ranked> {
+        let standing = |copy: &Copy| -> Standing {
+            let others = copies
+                .iter()
+                .filter(|other| other.name != copy.name && other.item.is_none());
+            let shares: Vec<f32> = others
+                .filter_map(|other| (self.relate)(other, copy))
+                .map(|relation| relation.share)
+                .collect();
+            #[expect(clippy::cast_precision_loss, reason = "a handful of copies")]
+            let coverage = shares.iter().sum::<f32>() / shares.len().max(1) as f32;
+            Standing {
+                coverage,
+                ..modules.standing(copy, copies, self.texts)
+            }
+        };
+        let standings: Vec<Standing> = copies.iter().map(standing).collect();
+        rank(&standings)
+    }
+
+    fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
+        let relation = (self.relate)(goes, stays)?;
+        if goes.item.is_none() && relation.share < LEAST_SHARE {
+            return None;
+        }
+        // Alike, and called otherwise: nobody takes the one for the other.
+        if goes.item.is_some() && goes.item != stays.item && !relation.decisions.is_empty() {
+            return None;
+        }
+        // What a module keeps to itself is no home for others.
+        if stays
+            .item
+            .as_ref()
+            .is_some_and(|item| item.starts_with('_'))
+        {
+            return None;
+        }
+        let verb = match (&goes.item, relation.unique.is_empty()) {
+            (Some(_), _) => DraftVerb::ReplaceItem,
+            (None, true) if relation.decisions.is_empty() => DraftVerb::ReplaceModule,
+            (None, _) => DraftVerb::Merge,
+        };
+        let mut reasons = vec![covered(goes, stays, &relation)];
+        if !why.reasons.is_empty() {
+            let told = why.reasons.iter().take(REASONS);
+            let told: Vec<&str> = told.map(String::as_str).collect();
+            reasons.push(format!("`{}` stays: {}.", stays.name, told.join("; ")));
+        }
+        Some(DraftEntry {
+            verb,
+            from: goes.name.clone(),
+            to: stays.name.clone(),
+            rename: if goes.item.is_none() {
+                relation.rename
+            } else {
+                Vec::new()
+            },
+            decisions: relation.decisions,
+            shim: self.shims,
+            reasons,
+            refused: None,
+        })
+    }
+
+    /// Modules that hold nothing go; those that only lead on give way to where they lead.
+    fn stubs(&self, modules: &Modules<'_>, made: &mut Made) {
+        for (at, module) in modules.all().iter().enumerate() {
+            if module.package || module.inline.is_some() || made.from.contains(&module.name) {
+                continue;
+            }
+            let (tests, users) = modules.users(at);
+            let used = tests.len() + users.len();
+            let entry = match module.kind {
+                ModuleKind::Stub if used == 0 => Some(removal(&module.name)),
+                ModuleKind::Redirect if used > 0 => {
+                    let mut leads = modules.imported(at).into_iter();
+                    let (target, more) = (leads.next(), leads.next());
+                    let target = target.filter(|_| more.is_none());
+                    let target = target.and_then(|target| modules.module(target));
+                    target
+                        .filter(|target| !made.from.contains(&target.name))
+                        .map(|target| self.redirect(&module.name, &target.name, used))
+                }
+                _ => None,
+            };
+            if let Some(entry) = entry {
+                made.push(entry, None);
+            }
+        }
+    }
+
+    fn redirect(&self, from: &str, to: &str, used: usize) -> DraftEntry {
+        let users = if used == 1 {
+            "1 module still imports".to_owned()
+        } else {
+            format!("{used} modules still import")
+        };
+        DraftEntry {
+            reasons: vec![format!("`{from}` only leads on to `{to}`, and {users} it.")],
+            verb: DraftVerb::ReplaceModule,
+            to: to.to_owned(),
+            shim: self.shims,
+            ..removal(from)
+        }
+    }
+}
+
+/// What was made so far.
+#[derive(Default)]
+struct Made {
+    entries: Vec<DraftEntry>,
+    seconds: Vec<Option<DraftEntry>>,
+    /// Names that go, names that stay, and the modules of pairs that are dealt with as a whole.
+    from: BTreeSet<String>,
+    to: BTreeSet<String>,
+    pairs: BTreeSet<(usize, usize)>,
+    whole: BTreeSet<usize>,
+}
+
+impl Made {
+    /// Whether an entry may say that the one gives way to the other: no chains, and nothing that an
+    /// entry on the modules says already.
+    fn is_free(&self, goes: &Copy, stays: &Copy) -> bool {
+        let name = |copy: &Copy| self.from.contains(&copy.name);
+        let inside = goes.item.is_some()
+            && (self.whole.contains(&goes.module) || self.whole.contains(&stays.module));
+        let known = self.pairs.contains(&(goes.module, stays.module));
+        let same_place = goes.item.is_some() && goes.module == stays.module;
+        !name(goes)
+            && !name(stays)
+            && !self.to.contains(&goes.name)
+            && !inside
+            && !known
+            && !same_place
+    }
+
+    fn add(&mut self, entry: DraftEntry, second: Option<DraftEntry>, goes: &Copy, stays: &Copy) {
+        if goes.item.is_none() {
+            self.pairs.insert((goes.module, stays.module));
+            self.whole.insert(goes.module);
+        }
+        self.push(entry, second);
+    }
+
+    fn push(&mut self, entry: DraftEntry, second: Option<DraftEntry>) {
+        self.from.insert(entry.from.clone());
+        self.to.insert(entry.to.clone());
+        self.entries.push(entry);
+        self.seconds.push(second);
+    }
+}
+
+fn removal(from: &str) -> DraftEntry {
+    DraftEntry {
+        verb: DraftVerb::Remove,
+        from: from.to_owned(),
+        to: String::new(),
+        rename: Vec::new(),
+        decisions: Vec::new(),
+        shim: false,
+        reasons: vec![format!("`{from}` defines nothing, and nothing imports it.")],
+        refused: None,
+    }
+}
+
+fn covered(goes: &Copy, stays: &Copy, relation: &Relation) -> String {
+    if goes.item.is_some() {
+        let what = if relation.decisions.is_empty() {
+            "is a copy of"
+        } else {
+            "is nearly"
+        };
+        return format!("`{}` {what} `{}`.", goes.name, stays.name);
+    }
+    let mut parts = vec![format!("{} the same", relation.same)];
+    if !relation.rename.is_empty() {
+        parts.push(format!("{} by another name", relation.rename.len()));
+    }
+    if !relation.decisions.is_empty() {
+        parts.push(format!("{} otherwise", relation.decisions.len()));
+    }
+    if !relation.unique.is_empty() {
+        let names: Vec<&str> = relation.unique.iter().map(String::as_str).collect();
+        let shown = names.get(..NAMED.min(names.len())).unwrap_or_default();
+        let more = names.len() - shown.len();
+        let rest = if more == 0 {
+            String::new()
+        } else {
+            format!(" and {more} more")
+        };
+        parts.push(format!("lacks {}{rest}", shown.join(", ")));
+    }
+    format!(
+        "What `{}` defines, `{}` has: {}.",
+        goes.name,
+        stays.name,
+        parts.join(", ")
+    )
+}

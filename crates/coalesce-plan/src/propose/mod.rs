@@ -1,0 +1,14 @@
+//! From duplicates to a manifest: which copy stays, what becomes of the others, and what is left for
+//! a person to decide.
+//!
+//! Pure. What the copies are comes from the duplicate finder, whether an entry can be followed from
+//! the planner; the caller asks both.
+
+mod copies;
+mod draft;
+mod drafting;
+mod primary;
+
+pub use copies::Copy;
+pub use draft::{Decision, Draft, DraftEntry, DraftVerb};
+pub use drafting::{Drafting, Relation};

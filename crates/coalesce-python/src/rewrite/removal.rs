@@ -1,0 +1,167 @@
+//! Modules that go and leave nothing: who still names them stands in the way.
+//!
+//! Imports that bring nothing go along: `from stub import *`, and an import whose name is not used.
+//! What goes away itself, or names something else by then, does not count.
+
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Form, LanguageGraph as _, LanguagePlan, Module, ModuleKind,
+    Reference, Safety, Texts, TreePath,
+};
+
+use crate::{
+    analysis::Analysis,
+    facts::{ImportStatement, Leaf},
+    graph::PythonGraph,
+    rewrite::{
+        file::{FileEdits, Reference as Found},
+        items::{refusal, source_line},
+        mapping::Mapping,
+    },
+};
+
+/// Users that a refusal names.
+const TOLD: usize = 6;
+
+/// Takes the imports that bring nothing out, and refuses a module that somebody names.
+pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    for change in &mapping.changes {
+        if change.kind != ChangeKind::Remove {
+            continue;
+        }
+        let module = mapping.graph.find(None, &change.from);
+        if let Some(module) = module.and_then(|module| mapping.graph.modules.get(module)) {
+            one(mapping, module, texts, plan);
+        }
+    }
+}
+
+fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    if let Some(other) = beside(mapping, module, texts) {
+        let message = format!("`{}` cannot go: {other} lies in its package", module.name);
+        plan.refusals
+            .push(refusal(&module.path, None, message, None));
+    }
+    let references = mapping.graph.references(&module.name, texts);
+    let mut users: Vec<String> = Vec::new();
+    for reference in references {
+        let prose = reference.form == Form::Prose;
+        if prose || mapping.gone.contains(&reference.path) || is_rewritten(plan, &reference) {
+            continue;
+        }
+        match spent(mapping.graph, module, &reference, texts) {
+            Some(edit) => {
+                let mut found = FileEdits::new(reference.path.clone());
+                let (name, reason) = (&module.name, "it brings nothing, and the module goes");
+                found.note(
+                    reference.span,
+                    Found::resolved(reference.form, name, "", reason),
+                );
+                plan.rewrites.extend(found.rewrites);
+                let edits = plan.edits.entry(reference.path).or_default();
+                if !edits.contains(&edit) {
+                    edits.push(edit);
+                }
+            }
+            None => users.push(place(&reference, texts)),
+        }
+    }
+    if !users.is_empty() {
+        let more = users.len().saturating_sub(TOLD);
+        users.truncate(TOLD);
+        if more > 0 {
+            users.push(format!("and {more} more"));
+        }
+        let message = format!("`{}` is still named: {}", module.name, users.join(", "));
+        let help = "give its users another module first, with `[[replace]]` or `[[merge]]`";
+        plan.refusals
+            .push(refusal(&module.path, None, message, Some(help)));
+    }
+}
+
+/// A file in the directory of a package that is not the package.
+fn beside(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts) -> Option<TreePath> {
+    let directory = module.path.parent().filter(|_| module.package)?;
+    let own = |path: &&TreePath| {
+        path.strip_prefix(&directory).is_some()
+            && !matches!(path.file_name(), "__init__.py" | "__init__.pyi")
+            && !mapping.files.contains_key(*path)
+    };
+    // Modules below it that go by entries of their own go.
+    let entry = |path: &TreePath| {
+        let below = mapping.graph.module_of(path);
+        let below = below.and_then(|below| mapping.graph.modules.get(below));
+        below.is_some_and(|below| {
+            let mut changes = mapping.changes.iter();
+            changes.any(|change| change.from == below.name && change.shim.is_none())
+        })
+    };
+    let mut paths = texts.paths().iter().filter(own);
+    paths.find(|path| !entry(path)).cloned()
+}
+
+fn is_rewritten(plan: &LanguagePlan, reference: &Reference) -> bool {
+    let mut rewrites = plan.rewrites.iter();
+    rewrites.any(|rewrite| {
+        rewrite.path == reference.path
+            && rewrite.safety != Safety::ReportOnly
+            && (rewrite.span.contains(reference.span) || reference.span.contains(rewrite.span))
+    })
+}
+
+/// The edit that takes out an import which brings nothing.
+fn spent(
+    graph: &PythonGraph,
+    module: &Module,
+    reference: &Reference,
+    texts: &dyn Texts,
+) -> Option<Edit> {
+    let import = matches!(reference.form, Form::Import | Form::ImportFrom | Form::Glob);
+    if !import {
+        return None;
+    }
+    let text = texts.text(&reference.path)?;
+    let analysis = Analysis::new(&text);
+    let (import, scope) = analysis
+        .imports
+        .iter()
+        .find(|(import, _)| import.span.contains(reference.span))?;
+    let [leaf] = import.leaves.as_slice() else {
+        return None;
+    };
+    let nothing = if leaf.name.text == "*" {
+        module.kind == ModuleKind::Stub
+    } else {
+        let user = graph.module_of(&reference.path);
+        let user = user.and_then(|user| graph.modules.get(user));
+        !user.is_some_and(|user| user.package) && is_unused(&analysis, import, leaf)
+    };
+    let whole = import.top_level && !import.conditional && *scope == 0;
+    if !nothing || !whole {
+        return None;
+    }
+    source_line(&text, import.span)
+}
+
+/// Whether nothing in the file uses what a leaf binds.
+fn is_unused(analysis: &Analysis, import: &ImportStatement, leaf: &Leaf) -> bool {
+    let name = leaf.bound();
+    let alias = leaf.alias.as_ref();
+    let passed_on = alias.is_some_and(|alias| alias.text == leaf.name.text);
+    let listed = analysis
+        .all
+        .iter()
+        .flatten()
+        .any(|entry| entry.text == name);
+    let dotted = import.from.is_none() && alias.is_none() && leaf.name.text.contains('.');
+    let mut uses = analysis.uses.iter();
+    let used = uses.any(|used| used.chain.first().is_some_and(|root| root.text == name));
+    !(passed_on || listed || dotted || used)
+}
+
+fn place(reference: &Reference, texts: &dyn Texts) -> String {
+    let before = texts.text(&reference.path).map_or(0, |text| {
+        let before = ByteSpan::new(0, reference.span.start);
+        before.of(&text).unwrap_or_default().matches('\n').count()
+    });
+    format!("{}:{}", reference.path, before + 1)
+}

@@ -1,0 +1,93 @@
+//! Paths that lead through re-exports: where one goes, and by which one others can name an item.
+//!
+//! Nothing is spelled here for a particular crate; a path starts below the root of the library that
+//! gives it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::{
+    ItemId, ModuleId, World,
+    world::{Binding, Reach, Res},
+};
+
+/// Modules in modules are followed no further when public paths are looked for.
+const DEEPEST: usize = 8;
+
+impl World {
+    /// What a path below a module leads to, in every namespace: its modules, what it imports, and the
+    /// libraries that it gives on.
+    pub(crate) fn below(&self, module: ModuleId, path: &str) -> Vec<Res> {
+        let mut names = path.split("::").peekable();
+        let mut at = module;
+        while let Some(name) = names.next() {
+            let found = self.named_in(at, name);
+            if names.peek().is_none() {
+                return found.iter().map(|binding| binding.res).collect();
+            }
+            let next = found.iter().find_map(|binding| match binding.res {
+                Res::Module(module) => Some(module),
+                _ => None,
+            });
+            match next {
+                Some(next) => at = next,
+                None => return Vec::new(),
+            }
+        }
+        Vec::new()
+    }
+
+    /// What a full name leads to, that of a library first, re-exports followed.
+    pub(crate) fn leads_to(&self, name: &str) -> Vec<Res> {
+        let Some((krate, rest)) = name.split_once("::") else {
+            return Vec::new();
+        };
+        let roots = self.modules_named(krate);
+        let found = roots.into_iter().map(|root| self.below(root, rest));
+        found.flatten().collect()
+    }
+
+    fn named_in(&self, module: ModuleId, name: &str) -> &[Binding] {
+        let found = self
+            .names
+            .get(name)
+            .and_then(|sym| self.space(module)?.names.get(&sym));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// The shortest path below a library's root by which others can name each item, of several the
+    /// first by alphabet.
+    pub(crate) fn public_paths(&self, root: ModuleId) -> BTreeMap<ItemId, Vec<String>> {
+        let mut paths = BTreeMap::new();
+        let mut seen = BTreeSet::from([root]);
+        let mut waiting = VecDeque::from([(root, Vec::new())]);
+        while let Some((module, path)) = waiting.pop_front() {
+            for (name, res) in self.public_names(module) {
+                let mut path: Vec<String> = path.clone();
+                path.push(name);
+                match res {
+                    Res::Item(item) => drop(paths.entry(item).or_insert(path)),
+                    Res::Module(module) if path.len() < DEEPEST && seen.insert(module) => {
+                        waiting.push_back((module, path));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        paths
+    }
+
+    /// The names that everybody sees in a module, by alphabet.
+    fn public_names(&self, module: ModuleId) -> Vec<(String, Res)> {
+        let names = self
+            .space(module)
+            .into_iter()
+            .flat_map(|space| &space.names);
+        let mut found: Vec<(String, Res)> = names
+            .flat_map(|(sym, bindings)| bindings.iter().map(move |binding| (*sym, binding)))
+            .filter(|(_, binding)| binding.reach == Reach::Public)
+            .map(|(sym, binding)| (self.names.as_str(sym).to_owned(), binding.res))
+            .collect();
+        found.sort();
+        found
+    }
+}

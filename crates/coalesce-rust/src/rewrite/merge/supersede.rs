@@ -1,0 +1,91 @@
+//! An item that takes the place of one in another module: the old text goes first, so that the new
+//! one can arrive under its name.
+
+use coalesce_model::{Change, ChangeKind, Edit, LanguagePlan, Texts, TreePath};
+
+use super::{Edits, note};
+use crate::{
+    RustGraph,
+    facts::{Visibility, VisibilityKind},
+    resolve::World,
+    rewrite::{
+        items::{moving::Set, replace},
+        mapping::{Mapping, refusal},
+    },
+};
+
+/// Takes the text at `to` out, with its `impl`s; refused where users need what only that one has.
+pub(super) fn clear(
+    graph: &RustGraph,
+    change: &Change,
+    texts: &dyn Texts,
+    edits: &mut Edits,
+) -> LanguagePlan {
+    let world = &graph.world;
+    let mut plan = LanguagePlan::default();
+    // What would become of its users if it gave way to the other one.
+    let reversed = [Change {
+        from: change.to.clone(),
+        to: change.from.clone(),
+        kind: ChangeKind::Replace { rename: Vec::new() },
+        ..change.clone()
+    }];
+    let mapping = Mapping::new(world, &reversed);
+    let set = Set::new(&mapping, &[], texts);
+    plan.refusals.extend(set.refusals.iter().cloned());
+    plan.refusals.extend(replace::check(&set, texts));
+    for chunk in &set.chunks {
+        let path = set.path(chunk.file);
+        let Some(text) = texts.text(&path) else {
+            let message = "it would have to be edited and cannot be read".to_owned();
+            plan.refusals.push(refusal(path, message));
+            continue;
+        };
+        let message = format!("goes: that of `{}` takes its place", change.from);
+        plan.notes.push(note(path.clone(), chunk.span, message));
+        edits.cut(path, &text, chunk.span);
+    }
+    if let (Some((_, there)), Some((path, here))) = (
+        visibility(world, &change.to),
+        visibility(world, &change.from),
+    ) && rank(there) > rank(here)
+    {
+        let text = if there.kind == VisibilityKind::Public {
+            "pub"
+        } else {
+            "pub(crate)"
+        };
+        edits.push(
+            path,
+            if here.span.is_empty() {
+                Edit::insert(here.span.start, format!("{text} "))
+            } else {
+                Edit::replace(here.span, text)
+            },
+        );
+    }
+    plan
+}
+
+/// The visibility that an item says, and the file that says it.
+fn visibility(world: &World, name: &str) -> Option<(TreePath, Visibility)> {
+    let (parent, own) = name.rsplit_once("::")?;
+    let home = *world.modules_named(parent).first()?;
+    let mut items = world.items_of(home, own).into_iter();
+    items.find_map(|item| {
+        let node = world.items.get(item.index())?;
+        let (file, at) = *node.definitions.first().filter(|_| node.module == home)?;
+        let fact = world.facts(file)?.items.get(at as usize)?;
+        let path = world.files.get(file.index())?.path.clone();
+        Some((path, fact.visibility))
+    })
+}
+
+/// How far a visibility reaches, roughly.
+fn rank(visibility: Visibility) -> u8 {
+    match visibility.kind {
+        VisibilityKind::Public => 2,
+        VisibilityKind::Private | VisibilityKind::SelfModule => 0,
+        _ => 1,
+    }
+}

@@ -1,0 +1,465 @@
+//! Test modules in a module that gives way: they go under the one in its place as they are, with the
+//! imports that they had through `super`. Tests are not looked into: what they say of the code that
+//! goes, they say of the code that stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, TreePath,
+};
+
+use super::{Edits, home::Home, note};
+use crate::{
+    facts::{LeafKind, ModuleDeclaration, Origin},
+    resolve::{Body, FileId, ModuleId, Res, is_within},
+    rewrite::{
+        declarations, layout, lines,
+        mapping::{Mapping, refusal},
+        spell::{Speller, written},
+        traits,
+    },
+};
+
+/// The modules in a module that gives way and go along with it.
+#[derive(Default)]
+pub(super) struct Tests {
+    /// All of them, those that an entry moves too.
+    pub below: Vec<ModuleId>,
+    /// Tests of which no entry speaks.
+    carried: Vec<ModuleId>,
+}
+
+/// Whether an item is a test or a benchmark.
+pub(super) fn is_test(text: &str) -> bool {
+    let Ok(item) = syn::parse_str::<syn::ItemFn>(text) else {
+        return false;
+    };
+    let found = item.attrs.iter().any(|attribute| {
+        let last = attribute.path().segments.last();
+        last.is_some_and(|last| last.ident == "test" || last.ident == "bench")
+    });
+    drop(item);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found
+}
+
+/// Finds them.
+pub(super) fn find(home: &Home<'_>, modules: &[Change]) -> Tests {
+    let mut tests = Tests::default();
+    let children = home.world.module(home.module).map(|node| &node.children);
+    for child in children.into_iter().flatten().copied() {
+        let name = home.world.module(child).map_or("", |node| &node.canonical);
+        let into = format!(
+            "{}::{}",
+            home.merge.to,
+            name.rsplit("::").next().unwrap_or(name)
+        );
+        match modules.iter().find(|change| change.from == name) {
+            Some(change)
+                if change.kind == ChangeKind::Move
+                    && change.to == into
+                    && is_only_for_tests(home, child) =>
+            {
+                tests.below.push(child);
+                tests.carried.push(child);
+            }
+            Some(change) if change.kind == ChangeKind::Move || home.says_of_items(name) => {
+                tests.below.push(child);
+            }
+            Some(_) => {}
+            None if is_only_for_tests(home, child) => {
+                tests.below.push(child);
+                tests.carried.push(child);
+            }
+            None => {}
+        }
+    }
+    tests
+}
+
+fn is_only_for_tests(home: &Home<'_>, module: ModuleId) -> bool {
+    home.world.declarations(module).iter().any(|(file, at)| {
+        let facts = home.world.facts(*file);
+        let declared = facts.and_then(|facts| facts.modules.get(*at as usize));
+        declared.is_some_and(|declared| declared.cfg.iter().any(|cfg| **cfg == *"test"))
+    })
+}
+
+/// Puts them under the other module.
+pub(super) fn carry(home: &Home<'_>, tests: &Tests, plan: &mut LanguagePlan, edits: &mut Edits) {
+    for module in &tests.carried {
+        let mut carrying = Carrying {
+            home,
+            module: *module,
+            plan,
+            edits,
+        };
+        if let Err(finding) = carrying.work() {
+            carrying.plan.refusals.push(finding);
+        }
+    }
+}
+
+struct Carrying<'c, 'h> {
+    home: &'c Home<'h>,
+    module: ModuleId,
+    plan: &'c mut LanguagePlan,
+    edits: &'c mut Edits,
+}
+
+impl Carrying<'_, '_> {
+    fn work(&mut self) -> Result<(), Finding> {
+        let world = self.home.world;
+        let target = self
+            .home
+            .target()
+            .ok_or_else(|| self.stuck("there is no way"))?;
+        let (file, declared) = self.declaration()?;
+        let crosses = world.module(target).map(|node| node.krate)
+            != world.module(self.module).map(|node| node.krate);
+        if crosses {
+            return Err(self.stuck("it would change its crate"));
+        }
+        let first = world.module(target).and_then(|node| node.bodies.first());
+        let first = first
+            .copied()
+            .ok_or_else(|| self.stuck("there is no text to put it into"))?;
+        let name = self.name_in(target);
+        let text = self.text(file)?;
+        let path = self.home.set.path(file);
+        let span = lines::with_comments_above(&text, declared.span);
+        let mut inside = self.imports(target)?;
+        if name != world.module(self.module).map_or("", |node| &node.name) {
+            let edit = Edit::replace(declared.name.span, name.clone());
+            inside.entry(path.clone()).or_default().push(edit);
+        }
+        let own = inside.remove(&path).unwrap_or_default();
+        let moved = declarations::cut(&text, span, own).map_err(|why| self.stuck(&why))?;
+        if declared.body.is_none() {
+            self.move_file(first, &name)?;
+        }
+        for (path, edits) in inside {
+            for edit in edits {
+                self.edits.push(path.clone(), edit);
+            }
+        }
+        self.edits.cut(path.clone(), &text, declared.span);
+        let body = world.bodies.get(first.index());
+        let body = body.ok_or_else(|| self.stuck("there is no text to put it into"))?;
+        self.put(body, &moved)?;
+        let message = format!(
+            "the tests in `{}` go to `{}::{name}`, and test what is there",
+            world.module(self.module).map_or("", |node| &node.canonical),
+            self.home.merge.to
+        );
+        self.plan
+            .notes
+            .push(note(path, declared.name.span, message));
+        Ok(())
+    }
+
+    /// Why tests cannot go along.
+    fn stuck(&self, why: &str) -> Finding {
+        let node = self.home.world.module(self.module);
+        let name = node.map_or("", |node| &node.canonical);
+        Finding {
+            help: Some(format!(
+                "say what becomes of `{name}` in an entry of its own"
+            )),
+            ..refusal(
+                self.home.path(),
+                format!("the tests in `{name}` would be lost: {why}"),
+            )
+        }
+    }
+
+    fn text(&self, file: FileId) -> Result<std::sync::Arc<str>, Finding> {
+        let text = self.home.text(file);
+        text.ok_or_else(|| self.stuck("their text cannot be read"))
+    }
+
+    fn declaration(&self) -> Result<(FileId, ModuleDeclaration), Finding> {
+        let world = self.home.world;
+        let [(file, at)] = world.declarations(self.module)[..] else {
+            return Err(self.stuck("they are declared more than once"));
+        };
+        let facts = world.facts(file);
+        let declared = facts.and_then(|facts| facts.modules.get(at as usize));
+        let plain = declared.filter(|one| one.origin == Origin::Code);
+        let plain = plain.ok_or_else(|| self.stuck("they are declared in a macro call"))?;
+        Ok((file, plain.clone()))
+    }
+
+    /// The name under the other module: another one where that has such a module.
+    fn name_in(&self, target: ModuleId) -> String {
+        let world = self.home.world;
+        let node = |module: ModuleId| world.module(module);
+        let own = node(self.module).map_or("", |node| &node.name);
+        let taken = |name: &str| {
+            let children = node(target).map_or(&[][..], |node| &node.children);
+            let sym = world.names.get(name);
+            let bound = sym.zip(world.space(target));
+            children
+                .iter()
+                .any(|child| node(*child).is_some_and(|one| one.name == name))
+                || bound.is_some_and(|(sym, space)| space.names.contains_key(&sym))
+        };
+        let home = node(self.home.module).map_or("", |node| &node.name);
+        let mut name = own.to_owned();
+        while taken(&name) {
+            name = format!("{name}_of_{home}");
+        }
+        name
+    }
+
+    fn move_file(&mut self, into: crate::resolve::BodyId, name: &str) -> Result<(), Finding> {
+        let world = self.home.world;
+        let node = world.module(self.module);
+        let body = match node.map_or(&[][..], |node| &node.bodies) {
+            [one] => world.bodies.get(one.index()),
+            _ => None,
+        };
+        let body = body.ok_or_else(|| self.stuck("they have several texts"))?;
+        let declared = layout::declaration_of(world, body);
+        let by_path = declared.is_some_and(|(_, one)| !one.path_attributes.is_empty());
+        if by_path || node.is_some_and(|node| !node.children.is_empty()) {
+            return Err(self.stuck("they have files of their own, or a `#[path]`"));
+        }
+        let from = self.home.set.path(body.file);
+        let directory = layout::directory(world, into, &BTreeMap::new());
+        let to = directory.and_then(|directory| {
+            let file = if from.file_name() == "mod.rs" {
+                format!("{name}/mod.rs")
+            } else {
+                format!("{name}.rs")
+            };
+            directory.join(&file).ok()
+        });
+        let to = to.ok_or_else(|| self.stuck("there is no place for their file"))?;
+        if self.home.texts.exists(&to) {
+            return Err(self.stuck("there is a file in their place"));
+        }
+        self.plan.moves.push(FileMove { from, to });
+        Ok(())
+    }
+
+    /// Adds the text at the end of a body.
+    fn put(&mut self, body: &Body, moved: &str) -> Result<(), Finding> {
+        let world = self.home.world;
+        let text = self.text(body.file)?;
+        let path = self.home.set.path(body.file);
+        let line = lines::line_break(&text);
+        let scope = world
+            .facts(body.file)
+            .and_then(|facts| facts.scope(body.scope));
+        let inline = scope.filter(|_| body.scope.0 != 0);
+        let end = u32::try_from(text.len()).unwrap_or(0);
+        let (at, indent) = inline.map_or((end, String::new()), |scope| {
+            let brace = scope.span.end.saturating_sub(1);
+            let outer = lines::prefix(&text, brace).unwrap_or_default();
+            (lines::line_start(&text, brace), format!("{outer}    "))
+        });
+        let head = text.get(..at as usize).unwrap_or_default();
+        let mut block = String::new();
+        if !head.is_empty() && !head.ends_with('\n') {
+            block.push_str(line);
+        }
+        if !head.trim().is_empty() && !head.trim_end().ends_with('{') {
+            block.push_str(line);
+        }
+        let moved = lines::reindented(moved, "", &indent);
+        block.push_str(&moved.replace("\r\n", "\n").replace('\n', line));
+        block.push_str(line);
+        self.edits.push(path, Edit::insert(at, block));
+        Ok(())
+    }
+
+    /// The names that tests say of their module, and that are imports there: they get imports of
+    /// their own.
+    fn imports(&self, target: ModuleId) -> Result<BTreeMap<TreePath, Vec<Edit>>, Finding> {
+        let world = self.home.world;
+        let nothing = Mapping::new(world, &[]);
+        let speller = Speller { mapping: &nothing };
+        let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
+        for body in &world.bodies {
+            if !is_within(world, body.module, self.module) {
+                continue;
+            }
+            let names = self.names_of(body, &speller);
+            let space = world.space(self.home.module);
+            let mut list = BTreeSet::new();
+            for name in &names.plain {
+                let sym = world.names.get(name);
+                let bindings = sym.and_then(|sym| space?.names.get(&sym));
+                for binding in bindings.into_iter().flatten() {
+                    let Some(import) = binding.import else {
+                        continue;
+                    };
+                    if self.is_bound(target, name, binding.res) {
+                        continue;
+                    }
+                    let Some(mut path) = speller.absolute(import) else {
+                        return Err(self.stuck(&format!("`{name}` leads nowhere that is known")));
+                    };
+                    if binding.glob {
+                        path.push(name.clone());
+                    }
+                    let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
+                    let alias = if path.last() == Some(name) {
+                        String::new()
+                    } else {
+                        format!(" as {}", written(name))
+                    };
+                    list.insert(format!("use {}{alias};", spelled.join("::")));
+                }
+            }
+            if let Some(name) = names
+                .qualified
+                .iter()
+                .find(|name| !self.is_there(target, name))
+            {
+                return Err(self.stuck(&format!(
+                    "they say `super::{name}`, an import that `{}` has not",
+                    self.home.merge.to
+                )));
+            }
+            if let Some((path, edit)) = self.import(body, &list) {
+                found.entry(path).or_default().push(edit);
+            }
+        }
+        Ok(found)
+    }
+
+    fn import(&self, body: &Body, list: &BTreeSet<String>) -> Option<(TreePath, Edit)> {
+        let text = self.home.text(body.file).filter(|_| !list.is_empty())?;
+        let facts = self.home.world.facts(body.file)?;
+        let uses = facts.uses.iter().filter(|one| one.scope == body.scope);
+        let first = uses.min_by_key(|one| one.span.start)?;
+        let indent = lines::prefix(&text, first.span.start).unwrap_or_default();
+        let line = lines::line_break(&text);
+        let block: String = list
+            .iter()
+            .map(|one| format!("{one}{line}{indent}"))
+            .collect();
+        let at = first.span.start;
+        Some((self.home.set.path(body.file), Edit::insert(at, block)))
+    }
+
+    /// The names of imports of the old module that a body says.
+    fn names_of(&self, body: &Body, speller: &Speller<'_>) -> Names {
+        let world = self.home.world;
+        let mut names = Names::default();
+        let Some((facts, text)) = world.facts(body.file).zip(self.home.text(body.file)) else {
+            return names;
+        };
+        let here: Vec<usize> = facts
+            .leaves
+            .iter()
+            .enumerate()
+            .filter(|(_, leaf)| leaf.kind == LeafKind::Glob)
+            .filter(|(at, _)| {
+                let leaf = (body.file, u32::try_from(*at).unwrap_or(u32::MAX));
+                speller.glob_target(leaf) == Some(self.home.module)
+            })
+            .map(|(at, _)| at)
+            .collect();
+        let loads = world.files.get(body.file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            world.visit(*load as usize, &mut |facts, site| {
+                if world.module_of(site.space) != body.module {
+                    return;
+                }
+                let word = |at: usize| site.segments.get(at).map(|one| facts.name(one.name));
+                let glob = site
+                    .trace
+                    .steps
+                    .first()
+                    .is_some_and(|step| step.glob || step.is_empty());
+                match word(0) {
+                    Some("super") if self.is_import(word(1)) => {
+                        let parent = world.module(body.module).and_then(|node| node.parent);
+                        if parent == Some(self.home.module) {
+                            names.qualified.extend(word(1).map(str::to_owned));
+                        }
+                    }
+                    Some(name) if glob && !here.is_empty() && self.is_import(Some(name)) => {
+                        names.plain.insert(name.to_owned());
+                    }
+                    _ => {}
+                }
+            });
+        }
+        if !here.is_empty() {
+            names.plain.extend(self.traits(body, &text));
+        }
+        names
+    }
+
+    /// Whether the old module has a name by an import.
+    fn is_import(&self, name: Option<&str>) -> bool {
+        let world = self.home.world;
+        let sym = name.and_then(|name| world.names.get(name));
+        let bindings = sym.and_then(|sym| world.space(self.home.module)?.names.get(&sym));
+        bindings
+            .into_iter()
+            .flatten()
+            .any(|binding| binding.import.is_some())
+    }
+
+    /// Traits that the old module imports and whose methods tests may call.
+    fn traits(&self, body: &Body, text: &str) -> BTreeSet<String> {
+        let world = self.home.world;
+        let span = world
+            .facts(body.file)
+            .and_then(|facts| facts.scope(body.scope))
+            .map_or_else(|| ByteSpan::from_range(0..text.len()), |scope| scope.span);
+        let methods = traits::method_names(text, span);
+        let usage = traits::Usage::of(world, self.home.module, self.home.texts);
+        let looks = |name: &str| usage.looks_like_trait(name);
+        let space = world.space(self.home.module);
+        let names = space.into_iter().flat_map(|space| &space.names);
+        names
+            .filter_map(|(sym, bindings)| {
+                let name = world.names.text(*sym).to_string();
+                let needed = bindings
+                    .iter()
+                    .filter(|one| one.import.is_some())
+                    .any(|one| {
+                        traits::is_needed(world, &name, one.res, &methods, self.home.texts, &looks)
+                    });
+                needed.then_some(name)
+            })
+            .collect()
+    }
+
+    /// Whether the other module has a name for the same thing.
+    fn is_bound(&self, target: ModuleId, name: &str, res: Res) -> bool {
+        let world = self.home.world;
+        let sym = world.names.get(name);
+        let bindings = sym.and_then(|sym| world.space(target)?.names.get(&sym));
+        let own = |of: Res| matches!(of, Res::Item(item) if self.home.set.of(item).is_some());
+        own(res)
+            || bindings
+                .into_iter()
+                .flatten()
+                .any(|binding| binding.res == res)
+    }
+
+    fn is_there(&self, target: ModuleId, name: &str) -> bool {
+        let world = self.home.world;
+        let sym = world.names.get(name);
+        sym.is_some_and(|sym| {
+            let space = world.space(target);
+            space.is_some_and(|space| space.names.contains_key(&sym))
+        })
+    }
+}
+
+/// Names of imports of the module around tests.
+#[derive(Default)]
+struct Names {
+    /// Said as they are, through `use super::*`.
+    plain: BTreeSet<String>,
+    /// Said behind `super::`.
+    qualified: BTreeSet<String>,
+}

@@ -1,0 +1,344 @@
+//! Modules that go because they define nothing: with the file, the declaration, and the imports of
+//! the module that nobody uses.
+//!
+//! Refused with every place that still names one, and where it defines something after all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, Evidence, Finding, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
+};
+
+use super::{
+    add, layout, lines,
+    mapping::refusal,
+    use_tree::{self, LeafChange},
+};
+use crate::{
+    RustGraph,
+    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, Site, UseSite, World, is_within},
+};
+
+/// Works the changes out.
+pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+    let world = &graph.world;
+    let mut removal = Removal {
+        world,
+        texts,
+        going: BTreeMap::new(),
+        plan: LanguagePlan::default(),
+    };
+    for change in changes {
+        match world.modules_named(&change.from).first() {
+            Some(module) => {
+                removal.going.insert(*module, change.from.clone());
+            }
+            None => removal.refuse(
+                TreePath::root(),
+                None,
+                format!("there is no module `{}`", change.from),
+            ),
+        }
+    }
+    for (module, name) in removal.going.clone() {
+        removal.is_empty(module, &name);
+        removal.text(module, &name);
+    }
+    removal.users();
+    removal.plan.deletes.sort();
+    removal.plan.deletes.dedup();
+    removal.plan
+}
+
+struct Removal<'a> {
+    world: &'a World,
+    texts: &'a dyn Texts,
+    going: BTreeMap<ModuleId, String>,
+    plan: LanguagePlan,
+}
+
+impl Removal<'_> {
+    fn refuse(&mut self, path: TreePath, span: Option<ByteSpan>, message: String) {
+        self.plan.refusals.push(Finding {
+            span,
+            ..refusal(path, message)
+        });
+    }
+
+    fn path(&self, file: FileId) -> TreePath {
+        let file = self.world.files.get(file.index());
+        file.map_or_else(TreePath::root, |file| file.path.clone())
+    }
+
+    /// Nothing may be defined in it, and no module that stays may stand in it.
+    fn is_empty(&mut self, module: ModuleId, name: &str) {
+        let Some(node) = self.world.module(module) else {
+            return;
+        };
+        let mut found = Vec::new();
+        for body in node
+            .bodies
+            .iter()
+            .filter_map(|body| self.world.bodies.get(body.index()))
+        {
+            let Some(facts) = self.world.facts(body.file) else {
+                continue;
+            };
+            found.extend(defined(facts, body.scope).map(|(span, what)| (body.file, span, what)));
+        }
+        for (file, span, what) in found {
+            let message = format!("`{name}` cannot be removed: it has {what}");
+            self.refuse(self.path(file), Some(span), message);
+        }
+        let stays = |child: &&ModuleId| !self.going.contains_key(child);
+        let inner: Vec<String> = node
+            .children
+            .iter()
+            .filter(stays)
+            .filter_map(|child| Some(self.world.module(*child)?.canonical.clone()))
+            .collect();
+        for inner in inner {
+            let message = format!("`{name}` cannot be removed: `{inner}` is in it");
+            let path = node
+                .bodies
+                .first()
+                .and_then(|body| self.world.bodies.get(body.index()));
+            let path = path.map_or_else(TreePath::root, |body| self.path(body.file));
+            self.refuse(path, None, message);
+        }
+    }
+
+    /// Its declarations and files.
+    fn text(&mut self, module: ModuleId, name: &str) {
+        let bodies = self
+            .world
+            .module(module)
+            .map_or(&[][..], |node| &node.bodies);
+        let declarations = self.world.declarations(module);
+        if declarations.is_empty() || bodies.is_empty() {
+            let message = format!("`{name}` has no declaration that can be taken out");
+            self.refuse(TreePath::root(), None, message);
+            return;
+        }
+        for (file, at) in declarations {
+            let facts = self.world.facts(file);
+            let declared = facts.and_then(|facts| facts.modules.get(at as usize));
+            let path = self.path(file);
+            let (Some(declared), Some(text)) = (declared, self.texts.text(&path)) else {
+                continue;
+            };
+            if declared.origin != Origin::Code || declared.macro_use {
+                let message = format!("`{name}` is declared in a macro call, or gives macros");
+                self.refuse(path, Some(declared.span), message);
+                continue;
+            }
+            let span = lines::with_comments_above(&text, declared.span);
+            let edit = Edit::delete(lines::removal(&text, span));
+            self.plan
+                .rewrites
+                .push(rewrite_of(path.clone(), declared.name.span, name));
+            add(&mut self.plan.edits, BTreeMap::from([(path, vec![edit])]));
+        }
+        for body in bodies
+            .iter()
+            .filter_map(|body| self.world.bodies.get(body.index()))
+        {
+            let path = self.path(body.file);
+            let shared = self.world.files.get(body.file.index()).is_some_and(|file| {
+                let mut owners = file
+                    .bodies
+                    .iter()
+                    .filter_map(|body| self.world.bodies.get(body.index()));
+                owners.any(|other| !self.is_within_going(other.module))
+            });
+            if layout::is_inline(self.world, body) {
+                continue;
+            }
+            if shared {
+                let message = format!("`{name}` shares this file with a module that stays");
+                self.refuse(path, None, message);
+            } else {
+                self.plan.deletes.push(path);
+            }
+        }
+    }
+
+    fn is_within_going(&self, module: ModuleId) -> bool {
+        self.going
+            .keys()
+            .any(|going| is_within(self.world, module, *going))
+    }
+
+    /// Whoever names one of them: imports that are used for nothing go, everything else is refused.
+    fn users(&mut self) {
+        for at in 0..self.world.files.len() {
+            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+            let Some(facts) = self.world.facts(file) else {
+                continue;
+            };
+            let named = self.named(file);
+            let mut spent: BTreeMap<u32, LeafChange> = BTreeMap::new();
+            let mut told = BTreeSet::new();
+            for name in named {
+                match name.leaf.filter(|leaf| self.is_spent(file, facts, *leaf)) {
+                    Some(leaf) => {
+                        let path = self.path(file);
+                        self.plan
+                            .rewrites
+                            .push(rewrite_of(path, name.span, &name.of));
+                        spent.insert(leaf, LeafChange::Drop);
+                    }
+                    None if told.insert(name.span) => {
+                        let message =
+                            format!("`{}` is named here, so it cannot be removed", name.of);
+                        self.refuse(self.path(file), Some(name.span), message);
+                    }
+                    None => {}
+                }
+            }
+            self.drop_leaves(file, facts, &spent);
+        }
+    }
+
+    fn drop_leaves(
+        &mut self,
+        file: FileId,
+        facts: &SourceFacts,
+        spent: &BTreeMap<u32, LeafChange>,
+    ) {
+        let path = self.path(file);
+        let Some(text) = self.texts.text(&path).filter(|_| !spent.is_empty()) else {
+            return;
+        };
+        for declaration in &facts.uses {
+            let (first, last) = declaration.leaves;
+            if (first..last).any(|leaf| spent.contains_key(&leaf)) {
+                let edits = use_tree::edit(facts, &text, declaration, spent, &[]);
+                add(
+                    &mut self.plan.edits,
+                    BTreeMap::from([(path.clone(), edits)]),
+                );
+            }
+        }
+    }
+
+    /// The places in a file that name what goes, from outside of it.
+    fn named(&self, file: FileId) -> Vec<Named> {
+        let mut found = Vec::new();
+        let loads = self.world.files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            self.world.visit(*load as usize, &mut |_, site| {
+                if !self.is_within_going(self.world.module_of(site.space)) {
+                    found.extend(self.named_by(&site));
+                }
+            });
+        }
+        found
+    }
+
+    fn named_by(&self, site: &Site<'_>) -> Option<Named> {
+        let steps = site.trace.steps.iter().zip(site.segments);
+        let (of, span) = steps.into_iter().find_map(|(step, segment)| {
+            let of = step.all().find_map(|(res, _)| match res {
+                Res::Module(module) => self.going.get(&module),
+                _ => None,
+            });
+            Some((of?.clone(), segment.span))
+        })?;
+        let leaf = match site.site {
+            UseSite::Leaf(leaf) => Some(leaf),
+            _ => None,
+        };
+        Some(Named { of, span, leaf })
+    }
+
+    /// Whether an import of such a module, or of everything in it, is used for nothing.
+    fn is_spent(&self, file: FileId, facts: &SourceFacts, leaf: u32) -> bool {
+        let Some(fact) = facts.leaves.get(leaf as usize) else {
+            return false;
+        };
+        let declaration = facts.uses.get(fact.declaration as usize);
+        let private = declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Private);
+        private
+            && declaration.is_some_and(|one| one.origin == Origin::Code)
+            && self.leads_to_going(file, leaf, fact.kind)
+            && !self.is_used(file, leaf)
+    }
+
+    /// Whether the leaf names the module itself, or is a glob of one that shows nothing.
+    fn leads_to_going(&self, file: FileId, leaf: u32, kind: LeafKind) -> bool {
+        let mut leads = false;
+        let loads = self.world.files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            self.world.visit(*load as usize, &mut |_, site| {
+                if site.site != UseSite::Leaf(leaf) {
+                    return;
+                }
+                let last = site.trace.steps.last();
+                leads |= last.is_some_and(|last| {
+                    last.all().any(|(res, _)| match res {
+                        Res::Module(module) => {
+                            let shows = self.world.space(module);
+                            let shows = shows.is_some_and(|space| !space.names.is_empty());
+                            self.going.contains_key(&module) && (kind != LeafKind::Glob || !shows)
+                        }
+                        _ => false,
+                    })
+                });
+            });
+        }
+        leads
+    }
+
+    /// Whether a path starts with what a leaf brings.
+    fn is_used(&self, file: FileId, leaf: u32) -> bool {
+        let mut used = false;
+        for source in &self.world.files {
+            for load in &source.loads {
+                self.world.visit(*load as usize, &mut |_, site| {
+                    if site.site != UseSite::Leaf(leaf) {
+                        let mut steps = site.trace.steps.iter();
+                        used |= steps.any(|step| step.import == Some((file, leaf)));
+                    }
+                });
+            }
+        }
+        used
+    }
+}
+
+/// A place that names what goes.
+struct Named {
+    of: String,
+    span: ByteSpan,
+    leaf: Option<u32>,
+}
+
+fn rewrite_of(path: TreePath, span: ByteSpan, name: &str) -> Rewrite {
+    Rewrite {
+        path,
+        span,
+        form: Form::Declaration,
+        evidence: Evidence::Resolved,
+        from: name.to_owned(),
+        to: String::new(),
+        reason: "the module defines nothing and goes".to_owned(),
+        safety: Safety::Safe,
+    }
+}
+
+/// What a scope defines.
+fn defined(
+    facts: &SourceFacts,
+    scope: crate::facts::ScopeId,
+) -> impl Iterator<Item = (ByteSpan, &'static str)> {
+    let items = facts.items.iter().filter(move |item| item.scope == scope);
+    let impls = facts.impls.iter().filter(move |one| one.scope == scope);
+    let macros = facts.macro_calls.iter();
+    let macros = macros.filter(move |call| call.scope == scope && call.item_position);
+    items
+        .map(|item| (item.name.span, "an item"))
+        .chain(impls.map(|one| (one.span, "an `impl`")))
+        .chain(macros.map(|call| (call.body, "a macro call")))
+}

@@ -1,0 +1,124 @@
+//! Whether a function that takes another one's place is called as that was: a shim has the signature
+//! of what it forwards to, and who calls it from outside the tree may not know.
+//!
+//! Signatures are compared as texts, without the ways that lead to names and without the names of
+//! parameters. Whether a type of another name is as good is for the compiler of its user to say.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Severity, TreePath, finding::codes};
+
+use crate::lexer;
+
+/// Old names of items, each with the last name of its new path.
+pub(super) struct Renames<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Renames<'a> {
+    pub fn of(changes: &'a [Change]) -> Self {
+        let lists = changes.iter().filter_map(|change| match &change.kind {
+            ChangeKind::Replace { rename } => Some(rename),
+            ChangeKind::Move | ChangeKind::Supersede | ChangeKind::Remove => None,
+        });
+        let last = |new: &'a str| new.rsplit("::").next().unwrap_or(new);
+        let pairs = lists.flatten();
+        Self(pairs.map(|(old, new)| (old.as_str(), last(new))).collect())
+    }
+
+    /// Whether two signatures, from behind the name to the body, read differently.
+    pub fn differ(&self, old: &str, new: &str) -> bool {
+        let old = plain(old).into_iter();
+        let old: Vec<&str> = old
+            .map(|word| self.0.get(word).copied().unwrap_or(word))
+            .collect();
+        old != plain(new)
+    }
+}
+
+/// The tokens of a signature, without the ways to names, the names of parameters, and commas that
+/// nothing follows.
+fn plain(text: &str) -> Vec<&str> {
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let words: Vec<(&str, bool)> = tokens
+        .iter()
+        .map(|token| (token.span.of(text).unwrap_or_default(), token.is_ident()))
+        .collect();
+    let at = |at: usize| words.get(at).map_or("", |(word, _)| *word);
+    let mut found = Vec::new();
+    let mut here = 0;
+    while let Some((word, is_ident)) = words.get(here) {
+        let colon = at(here + 1) == ":";
+        let way = *is_ident && colon && at(here + 2) == ":";
+        let parameter = *is_ident && colon && !way && is_before_parameter(here, &at);
+        if way {
+            here += 3;
+        } else if parameter {
+            here += 2;
+        } else if *word == "mut" && is_before_parameter(here, &at) && at(here + 2) == ":" {
+            here += 1;
+        } else {
+            let last = *word == "," && matches!(at(here + 1), ")" | ">" | "");
+            found.extend(Some(*word).filter(|_| !last));
+            here += 1;
+        }
+    }
+    found
+}
+
+fn is_before_parameter<'w>(here: usize, at: &impl Fn(usize) -> &'w str) -> bool {
+    let before = here.checked_sub(1).map_or("", at);
+    matches!(before, "(" | "," | "mut")
+}
+
+/// Says that the functions of a shim are not called as they were.
+pub(super) fn note(path: &TreePath, name: &str, old: &str, new: &str) -> Finding {
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Warning,
+        path: path.clone(),
+        span: None,
+        message: format!(
+            "the shim's `{name}` takes and gives what its primary does, `{}`, where it had `{}`",
+            line(new),
+            line(old)
+        ),
+        help: Some("who calls it from outside the tree may have to change the call".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_differ_where_calls_may() {
+        let changes = [Change {
+            from: "old".into(),
+            to: "new".into(),
+            subject: coalesce_model::Subject::Module,
+            kind: ChangeKind::Replace {
+                rename: vec![("GpuPool".into(), "memory::Pool".into())],
+            },
+            shim: None,
+        }];
+        let renames = Renames::of(&changes);
+        for (old, new, differ) in [
+            ("()", "()", false),
+            ("(a: u8) -> u8 ", "(_b: u8,) -> u8", false),
+            ("(p: &GpuPool)", "(pool: &crate::memory::Pool)", false),
+            ("(p: &GpuPool)", "(p: &GpuPool)", true),
+            ("(a: u8)", "(a: u16)", true),
+            ("(a: u8)", "(a: u8, b: u8)", true),
+            ("() -> Result<u8, String>", "() -> Result<u8, Error>", true),
+            ("(mut a: u8)", "(a: u8)", false),
+            (
+                "<T: fmt::Debug>(a: T) -> std::vec::Vec<T>",
+                "<T: Debug>(a: T) -> Vec<T>",
+                false,
+            ),
+            ("<T>(a: T) where T: Copy", "<T>(a: T)", true),
+        ] {
+            assert_eq!(renames.differ(old, new), differ, "{old} | {new}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The order in which the changes of a migration are worked out: what leaves modules that give way,
+//! then modules, then other items, then what is removed; each in the tree that those before leave.
+//!
+//! Every stage is told as one change of the tree as it is (`between`).
+
+use coalesce_model::{Change, ChangeKind, LanguagePlan, Subject, Texts, change::renamed};
+
+use super::{between::Between, items, merge, modules, removal};
+use crate::RustGraph;
+
+/// Works the changes out.
+pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+    let sorted = Sorted::new(changes);
+    let mut run = Run {
+        graph,
+        texts,
+        plan: None,
+    };
+    sorted.work(&mut run);
+    run.plan.unwrap_or_default()
+}
+
+/// The changes, by the stage that they belong to.
+struct Sorted {
+    /// Modules that give way and whose items go to the module in their place.
+    merges: Vec<Change>,
+    /// What is said of items of those, and items that take the place of others.
+    leaving: Vec<Change>,
+    modules: Vec<Change>,
+    items: Vec<Change>,
+    removals: Vec<Change>,
+}
+
+impl Sorted {
+    fn new(changes: &[Change]) -> Self {
+        let merges = merge::merges(changes);
+        let mut sorted = Self {
+            merges,
+            leaving: Vec::new(),
+            modules: Vec::new(),
+            items: Vec::new(),
+            removals: Vec::new(),
+        };
+        for change in changes {
+            let list = match (change.subject, &change.kind) {
+                (_, ChangeKind::Remove) => &mut sorted.removals,
+                (Subject::Module, _) => &mut sorted.modules,
+                (Subject::Item, ChangeKind::Supersede) => &mut sorted.leaving,
+                (Subject::Item, _) if merge::home_of(&sorted.merges, change).is_some() => {
+                    &mut sorted.leaving
+                }
+                (Subject::Item, _) => &mut sorted.items,
+            };
+            list.push(change.clone());
+        }
+        sorted
+    }
+
+    fn work(&self, run: &mut Run<'_>) {
+        let mut forwards = Vec::new();
+        if !self.leaving.is_empty() || !self.merges.is_empty() {
+            let survey = merge::survey(
+                run.graph,
+                (&self.merges, &self.leaving),
+                &self.modules,
+                run.texts,
+            );
+            forwards = survey.forwards;
+            let homes = survey.homes;
+            let items = survey.items;
+            if !run.stage(|_, _| survey.clearing)
+                || !run.stage(|graph, texts| items::rewrite(graph, &items, &homes, texts))
+            {
+                return;
+            }
+        }
+        if !self.modules.is_empty()
+            && !run.stage(|graph, texts| modules(graph, (&self.modules, &forwards), texts))
+        {
+            return;
+        }
+        let items: Vec<Change> = self.items.iter().map(|one| self.after(one)).collect();
+        if !items.is_empty() && !run.stage(|graph, texts| items::rewrite(graph, &items, &[], texts))
+        {
+            return;
+        }
+        let removals: Vec<Change> = self.removals.iter().map(|one| self.after(one)).collect();
+        if !removals.is_empty() {
+            run.stage(|graph, texts| removal::rewrite(graph, &removals, texts));
+        }
+    }
+
+    /// A change as the tree names it once the modules have moved.
+    fn after(&self, change: &Change) -> Change {
+        let from = renamed(&self.modules, "::", &change.from);
+        Change {
+            from: from.unwrap_or_else(|| change.from.clone()),
+            ..change.clone()
+        }
+    }
+}
+
+/// What was worked out so far.
+struct Run<'a> {
+    graph: &'a RustGraph,
+    texts: &'a dyn Texts,
+    plan: Option<LanguagePlan>,
+}
+
+impl Run<'_> {
+    /// Works one stage out in the tree that those before it leave; whether the next one may follow.
+    fn stage(&mut self, work: impl FnOnce(&RustGraph, &dyn Texts) -> LanguagePlan) -> bool {
+        let plan = match self.plan.take() {
+            None => work(self.graph, self.texts),
+            Some(first) => match Between::new(self.texts, &first) {
+                Ok(between) => {
+                    let after = between.graph(&self.graph.world);
+                    let second = work(&after, &between);
+                    between.joined(first, second)
+                }
+                Err(finding) => LanguagePlan {
+                    refusals: vec![finding],
+                    ..first
+                },
+            },
+        };
+        let goes_on = plan.refusals.is_empty();
+        self.plan = Some(plan);
+        goes_on
+    }
+}

@@ -1,0 +1,264 @@
+//! Imports that a plan keeps on both sides because a method call may need them, and that the
+//! compiler finds unused: they leave the plan.
+//!
+//! Only what was not unused before, stands in a file that the plan writes, is private, and cannot be
+//! needed by code that this check does not compile. Each time the check is made again; what fails
+//! without an import keeps it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Texts as _, TreePath, envelope::UnusedImport as Entry};
+use coalesce_plan::{Operation, Overlay};
+use coalesce_rust::Imports;
+use coalesce_verify::{Check, Renames, UnusedImport, Wanted, compare};
+
+use super::{Bench, states, verdict::Ran};
+use crate::{commands::migrate::file_changes, formatter, session::Session};
+
+/// How often the check is made again at most.
+const ROUNDS: usize = 4;
+
+/// What the pruning starts from.
+pub struct Start<'s> {
+    /// The tree as it is.
+    pub session: &'s Session,
+    /// Its files.
+    pub before: &'s Wanted,
+    /// Those of the planned tree.
+    pub after: &'s Wanted,
+    /// The plan.
+    pub operations: &'s [Operation],
+    /// How things are called after, and were before.
+    pub renames: &'s Renames,
+    /// What was found before.
+    pub baseline: &'s [Ran],
+    /// What was found after.
+    pub ran_after: &'s [Ran],
+}
+
+/// The plan without what nobody uses.
+pub struct Pruned {
+    /// The plan.
+    pub operations: Vec<Operation>,
+    /// What was found in the tree that it leaves.
+    pub ran_after: Vec<Ran>,
+}
+
+impl Bench<'_> {
+    /// Takes unused imports out of the plan and checks again. The copy is the planned tree after, as
+    /// it was before this. `None` where nothing is taken out.
+    pub fn prune(
+        &self,
+        start: &Start<'_>,
+        entries: &mut Vec<Entry>,
+    ) -> anyhow::Result<Option<Pruned>> {
+        let overlay = Overlay::new(&start.session.tree, start.operations);
+        let found = new_ones(start);
+        let mut why: BTreeMap<TreePath, &'static str> = BTreeMap::new();
+        let stays = |import: &UnusedImport| stays(&overlay.text(&import.path)?, import);
+        let (kept, mut going): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .map(|import| (stays(import), import))
+            .partition(|(why, _)| why.is_some());
+        entries.extend(kept.iter().map(|(why, import)| entry(import, *why)));
+        let mut done = None;
+        for _ in 0..ROUNDS {
+            going.retain(|(_, import)| match why.get(&import.path) {
+                Some(why) => {
+                    entries.push(entry(import, Some(why)));
+                    false
+                }
+                None => true,
+            });
+            if going.is_empty() {
+                break;
+            }
+            let imports: Vec<&UnusedImport> = going.iter().map(|(_, import)| *import).collect();
+            let tried = self.try_without(start, &overlay, &imports)?;
+            let broken = broken(start, &tried.ran_after, &imports);
+            if broken.is_empty() {
+                entries.extend(imports.iter().map(|import| entry(import, None)));
+                done = Some(tried);
+                break;
+            }
+            why.extend(
+                broken
+                    .into_iter()
+                    .map(|path| (path, "the check fails without it")),
+            );
+        }
+        if done.is_none() && !why.is_empty() {
+            self.bring(start.after)?;
+        }
+        entries.sort();
+        Ok(done)
+    }
+
+    fn try_without(
+        &self,
+        start: &Start<'_>,
+        overlay: &Overlay<'_>,
+        imports: &[&UnusedImport],
+    ) -> anyhow::Result<Pruned> {
+        let mut operations = start.operations.to_vec();
+        let mut edited: Vec<usize> = Vec::new();
+        for (at, operation) in operations.iter_mut().enumerate() {
+            let path = path_after(operation).clone();
+            let own: BTreeSet<u32> = imports
+                .iter()
+                .filter(|import| import.path == path)
+                .map(|import| import.last_byte)
+                .collect();
+            let text = overlay.text(&path).filter(|_| !own.is_empty());
+            if let Some(new) = text.and_then(|text| Imports::of(&text).without(&own)) {
+                set_text(operation, new);
+                edited.push(at);
+            }
+        }
+        lay_out(&mut operations, &edited, start.session);
+        let changes = file_changes(start.session, &operations)?;
+        self.bring(&states::after(start.before, changes))?;
+        let mut ran_after = Vec::new();
+        for ran in start.ran_after {
+            let outcome = match &ran.check {
+                Check::Cargo { .. } => {
+                    self.stage("after, without unused imports", &ran.check);
+                    self.checker.run(&ran.check).map_err(super::failure)?
+                }
+                _ => ran.outcome.clone(),
+            };
+            ran_after.push(Ran::new(ran.state, &ran.check, outcome));
+        }
+        Ok(Pruned {
+            operations,
+            ran_after,
+        })
+    }
+}
+
+/// Imports that are unused after and were not before, in files that the plan writes.
+fn new_ones<'s>(start: &Start<'s>) -> Vec<&'s UnusedImport> {
+    let written: BTreeSet<&TreePath> = start.operations.iter().map(path_after).collect();
+    let mut known: BTreeMap<(&TreePath, &str), usize> = BTreeMap::new();
+    for import in start.baseline.iter().flat_map(|ran| &ran.outcome.unused) {
+        *known.entry((&import.path, &import.name)).or_default() += 1;
+    }
+    let mut found = Vec::new();
+    for import in start.ran_after.iter().flat_map(|ran| &ran.outcome.unused) {
+        let before = start.renames.path(&import.path);
+        let left = known.get_mut(&(before, import.name.as_str()));
+        let new = left.is_none_or(|left| {
+            let none = *left == 0;
+            *left = left.saturating_sub(1);
+            none
+        });
+        if new && written.contains(&import.path) {
+            found.push(import);
+        }
+    }
+    found
+}
+
+/// Why an import stays although the compiler finds it unused.
+fn stays(text: &str, import: &UnusedImport) -> Option<&'static str> {
+    if !Imports::of(text).is_private(import.last_byte) {
+        return Some("it is visible to other modules");
+    }
+    has_conditions(text).then_some("code in its file is compiled under conditions only")
+}
+
+/// Whether a text has conditions that `cargo check --all-targets` may not meet.
+fn has_conditions(text: &str) -> bool {
+    let inner = text
+        .match_indices("cfg")
+        .filter_map(|(at, _)| text.get(at + "cfg".len()..));
+    let mut conditions = inner.filter_map(|rest| {
+        let rest = rest.strip_prefix("_attr").unwrap_or(rest);
+        rest.strip_prefix('!').unwrap_or(rest).strip_prefix('(')
+    });
+    conditions.any(|inside| !inside.trim_start().starts_with("test)"))
+}
+
+/// Files of the imports without which something fails; all of them where no place tells.
+fn broken(start: &Start<'_>, ran: &[Ran], imports: &[&UnusedImport]) -> BTreeSet<TreePath> {
+    let edited: BTreeSet<&TreePath> = imports.iter().map(|import| &import.path).collect();
+    let mut found = BTreeSet::new();
+    let mut failed = false;
+    for (old, new) in start.ran_after.iter().zip(ran) {
+        let (failures, _) = compare(&old.outcome, &new.outcome, &Renames::default());
+        failed |= !failures.is_empty();
+        let places = failures.iter().flat_map(|failure| &failure.places);
+        found.extend(
+            places
+                .map(|place| &place.path)
+                .filter(|path| edited.contains(path)),
+        );
+    }
+    if failed && found.is_empty() {
+        found = edited;
+    }
+    found.into_iter().cloned().collect()
+}
+
+fn lay_out(operations: &mut [Operation], edited: &[usize], session: &Session) {
+    for at in edited {
+        if let Some(operation) = operations.get_mut(*at) {
+            // That there is no rustfmt was told when the plan was made.
+            formatter::lay_out(std::slice::from_mut(operation), session);
+        }
+    }
+}
+
+const fn path_after(operation: &Operation) -> &TreePath {
+    match operation {
+        Operation::Move { to, .. } => to,
+        Operation::Create { path, .. }
+        | Operation::Edit { path, .. }
+        | Operation::Delete { path } => path,
+    }
+}
+
+fn set_text(operation: &mut Operation, new: String) {
+    match operation {
+        Operation::Move { text, .. } => *text = Some(new),
+        Operation::Create { text, .. } | Operation::Edit { text, .. } => *text = new,
+        Operation::Delete { .. } => {}
+    }
+}
+
+fn entry(import: &UnusedImport, kept: Option<&str>) -> Entry {
+    Entry {
+        path: import.path.clone(),
+        line: import.line,
+        name: import.name.clone(),
+        kept: kept.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_may_need_stays() {
+        let visible = Some("it is visible to other modules");
+        let conditional = Some("code in its file is compiled under conditions only");
+        for (text, expected) in [
+            ("use a::B;\n", None),
+            ("use a::{C, B};\n", None),
+            ("#[cfg(test)]\nmod tests;\nuse a::B;\n", None),
+            ("pub(crate) use a::B;\n", visible),
+            ("pub(crate) use a::{C, B};\n", visible),
+            ("use a::B;\n#[cfg(windows)]\nfn f() {}\n", conditional),
+            ("use a::B;\nfn f() { if cfg!(unix) {} }\n", conditional),
+        ] {
+            let import = UnusedImport {
+                path: TreePath::new("a.rs").unwrap(),
+                line: 1,
+                last_byte: u32::try_from(text.find('B').unwrap()).unwrap(),
+                name: "B".to_owned(),
+            };
+            assert_eq!(stays(text, &import), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+// coalesce: shim 0001-old
+//! Moved to [`home`].
+
+#[deprecated]
+pub fn run() {
+    home::run()
+}

@@ -1,0 +1,5 @@
+#[test]
+fn forwards() {
+    #[expect(deprecated)]
+    old::run();
+}

@@ -1,0 +1,1 @@
+use ::old::run as _;

@@ -1,0 +1,1 @@
+from lidar.core.gpu import covariance

@@ -1,0 +1,2 @@
+class GpuError(Exception):
+    """Of a device."""

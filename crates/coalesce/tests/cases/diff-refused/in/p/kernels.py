@@ -1,0 +1,7 @@
+def split(points):
+    return points
+
+
+class Pool:
+    def take(self):
+        return 1

@@ -1,0 +1,2 @@
+pub fn full(count: usize) -> Error { Error(count) }
+pub struct Error(pub usize);

@@ -1,0 +1,3 @@
+from lidar.use import run
+
+assert run() == ([2], 1, True, 2)

@@ -1,0 +1,4 @@
+"""The new place."""
+
+VERSION = 2
+

@@ -1,0 +1,4 @@
+def pool():
+    from .core.gpu import Pool
+
+    return Pool()

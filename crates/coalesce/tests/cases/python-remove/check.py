@@ -1,0 +1,3 @@
+from lidar.use import take
+
+assert type(take()).__name__ == "Pool"

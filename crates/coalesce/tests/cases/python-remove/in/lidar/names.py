@@ -1,0 +1,3 @@
+from .pool import Pool
+
+__all__ = ["Pool"]

@@ -1,0 +1,5 @@
+from lidar.names import Pool
+
+
+def take():
+    return Pool()

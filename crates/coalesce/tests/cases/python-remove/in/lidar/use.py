@@ -1,0 +1,1 @@
+from lidar.old import take

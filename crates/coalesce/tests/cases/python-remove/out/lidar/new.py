@@ -1,0 +1,5 @@
+from lidar.pool import Pool
+
+
+def take():
+    return Pool()

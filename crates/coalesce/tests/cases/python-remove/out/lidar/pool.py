@@ -1,0 +1,4 @@
+
+
+class Pool:
+    pass

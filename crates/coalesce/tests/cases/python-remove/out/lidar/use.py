@@ -1,0 +1,1 @@
+from lidar.new import take

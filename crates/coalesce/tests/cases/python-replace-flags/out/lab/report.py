@@ -1,0 +1,5 @@
+"""Uses the flag alone."""
+
+from lab.gpu import HAS_CUPY
+
+BACKEND = "cupy" if HAS_CUPY else "numpy"

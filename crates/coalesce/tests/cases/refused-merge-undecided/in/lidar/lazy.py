@@ -1,0 +1,4 @@
+def pool():
+    from .gpu_utils import Pool
+
+    return Pool()

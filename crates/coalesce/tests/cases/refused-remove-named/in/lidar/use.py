@@ -1,0 +1,5 @@
+import lidar.memory
+
+
+def run():
+    return lidar.memory

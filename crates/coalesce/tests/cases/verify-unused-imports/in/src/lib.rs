@@ -1,0 +1,3 @@
+pub mod new;
+pub mod old;
+pub mod plain;

@@ -1,0 +1,1 @@
+"""Point clouds, on a GPU where there is one."""

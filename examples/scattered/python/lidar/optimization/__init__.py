@@ -1,0 +1,1 @@
+"""What was made faster, each part by somebody else."""
