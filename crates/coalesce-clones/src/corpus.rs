@@ -126,6 +126,10 @@ impl Corpus {
     }
 }
 
+/// Units that a tree is taken to have at least: in a small one, what both copies name is in a large
+/// share of all there is, and as telling as it would be elsewhere.
+const FEWEST_UNITS: usize = 1000;
+
 /// Gives each feature the weight that its rarity asks for.
 fn weigh(entries: &mut [Entry]) {
     let all = |entry: &Entry| entry.features.len() + entry.locals.len();
@@ -136,7 +140,7 @@ fn weigh(entries: &mut [Entry]) {
     {
         counts.add(feature.id);
     }
-    let units = entries.len().max(2) as f32;
+    let units = entries.len().max(FEWEST_UNITS) as f32;
     let weight = |count: usize| (units / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
     let weights: Vec<f32> = (0..=WEIGHED).map(weight).collect();
     entries.par_iter_mut().for_each(|entry| {
@@ -231,6 +235,10 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
     let cases = cases(file, unit);
     exact.write_u32(cases);
+    // Whether two types of one text are one depends on where they stand, so both are compared.
+    if unit.kind == UnitKind::Class {
+        exact.write_u32(unit.name);
+    }
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),

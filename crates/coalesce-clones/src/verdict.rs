@@ -96,6 +96,10 @@ fn is_copy(evidence: &Evidence) -> bool {
         return false;
     }
     let variant = evidence.same_file && !evidence.same_name;
+    // Two types of one file with the same fields are two on purpose: what is asked, what is answered.
+    if variant && evidence.declarations {
+        return false;
+    }
     // A list of one file that is much like another one there, but is not it, is another list.
     if variant && evidence.is_repetitive() {
         return false;

@@ -125,6 +125,10 @@ fn what_is_alike_for_a_reason_is_no_copy() {
              //- b.py\nclass B:\n    def __array__(self, dtype=None):\n        if dtype is forbidden_kind:\n            raise CannotConvert(dtype)\n        theta, phi, extra = self.params\n        sine = half_sine(theta / 2)\n        cosine = half_cosine(theta / 2)\n        return matrix_of([[cosine, sine], [-sine, cosine * extra]], dtype=dtype, order=phi)\n",
         ),
         (
+            "types of one file with the same fields",
+            "//- a.py\nclass ListAliasesRequest(ServiceRequest):\n    machine_identifier: Arn\n    next_token: PageToken\n    most_results: PageSize\n\n\nclass ListVersionsRequest(ServiceRequest):\n    machine_identifier: Arn\n    next_token: PageToken\n    most_results: PageSize\n",
+        ),
+        (
             "types of one name with other fields",
             "//- a.rs\nstruct Entry {\n    pack_identifier: u32,\n    pack_offset: u64,\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n    compressed_size: usize,\n}\n\
              //- b.rs\nstruct Entry {\n    object_data: Vec<u8>,\n    object_kind: ObjectKind,\n}\n",

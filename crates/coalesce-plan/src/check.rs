@@ -12,7 +12,7 @@ use coalesce_model::{
     manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, nearest},
 };
 
-use crate::names::unfit;
+use crate::names::{meant, unfit};
 
 /// How far an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,7 +332,7 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|graph| graph.modules())
             .map(|module| module.name.as_str());
-        let help = nearest(&name.text, names).map(|near| format!("did you mean `{near}`?"));
+        let help = meant(&name.text, names).map(|near| format!("did you mean `{near}`?"));
         self.errors.push(manifest.error(
             name.span,
             format!("there is no module `{}`", name.text),
@@ -423,7 +423,7 @@ impl<'a> Checker<'a> {
                 .iter()
                 .flat_map(|graph| graph.modules())
                 .map(|module| module.name.as_str());
-            let help = nearest(&name.text, names)
+            let help = meant(&name.text, names)
                 .filter(|near| *near != name.text)
                 .map(|near| format!("did you mean `{near}`?"));
             let why = if leaves {

@@ -172,10 +172,11 @@ impl LanguageGraph for RustGraph {
         let (parent, _) = name.rsplit_once("::")?;
         let named = |wanted: &str| self.modules.iter().position(|module| module.name == wanted);
         let module = named(parent)?;
-        let place = self
-            .world
-            .item_place(name)
-            .filter(|_| named(name).is_none())?;
+        // A name may be that of a module as well.
+        let place = match named(name) {
+            None => self.world.item_place(name)?,
+            Some(_) => self.world.item_beside(name)?,
+        };
         Some(FoundItem { module, place })
     }
 

@@ -2,8 +2,10 @@
 
 use coalesce_model::{
     FoundItem, ItemPlace, LanguageGraph, LanguageKind, Module, Subject, TreePath,
-    manifest::{Entry, Manifest, Name, NameKind, Verb, nearest},
+    manifest::{Entry, Manifest, Name, NameKind, Verb},
 };
+
+use crate::names::meant;
 
 use super::{Checked, Checker, change, report};
 
@@ -31,6 +33,21 @@ impl<'a> Checker<'a> {
                     name.text, module.path
                 );
                 let help = "add `kind = \"module\"` or `kind = \"item\"` to the entry".to_owned();
+                self.errors
+                    .push(manifest.error(name.span, message, Some(help)));
+                None
+            }
+            // `pub use hostname::hostname;` beside `mod hostname;`: two things of one name.
+            (Some(module), Some(ItemPlace::Reexport(of)))
+                if module.language == LanguageKind::Rust && of != module.name =>
+            {
+                let name = &entry.from;
+                let message = format!(
+                    "`{}` is the name of a module, {}, and of an item, `{of}`, which is re-exported there",
+                    name.text, module.path
+                );
+                let help =
+                    format!("add `kind = \"module\"` to the entry, or name the item: `{of}`");
                 self.errors
                     .push(manifest.error(name.span, message, Some(help)));
                 None
@@ -162,6 +179,10 @@ impl<'a> Checker<'a> {
         let mut above = name.text.as_str();
         while let Some((parent, _)) = above.rsplit_once(separator) {
             above = parent;
+            let mut modules = graphs.iter().flat_map(|graph| graph.modules());
+            if modules.any(|module| module.name == parent) {
+                return None;
+            }
             if graphs.iter().any(|graph| graph.item(parent).is_some()) {
                 return Some(parent.to_owned());
             }
@@ -187,7 +208,7 @@ impl<'a> Checker<'a> {
                 defines.map(move |item| format!("{}{separator}{item}", module.name))
             })
             .collect();
-        let help = nearest(&name.text, names.iter().map(String::as_str))
+        let help = meant(&name.text, names.iter().map(String::as_str))
             .map(|near| format!("did you mean `{near}`?"));
         let message = format!("there is no item `{}`", name.text);
         self.errors.push(manifest.error(name.span, message, help));

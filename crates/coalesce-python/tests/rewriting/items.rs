@@ -79,6 +79,41 @@ fn references_follow() {
 }
 
 #[test]
+fn comments_and_paths() {
+    let tree = |old: &str, new: &str| {
+        format!("//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}")
+    };
+    for (old, new, old_after, new_after) in [
+        // No method changes a path.
+        (
+            "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\nf.mkdir()\n",
+            "",
+            "from pkg.new import f\n\nf.mkdir()\n",
+            "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\n",
+        ),
+        // A comment stays with its entry.
+        (
+            "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n]\n\n\ndef h(): ...\n",
+            "__all__ = [\"g\"]\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n    \"f\",\n]\n\n\ndef h(): ...\n\n\ndef f(): ...\n",
+        ),
+        (
+            "__all__ = [\"f\", \"g\"]\n\n\ndef f(): ...\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\"  # first\n]\n\n\ndef h(): ...\n",
+            "__all__ = [\"g\"]\n\n\ndef g(): ...\n",
+            "__all__ = [\n    \"h\",  # first\n    \"f\"\n]\n\n\ndef h(): ...\n\n\ndef f(): ...\n",
+        ),
+    ] {
+        check(
+            &tree(old, new),
+            &[item("pkg.old.f", "pkg.new.f")],
+            &format!("//- pkg/old.py\n{old_after}//- pkg/new.py\n{new_after}"),
+        );
+    }
+}
+
+#[test]
 fn what_a_definition_needs() {
     let tree = |old: &str, new: &str| {
         format!("//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}")
@@ -398,6 +433,12 @@ fn refused() -> Vec<Refused> {
             "",
             item("pkg.old.f", "pkg.new.f"),
             "`global`",
+        ),
+        (
+            "f = []\nf.append(2)\n",
+            "",
+            item("pkg.old.f", "pkg.new.f"),
+            "changes it after its definition",
         ),
         (
             "f = {}\nf[1] = 2\n",

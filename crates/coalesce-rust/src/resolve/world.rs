@@ -563,6 +563,28 @@ impl World {
         Some(ItemPlace::Reexport(self.name_of(&self.target(target))))
     }
 
+    /// The item whose name is that of a module, too.
+    pub(crate) fn item_beside(&self, name: &str) -> Option<ItemPlace> {
+        let (parent, last) = name.rsplit_once("::")?;
+        let sym = self.names.get(last)?;
+        let module = *self.modules_named(parent).first()?;
+        let bindings = self.space(module)?.names.get(&sym)?;
+        let mut items = bindings.iter().filter_map(|binding| match binding.res {
+            Res::Item(item) => {
+                // Macros have names of their own, and do not move by them.
+                let kind = self.items.get(item.index())?.kind;
+                let is_macro = matches!(kind, ItemKind::Macro | ItemKind::Unknown);
+                (!is_macro).then_some((binding.import.is_none(), binding.res))
+            }
+            _ => None,
+        });
+        let first = items.next()?;
+        match std::iter::once(first).chain(items).any(|(own, _)| own) {
+            true => Some(ItemPlace::Defined),
+            false => Some(ItemPlace::Reexport(self.name_of(&self.target(first.1)))),
+        }
+    }
+
     /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
         let bodies = self.module(module)?.bodies.iter();

@@ -4,6 +4,8 @@
 //! A dependency comes with the text that it had where the code came from: version, features, source.
 //! The lock file gets the edge and nothing else, so that `--locked` still holds.
 
+mod written;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
@@ -24,6 +26,7 @@ use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind, crate_name},
     resolve::{CrateId, World},
 };
+use written::{Line, Table, Written, found_in, insertion, specification, version_in};
 
 /// The edits of manifests and lock files.
 #[derive(Default)]
@@ -32,6 +35,8 @@ pub(super) struct Dependencies {
     pub rewrites: Vec<Rewrite>,
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
+    /// The edits that begin a table, by index into those of the manifest.
+    begun: BTreeMap<(TreePath, Table), usize>,
 }
 
 /// What a package gets.
@@ -48,15 +53,6 @@ struct Wish {
     kind: TargetKind,
     by: String,
     because: BTreeSet<(String, Because)>,
-}
-
-/// A line of a manifest.
-struct Line {
-    table: String,
-    key: String,
-    text: String,
-    /// The package that it names.
-    package: String,
 }
 
 /// Works out what is missing.
@@ -109,7 +105,7 @@ pub(super) fn depend(mapping: &Mapping<'_>, needs: &Needs, texts: &dyn Texts) ->
     }
     let mut made = Dependencies::default();
     for ((package, want), wish) in &wanted {
-        if let Err(message) = made.add(world, texts, *package, want, wish.kind, &wish.by) {
+        if let Err(message) = made.add(mapping, texts, *package, want, wish) {
             let path = manifest_of(world, *package).unwrap_or_else(TreePath::root);
             made.refusals.push(refusal(path, message));
         }
@@ -208,13 +204,13 @@ pub(super) fn manifest_of(world: &World, package: usize) -> Option<TreePath> {
 impl Dependencies {
     fn add(
         &mut self,
-        world: &World,
+        mapping: &Mapping<'_>,
         texts: &dyn Texts,
         package: usize,
         want: &Wanted,
-        kind: TargetKind,
-        by: &str,
+        Wish { kind, by, .. }: &Wish,
     ) -> Result<(), String> {
+        let world = mapping.world;
         let path = manifest_of(world, package).ok_or("a package without a manifest")?;
         let text = texts
             .text(&path)
@@ -232,32 +228,53 @@ impl Dependencies {
                 "`{by}` would need `{name}`, which can give it nothing but procedural macros"
             ));
         }
-        let line = match want {
-            Wanted::Tree { package: of } => tree_line(world, texts, package, *of, table),
+        let lines = match want {
+            Wanted::Tree { package: of } => tree_lines(mapping, texts, package, *of, table),
             Wanted::Outside { name, source } => {
-                outside_line(world, texts, package, *source, name, table)
+                outside_lines(world, texts, package, *source, name, table)
             }
         };
-        let line = line.ok_or_else(|| match want {
+        let lines = lines.filter(|lines| !lines.is_empty());
+        let lines = lines.ok_or_else(|| match want {
             Wanted::Tree { .. } => format!("`{by}` needs a package whose manifest is not read"),
             Wanted::Outside { name, .. } => {
                 format!("`{by}` names `{name}`, and where that comes from is not known")
             }
         })?;
-        let edit = insertion(&text, &line)?;
-        self.rewrites.push(Rewrite {
-            path: path.clone(),
-            span: ByteSpan::empty(edit.span.start),
-            form: Form::Configuration,
-            evidence: Evidence::Resolved,
-            from: String::new(),
-            to: line.package.clone(),
-            reason: format!("`{by}` needs it"),
-            safety: Safety::Safe,
-        });
-        self.edits.entry(path.clone()).or_default().push(edit);
-        self.lock(world, texts, package, want, &line.package);
+        for line in lines {
+            let start = self.write(&path, &text, &line)?;
+            self.rewrites.push(Rewrite {
+                path: path.clone(),
+                span: ByteSpan::empty(start),
+                form: Form::Configuration,
+                evidence: Evidence::Resolved,
+                from: String::new(),
+                to: line.package.clone(),
+                reason: format!("`{by}` needs it"),
+                safety: Safety::Safe,
+            });
+            self.lock(world, texts, package, want, &line.package);
+        }
         Ok(())
+    }
+
+    /// Writes a line into its table, which begins with it where there is none; the place of it.
+    fn write(&mut self, path: &TreePath, text: &str, line: &Line) -> Result<u32, String> {
+        let edits = self.edits.entry(path.clone()).or_default();
+        let begun = (path.clone(), line.table.clone());
+        let known = self.begun.get(&begun).and_then(|at| edits.get_mut(*at));
+        if let Some(edit) = known {
+            let more = format!("{}{}", line.written(), lines::line_break(text));
+            edit.text.push_str(&more);
+            return Ok(edit.span.start);
+        }
+        let (edit, begins) = insertion(text, line)?;
+        if begins {
+            self.begun.insert(begun, edits.len());
+        }
+        let start = edit.span.start;
+        edits.push(edit);
+        Ok(start)
     }
 
     /// Adds the edge to the lock file, if there is one.
@@ -383,13 +400,14 @@ fn known_edges(world: &World) -> BTreeSet<(usize, usize)> {
 
 /// The line for a package of the tree: as the workspace says it, else by its path, with the version
 /// that others give.
-fn tree_line(
-    world: &World,
+fn tree_lines(
+    mapping: &Mapping<'_>,
     texts: &dyn Texts,
     package: usize,
     of: usize,
     table: &str,
-) -> Option<Line> {
+) -> Option<Vec<Line>> {
+    let world = mapping.world;
     let (user, target) = (world.packages.get(package)?, world.packages.get(of)?);
     let shared = packages::workspace_of(texts, &user.directory)
         .and_then(|(manifest, _)| texts.text(&manifest))
@@ -413,129 +431,100 @@ fn tree_line(
             None => format!("{{ path = \"{path}\" }}"),
         }
     });
-    Some(Line {
-        table: table.to_owned(),
+    let line = |table| Line {
+        table,
         key: target.name.clone(),
-        text,
+        text: text.clone(),
         package: target.name.clone(),
-    })
+    };
+    let tables = tables_of(mapping, texts, of, table)?;
+    Some(tables.into_iter().map(line).collect())
 }
 
-/// The version that a manifest asks of a package that it has by path.
-fn version_in(text: &str, package: &str) -> Option<String> {
-    let document = toml_edit::Document::parse(text).ok()?;
-    let table = document.get("dependencies")?.as_table_like()?;
-    let found = table.get(package)?.as_table_like()?;
-    found.get("path")?;
-    Some(found.get("version")?.as_str()?.to_owned())
+/// The tables for a package of the tree: where all that moves comes from packages that have it on
+/// some systems alone, so has this one.
+fn tables_of(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    of: usize,
+    kind: &str,
+) -> Option<BTreeSet<Table>> {
+    let world = mapping.world;
+    let wanted = &world.packages.get(of)?.name;
+    let moved = mapping.roots.iter().flatten();
+    let sources = moved.filter_map(|(module, _)| {
+        let krate = world.crates.get(mapping.krate(*module).index())?;
+        Some(krate.package)
+    });
+    let sources: BTreeSet<usize> = sources.filter(|source| *source != of).collect();
+    let mut tables: BTreeSet<Table> = BTreeSet::new();
+    for source in sources {
+        let manifest = manifest_of(world, source).and_then(|path| texts.text(&path))?;
+        let document = toml_edit::Document::parse(&*manifest).ok()?;
+        let named = |key: &str, item: &Item| {
+            let real = item
+                .as_table_like()
+                .and_then(|table| table.get("package")?.as_str());
+            real.unwrap_or(key) == *wanted
+        };
+        let found = found_in(&document, &named);
+        tables.extend(found.into_iter().map(|found| found.table));
+    }
+    if tables.is_empty() || tables.iter().any(|table| table.target.is_none()) {
+        tables = BTreeSet::from([Table {
+            target: None,
+            kind: kind.to_owned(),
+        }]);
+    }
+    let as_used = |found: Table| match found.kind.as_str() {
+        "dependencies" => Table {
+            kind: kind.to_owned(),
+            ..found
+        },
+        _ => found,
+    };
+    Some(tables.into_iter().map(as_used).collect())
 }
 
 /// The line that another package has for a library from elsewhere.
-fn outside_line(
+fn outside_lines(
     world: &World,
     texts: &dyn Texts,
     package: usize,
     source: usize,
     name: &str,
     table: &str,
-) -> Option<Line> {
+) -> Option<Vec<Line>> {
     let (user, from) = (world.packages.get(package)?, world.packages.get(source)?);
     let text = texts.text(&from.directory.join("Cargo.toml").ok()?)?;
     let document = toml_edit::Document::parse(&*text).ok()?;
-    let tables = ["dependencies", "dev-dependencies", "build-dependencies"];
-    let found = tables.iter().find_map(|kind| {
-        let own = document.get(kind)?.as_table_like()?;
-        let (key, item) = own.iter().find(|(key, _)| crate_name(key) == name)?;
-        Some((*kind, key.to_owned(), item))
-    });
-    let (kind, key, item) = found?;
-    let spec = specification(&text, item, &from.directory, &user.directory)?;
-    let real = item
-        .as_table_like()
-        .and_then(|table| table.get("package")?.as_str());
-    Some(Line {
-        table: if kind == "dependencies" { table } else { kind }.to_owned(),
-        package: real.unwrap_or(&key).to_owned(),
-        key,
-        text: spec,
-    })
-}
-
-/// What stands behind the key of a dependency, for a manifest in another directory.
-fn specification(text: &str, item: &Item, from: &TreePath, to: &TreePath) -> Option<String> {
-    let raw = |item: &Item| Some(text.get(item.span()?)?.trim().to_owned());
-    let Some(table) = item.as_table_like() else {
-        return raw(item);
+    let mut found = found_in(&document, &|key, _| crate_name(key) == name);
+    // One line is enough where it is for every system; else each system has its own.
+    let everywhere = |one: &Written<'_>| one.table.target.is_none();
+    if found.iter().any(everywhere) {
+        found.retain(everywhere);
+        found.truncate(1);
+    }
+    let line = |one: Written<'_>| {
+        let text = specification(&text, one.item, &from.directory, &user.directory)?;
+        let real = one.item.as_table_like();
+        let real = real.and_then(|table| table.get("package")?.as_str());
+        let normal = one.table.kind == "dependencies";
+        Some(Line {
+            package: real.unwrap_or(&one.key).to_owned(),
+            table: Table {
+                kind: if normal {
+                    table.to_owned()
+                } else {
+                    one.table.kind
+                },
+                target: one.table.target,
+            },
+            key: one.key,
+            text,
+        })
     };
-    let plain = item.is_inline_table() && table.get("path").is_none();
-    if plain {
-        return raw(item);
-    }
-    let mut parts = Vec::new();
-    for (key, value) in table.iter() {
-        let value = if key == "path" {
-            let directory = from.join(value.as_str()?).ok()?;
-            format!("\"{}\"", layout::relative(to, &directory))
-        } else {
-            raw(value)?
-        };
-        parts.push(format!("{key} = {value}"));
-    }
-    Some(format!("{{ {} }}", parts.join(", ")))
-}
-
-/// Where a line goes: by its key where the table is sorted, else at its end.
-fn insertion(text: &str, line: &Line) -> Result<Edit, String> {
-    let document = toml_edit::Document::parse(text)
-        .map_err(|error| format!("it does not parse: {}", error.message()))?;
-    let eol = lines::line_break(text);
-    let written = format!("{} = {}", line.key, line.text);
-    let table = document.get(&line.table).and_then(Item::as_table);
-    let Some(table) = table.filter(|table| !table.is_implicit()) else {
-        let open = !text.is_empty() && !text.ends_with('\n');
-        let blank = text.is_empty() || text.ends_with("\n\n") || text.ends_with("\n\r\n");
-        let start = match (open, blank) {
-            (true, _) => format!("{eol}{eol}"),
-            (false, true) => String::new(),
-            (false, false) => eol.to_owned(),
-        };
-        let block = format!("{start}[{}]{eol}{written}{eol}", line.table);
-        return Ok(Edit::insert(place(text.len()), block));
-    };
-    let mut entries: Vec<(String, ByteSpan)> = Vec::new();
-    for (key, item) in table.iter() {
-        let start = table.key(key).and_then(toml_edit::Key::span);
-        let end = match item {
-            Item::Value(value) => value.span(),
-            Item::Table(inner) if inner.is_dotted() => inner
-                .iter()
-                .filter_map(|(_, item)| item.span())
-                .max_by_key(|span| span.end),
-            _ => None,
-        };
-        if let (Some(start), Some(end)) = (start, end) {
-            let span = ByteSpan::new(place(start.start), place(end.end));
-            entries.push((key.to_owned(), span));
-        }
-    }
-    entries.sort_by_key(|(_, span)| *span);
-    let sorted = entries.windows(2).all(|pair| match pair {
-        [a, b] => a.0 <= b.0,
-        _ => true,
-    });
-    let next = entries.iter().find(|(key, _)| sorted && *key > line.key);
-    if let Some((_, span)) = next {
-        let at = lines::line_start(text, span.start);
-        return Ok(Edit::insert(at, format!("{written}{eol}")));
-    }
-    let last = match entries.last() {
-        Some((_, span)) => span.end,
-        None => place(table.span().map_or(text.len(), |span| span.start)),
-    };
-    let at = lines::line_end(text, last);
-    let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-    let start = if open { eol } else { "" };
-    Ok(Edit::insert(at, format!("{start}{written}{eol}")))
+    found.into_iter().map(line).collect()
 }
 
 fn place(at: usize) -> u32 {
@@ -649,48 +638,6 @@ mod tests {
         let mut result = text.to_owned();
         result.insert_str(edit.span.start as usize, &edit.text);
         result
-    }
-
-    #[test]
-    fn lines_go_where_tables_are_sorted() {
-        let line = Line {
-            table: "dependencies".to_owned(),
-            key: "m".to_owned(),
-            text: "\"1\"".to_owned(),
-            package: "m".to_owned(),
-        };
-        for (text, result) in [
-            (
-                "[dependencies]\na = \"1\"\nz = \"1\" # why\n",
-                "[dependencies]\na = \"1\"\nm = \"1\"\nz = \"1\" # why\n",
-            ),
-            (
-                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\n\n[features]\n",
-                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\nm = \"1\"\n\n[features]\n",
-            ),
-            (
-                "[dependencies]\nb.workspace = true\n",
-                "[dependencies]\nb.workspace = true\nm = \"1\"\n",
-            ),
-            (
-                "[dependencies]\n\n[features]\n",
-                "[dependencies]\nm = \"1\"\n\n[features]\n",
-            ),
-            (
-                "[package]\nname = \"p\"",
-                "[package]\nname = \"p\"\n\n[dependencies]\nm = \"1\"\n",
-            ),
-            (
-                "[dependencies.z]\nversion = \"1\"\n",
-                "[dependencies.z]\nversion = \"1\"\n\n[dependencies]\nm = \"1\"\n",
-            ),
-        ] {
-            assert_eq!(
-                insert(text, &insertion(text, &line).unwrap()),
-                result,
-                "{text}"
-            );
-        }
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! - what the case is about, in a sentence
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
 //!   each of these lines, or once without
-//! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `shim` behind it or
-//!   not; `decide item choice` below a merge, `rename old -> new` below a replacement; `remove
-//!   module`; `shims line` for a line of that table
+//! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `module`, where it is
+//!   one, and `shim` behind it or not; `decide item choice` below a merge, `rename old -> new` below
+//!   a replacement; `remove module`; `shims line` for a line of that table
 //! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
 //!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
@@ -128,9 +128,13 @@ fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
             let (to, shim) = to
                 .strip_suffix(" shim")
                 .map_or((to, false), |to| (to, true));
+            let (to, kind) = to
+                .strip_suffix(" module")
+                .map_or((to, ""), |to| (to, "kind = \"module\"\n"));
             let key = if word == "merge" { "into" } else { "to" };
             let entry = format!("[[{word}]]\nfrom = \"{from}\"\n{key} = \"{to}\"\nshim = {shim}\n");
             case.manifest.push_str(&entry);
+            case.manifest.push_str(kind);
         }
         "rename" => {
             let (old, new) = rest.split_once(" -> ").context("`old -> new`")?;

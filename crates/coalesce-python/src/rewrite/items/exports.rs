@@ -340,24 +340,18 @@ pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edi
                     .any(|entry| entry.text == *name)
             })
             .collect();
-        let mut at = last.span.end;
-        let mut text = String::new();
-        for name in names {
-            let (place, entry) = entry_after(&target.text, last.span, name);
-            at = place;
-            text.push_str(&entry);
-        }
-        if !text.is_empty() {
+        if !names.is_empty() {
             edits
                 .entry(target.path.clone())
                 .or_default()
-                .push(Edit::insert(at, text));
+                .push(entries_after(&target.text, last.span, &names));
         }
     }
 }
 
-/// An entry of `__all__` that follows another one, laid out as that is: its place and text.
-pub fn entry_after(text: &str, last: ByteSpan, name: &str) -> (u32, String) {
+/// Entries of `__all__` that follow another one, laid out as that is. A comment behind that one
+/// stays with it.
+pub fn entries_after(text: &str, last: ByteSpan, names: &[&str]) -> Edit {
     let span = with_quotes(text, last);
     let quote = text
         .get(span.start as usize..)
@@ -367,12 +361,32 @@ pub fn entry_after(text: &str, last: ByteSpan, name: &str) -> (u32, String) {
     let indentation = text
         .get(start as usize..span.start as usize)
         .unwrap_or_default();
-    let parted = if indentation.trim().is_empty() && start > 0 {
-        format!(",{}{indentation}", cut::newline(text))
+    let own_line = indentation.trim().is_empty() && start > 0;
+    let part = if own_line {
+        format!("{}{indentation}", cut::newline(text))
     } else {
-        ", ".to_owned()
+        " ".to_owned()
     };
-    (span.end, format!("{parted}{quote}{name}{quote}"))
+    let entries: Vec<String> = names
+        .iter()
+        .map(|name| format!("{part}{quote}{name}{quote}"))
+        .collect();
+    let entries = entries.join(",");
+    let rest = text.get(span.end as usize..).unwrap_or_default();
+    let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+    let tail = line.trim_start();
+    let (comma, comment) = match tail.strip_prefix(',') {
+        Some(comment) => (true, comment.trim_start()),
+        None => (false, tail),
+    };
+    if !own_line || !comment.starts_with('#') {
+        return Edit::insert(span.end, format!(",{entries}"));
+    }
+    let end = ByteSpan::from_range(0..span.end as usize + line.len()).end;
+    if comma {
+        return Edit::insert(end, format!("{entries},"));
+    }
+    Edit::replace(ByteSpan::new(span.end, end), format!(",{line}{entries}"))
 }
 
 fn removed(text: &str, analysis: &Analysis, gone: &[bool]) -> Vec<Edit> {

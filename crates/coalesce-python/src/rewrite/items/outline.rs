@@ -43,9 +43,12 @@ pub struct Statement {
     pub name: Option<String>,
     /// A block that would be empty without its imports.
     pub only_imports: bool,
-    /// Names whose objects the statement changes: `f.x = 1`, `X[0] = 1`, `X.append(1)`,
-    /// `@f.register`.
+    /// Names whose objects the statement changes: `f.x = 1`, `X[0] = 1`, `@f.register`.
     pub changes: Vec<String>,
+    /// Names whose objects it may change by a method: `X.append(1)`.
+    pub calls: Vec<String>,
+    /// It binds a value that no method changes: text, a number, a path.
+    pub fixed: bool,
 }
 
 /// A function that no other function is around.
@@ -146,6 +149,12 @@ impl Walker<'_> {
                 _ => false,
             },
             changes: changes(statement),
+            calls: method_calls(statement),
+            fixed: match statement {
+                Stmt::Assign(assign) => is_fixed(&assign.value),
+                Stmt::AnnAssign(assign) => assign.value.as_deref().is_some_and(is_fixed),
+                _ => false,
+            },
         });
         if let (Kind::Program, Stmt::If(block)) = (kind, statement) {
             let entry = block.body.first();
@@ -339,17 +348,52 @@ fn base(expression: &Expr) -> Option<String> {
     }
 }
 
+fn method_calls(statement: &Stmt) -> Vec<String> {
+    match statement {
+        Stmt::Expr(expression) => match &*expression.value {
+            Expr::Call(call) => root(&call.func).into_iter().collect(),
+            _ => Vec::new(),
+        },
+        Stmt::For(statement) => statement.body.iter().flat_map(method_calls).collect(),
+        Stmt::If(statement) => statement.body.iter().flat_map(method_calls).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a value is of a type whose methods leave it as it is.
+fn is_fixed(value: &Expr) -> bool {
+    match value {
+        Expr::StringLiteral(_)
+        | Expr::BytesLiteral(_)
+        | Expr::NumberLiteral(_)
+        | Expr::BooleanLiteral(_)
+        | Expr::FString(_) => true,
+        // Paths are put together with `/`.
+        Expr::BinOp(operation) => is_fixed(&operation.left) || is_fixed(&operation.right),
+        Expr::Attribute(attribute) => is_fixed(&attribute.value),
+        Expr::Call(call) => match &*call.func {
+            Expr::Attribute(method) if is_fixed(&method.value) => true,
+            Expr::Name(name) => is_path(name.id.as_str()),
+            Expr::Attribute(attribute) => is_path(attribute.attr.as_str()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_path(class: &str) -> bool {
+    matches!(
+        class,
+        "Path" | "PurePath" | "PosixPath" | "WindowsPath" | "PurePosixPath" | "PureWindowsPath"
+    )
+}
+
 fn changes(statement: &Stmt) -> Vec<String> {
     let mut found = Vec::new();
     match statement {
         Stmt::Assign(assign) => found.extend(assign.targets.iter().filter_map(root)),
         Stmt::AugAssign(assign) => found.extend(base(&assign.target)),
         Stmt::Delete(delete) => found.extend(delete.targets.iter().filter_map(base)),
-        Stmt::Expr(expression) => {
-            if let Expr::Call(call) = &*expression.value {
-                found.extend(root(&call.func));
-            }
-        }
         Stmt::FunctionDef(function) => {
             let decorators = function.decorator_list.iter();
             found.extend(decorators.filter_map(|decorator| root(&decorator.expression)));

@@ -55,8 +55,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
             .filter(|entry| entry.text == item)
         {
             edits.push(if moved.change.shim.is_some() {
-                let (at, text) = super::exports::entry_after(&source.text, entry.span, name);
-                Edit::insert(at, text)
+                super::exports::entries_after(&source.text, entry.span, &[name])
             } else {
                 Edit::replace(entry.span, name)
             });

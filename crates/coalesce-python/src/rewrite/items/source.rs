@@ -280,14 +280,7 @@ pub fn definition(
     if statements.len() != own.len() || bound != own.len() || (own.len() > 1 && !overloads) {
         return Err((first, "it is defined several times or conditionally".into()));
     }
-    let changed = outline
-        .statements
-        .iter()
-        .enumerate()
-        .find(|(at, statement)| {
-            !own.contains(at) && statement.changes.iter().any(|name| name == item)
-        });
-    if let Some((_, statement)) = changed {
+    if let Some(statement) = changed_by(outline, item, &own) {
         return Err((
             statement.span,
             "the module changes it after its definition".into(),
@@ -318,7 +311,10 @@ fn flag(
     if settings.count != source.analysis.bindings(0, item).len() {
         return None;
     }
-    let changed = |statement: &Statement| statement.changes.iter().any(|name| name == item);
+    let changed = |statement: &Statement| {
+        let mut all = statement.changes.iter().chain(&statement.calls);
+        all.any(|name| name == item)
+    };
     if source.outline.statements.iter().any(changed) {
         return None;
     }
@@ -372,12 +368,29 @@ fn block_of(
             return None;
         }
     }
-    let changes = |other: &Statement| other.changes.contains(&moved.item);
+    let changes = |other: &Statement| {
+        let mut all = other.changes.iter().chain(&other.calls);
+        all.any(|name| *name == moved.item)
+    };
     if outline.statements.iter().any(changes) {
         return None;
     }
     let extent = cut::extent(&source.text, statement)?;
     Some((statement.kind, vec![extent]))
+}
+
+/// The statement of a module that changes an item after its definition.
+fn changed_by<'o>(outline: &'o Outline, item: &str, own: &[usize]) -> Option<&'o Statement> {
+    let mut definitions = own.iter().filter_map(|at| outline.statements.get(*at));
+    // No method changes a path or a text.
+    let by_method = definitions.any(|each| !each.fixed);
+    let others = outline.statements.iter().enumerate();
+    let mut others = others.filter(|(at, _)| !own.contains(at));
+    let changed = others.find(|(_, statement)| {
+        statement.changes.iter().any(|name| name == item)
+            || (by_method && statement.calls.iter().any(|name| name == item))
+    });
+    changed.map(|(_, statement)| statement)
 }
 
 /// Whether everything in its module that names an item goes where the item goes: then what

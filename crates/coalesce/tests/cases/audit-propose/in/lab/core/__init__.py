@@ -1,0 +1,1 @@
+"""What the others stand on."""

@@ -1,0 +1,11 @@
+from lab.core.pool import Pool, round_up
+from lab.old.memory import Pool as OldPool
+from lab.old.memory import round_up as old_round_up
+from lab.statistics import covariance
+from lab.old import figures
+from lab.shapes import covariance as again
+
+assert Pool is not None and OldPool(4096).take(round_up(3)) == bytearray(256)
+assert old_round_up(257) == 512
+assert covariance([1, 2, 3], [1, 1, 1]) == again([1, 2, 3], [1, 1, 1]) == 1
+assert figures.clipped([3, 30]) == [3, 10]

@@ -1,0 +1,4 @@
+mod hostname;
+pub mod system;
+
+pub use hostname::hostname;
