@@ -373,14 +373,17 @@ impl Writer<'_> {
         if self.shim.whole {
             self.made.text.push_str(&format!("pub use {inside}::*;\n"));
         } else if !self.reexports.is_empty() {
-            let list = match self.reexports.as_slice() {
-                [one] => one.clone(),
-                several => format!("{{{}}}", several.join(", ")),
-            };
-            self.made
-                .text
-                .push_str(&format!("pub use {inside}::{list};\n"));
+            let made = reexport(inside, &self.reexports);
+            self.made.text.push_str(&made);
         }
+    }
+}
+
+/// The re-export of names of a module, each as a use tree says it; braces stand around several.
+pub(crate) fn reexport(inside: &str, names: &[String]) -> String {
+    match names {
+        [one] => format!("pub use {inside}::{one};\n"),
+        several => format!("pub use {inside}::{{{}}};\n", several.join(", ")),
     }
 }
 

@@ -103,9 +103,7 @@ impl<'a> StandIn<'a> {
             made.silent.extend(found.silent);
         }
         for (inside, list) in silent {
-            let list = list.join(", ");
-            made.text
-                .push_str(&format!("pub use {inside}::{{{list}}};\n"));
+            made.text.push_str(&shim::reexport(&inside, &list));
         }
         made
     }
