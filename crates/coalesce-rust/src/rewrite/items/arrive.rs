@@ -231,7 +231,9 @@ impl Arriving<'_, '_> {
                 }
                 let mut moved = with_attributes(&moved, &attributes);
                 if let Some(import) = self.behind.get(&chunk.moving) {
-                    moved = format!("{}\n{import}", moved.trim_end());
+                    // An import of what is not there under a condition would lead nowhere.
+                    let cfg: String = chunk.cfg.iter().map(|one| format!("{one}\n")).collect();
+                    moved = format!("{}\n{cfg}{import}", moved.trim_end());
                 }
                 texts.push(moved);
             }
