@@ -11,6 +11,7 @@ mod conditions;
 mod crossing;
 mod facades;
 mod forward;
+mod handed;
 mod imports;
 mod links;
 mod macros;
@@ -73,6 +74,7 @@ pub(super) fn rewrite(
     plan.notes.extend(for_methods(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
+    plan.refusals.extend(handed::check(&set, &scan, texts));
     plan.refusals.extend(replace::check(&set, texts));
     plan.notes.extend(replace::differences(&set, texts));
     scan.needs.extend(replace::needs(&set, &scan));
