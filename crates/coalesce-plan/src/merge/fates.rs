@@ -8,7 +8,7 @@ use coalesce_clones::{
 };
 use coalesce_model::{LanguageKind, TokenClass, manifest::Choice};
 
-use super::{Compared, Merge, Pair};
+use super::{Compared, Merge, Pair, impls};
 
 /// What becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,12 +40,37 @@ pub struct Part<'e> {
     /// What a decision can call it.
     pub keys: Vec<String>,
     pub fate: Fate,
+    /// The `impl`s of the module for the type, or of the trait, that it is.
+    pub impls: Vec<&'e Entry>,
 }
 
 impl Part<'_> {
     /// Whether its users call it, or use members of it.
     pub fn is_callable(&self) -> bool {
         matches!(self.place.kind, PartKind::Function | PartKind::Class)
+    }
+
+    /// Whether it is an item that has a name and moves by it.
+    pub fn is_definition(&self) -> bool {
+        !matches!(
+            self.place.kind,
+            PartKind::Module
+                | PartKind::Impl
+                | PartKind::Import
+                | PartKind::Macro
+                | PartKind::Statement
+        )
+    }
+
+    /// How it stands to the other one, its `impl`s included.
+    fn relation(&self) -> Relation {
+        let relation = self.entry.relation;
+        let same = matches!(relation, Relation::Same | Relation::Reworded);
+        if same && self.impls.iter().any(|one| impls::differs(one)) {
+            Relation::ChangedBody
+        } else {
+            relation
+        }
     }
 
     fn stays_as_text(&self) -> bool {
@@ -55,14 +80,15 @@ impl Part<'_> {
 
 /// The parts of a module and what becomes of each.
 pub fn of<'e>(merge: &Merge<'_>, pair: &Pair<'_>, compared: &'e Compared) -> Vec<Part<'e>> {
-    let entries = compared.coverage.entries.iter();
+    let all = &compared.coverage.entries;
+    let entries = all.iter();
     // What only a program binds is no name of the module.
     let is_program = |place: &Place| {
         let text = place.span.of(&compared.from.text);
         text.is_some_and(|text| text.starts_with("if __name__"))
     };
     let mut parts: Vec<Part<'e>> = entries
-        .filter_map(|entry| part(merge, pair, entry, &is_program))
+        .filter_map(|entry| part(merge, pair, (entry, all), &is_program))
         .collect();
     settle(&compared.from, &mut parts);
     parts
@@ -75,7 +101,7 @@ fn last(name: &str) -> &str {
 fn part<'e>(
     merge: &Merge<'_>,
     pair: &Pair<'_>,
-    entry: &'e Entry,
+    (entry, all): (&'e Entry, &'e [Entry]),
     is_program: &dyn Fn(&Place) -> bool,
 ) -> Option<Part<'e>> {
     let place = entry.left.as_ref()?;
@@ -116,6 +142,7 @@ fn part<'e>(
     }
     let mut part = Part {
         fate: Fate::Undecided,
+        impls: impls::of(all, place),
         entry,
         place,
         names,
@@ -136,7 +163,7 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
     let other = entry.right.as_ref().map(|place| last(&place.name));
     let other = other.filter(|_| entry.is_renamed() && part.names.len() == 1);
     let new_name = |name: &String| (!part.names.contains(name)).then(|| name.clone());
-    match (entry.relation, decision) {
+    match (part.relation(), decision) {
         (Relation::Same | Relation::Reworded, _) => match other {
             Some(other) => Fate::Renamed(other.to_owned()),
             None => Fate::Covered { changed: false },
@@ -200,6 +227,12 @@ fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
         ) {
             relied.extend(words(file, part.place));
         }
+        if matches!(part.fate, Fate::Covered { .. } | Fate::Renamed(_)) {
+            for (place, goes_along) in impls::texts(&part.impls) {
+                let set = if goes_along { &mut needed } else { &mut relied };
+                set.extend(words(file, place));
+            }
+        }
     }
     let mut read = vec![false; parts.len()];
     loop {
@@ -207,6 +240,8 @@ fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
         for (part, read) in parts.iter().zip(&mut read) {
             if part.stays_as_text() && !*read {
                 needed.extend(words(file, part.place));
+                let impls = part.impls.iter().filter_map(|one| one.left.as_ref());
+                needed.extend(impls.flat_map(|place| words(file, place)));
                 *read = true;
                 more = true;
             }

@@ -6,6 +6,7 @@
 //! is told or refused. How references are spelled is the language's business.
 
 mod fates;
+mod impls;
 mod tell;
 
 use coalesce_clones::{
@@ -14,7 +15,8 @@ use coalesce_clones::{
 };
 use coalesce_index::Index;
 use coalesce_model::{
-    Change, ChangeKind, Finding, LanguageGraph, Module, Severity, Subject, Texts, TreePath,
+    Change, ChangeKind, Finding, LanguageGraph, LanguageKind, Module, Severity, Subject, Texts,
+    TreePath,
     finding::codes,
     manifest::{Choice, Decision, Manifest, ManifestError, nearest},
 };
@@ -309,7 +311,11 @@ impl<'a> Merge<'a> {
                 }
             }
         }
-        if pair.prefix.is_empty() || !rename.is_empty() {
+        let rust = self.open.language == LanguageKind::Rust;
+        if rust {
+            changes.extend(self.mark(pair, parts));
+        }
+        if rust || pair.prefix.is_empty() || !rename.is_empty() {
             let whole = change(self.manifest, entry, Subject::Module);
             changes.push(Change {
                 from: pair.from.name.clone(),
@@ -320,10 +326,31 @@ impl<'a> Merge<'a> {
         }
     }
 
+    /// Says of one definition that both have what the module's change says of all: Rust tells by an
+    /// item of which something is said that methods and `impl`s go along.
+    fn mark(&self, pair: &Pair<'_>, parts: &[Part<'_>]) -> Option<Change> {
+        let separator = self.separator();
+        let (name, new) = parts.iter().find_map(|part| {
+            let name = part.names.first().filter(|_| part.is_definition())?;
+            match &part.fate {
+                Fate::Covered { .. } => Some((name, name)),
+                Fate::Renamed(new) => Some((name, new)),
+                _ => None,
+            }
+        })?;
+        Some(Change {
+            from: format!("{}{separator}{name}", pair.from.name),
+            to: format!("{}{separator}{new}", pair.into.name),
+            subject: Subject::Item,
+            kind: ChangeKind::Replace { rename: Vec::new() },
+            shim: None,
+        })
+    }
+
     /// Of an item that is replaced by another one, whether its users fit that is held against the
     /// item; in Rust, that is done for the whole module.
     fn replaced_item(&self) -> Option<ChangeKind> {
-        let python = self.open.language == coalesce_model::LanguageKind::Python;
+        let python = self.open.language == LanguageKind::Python;
         python.then(|| ChangeKind::Replace { rename: Vec::new() })
     }
 

@@ -69,7 +69,8 @@ fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
     let how = match part.entry.relation {
         Relation::Conflicting => "means another thing",
         Relation::ChangedSignature => "has another signature",
-        Relation::ChangedBody => "does something else",
+        // What is the same by itself has `impl`s that are not.
+        Relation::ChangedBody | Relation::Same | Relation::Reworded => "does something else",
         _ => "has another signature and does something else",
     };
     let right = at(&pair.into.path, right);
@@ -80,6 +81,9 @@ fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
 fn differences(part: &Part<'_>) -> String {
     let mut found: Vec<(&str, &Difference)> = Vec::new();
     collect(part.entry, "", &mut found);
+    for one in &part.impls {
+        collect(one, "", &mut found);
+    }
     let mut told: Vec<String> = found
         .iter()
         .take(TOLD)

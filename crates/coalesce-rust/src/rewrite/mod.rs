@@ -102,7 +102,9 @@ fn modules(
     }
     widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
     plan.refusals.extend(needs.conditions(&mapping));
-    plan.refusals.extend(fits::check(&mapping, texts));
+    let fits = fits::check(&mapping, texts);
+    plan.refusals.extend(fits.refusals);
+    plan.notes.extend(fits.notes);
     plan.refusals.extend(collide::check(&mapping, &structure));
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals.iter().cloned());

@@ -4,13 +4,15 @@
 //! What is behind a dot is not looked at: receivers are not known. Types of arguments are the
 //! compiler's business.
 
+mod lost;
 mod shape;
 mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, Texts};
+use coalesce_model::{ChangeKind, Finding, Texts};
 
+pub(super) use self::lost::Lost;
 use self::{
     shape::{Fields, Shape},
     usage::{Literal, Usage},
@@ -21,10 +23,37 @@ use crate::{
     resolve::{FileId, ItemId, ModuleId, Res, UseSite},
 };
 
-/// What does not fit of replaced modules, place by place.
-pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Finding> {
+/// What does not fit of replaced modules, place by place, and what goes with them.
+pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Lost {
     let goes = |_: FileId, module: ModuleId, _: u32| mapping.is_replaced(module);
-    compare(mapping, &pairs(mapping), &BTreeSet::new(), &goes, texts)
+    let pairs = pairs(mapping);
+    let mut found = Lost {
+        refusals: compare(mapping, &pairs, &BTreeSet::new(), &goes, texts),
+        notes: Vec::new(),
+    };
+    if !replaces(mapping) {
+        return found;
+    }
+    let both: BTreeSet<ItemId> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
+    let shapes = shape::shapes(mapping.world, &both, texts);
+    let sides = lost::Sides {
+        mapping,
+        pairs: &pairs,
+        shapes: &shapes,
+        texts,
+    };
+    found
+        .refusals
+        .extend(sides.members(&uses(mapping, &pairs, &goes)));
+    let impls = sides.impls();
+    found.refusals.extend(impls.refusals);
+    found.notes.extend(impls.notes);
+    found
+}
+
+fn replaces(mapping: &Mapping<'_>) -> bool {
+    let mut changes = mapping.changes.iter();
+    changes.any(|change| matches!(change.kind, ChangeKind::Replace { .. }))
 }
 
 /// What does not fit of items that give way, each with the one in its place; `goes` says of a byte

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Texts};
 
 use crate::resolve::{FileId, ItemId, Res, UseSite, World};
+use crate::rewrite::merge::derived;
 
 /// The fields of a struct or a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,14 @@ pub(super) struct Shape {
     pub variants: BTreeMap<String, Fields>,
     /// Functions, with their parameters, and constants of its `impl`s.
     pub members: BTreeMap<String, Option<usize>>,
+    /// Fields, and functions of a trait or of `impl`s: what can stand behind a dot.
+    pub names: BTreeSet<String>,
+    /// Whether `names` are all that there are.
+    pub has_names: bool,
+    /// Whether it lends the names of another type.
+    pub is_pointer: bool,
+    /// The traits that it derives.
+    pub derives: BTreeSet<String>,
 }
 
 /// The shapes of some items.
@@ -123,6 +132,7 @@ impl Shape {
             return;
         };
         self.is_known = true;
+        self.name(&item);
         match &item {
             syn::Item::Fn(item) => {
                 self.is_function = true;
@@ -155,10 +165,39 @@ impl Shape {
         }
     }
 
+    /// What can stand behind a dot, and what is derived.
+    fn name(&mut self, item: &syn::Item) {
+        let (attributes, fields) = match item {
+            syn::Item::Struct(item) => (&item.attrs, Some(&item.fields)),
+            syn::Item::Enum(item) => (&item.attrs, None),
+            syn::Item::Trait(item) => {
+                // What a trait asks of its types, it has as well.
+                self.has_names = item.supertraits.is_empty();
+                let functions = item.items.iter().filter_map(|item| match item {
+                    syn::TraitItem::Fn(item) => Some(item.sig.ident.to_string()),
+                    _ => None,
+                });
+                self.names.extend(functions);
+                return;
+            }
+            _ => return,
+        };
+        self.has_names = true;
+        self.derives = attributes.iter().flat_map(derived).collect();
+        let fields = fields.into_iter().flatten();
+        let names = fields.filter_map(|field| Some(field.ident.as_ref()?.to_string()));
+        self.names.extend(names);
+    }
+
     fn add(&mut self, text: &str) {
         let Ok(item) = syn::parse_str::<syn::ItemImpl>(text) else {
             return;
         };
+        let of = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| path.segments.last());
+        self.is_pointer |= of.is_some_and(|of| of.ident == "Deref");
         for member in &item.items {
             let (name, parameters) = match member {
                 syn::ImplItem::Fn(item) => (&item.sig.ident, Some(item.sig.inputs.len())),
@@ -166,10 +205,13 @@ impl Shape {
                 syn::ImplItem::Type(item) => (&item.ident, None),
                 // A macro may add whatever it likes.
                 _ => {
-                    self.is_known = false;
+                    (self.is_known, self.has_names) = (false, false);
                     continue;
                 }
             };
+            if parameters.is_some() {
+                self.names.insert(name.to_string());
+            }
             self.members.insert(name.to_string(), parameters);
         }
     }

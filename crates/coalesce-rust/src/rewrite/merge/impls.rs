@@ -325,8 +325,12 @@ pub(super) fn bare(code: &str, name: &dyn Fn(&str) -> String) -> String {
         .fold(joined, |code, (wide, narrow)| code.replace(wide, narrow))
 }
 
-/// The head of the `impl` at a place.
-fn head_at(text: &str, span: ByteSpan, name: &dyn Fn(&str) -> String) -> Option<String> {
+/// The head of the `impl` at a place, `Trait<X> for Type` without ways; `None` without a trait.
+pub(in super::super) fn head_at(
+    text: &str,
+    span: ByteSpan,
+    name: &dyn Fn(&str) -> String,
+) -> Option<String> {
     let own = span.of(text)?;
     let parsed = syn::parse_str::<syn::ItemImpl>(own).ok()?;
     let found = head(own, &parsed, name);

@@ -21,6 +21,9 @@ use coalesce_model::{
     finding::codes,
 };
 
+pub(super) use impls::head_at as impl_head;
+pub(super) use types::derived;
+
 use super::{declarations::joined, shims::Forward};
 use crate::RustGraph;
 

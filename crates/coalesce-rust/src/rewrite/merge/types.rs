@@ -178,7 +178,7 @@ fn definition(home: &Home<'_>, item: ItemId) -> Option<Definition> {
 }
 
 /// The traits that an attribute derives.
-fn derived(attribute: &syn::Attribute) -> Vec<String> {
+pub(in super::super) fn derived(attribute: &syn::Attribute) -> Vec<String> {
     type Paths = syn::punctuated::Punctuated<syn::Path, syn::Token![,]>;
     if !attribute.path().is_ident("derive") {
         return Vec::new();

@@ -1,0 +1,291 @@
+//! What goes with a replaced module and is not in the one in its place: fields and methods that
+//! are used behind a dot, and `impl`s.
+//!
+//! Receivers are not known: fields and methods count by their name, in files that name the module.
+//! Whether an `impl` of a trait is needed is the compiler's business where the type has something
+//! in its place; one for a type of somebody else is refused, as nothing takes its place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Finding, Severity, Texts};
+
+use super::{Use, shape::Shape};
+use crate::{
+    lexer,
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
+    rewrite::{
+        mapping::{Mapping, refusal},
+        merge::impl_head,
+    },
+};
+
+/// What would be lost.
+#[derive(Default)]
+pub(in super::super) struct Lost {
+    pub refusals: Vec<Finding>,
+    pub notes: Vec<Finding>,
+}
+
+/// A replaced item and what takes its place, as both are.
+pub(super) struct Sides<'s> {
+    pub mapping: &'s Mapping<'s>,
+    pub pairs: &'s BTreeMap<ItemId, ItemId>,
+    pub shapes: &'s BTreeMap<ItemId, Shape>,
+    pub texts: &'s dyn Texts,
+}
+
+/// An `impl` of a trait.
+struct Block {
+    module: ModuleId,
+    file: FileId,
+    span: ByteSpan,
+    of: Option<ItemId>,
+    by: Option<ItemId>,
+    /// `Trait<X> for Type`, ways left out.
+    head: String,
+}
+
+/// An `impl` in the names that hold after.
+type Key = (String, Option<ItemId>, Option<ItemId>);
+
+impl Sides<'_> {
+    /// What is used behind a dot, in the files of `uses`, and is not there after.
+    pub fn members(&self, uses: &[(FileId, Vec<Use>)]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (file, uses) in uses {
+            let named: BTreeSet<ItemId> = uses.iter().map(|one| one.item).collect();
+            let lacking: BTreeMap<&str, ItemId> = named
+                .iter()
+                .flat_map(|item| self.lacking(*item).map(|name| (name, *item)))
+                .collect();
+            let source = self.mapping.world.files.get(file.index());
+            let text = source.and_then(|source| self.texts.text(&source.path));
+            let (Some(source), Some(text)) = (source, text.filter(|_| !lacking.is_empty())) else {
+                continue;
+            };
+            let mut told = BTreeSet::new();
+            for (span, name) in dotted(&text) {
+                let Some(new) = lacking.get(name).and_then(|item| self.pairs.get(item)) else {
+                    continue;
+                };
+                if self.goes(*file, span.start) || !told.insert(name) {
+                    continue;
+                }
+                let of = super::name_of(self.mapping, *new);
+                let message = format!("`{of}` has no `{name}`, which is used here");
+                found.push(Finding {
+                    span: Some(span),
+                    help: Some(
+                        "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along"
+                            .to_owned(),
+                    ),
+                    ..refusal(source.path.clone(), message)
+                });
+            }
+        }
+        found
+    }
+
+    /// The fields and methods of an item that the one in its place lacks.
+    fn lacking(&self, item: ItemId) -> impl Iterator<Item = &str> {
+        let new = self.pairs.get(&item).and_then(|new| self.shapes.get(new));
+        let old = self.shapes.get(&item);
+        // Through `Deref`, a type has what another one has.
+        let both = old
+            .zip(new)
+            .filter(|(_, new)| new.has_names && !new.is_pointer);
+        both.into_iter().flat_map(|(old, new)| {
+            let lost = old.names.difference(&new.names);
+            lost.map(String::as_str)
+        })
+    }
+
+    /// Whether a byte of a file goes with a replaced module.
+    fn goes(&self, file: FileId, at: u32) -> bool {
+        let world = self.mapping.world;
+        world.bodies.iter().any(|body| {
+            let scopes = world.facts(body.file).map(|facts| &facts.scopes);
+            let scope = scopes.and_then(|scopes| scopes.get(body.scope.0 as usize));
+            body.file == file
+                && self.mapping.is_replaced(body.module)
+                && scope.is_some_and(|scope| scope.span.start <= at && at < scope.span.end)
+        })
+    }
+
+    /// The `impl`s of traits that go and that nothing takes the place of.
+    pub fn impls(&self) -> Lost {
+        let mut lost = Lost::default();
+        let blocks = self.blocks();
+        let (gone, stay): (Vec<&Block>, Vec<&Block>) = blocks
+            .iter()
+            .partition(|block| self.mapping.is_replaced(block.module));
+        let theirs: BTreeSet<Key> = stay.iter().map(|block| self.key(block)).collect();
+        for block in gone {
+            self.one(block, &theirs, &mut lost);
+        }
+        self.derives(&theirs, &mut lost.notes);
+        lost
+    }
+
+    fn one(&self, block: &Block, theirs: &BTreeSet<Key>, lost: &mut Lost) {
+        let key = self.key(block);
+        let (head, new, _) = &key;
+        let leaves = |item: Option<ItemId>| item.is_some_and(|item| self.leaves(item));
+        if theirs.contains(&key) || leaves(block.of) || leaves(block.by) {
+            return;
+        }
+        let stand_in = |item: Option<ItemId>| item.is_some_and(|one| self.pairs.contains_key(&one));
+        let derived = new
+            .and_then(|new| self.shapes.get(&new))
+            .is_some_and(|new| {
+                let of = head.split_once(" for ").map(|(of, _)| of);
+                of.is_some_and(|of| new.derives.contains(of))
+            });
+        let Some(source) = self.mapping.world.files.get(block.file.index()) else {
+            return;
+        };
+        if derived {
+            return;
+        }
+        let message = format!("`impl {head}` goes with its module, and nothing takes its place");
+        let finding = Finding {
+            span: Some(block.span),
+            ..refusal(source.path.clone(), message)
+        };
+        if stand_in(block.of) || stand_in(block.by) {
+            lost.notes.push(Finding {
+                severity: Severity::Warning,
+                help: Some("say `[[merge]]` if somebody needs it: it comes along then".to_owned()),
+                ..finding
+            });
+        } else {
+            lost.refusals.push(Finding {
+                help: Some("say `[[merge]]`: it comes along then".to_owned()),
+                ..finding
+            });
+        }
+    }
+
+    /// Whether an item goes and has nothing in its place: who names it is refused elsewhere.
+    fn leaves(&self, item: ItemId) -> bool {
+        let node = self.mapping.world.items.get(item.index());
+        !self.pairs.contains_key(&item)
+            && node.is_some_and(|node| self.mapping.is_replaced(node.module))
+    }
+
+    fn key(&self, block: &Block) -> Key {
+        let after = |item: ItemId| self.pairs.get(&item).copied().unwrap_or(item);
+        (block.head.clone(), block.of.map(after), block.by.map(after))
+    }
+
+    /// What the old types derive and the new ones do not have.
+    fn derives(&self, theirs: &BTreeSet<Key>, notes: &mut Vec<Finding>) {
+        for (old, new) in self.pairs {
+            let (Some(here), Some(there)) = (self.shapes.get(old), self.shapes.get(new)) else {
+                continue;
+            };
+            let has = |of: &str| {
+                let head = format!("{of} for ");
+                there.derives.contains(of)
+                    || theirs
+                        .iter()
+                        .any(|(known, item, _)| *item == Some(*new) && known.starts_with(&head))
+            };
+            let lost: Vec<&str> = here
+                .derives
+                .iter()
+                .map(String::as_str)
+                .filter(|of| !has(of))
+                .collect();
+            let node = self.mapping.world.items.get(old.index());
+            let path = node.and_then(|node| self.mapping.file_of(node.module));
+            if let Some(path) = path.filter(|_| there.is_known && !lost.is_empty()) {
+                let name = super::name_of(self.mapping, *new);
+                let message = format!("`{name}` does not derive {}", lost.join(", "));
+                notes.push(Finding {
+                    severity: Severity::Warning,
+                    ..refusal(path, message)
+                });
+            }
+        }
+    }
+
+    /// The `impl`s of traits in modules that go, and all those of what is in their place.
+    fn blocks(&self) -> Vec<Block> {
+        let world = self.mapping.world;
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        for body in &world.bodies {
+            let source = world.files.get(body.file.index());
+            let text = source.and_then(|source| self.texts.text(&source.path));
+            let Some((facts, text)) = world.facts(body.file).zip(text) else {
+                continue;
+            };
+            let mut own = facts.impls.iter().filter(|one| one.scope == body.scope);
+            let first = own.next();
+            if first.is_none() || !seen.insert((body.file, body.scope)) {
+                continue;
+            }
+            let paths = self.paths(body.file);
+            for fact in first.into_iter().chain(own) {
+                let item = |path: Option<u32>| paths.get(&path?).copied();
+                let name = |name: &str| self.name_after(body.module, name);
+                if let Some(head) = impl_head(&text, fact.span, &name) {
+                    found.push(Block {
+                        module: body.module,
+                        file: body.file,
+                        span: fact.span,
+                        of: item(fact.self_path),
+                        by: item(fact.trait_path),
+                        head,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// The name that holds after for one in a module.
+    fn name_after(&self, module: ModuleId, name: &str) -> String {
+        if self.mapping.is_replaced(module) {
+            let new = self.mapping.item_after(module, name);
+            return new.rsplit("::").next().unwrap_or(new).to_owned();
+        }
+        name.to_owned()
+    }
+
+    /// The items that the paths of a file name, by path.
+    fn paths(&self, file: FileId) -> BTreeMap<u32, ItemId> {
+        let mut found = BTreeMap::new();
+        let world = self.mapping.world;
+        let source = world.files.get(file.index());
+        for load in source.map_or(&[][..], |source| &source.loads) {
+            world.visit(*load as usize, &mut |_, site| {
+                if let UseSite::Path(path) = site.site {
+                    let last = site.trace.steps.last();
+                    let item = last.and_then(|last| {
+                        last.all().find_map(|(res, _)| match res {
+                            Res::Item(item) => Some(item),
+                            _ => None,
+                        })
+                    });
+                    found.extend(item.map(|item| (path, item)));
+                }
+            });
+        }
+        found
+    }
+}
+
+/// Names behind dots.
+fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
+    let mut found = Vec::new();
+    let mut before = false;
+    for token in lexer::tokens(text, ByteSpan::from_range(0..text.len())) {
+        if token.is_ident() && before {
+            found.push((token.span, token.span.of(text).unwrap_or_default()));
+        }
+        before = token.is(b'.');
+    }
+    found
+}
