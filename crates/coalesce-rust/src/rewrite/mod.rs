@@ -125,11 +125,8 @@ fn modules(
         plan.notes.extend(packages.notes);
     }
     for arrival in &mut structure.arrivals {
-        arrival.head = packages
-            .heads
-            .get(&arrival.module)
-            .cloned()
-            .unwrap_or_default();
+        let head = packages.heads.get(&arrival.module);
+        arrival.head = head.cloned().unwrap_or_default();
     }
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     placing.behind = macros.behind;
