@@ -92,10 +92,19 @@ pub fn is_delegation(file: &SourceFile, unit: &Unit) -> bool {
 pub fn is_wiring(file: &SourceFile, unit: &Unit) -> bool {
     let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
     let body = file.body_of(unit);
-    let starts = body.iter().filter(|token| token.has(marks::STATEMENT));
-    let kept = starts
-        .clone()
-        .all(|token| matches!(word(token), "self" | "super"));
+    let starts: Vec<usize> = (0..body.len())
+        .filter(|at| {
+            body.get(*at)
+                .is_some_and(|token| token.has(marks::STATEMENT))
+        })
+        .collect();
+    let at = |place: usize| body.get(place).map_or("", word);
+    let keeps = |start: &usize| match at(*start) {
+        "super" => true,
+        "self" => at(start + 1) == "." && matches!(at(start + 3), "=" | ":"),
+        _ => false,
+    };
+    let kept = starts.iter().all(keeps);
     let plain = |token: &Token| match token.class {
         TokenClass::Word => true,
         TokenClass::Keyword => matches!(word(token), "self" | "super" | "cls" | "None"),
@@ -105,7 +114,7 @@ pub fn is_wiring(file: &SourceFile, unit: &Unit) -> bool {
         ),
         TokenClass::Number | TokenClass::Key | TokenClass::Prose => false,
     };
-    kept && starts.count() > 0 && body.iter().all(plain)
+    kept && !starts.is_empty() && body.iter().all(plain)
 }
 
 /// Whether a function does nothing but call another one with its own arguments; a warning and an
