@@ -168,6 +168,16 @@ impl<'a> Settler<'_, 'a> {
 
     pub(super) fn name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
         let Some(first) = borrows.first() else { return };
+        if name == "_" && borrows.iter().any(|one| one.results != first.results) {
+            // Each of them is another trait.
+            let (same, others): (Vec<Borrow>, Vec<Borrow>) = borrows
+                .iter()
+                .cloned()
+                .partition(|one| one.results == first.results);
+            self.name(place, name, &same);
+            self.name(place, name, &others);
+            return;
+        }
         let results: Vec<(Res, Namespaces)> = borrows
             .iter()
             .flat_map(|borrow| borrow.results.iter().copied())
