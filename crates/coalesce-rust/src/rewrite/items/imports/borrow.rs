@@ -211,19 +211,7 @@ impl<'a> Settler<'_, 'a> {
             );
             return;
         };
-        let mut own = match first.source {
-            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
-            _ => BTreeSet::new(),
-        };
-        for (res, _) in &first.results {
-            own.extend(self.conditions_of(*res));
-        }
-        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
-        let mut cfg = users.next().cloned().unwrap_or_default();
-        for other in users {
-            cfg.retain(|condition| other.contains(condition));
-        }
-        cfg.extend(own);
+        let cfg = self.conditions_on(borrows, first);
         let only_methods = borrows.iter().all(|borrow| methods(&borrow));
         let bound = path.last().is_some_and(|last| last == name);
         let hidden = only_methods && name == "_";
@@ -242,6 +230,24 @@ impl<'a> Settler<'_, 'a> {
         }
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
+    }
+
+    /// The conditions under which a name is there and all of its users are.
+    fn conditions_on(&self, borrows: &[Borrow], first: &Borrow) -> BTreeSet<String> {
+        let mut own = match first.source {
+            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
+            _ => BTreeSet::new(),
+        };
+        for (res, _) in &first.results {
+            own.extend(self.conditions_of(*res));
+        }
+        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
+        let mut cfg = users.next().cloned().unwrap_or_default();
+        for other in users {
+            cfg.retain(|condition| other.contains(condition));
+        }
+        cfg.extend(own);
+        cfg
     }
 
     /// Names that mean something else in the new place are written out.
