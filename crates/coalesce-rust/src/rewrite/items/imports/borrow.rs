@@ -168,6 +168,16 @@ impl<'a> Settler<'_, 'a> {
 
     pub(super) fn name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
         let Some(first) = borrows.first() else { return };
+        if name == "_" && borrows.iter().any(|one| one.results != first.results) {
+            // Each of them is another trait.
+            let (same, others): (Vec<Borrow>, Vec<Borrow>) = borrows
+                .iter()
+                .cloned()
+                .partition(|one| one.results == first.results);
+            self.name(place, name, &same);
+            self.name(place, name, &others);
+            return;
+        }
         let results: Vec<(Res, Namespaces)> = borrows
             .iter()
             .flat_map(|borrow| borrow.results.iter().copied())
@@ -201,19 +211,7 @@ impl<'a> Settler<'_, 'a> {
             );
             return;
         };
-        let mut own = match first.source {
-            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
-            _ => BTreeSet::new(),
-        };
-        for (res, _) in &first.results {
-            own.extend(self.conditions_of(*res));
-        }
-        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
-        let mut cfg = users.next().cloned().unwrap_or_default();
-        for other in users {
-            cfg.retain(|condition| other.contains(condition));
-        }
-        cfg.extend(own);
+        let cfg = self.conditions_on(borrows, first);
         let only_methods = borrows.iter().all(|borrow| methods(&borrow));
         let bound = path.last().is_some_and(|last| last == name);
         let hidden = only_methods && name == "_";
@@ -232,6 +230,24 @@ impl<'a> Settler<'_, 'a> {
         }
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
+    }
+
+    /// The conditions under which a name is there and all of its users are.
+    fn conditions_on(&self, borrows: &[Borrow], first: &Borrow) -> BTreeSet<String> {
+        let mut own = match first.source {
+            Source::Import(leaf) | Source::Glob(leaf) => self.conditions(leaf),
+            _ => BTreeSet::new(),
+        };
+        for (res, _) in &first.results {
+            own.extend(self.conditions_of(*res));
+        }
+        let mut users = borrows.iter().map(|borrow| &borrow.cfg);
+        let mut cfg = users.next().cloned().unwrap_or_default();
+        for other in users {
+            cfg.retain(|condition| other.contains(condition));
+        }
+        cfg.extend(own);
+        cfg
     }
 
     /// Names that mean something else in the new place are written out.

@@ -81,6 +81,10 @@ impl<'a> Settler<'_, 'a> {
     /// through the module that has it so.
     pub(super) fn variants(&mut self, borrow: &Borrow) -> Option<Option<Vec<String>>> {
         let (world, speller) = (self.world(), self.speller());
+        if borrow.name == "_" {
+            // Nothing leads to what has no name but its own path.
+            return None;
+        }
         let mut home = match borrow.source {
             Source::Import(leaf) | Source::Glob(leaf) => home_of(world, leaf)?,
             Source::Item(item) => world.items.get(item.index())?.module,
