@@ -54,6 +54,8 @@ pub struct Entry {
     pub name_is_given: bool,
     /// Hash of the cases that a test is run with; 0 where there are none.
     pub cases: u32,
+    /// Whether it is a test, or stands among tests.
+    pub tests: bool,
 }
 
 /// All files, and the units that are compared as text.
@@ -243,7 +245,9 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     Entry {
         work: work(file, body, is_function),
         forwards,
-        delegates: is_function && forwarders::is_delegation(file, unit),
+        delegates: is_function
+            && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),
+        tests: is_test(file, unit),
         name_is_given: is_function && name_is_given(file, unit),
         cases,
         file: file_at,
@@ -255,6 +259,28 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         parameters,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     }
+}
+
+/// Directories of tests.
+const TEST_DIRECTORIES: [&str; 4] = ["test", "tests", "testing", "benches"];
+
+/// Whether a unit is a test, or stands among tests: by its directory, its file, the names around it.
+fn is_test(file: &SourceFile, unit: &Unit) -> bool {
+    let (directories, name) = file
+        .path
+        .as_str()
+        .rsplit_once('/')
+        .unwrap_or(("", file.path.as_str()));
+    let by_path = directories
+        .split('/')
+        .any(|directory| TEST_DIRECTORIES.contains(&directory));
+    let by_file = name.starts_with("test_") || name.ends_with("_test.py") || name == "tests.rs";
+    let by_name = || {
+        file.item_name(unit)
+            .split(file.language.separator())
+            .any(|name| name.starts_with("test"))
+    };
+    by_path || by_file || by_name()
 }
 
 /// Numbers for local names in the order in which they appear. Most functions have few, for which a

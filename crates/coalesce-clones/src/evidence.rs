@@ -50,6 +50,8 @@ pub struct Evidence {
     pub opposite: bool,
     /// Whether they are tests with other cases.
     pub other_cases: bool,
+    /// Whether both are tests, or stand among tests.
+    pub tests: bool,
     /// Whether they are types without functions.
     pub declarations: bool,
     /// Runs of the smaller one that stand close together in the larger one, of all, 0 to 1; told
@@ -72,6 +74,7 @@ impl Evidence {
             sizes: (a.size.min(b.size), a.size.max(b.size)),
             same_file: a.file == b.file,
             forwards: a.forwards && b.forwards,
+            tests: a.tests && b.tests,
             methods: unit_a.kind == UnitKind::Method && unit_b.kind == UnitKind::Method,
             name_count,
             same_name: is_named && !given,

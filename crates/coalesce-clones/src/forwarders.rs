@@ -85,6 +85,29 @@ pub fn is_delegation(file: &SourceFile, unit: &Unit) -> bool {
     body.iter().all(names_only) && body.iter().any(|token| token.has(marks::CALLEE))
 }
 
+/// Whether a body only keeps what it gets under names of its own: `self.clock = site.clock()`, line
+/// by line, without a condition, an operator, a number or a text. Objects that need the same are
+/// wired the same; there is nothing in it that could be wrong in one copy alone.
+#[must_use]
+pub fn is_wiring(file: &SourceFile, unit: &Unit) -> bool {
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let body = file.body_of(unit);
+    let starts = body.iter().filter(|token| token.has(marks::STATEMENT));
+    let kept = starts
+        .clone()
+        .all(|token| matches!(word(token), "self" | "super"));
+    let plain = |token: &Token| match token.class {
+        TokenClass::Word => true,
+        TokenClass::Keyword => matches!(word(token), "self" | "super" | "cls" | "None"),
+        TokenClass::Punct => matches!(
+            word(token),
+            "(" | ")" | "," | "." | "=" | ":" | "[" | "]" | "|"
+        ),
+        TokenClass::Number | TokenClass::Key | TokenClass::Prose => false,
+    };
+    kept && starts.count() > 0 && body.iter().all(plain)
+}
+
 /// Whether a function does nothing but call another one with its own arguments; a warning and an
 /// import before that are no work.
 fn forwards(file: &SourceFile, unit: &Unit) -> bool {

@@ -29,6 +29,8 @@ const VARIANT_TOKENS: u32 = 60;
 const TINY_TOKENS: u32 = 16;
 /// A name that no more functions have was made for what these do.
 const RARE_NAME: u32 = 4;
+/// The share of text, and of what is distinctive in it, that two tests have in common at least.
+const TESTS: f32 = 0.9;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
@@ -84,6 +86,10 @@ pub const fn is_of_a_size(evidence: &Evidence) -> bool {
 }
 
 fn is_duplicate(evidence: &Evidence) -> bool {
+    // A test of something else is another test, however much it is written like the first.
+    if evidence.tests {
+        return evidence.similarity() >= TESTS && evidence.alike() >= TESTS && is_copy(evidence);
+    }
     // Types of one name in two modules are many, and their fields have the names of the trade.
     let namesake = evidence.same_name && !evidence.declarations && is_namesake(evidence);
     is_copy(evidence) || is_inside(evidence) || namesake

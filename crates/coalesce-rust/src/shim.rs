@@ -15,8 +15,10 @@ pub(crate) struct Shim<'a> {
     pub text: &'a str,
     /// The name of the one item of the text, where that is not the one at the new path.
     pub defined_as: &'a str,
-    /// `crate::new::path`
+    /// `crate::new::path`; empty for the module of the shim itself.
     pub inside: &'a str,
+    /// `path`, where the module of the shim imports it by that name; else empty.
+    pub short: &'a str,
     /// `crate_name::new::path`, for the notes.
     pub outside: &'a str,
     /// `(name at the old path, name at the new one)`, every public name.
@@ -130,7 +132,10 @@ impl Writer<'_> {
                 Some(text) => {
                     let conditions = self.conditions(item);
                     let note = deprecated(self.shim, new);
-                    let mut doc = format!("/// Moved to [`{}::{new}`].\n", self.shim.inside);
+                    let mut doc = match self.shim.inside {
+                        "" => format!("/// Renamed to [`{new}`].\n"),
+                        inside => format!("/// Moved to [`{inside}::{new}`].\n"),
+                    };
                     if matches!(item, syn::Item::Trait(_)) {
                         doc.push_str(
                             "/// It is asked for by this name, and implemented by that one.\n",
@@ -158,7 +163,11 @@ impl Writer<'_> {
 
     /// The definition that warns; `None` for what cannot be defined again.
     fn item(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
-        let path = format!("{}::{new}", self.shim.inside);
+        let path = match (self.shim.short, self.shim.inside) {
+            ("", "") => new.to_owned(),
+            ("", inside) => format!("{inside}::{new}"),
+            (short, _) => format!("{short}::{new}"),
+        };
         match item {
             syn::Item::Struct(item) => {
                 (!is_value(&item.fields) || self.shim.whole).then_some(())?;
@@ -357,15 +366,24 @@ impl Writer<'_> {
 
     /// What comes through re-exports.
     fn rest(&mut self) {
-        let inside = self.shim.inside;
+        let inside = match self.shim.inside {
+            "" => "self",
+            inside => inside,
+        };
         if self.shim.whole {
             self.made.text.push_str(&format!("pub use {inside}::*;\n"));
         } else if !self.reexports.is_empty() {
-            let list = self.reexports.join(", ");
-            self.made
-                .text
-                .push_str(&format!("pub use {inside}::{{{list}}};\n"));
+            let made = reexport(inside, &self.reexports);
+            self.made.text.push_str(&made);
         }
+    }
+}
+
+/// The re-export of names of a module, each as a use tree says it; braces stand around several.
+pub(crate) fn reexport(inside: &str, names: &[String]) -> String {
+    match names {
+        [one] => format!("pub use {inside}::{one};\n"),
+        several => format!("pub use {inside}::{{{}}};\n", several.join(", ")),
     }
 }
 

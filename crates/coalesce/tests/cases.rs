@@ -18,6 +18,8 @@ mod deprecations;
 mod guide;
 #[path = "more/interrupted.rs"]
 mod interrupted;
+#[path = "more/laws.rs"]
+mod laws;
 #[path = "more/rust_moves.rs"]
 mod rust_moves;
 #[path = "more/verify.rs"]

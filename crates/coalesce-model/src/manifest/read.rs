@@ -511,101 +511,98 @@ mod tests {
         }
     }
 
+    /// What a manifest holds after its first line, and its mistakes after the path.
+    const MISTAKES: &[(&str, &[&str])] = &[
+        (
+            "[[move]]\nfrm = 'a.b'\nto = 'a.c'",
+            &["3:1: unknown key `frm` (did you mean `from`?)"],
+        ),
+        (
+            "[verify]\ncomands = ['make']",
+            &["3:1: unknown key `comands` (did you mean `commands`?)"],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a.c'\nkind = 'function'",
+            &[
+                "5:8: `function` is no kind of name (write `kind = \"module\"`, `\"item\"` or `\"crate\"`)",
+            ],
+        ),
+        (
+            "[[merge]]\nfrom = 'a.b'\nto = 'a.c'",
+            &["4:1: unknown key `to` (did you mean `into`?)"],
+        ),
+        (
+            "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\ndecide = { x = 'keep-form', y = 'both' }",
+            &[
+                "5:16: `keep-form` is no decision (did you mean `keep-from`?)",
+                "5:33: `both` is no decision (write `keep-into`, `keep-from` or `rename:NAME`)",
+            ],
+        ),
+        (
+            "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nrename = { x = 'y' }\ndecide = { x = 'rename:a b' }",
+            &[
+                "6:16: `a b` is not a name for an item",
+                "6:12: `x` is both renamed and decided (write one of the two)",
+            ],
+        ),
+        (
+            "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nkind = 'item'",
+            &[
+                "5:8: a merge is one of modules (for a single item write `[[replace]]` or `[[move]]`)",
+            ],
+        ),
+        (
+            "[[remove]]\nmodule = 'a.b'\n[[remove]]\nmodul = 'a.b'",
+            &["5:1: unknown key `modul` (did you mean `module`?)"],
+        ),
+        (
+            "[[remove]]\nmodule = 'a.b'\n[[move]]\nfrom = 'a.b'\nto = 'a.c'",
+            &["3:10: `a.b` stands in two entries"],
+        ),
+        (
+            "[[remove]]\nmodule = 'a.c'\n[[merge]]\nfrom = 'a.b'\ninto = 'a.c'",
+            &["3:10: `a.c` is the target of another entry"],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a::c'",
+            &[
+                "4:6: `a.b` and `a::c` are names of different languages (`::` is Rust, `.` is Python)",
+            ],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a.b.c'",
+            &["4:6: `a.b` cannot move inside itself"],
+        ),
+        (
+            "[[move]]\nfrom = 'a/b.py'\nto = 'a.c'",
+            &[
+                "3:8: `a/b.py` is not a module name (write a module name such as `pkg.module` or `krate::module`, not a path)",
+            ],
+        ),
+        (
+            "[[move]]\nfrom = '../x//a.b'\nto = 'a.c'",
+            &["3:8: `../x` leads outside the root"],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.b'\nto = 'a.d'",
+            &["6:8: `a.b` stands in two entries"],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.c'\nto = 'a.b'",
+            &["3:8: a cycle of moves: a.b → a.c → a.b"],
+        ),
+        (
+            "[[move]]\nfrom = 'a.b'\nto = 'a.x'\n[[move]]\nfrom = 'a.c'\nto = 'a.x'",
+            &["7:6: `a.b` and `a.c` both move to `a.x`"],
+        ),
+    ];
+
     #[test]
     fn every_mistake_has_a_place_and_often_a_remedy() {
         let at = "migrations/0001-x.toml";
-        for (body, expected) in [
-            (
-                "[[move]]\nfrm = 'a.b'\nto = 'a.c'",
-                vec![format!(
-                    "{at}:3:1: unknown key `frm` (did you mean `from`?)"
-                )],
-            ),
-            (
-                "[verify]\ncomands = ['make']",
-                vec![format!(
-                    "{at}:3:1: unknown key `comands` (did you mean `commands`?)"
-                )],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\nkind = 'function'",
-                vec![format!(
-                    "{at}:5:8: `function` is no kind of name (write `kind = \"module\"`, `\"item\"` or `\"crate\"`)"
-                )],
-            ),
-            (
-                "[[merge]]\nfrom = 'a.b'\nto = 'a.c'",
-                vec![format!("{at}:4:1: unknown key `to` (did you mean `into`?)")],
-            ),
-            (
-                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\ndecide = { x = 'keep-form', y = 'both' }",
-                vec![
-                    format!("{at}:5:16: `keep-form` is no decision (did you mean `keep-from`?)"),
-                    format!(
-                        "{at}:5:33: `both` is no decision (write `keep-into`, `keep-from` or `rename:NAME`)"
-                    ),
-                ],
-            ),
-            (
-                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nrename = { x = 'y' }\ndecide = { x = 'rename:a b' }",
-                vec![
-                    format!("{at}:6:16: `a b` is not a name for an item"),
-                    format!("{at}:6:12: `x` is both renamed and decided (write one of the two)"),
-                ],
-            ),
-            (
-                "[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nkind = 'item'",
-                vec![format!(
-                    "{at}:5:8: a merge is one of modules (for a single item write `[[replace]]` or `[[move]]`)"
-                )],
-            ),
-            (
-                "[[remove]]\nmodule = 'a.b'\n[[remove]]\nmodul = 'a.b'",
-                vec![format!(
-                    "{at}:5:1: unknown key `modul` (did you mean `module`?)"
-                )],
-            ),
-            (
-                "[[remove]]\nmodule = 'a.b'\n[[move]]\nfrom = 'a.b'\nto = 'a.c'",
-                vec![format!("{at}:3:10: `a.b` stands in two entries")],
-            ),
-            (
-                "[[remove]]\nmodule = 'a.c'\n[[merge]]\nfrom = 'a.b'\ninto = 'a.c'",
-                vec![format!("{at}:3:10: `a.c` is the target of another entry")],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a::c'",
-                vec![format!(
-                    "{at}:4:6: `a.b` and `a::c` are names of different languages (`::` is Rust, `.` is Python)"
-                )],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a.b.c'",
-                vec![format!("{at}:4:6: `a.b` cannot move inside itself")],
-            ),
-            (
-                "[[move]]\nfrom = 'a/b.py'\nto = 'a.c'",
-                vec![format!(
-                    "{at}:3:8: `a/b.py` is not a module name (write a module name such as `pkg.module` or `krate::module`, not a path)"
-                )],
-            ),
-            (
-                "[[move]]\nfrom = '../x//a.b'\nto = 'a.c'",
-                vec![format!("{at}:3:8: `../x` leads outside the root")],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.b'\nto = 'a.d'",
-                vec![format!("{at}:6:8: `a.b` stands in two entries")],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a.c'\n[[move]]\nfrom = 'a.c'\nto = 'a.b'",
-                vec![format!("{at}:3:8: a cycle of moves: a.b → a.c → a.b")],
-            ),
-            (
-                "[[move]]\nfrom = 'a.b'\nto = 'a.x'\n[[move]]\nfrom = 'a.c'\nto = 'a.x'",
-                vec![format!("{at}:7:6: `a.b` and `a.c` both move to `a.x`")],
-            ),
-        ] {
+        for (body, expected) in MISTAKES {
+            let expected = expected.iter().map(|mistake| format!("{at}:{mistake}"));
+            let expected: Vec<String> = expected.collect();
             assert_eq!(errors(body), expected, "{body}");
         }
     }

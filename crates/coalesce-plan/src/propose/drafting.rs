@@ -181,7 +181,8 @@ impl Drafting<'_> {
             let used = tests.len() + users.len();
             let entry = match module.kind {
                 ModuleKind::Stub if used == 0 => Some(removal(&module.name)),
-                ModuleKind::Redirect if used > 0 => {
+                // What a test imports is kept on purpose, for others.
+                ModuleKind::Redirect if !users.is_empty() && tests.is_empty() => {
                     let mut leads = modules.imported(at).into_iter();
                     let (target, more) = (leads.next(), leads.next());
                     let target = target.filter(|_| more.is_none());

@@ -79,7 +79,7 @@ fn references_follow() {
 }
 
 #[test]
-fn comments_and_paths() {
+fn what_stands_around_a_definition() {
     let tree = |old: &str, new: &str| {
         format!("//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}")
     };
@@ -90,6 +90,41 @@ fn comments_and_paths() {
             "",
             "from pkg.new import f\n\nf.mkdir()\n",
             "from pathlib import Path\n\nf = Path(\"a\") / \"b\"\n",
+        ),
+        // A block that only binds what moves goes as it is.
+        (
+            "try:\n    f = 1\nexcept ValueError:\n    f = 2\n\nX = 1\n",
+            "\"\"\"New.\"\"\"\n",
+            "X = 1\n",
+            "\"\"\"New.\"\"\"\n\n\ntry:\n    f = 1\nexcept ValueError:\n    f = 2\n",
+        ),
+        // A logger that is named after its module is not imported back: it is made anew, …
+        (
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef f():\n    logger.info(1)\n\n\ndef g():\n    logger.info(2)\n",
+            "\"\"\"New.\"\"\"\n",
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef g():\n    logger.info(2)\n",
+            "\"\"\"New.\"\"\"\n\nimport logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef f():\n    logger.info(1)\n",
+        ),
+        // … or is there, …
+        (
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef f():\n    logger.info(1)\n\n\ndef g():\n    logger.info(2)\n",
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef h(): ...\n",
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef g():\n    logger.info(2)\n",
+            "import logging\n\nlogger = logging.getLogger(__name__)\n\n\ndef h(): ...\n\n\ndef f():\n    logger.info(1)\n",
+        ),
+        // … unless the module sets it up.
+        (
+            "import logging\n\nlogger = logging.getLogger(__name__)\nlogger.setLevel(1)\n\n\ndef f():\n    logger.info(1)\n",
+            "\"\"\"New.\"\"\"\n",
+            "import logging\n\nlogger = logging.getLogger(__name__)\nlogger.setLevel(1)\n",
+            "\"\"\"New.\"\"\"\n\nfrom pkg.old import logger\n\n\ndef f():\n    logger.info(1)\n",
+        ),
+        // The list of names ends its file as before.
+        (
+            "def f(): ...\n\n\ndef g(): ...\n",
+            "def h(): ...\n\n\n__all__ = [\"h\"]\n",
+            "def g(): ...\n",
+            "def h(): ...\n\n\ndef f(): ...\n\n\n__all__ = [\"h\", \"f\"]\n",
         ),
         // A comment stays with its entry.
         (
@@ -388,6 +423,92 @@ fn calls_of_a_replaced_item_fit_or_are_named() {
     }
 }
 
+/// The old definition, the new one, a use, and a part of what is said; nothing where it fits.
+const ROLES: &[(&str, &str, &str, Option<&str>)] = &[
+    (
+        "class f: ...",
+        "def f(): ...",
+        "isinstance(1, f)",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "isinstance(1, (int, f))",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "class G(f): ...",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "try: g()\nexcept (f, OSError): pass",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "match 1:\n    case f(): pass",
+        Some("a class is needed"),
+    ),
+    (
+        "class f: ...",
+        "def f(): ...",
+        "f.make",
+        Some("has no such member"),
+    ),
+    ("class f: ...", "def f(): ...\nf.make = 1", "f.make", None),
+    ("class f: ...", "def f(): ...", "f()", None),
+    ("class f: ...", "class f: ...", "isinstance(1, f)", None),
+    (
+        "def f(a): ...",
+        "class f: ...",
+        "@f\ndef g(): ...",
+        Some("it decorates here"),
+    ),
+    (
+        "def f(a): ...",
+        "class f:\n    def __init__(self, a): ...",
+        "@f(1)\ndef g(): ...",
+        Some("it decorates here"),
+    ),
+    (
+        "def f(a): ...",
+        "class f:\n    def __init__(self, a): ...\n    def __call__(self): ...",
+        "@f\ndef g(): ...",
+        None,
+    ),
+    (
+        "def f(a): ...",
+        "class f(Base): ...",
+        "@f\ndef g(): ...",
+        None,
+    ),
+];
+
+#[test]
+fn a_function_stands_in_for_a_class_only_where_it_can() {
+    for (old, new, used, expected) in ROLES {
+        let texts = MemoryTexts::fixture(&format!(
+            "//- pkg/__init__.py\n//- pkg/old.py\n{old}\n//- pkg/new.py\n{new}\n//- user.py\nfrom pkg.old import f\n{used}\n"
+        ));
+        let refusals = plan(&texts, &[duplicate("pkg.old.f", "pkg.new.f")], false).refusals;
+        match expected {
+            Some(part) => assert!(
+                refusals.iter().any(|each| each.message.contains(part)
+                    && each.span.is_some()
+                    && each.path.as_str() == "user.py"),
+                "{new}: {used}: {refusals:?}"
+            ),
+            None => assert!(refusals.is_empty(), "{new}: {used}: {refusals:?}"),
+        }
+    }
+}
+
 #[test]
 fn refusals() {
     let tree = |old: &str, new: &str| {
@@ -395,7 +516,8 @@ fn refusals() {
             "//- pkg/__init__.py\n//- pkg/old.py\n{old}//- pkg/new.py\n{new}//- user.py\nfrom pkg.old import f\nf(1, 2)\n"
         ))
     };
-    for (old, new, change, message) in refused() {
+    for (old, new, change, message) in REFUSED {
+        let change = change("pkg.old.f", "pkg.new.f");
         let refusals = plan(&tree(old, new), &[change], false).refusals;
         assert!(
             refusals
@@ -409,72 +531,81 @@ fn refusals() {
 type Refused = (
     &'static str,
     &'static str,
-    coalesce_model::Change,
+    fn(&str, &str) -> coalesce_model::Change,
     &'static str,
 );
 
-/// The old module, the new one, the change, and a part of what is said.
-fn refused() -> Vec<Refused> {
-    vec![
-        (
-            "try:\n    f = 1\nexcept E:\n    f = 2\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "under a condition",
-        ),
-        (
-            "f = 1\nf = 2\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "several times",
-        ),
-        (
-            "f = 1\n\n\ndef g():\n    global f\n    f = 2\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "`global`",
-        ),
-        (
-            "f = []\nf.append(2)\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "changes it after its definition",
-        ),
-        (
-            "f = {}\nf[1] = 2\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "changes it after its definition",
-        ),
-        (
-            "def f():\n    return __file__\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "`__file__`",
-        ),
-        (
-            "X = 1\n\n\ndef s():\n    global X\n    X = 2\n\n\ndef f():\n    return X\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "assigns to later",
-        ),
-        (
-            "def f():\n    return min(1, 2)\n",
-            "def min(*a): ...\n",
-            item("pkg.old.f", "pkg.new.f"),
-            "is built in",
-        ),
-        (
-            "a, f = 1, 2\n",
-            "",
-            item("pkg.old.f", "pkg.new.f"),
-            "together with other names",
-        ),
-        (
-            "def f(a, b): ...\n",
-            "def f(a): ...\n",
-            duplicate("pkg.old.f", "pkg.new.f"),
-            "takes 1 positional arguments, not 2",
-        ),
-    ]
-}
+/// The old module, the new one, what becomes of `f`, and a part of what is said.
+const REFUSED: &[Refused] = &[
+    // More goes on in the block than that the name is bound.
+    (
+        "try:\n    f = 1\n    work()\nexcept E:\n    f = 2\n",
+        "",
+        item,
+        "under a condition",
+    ),
+    (
+        "try:\n    f = 1\nexcept E:\n    raise\n",
+        "",
+        item,
+        "under a condition",
+    ),
+    (
+        "try:\n    import f\nexcept E:\n    table[1] = f = 2\n",
+        "",
+        item,
+        "under a condition",
+    ),
+    (
+        "for f in range(3):\n    pass\n",
+        "",
+        item,
+        "under a condition",
+    ),
+    // Another name of the block stays.
+    (
+        "try:\n    f = g = 1\nexcept E:\n    f = 2\n",
+        "",
+        item,
+        "under a condition",
+    ),
+    ("f = 1\nf = 2\n", "", item, "several times"),
+    (
+        "f = 1\n\n\ndef g():\n    global f\n    f = 2\n",
+        "",
+        item,
+        "`global`",
+    ),
+    (
+        "f = []\nf.append(2)\n",
+        "",
+        item,
+        "changes it after its definition",
+    ),
+    (
+        "f = {}\nf[1] = 2\n",
+        "",
+        item,
+        "changes it after its definition",
+    ),
+    ("def f():\n    return __file__\n", "", item, "`__file__`"),
+    (
+        "X = 1\n\n\ndef s():\n    global X\n    X = 2\n\n\ndef f():\n    return X\n",
+        "",
+        item,
+        "assigns to later",
+    ),
+    (
+        "def f():\n    return min(1, 2)\n",
+        "def min(*a): ...\n",
+        item,
+        "is built in",
+    ),
+    ("a, f = 1, 2\n", "", item, "together with other names"),
+    (
+        "def f(a, b): ...\n",
+        "def f(a): ...\n",
+        duplicate,
+        "takes 1 positional arguments, not 2",
+    ),
+];

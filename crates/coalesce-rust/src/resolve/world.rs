@@ -588,7 +588,18 @@ impl World {
     /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
         let bodies = self.module(module)?.bodies.iter();
-        let mut facts = bodies.filter_map(|body| self.facts(self.bodies.get(body.index())?.file));
+        let own = bodies.filter_map(|body| Some(self.bodies.get(body.index())?.file));
+        // The root has exported macros, wherever their text is.
+        let sym = self.names.get(name)?;
+        let bindings = self.space(module)?.names.get(&sym)?.iter();
+        let macros = bindings.filter_map(|binding| match binding.res {
+            Res::Item(item) if binding.namespaces.meets(Namespaces::MACRO) => {
+                let (file, _) = self.items.get(item.index())?.definitions.first()?;
+                Some(*file)
+            }
+            _ => None,
+        });
+        let mut facts = own.chain(macros).filter_map(|file| self.facts(file));
         facts.find_map(|facts| {
             let mut shims = facts.item_shims.iter();
             let own = shims.find(|(_, known)| **known == *name);

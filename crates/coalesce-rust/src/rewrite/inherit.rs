@@ -3,13 +3,16 @@
 //!
 //! Lints that are denied stay behind: without them everything still compiles.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::Texts;
+use coalesce_model::{Edit, Texts, TreePath};
 use syn::spanned::Spanned as _;
 
-use super::{mapping::Mapping, place::Place, structure::Leaving};
-use crate::resolve::{Body, FileId, ModuleId, World};
+use super::{lines, mapping::Mapping, place::Place, structure::Leaving};
+use crate::{
+    facts::VisibilityKind,
+    resolve::{Body, FileId, ModuleId, World},
+};
 
 /// The attributes, outermost first, that the declaration of a module needs in its new place.
 pub(super) fn attributes(
@@ -64,6 +67,49 @@ pub(super) fn around_item(
         at = body
             .declared
             .and_then(|(outer, _)| world.bodies.get(outer.index()));
+    }
+    found
+}
+
+/// `#[allow(missing_docs)]` on the declarations of modules that become public where docs are asked
+/// for: what is inside was not written for others.
+pub(super) fn undocumented(
+    mapping: &Mapping<'_>,
+    shown: &[ModuleId],
+    texts: &dyn Texts,
+) -> BTreeMap<TreePath, Vec<Edit>> {
+    let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
+    let lint = ("missing_docs", &["warn", "deny", "forbid"][..]);
+    for module in shown {
+        let Some(parent) = mapping.after(*module).parent() else {
+            continue;
+        };
+        if set_at(mapping, &parent, lint, texts).is_none() {
+            continue;
+        }
+        for (file, at) in mapping.world.declarations(*module) {
+            let (Some(source), Some(facts)) = (
+                mapping.world.files.get(file.index()),
+                mapping.world.facts(file),
+            ) else {
+                continue;
+            };
+            let (Some(one), Some(text)) =
+                (facts.modules.get(at as usize), texts.text(&source.path))
+            else {
+                continue;
+            };
+            let start = one.visibility.span.start;
+            let public = one.visibility.kind == VisibilityKind::Public;
+            let Some(indent) = lines::prefix(&text, start).filter(|_| !public) else {
+                continue;
+            };
+            let line = lines::line_break(&text);
+            let attribute = format!("{indent}#[allow(missing_docs)]{line}");
+            let at = lines::line_start(&text, start);
+            let edits = found.entry(source.path.clone()).or_default();
+            edits.push(Edit::insert(at, attribute));
+        }
     }
     found
 }

@@ -2,15 +2,17 @@
 //!
 //! `macro_rules!` is in scope below its definition, in the modules declared there, and, where
 //! `#[macro_use]` says so, in what follows the module around it. A module that moves out of that
-//! scope while it calls the macro is refused.
+//! scope while it calls the macro gets the macro by a path, or is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::Finding;
+use coalesce_model::{Edit, Finding, Texts, TreePath};
 
 use super::{
+    macro_paths::Paths,
     mapping::{Mapping, refusal},
     place::Place,
+    sight::Need,
     structure::Structure,
 };
 use crate::{
@@ -32,12 +34,17 @@ pub(super) struct Macros {
     pub refusals: Vec<Finding>,
     /// Byte of a file of a module behind which modules that arrive have to be declared.
     pub behind: BTreeMap<(ModuleId, FileId), u32>,
+    /// Paths for macros, and imports of those who call them.
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    /// The ways to those macros.
+    pub needs: Vec<Need>,
 }
 
 /// Looks at every call of a macro in what moves.
-pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
+pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure, texts: &dyn Texts) -> Macros {
     let world = mapping.world;
     let mut found = Macros::default();
+    let mut paths = Paths::new(mapping, texts);
     for file in &world.files {
         let moves = file.bodies.iter().any(|body| {
             let body = world.bodies.get(body.index());
@@ -62,6 +69,7 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
                     let name = facts.name(segment.name);
                     if namespaces.meets(Namespaces::MACRO)
                         && !is_in_scope(mapping, structure, item, user, &mut found.behind)
+                        && paths.give(item, user).is_none()
                         && told.insert(name.to_owned())
                     {
                         let refused = out_of_scope(mapping, &file.path, name, user);
@@ -71,15 +79,12 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
             });
         }
     }
+    found.edits = paths.edits;
+    found.needs = paths.needs;
     found
 }
 
-fn out_of_scope(
-    mapping: &Mapping<'_>,
-    path: &coalesce_model::TreePath,
-    name: &str,
-    user: ModuleId,
-) -> Finding {
+fn out_of_scope(mapping: &Mapping<'_>, path: &TreePath, name: &str, user: ModuleId) -> Finding {
     let place = mapping.name_of(&mapping.after(user));
     let message =
         format!("`{name}!` would be out of scope in `{place}`: macro_rules are seen by position");

@@ -19,6 +19,7 @@ mod items;
 mod layout;
 mod libraries;
 mod lines;
+mod macro_paths;
 mod macros;
 mod mapping;
 mod members;
@@ -95,23 +96,21 @@ fn modules(
     }
     let mut needs = Needs::default();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
+    let macros = macros::check(&mapping, &structure, texts);
+    plan.refusals.extend(macros.refusals);
+    needs.extend(macros.needs);
+    add(&mut edits, macros.edits);
     for (path, made) in files(&mapping, &structure, texts) {
         tell(&mut plan, &made);
         needs.extend(made.needs);
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
     widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
-    plan.refusals.extend(needs.conditions(&mapping));
-    let fits = fits::check(&mapping, texts);
-    plan.refusals.extend(fits.refusals);
-    plan.notes.extend(fits.notes);
-    plan.refusals.extend(collide::check(&mapping, &structure));
+    forbid(&mapping, &structure, (&needs, texts), &mut plan);
     let crossing = crossing::check(&mapping, texts);
     plan.refusals.extend(crossing.refusals.iter().cloned());
     plan.notes.extend(crossing.notes.iter().cloned());
     depend(&mapping, (&needs, texts), &mut edits, &mut plan);
-    let macros = macros::check(&mapping, &structure);
-    plan.refusals.extend(macros.refusals);
     let shims = Shims::new(&mapping, forwards, texts);
     if plan.refusals.is_empty() {
         let packages = packages::manifests(
@@ -125,11 +124,8 @@ fn modules(
         plan.notes.extend(packages.notes);
     }
     for arrival in &mut structure.arrivals {
-        arrival.head = packages
-            .heads
-            .get(&arrival.module)
-            .cloned()
-            .unwrap_or_default();
+        let head = packages.heads.get(&arrival.module);
+        arrival.head = head.cloned().unwrap_or_default();
     }
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
     placing.behind = macros.behind;
@@ -141,6 +137,20 @@ fn modules(
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
+}
+
+/// What cannot stay as it is: conditions, what does not fit, names that meet.
+fn forbid(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    (needs, texts): (&Needs, &dyn Texts),
+    plan: &mut LanguagePlan,
+) {
+    plan.refusals.extend(needs.conditions(mapping));
+    let fits = fits::check(mapping, texts);
+    plan.refusals.extend(fits.refusals);
+    plan.notes.extend(fits.notes);
+    plan.refusals.extend(collide::check(mapping, structure));
 }
 
 /// What the manifests of packages have to say.
@@ -185,10 +195,25 @@ fn widen(
     plan.refusals.extend(members.refusals);
     add(edits, members.edits);
     needs.extend(shims::needs(mapping));
+    widen_needs(mapping, texts, needs, edits, plan);
+}
+
+/// The visibilities that needs ask for.
+fn widen_needs(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    needs: &Needs,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) {
     let widened = needs.widenings(mapping);
     plan.notes.extend(widened.notes);
     plan.refusals.extend(widened.refusals);
     add(edits, widened.edits);
+    add(
+        edits,
+        inherit::undocumented(mapping, &needs.shown(mapping), texts),
+    );
 }
 
 fn moves(structure: &Structure) -> Vec<FileMove> {

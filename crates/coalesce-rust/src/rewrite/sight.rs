@@ -236,6 +236,22 @@ impl Needs {
         made
     }
 
+    /// Modules whose declarations stay and become public.
+    pub fn shown(&self, mapping: &Mapping<'_>) -> Vec<ModuleId> {
+        let subjects = self.by_subject.keys();
+        let modules = subjects.filter_map(|subject| match subject {
+            Subject::Module(module) if !mapping.is_root(*module) => Some(*module),
+            _ => None,
+        });
+        let public = |module: &ModuleId| {
+            let home = mapping.after(*module).parent();
+            home.is_some_and(|home| {
+                matches!(self.width(Subject::Module(*module), &home), Width::Public)
+            })
+        };
+        modules.filter(public).collect()
+    }
+
     fn widen_module(
         &self,
         mapping: &Mapping<'_>,

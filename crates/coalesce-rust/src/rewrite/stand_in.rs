@@ -103,9 +103,7 @@ impl<'a> StandIn<'a> {
             made.silent.extend(found.silent);
         }
         for (inside, list) in silent {
-            let list = list.join(", ");
-            made.text
-                .push_str(&format!("pub use {inside}::{{{list}}};\n"));
+            made.text.push_str(&shim::reexport(&inside, &list));
         }
         made
     }
@@ -191,6 +189,7 @@ impl<'a> StandIn<'a> {
             text: &text,
             defined_as: &node.name,
             inside: &name.inside,
+            short: "",
             outside: &name.outside,
             names: &[(name.old.to_owned(), name.new.to_owned())],
             whole: false,

@@ -7,7 +7,7 @@ use super::{
     Edits, cut,
     header::Header,
     needs::Problem,
-    outline::Kind,
+    outline::{Kind, Statement},
     place::{Arriving, Block, Target},
     refusal,
     source::Source,
@@ -265,6 +265,22 @@ fn at_end(target: &Target, header: &Header) -> Place {
     let marker = target.text.find(crate::extract::ITEM_SHIM);
     let limit = marker.map(|marker| ByteSpan::from_range(0..marker).end);
     let within = |end: u32| limit.is_none_or(|limit| end <= limit);
+    // A list of names that ends the file goes on ending it.
+    let list = statements
+        .iter()
+        .rev()
+        .take_while(|each| each.kind == Kind::Dunder)
+        .count();
+    let (above, lists) = statements.split_at(statements.len() - list);
+    let defines = |each: &Statement| {
+        matches!(
+            each.kind,
+            Kind::Function { .. } | Kind::Class | Kind::Assign | Kind::Other
+        )
+    };
+    let is_list = |each: &Statement| each.name.as_deref() == Some("__all__");
+    let ended = above.iter().any(defines) && lists.len() == 1 && lists.iter().all(is_list);
+    let statements = if ended { above } else { statements };
     let mut last = statements
         .iter()
         .rev()
@@ -277,7 +293,7 @@ fn at_end(target: &Target, header: &Header) -> Place {
     Place {
         at: at.max(header.at),
         top: false,
-        below: program || limit.is_some(),
+        below: program || ended || limit.is_some(),
     }
 }
 

@@ -7,12 +7,17 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, Texts};
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
-use super::cut;
+use super::{
+    Moved, cut,
+    outline::Statement,
+    source::{Source, is_wanted},
+};
+use crate::rewrite::mapping::Mapping;
 
 /// The lines that set a flag.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -204,6 +209,50 @@ fn suites(statement: &Stmt) -> Vec<&[Stmt]> {
         Stmt::With(block) => vec![block.body.as_ref()],
         _ => Vec::new(),
     }
+}
+
+/// Where a flag that is set under conditions is set, when it gives way to one elsewhere: the lines,
+/// and what stands instead of them where a block would be empty.
+pub fn flag(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    moved: &Moved,
+    texts: &dyn Texts,
+) -> Option<(Vec<ByteSpan>, BTreeMap<u32, String>)> {
+    let item = moved.item.as_str();
+    let mut globals = source.outline.globals.iter();
+    if moved.travels() || globals.any(|(_, name)| name == item) {
+        return None;
+    }
+    let mut settings = settings(&source.text, item);
+    if settings.count != source.analysis.bindings(0, item).len() {
+        return None;
+    }
+    let changed = |statement: &Statement| {
+        let mut all = statement.changes.iter().chain(&statement.calls);
+        all.any(|name| name == item)
+    };
+    if source.outline.statements.iter().any(changed) {
+        return None;
+    }
+    for hollow in &settings.hollow {
+        let unused = |name: &String| {
+            let mut uses = source.analysis.uses.iter();
+            let used = uses.any(|used| {
+                let root = used.chain.first().filter(|root| root.text == *name);
+                root.is_some_and(|root| !hollow.extent.contains(root.span))
+            });
+            !used && !is_wanted(mapping, source, name, texts)
+        };
+        if hollow.binds.iter().all(unused) {
+            let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;
+            settings.extents.retain(|extent| !inside(extent.start));
+            settings.fillers.retain(|start, _| !inside(*start));
+            settings.extents.push(hollow.extent);
+        }
+    }
+    settings.extents.sort();
+    Some((settings.extents, settings.fillers))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use coalesce_model::{ByteSpan, Edit, Guard};
 
 use super::{
     cut,
+    loggers::{self, Own},
     needs::{Need, Origin, Problem},
     outline::Kind,
     place::{Block, Target},
@@ -72,6 +73,8 @@ impl Line {
 pub struct Resolved {
     pub line: Option<Line>,
     pub rename: Option<String>,
+    /// A statement below the imports.
+    pub made: Option<String>,
 }
 
 /// How a need is met in `target`.
@@ -86,6 +89,9 @@ pub fn resolve(
     let Some(line) = line(mapping, source, need, target) else {
         return Ok(Resolved::default());
     };
+    if !patched && let Some(resolved) = logger(mapping, source, need, target, taken) {
+        return Ok(resolved);
+    }
     if need.origin == Origin::Back
         && patched
         && !need.eager()
@@ -112,19 +118,7 @@ pub fn resolve(
         return Err((place, message));
     }
     if line.parent.as_deref() == Some(&target.parent) {
-        // The name is one of the target's own.
-        if line.name == need.name {
-            return Ok(Resolved::default());
-        }
-        return if mentions(&text, &line.name) {
-            let message = format!("`{}` would mean something else in it", line.name);
-            Err((place, message))
-        } else {
-            Ok(Resolved {
-                line: None,
-                rename: Some(line.name),
-            })
-        };
+        return own_name(need, &text, place, line);
     }
     let arrives =
         mapping.items.list.iter().any(|moved| {
@@ -141,11 +135,59 @@ pub fn resolve(
             return Ok(Resolved {
                 line: Some(line),
                 rename: None,
+                ..Resolved::default()
             });
         }
         State::Free | State::Taken => {}
     }
     under_another_name(need, target, (taken, &text), line)
+}
+
+/// A logger of the module is not imported back: the target has one, or gets it.
+fn logger(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    need: &Need,
+    target: &Target,
+    taken: &[&Line],
+) -> Option<Resolved> {
+    let (made, import) = match loggers::own(source, need, target)? {
+        Own::Standing => return Some(Resolved::default()),
+        Own::Made(made, import) => (made, import),
+    };
+    // What arrives may have the name, too.
+    let arrives = mapping.items.list.iter().any(|moved| {
+        moved.parent == target.parent && [&need.name, &import.bound].contains(&&moved.name)
+    });
+    let known = taken.iter().any(|other| {
+        other.bound == need.name || other.bound == import.bound && !same(other, &import)
+    });
+    let line = match state(mapping, target, &import) {
+        State::Same => None,
+        State::Free => Some(import),
+        State::Taken => return None,
+    };
+    (!arrives && !known).then_some(Resolved {
+        line,
+        made: Some(made),
+        ..Resolved::default()
+    })
+}
+
+/// The name is one of the target's own.
+fn own_name(need: &Need, text: &str, place: ByteSpan, line: Line) -> Result<Resolved, Problem> {
+    if line.name == need.name {
+        return Ok(Resolved::default());
+    }
+    if mentions(text, &line.name) {
+        let message = format!("`{}` would mean something else in it", line.name);
+        return Err((place, message));
+    }
+    Ok(Resolved {
+        line: None,
+        rename: Some(line.name),
+        ..Resolved::default()
+    })
 }
 
 /// The import under a name that is free, where another thing has the needed one.
@@ -193,6 +235,7 @@ fn under_another_name(
     Ok(Resolved {
         line: Some(line),
         rename: Some(alias),
+        ..Resolved::default()
     })
 }
 
@@ -232,6 +275,7 @@ fn through_module(
     Some(Resolved {
         line: Some(module),
         rename: Some(format!("{leaf}.{}", need.name)),
+        ..Resolved::default()
     })
 }
 

@@ -9,18 +9,22 @@ mod builtins;
 mod cut;
 mod exports;
 mod flags;
+mod guarded;
 mod header;
 mod imported;
+mod loggers;
 mod needs;
 mod order;
 mod outline;
 mod patches;
 mod place;
 mod rename;
+mod roles;
 mod shims;
 mod signatures;
 mod source;
 mod way;
+mod written;
 
 use std::collections::BTreeMap;
 

@@ -10,6 +10,8 @@ use ruff_python_ast::{
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
+use super::guarded;
+
 /// What a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -43,6 +45,8 @@ pub struct Statement {
     pub name: Option<String>,
     /// A block that would be empty without its imports.
     pub only_imports: bool,
+    /// A block in which nothing is done but that names are bound.
+    pub binds_only: bool,
     /// Names whose objects the statement changes: `f.x = 1`, `X[0] = 1`, `@f.register`.
     pub changes: Vec<String>,
     /// Names whose objects it may change by a method: `X.append(1)`.
@@ -148,6 +152,7 @@ impl Walker<'_> {
                 }
                 _ => false,
             },
+            binds_only: guarded::binds_only(statement),
             changes: changes(statement),
             calls: method_calls(statement),
             fixed: match statement {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, LanguagePlan, NewFile, Severity, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, LanguagePlan, Texts, TreePath};
 
 use super::{
     Edits, Moved, cut, exports,
@@ -16,7 +16,7 @@ use super::{
     way::Way,
 };
 use crate::{
-    analysis::{Analysis, Evaluated, Use},
+    analysis::Analysis,
     rewrite::{
         imports::relative,
         mapping::Mapping,
@@ -72,9 +72,11 @@ pub struct Target {
     pub text: String,
     pub analysis: Analysis,
     pub outline: Outline,
-    blocks: Vec<usize>,
-    top: Vec<Line>,
-    typing: Vec<Line>,
+    pub(super) blocks: Vec<usize>,
+    /// Statements below the imports.
+    pub(super) made: Vec<String>,
+    pub(super) top: Vec<Line>,
+    pub(super) typing: Vec<Line>,
 }
 
 impl Target {
@@ -159,22 +161,23 @@ impl Nodes {
     }
 }
 
-struct Placing<'m, 'p> {
-    mapping: &'m Mapping<'m>,
+/// The work in progress.
+pub(super) struct Placing<'m, 'p> {
+    pub(super) mapping: &'m Mapping<'m>,
     way: Way,
-    texts: &'m dyn Texts,
+    pub(super) texts: &'m dyn Texts,
     nodes: Nodes,
     loads: Loads<'m>,
-    arriving: Arriving,
-    targets: Vec<Target>,
+    pub(super) arriving: Arriving,
+    pub(super) targets: Vec<Target>,
     edits: Edits,
     /// Items that their old modules import at the top.
     backed: BTreeSet<usize>,
-    plan: &'p mut LanguagePlan,
+    pub(super) plan: &'p mut LanguagePlan,
 }
 
 impl Placing<'_, '_> {
-    fn moved(&self, index: usize) -> Option<&Moved> {
+    pub(super) fn moved(&self, index: usize) -> Option<&Moved> {
         self.mapping.items.list.get(index)
     }
 
@@ -244,6 +247,7 @@ impl Placing<'_, '_> {
             path,
             text,
             blocks: vec![block],
+            made: Vec::new(),
             top: Vec::new(),
             typing: Vec::new(),
         });
@@ -300,6 +304,7 @@ impl Placing<'_, '_> {
             return result;
         };
         let mut problems = Vec::new();
+        let mut made: Vec<String> = Vec::new();
         let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
         for block_at in &target.blocks {
             let Some(block) = self.arriving.blocks.get(*block_at) else {
@@ -323,7 +328,12 @@ impl Placing<'_, '_> {
                 let patched = full.is_some_and(|full| patches::is_set(self.texts, &full));
                 let known = (taken.as_slice(), patched);
                 match resolve(self.mapping, &left.source, block, need, target, known) {
-                    Ok(Resolved { line, rename }) => {
+                    Ok(Resolved {
+                        line,
+                        rename,
+                        made: own,
+                    }) => {
+                        made.extend(own.filter(|own| !made.contains(own)));
                         if let Some(name) = rename {
                             let edits = need.uses.iter();
                             let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
@@ -334,6 +344,9 @@ impl Placing<'_, '_> {
                     Err(problem) => problems.push((block.path.clone(), problem)),
                 }
             }
+        }
+        if let Some(target) = self.targets.get_mut(at) {
+            target.made.extend(made);
         }
         for (block, edits) in renames {
             if let Some(block) = self.arriving.blocks.get_mut(block) {
@@ -516,200 +529,6 @@ impl Placing<'_, '_> {
         }
     }
 
-    /// The texts of the targets.
-    fn write(&mut self) {
-        for target in std::mem::take(&mut self.targets) {
-            let mut edits = self.plan.edits.remove(&target.path).unwrap_or_default();
-            self.supersede(&target, &mut edits);
-            match self.arrivals(&target) {
-                Ok((made, note)) => {
-                    edits.extend(made);
-                    self.plan.notes.extend(note);
-                }
-                Err((path, span, why)) => {
-                    self.plan
-                        .refusals
-                        .push(refusal(&path, Some(span), why, None))
-                }
-            }
-            let blank = target.is_blank();
-            if target.module.is_some() && blank {
-                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
-                let text = format!("{}\n", text.trim_matches('\n'));
-                let whole = ByteSpan::from_range(0..target.text.len());
-                self.plan
-                    .edits
-                    .insert(target.path.clone(), vec![Edit::replace(whole, text)]);
-            } else if target.module.is_some() {
-                self.plan.edits.insert(target.path.clone(), edits);
-            } else {
-                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
-                let text = format!("{}\n", text.trim_matches('\n'));
-                let reason = format!("the module that the items of `{}` move to", target.parent);
-                self.plan.creates.push(NewFile {
-                    path: target.path.clone(),
-                    text,
-                    reason,
-                });
-            }
-            self.targets.push(target);
-        }
-    }
-
-    fn arrivals(&self, target: &Target) -> Result<Made, super::Misfit> {
-        let newline = cut::newline(&target.text);
-        let header = Header::new(&target.text, &target.outline);
-        let all: Vec<&Block> = target
-            .blocks
-            .iter()
-            .filter_map(|at| self.arriving.blocks.get(*at))
-            .collect();
-        let arrives = |block: &&&Block| !self.moved(block.index).is_some_and(Moved::supersedes);
-        let blocks: Vec<&Block> = all.iter().filter(arrives).copied().collect();
-        let (mut edits, note) = self.future(target, &all);
-        let mut lines = super::imported::statements(target, &target.top);
-        let typing = super::imported::statements(target, &target.typing);
-        edits.extend(super::imported::typing_block(target, typing, &mut lines));
-        if target.is_blank() {
-            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-            edits.push(Edit::insert(0, text));
-        } else {
-            let text = header.text(&lines);
-            if !text.is_empty() {
-                edits.push(Edit::insert(header.at, text));
-            }
-        }
-        let texts: Vec<(String, Kind)> = blocks
-            .iter()
-            .filter_map(|block| Some((self.text_of(block)?, block.kind)))
-            .collect();
-        if blocks.is_empty() {
-            return Ok((edits, note));
-        }
-        let at = exports::place(self.mapping, target, &blocks, &header)?;
-        edits.push(Edit::insert(at.at, at.text(&target.text, &texts, newline)));
-        Ok((edits, note))
-    }
-
-    /// Definitions that take the place of those which the target has.
-    fn supersede(&mut self, target: &Target, edits: &mut Vec<Edit>) {
-        for at in &target.blocks {
-            let Some(block) = self.arriving.blocks.get(*at) else {
-                continue;
-            };
-            let Some(moved) = self.moved(block.index).filter(|moved| moved.supersedes()) else {
-                continue;
-            };
-            let standing = target.module.and_then(|module| {
-                let own =
-                    Source::new(self.mapping, self.of_kind(module, &target.path), self.texts)?;
-                let standing = Moved {
-                    source: module,
-                    item: moved.name.clone(),
-                    ..moved.clone()
-                };
-                Some(source::definition(self.mapping, &own, &standing))
-            });
-            let place = block.extents.first().copied();
-            let (problem, extents) = match standing {
-                Some(Ok((_, extents))) => (None, extents),
-                Some(Err((span, why))) => {
-                    (Some((target.path.clone(), Some(span), why)), Vec::new())
-                }
-                None => (
-                    Some((block.path.clone(), place, "it is nowhere".into())),
-                    Vec::new(),
-                ),
-            };
-            if let Some((path, span, why)) = problem {
-                let message = format!("`{}` cannot be superseded: {why}", moved.change.to);
-                self.plan.refusals.push(refusal(&path, span, message, None));
-                continue;
-            }
-            let Some(text) = self.text_of(block) else {
-                continue;
-            };
-            let newline = cut::newline(&target.text);
-            let inside = |edit: &Edit| extents.iter().any(|extent| extent.contains(edit.span));
-            edits.retain(|edit| !inside(edit));
-            let mut extents = extents.into_iter();
-            if let Some(first) = extents.next() {
-                let text = format!("{text}\n").replace('\n', newline);
-                edits.push(Edit::replace(first, text));
-            }
-            edits.extend(extents.map(Edit::delete));
-        }
-    }
-
-    /// The module of a file: that of types beside `module` has a number of its own.
-    fn of_kind(&self, module: usize, path: &TreePath) -> usize {
-        let graph = self.mapping.graph;
-        let twin = graph.twin(module).filter(|twin| {
-            let twin = graph.modules.get(*twin);
-            twin.is_some_and(|twin| twin.path == *path)
-        });
-        twin.unwrap_or(module)
-    }
-
-    fn text_of(&self, block: &Block) -> Option<String> {
-        let mut left = self.arriving.left.iter();
-        let source = &left.find(|left| left.source.path == block.path)?.source;
-        let edits = cut::merged(block.edits.clone());
-        let parts = block.extents.iter();
-        let parts: Vec<String> = parts
-            .map(|extent| cut::edited(&source.text, *extent, &edits).replace("\r\n", "\n"))
-            .map(|text| text.trim_end_matches('\n').to_owned())
-            .collect();
-        Some(parts.join("\n\n\n"))
-    }
-
-    /// Types that are not evaluated where they come from must not be where they go.
-    fn future(&self, target: &Target, blocks: &[&Block]) -> (Vec<Edit>, Option<Finding>) {
-        let lefts = &self.arriving.left;
-        let of = |block: &Block| lefts.iter().find(|left| left.source.path == block.path);
-        let wanted = blocks.iter().any(|block| {
-            of(block).is_some_and(|left| {
-                let inside = |span| block.extents.iter().any(|extent| extent.contains(span));
-                let mut uses = left.source.analysis.uses.iter();
-                source::has_future(&left.source.analysis)
-                    && uses.any(|used| {
-                        used.evaluated == Evaluated::WithoutFuture
-                            && used.chain.first().is_some_and(|root| inside(root.span))
-                    })
-            })
-        });
-        if !wanted || source::has_future(&target.analysis) {
-            return (Vec::new(), None);
-        }
-        let newline = cut::newline(&target.text);
-        let line = format!("from __future__ import annotations{newline}");
-        if target.is_blank() {
-            return (vec![Edit::insert(0, format!("{line}{newline}"))], None);
-        }
-        let annotated = |used: &Use| used.evaluated == Evaluated::WithoutFuture;
-        let typed = target.analysis.uses.iter().any(annotated);
-        let why = "types in this file are not evaluated any more: \
-                   `from __future__ import annotations` comes with the item";
-        let note = typed.then(|| Finding {
-            severity: Severity::Note,
-            ..refusal(&target.path, None, why.to_owned(), None)
-        });
-        let docs = target.outline.statements.first();
-        let docs = docs.filter(|first| first.kind == Kind::Documentation);
-        let future = target
-            .outline
-            .statements
-            .iter()
-            .find(|each| each.kind == Kind::Future);
-        let (at, before, after) = match (future, docs) {
-            (Some(future), _) => (cut::line_end(&target.text, future.span.end), "", ""),
-            (None, Some(docs)) => (cut::line_end(&target.text, docs.span.end), newline, ""),
-            (None, None) => (exports::top(target), "", newline),
-        };
-        let edit = Edit::insert(at, format!("{before}{line}{after}"));
-        (vec![edit], note)
-    }
-
     fn exports(&mut self) {
         exports::lists(self.mapping, &self.arriving, &self.targets, &mut self.edits);
         exports::stars(self.mapping, self.texts, &mut self.edits, self.plan);
@@ -747,15 +566,6 @@ struct Back {
     line: Option<String>,
     /// The module binds the item by its old name.
     top: bool,
-}
-
-/// The edits of a file, and what its reader should know.
-type Made = (Vec<Edit>, Option<Finding>);
-
-/// Insertions of an empty text, one after the other.
-fn at_start(edits: Vec<Edit>) -> Vec<Edit> {
-    let text = edits.into_iter().map(|edit| edit.text).collect::<String>();
-    vec![Edit::insert(0, text)]
 }
 
 /// Uses of a moved item that stay behind: the place, and whether it is read at once.

@@ -11,7 +11,10 @@ use ruff_python_ast::{
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
-use super::{Moved, refusal};
+use super::{
+    Moved, refusal,
+    roles::{Role, roles},
+};
 use crate::{analysis::Analysis, graph::Entity, names::Names, rewrite::mapping::Mapping};
 
 /// What a primary takes and has.
@@ -23,6 +26,8 @@ struct Shape {
     members: Option<Vec<String>>,
     /// Methods by name, as they are called on the class.
     methods: BTreeMap<String, Parameters>,
+    /// What it cannot be, and why.
+    never: Option<(Role, &'static str)>,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +67,9 @@ fn primary(mapping: &Mapping<'_>, moved: &Moved, texts: &dyn Texts) -> Option<Sh
         return None;
     };
     let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
+    let old = mapping.graph.modules.get(moved.source);
+    let old = old.and_then(|old| texts.text(&old.path));
+    let was = old.and_then(|old| kind_of(&old, &moved.item));
     let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
     let ast::Mod::Module(tree) = parsed.syntax() else {
         return None;
@@ -71,7 +79,57 @@ fn primary(mapping: &Mapping<'_>, moved: &Moved, texts: &dyn Texts) -> Option<Sh
         .iter()
         .filter(|each| is_called(each, &item))
         .collect();
-    match definitions.as_slice() {
+    let shape = shape(&definitions)?;
+    // A function that others hang members on has more than is seen here.
+    let bare = !text.contains(&format!("\n{item}."));
+    Some(match (was, definitions.last()) {
+        (Some(Was::Class), Some(Stmt::FunctionDef(function))) => Shape {
+            members: (bare && function.decorator_list.is_empty()).then(Vec::new),
+            never: Some((Role::Class, "is a function, and a class is needed here")),
+            ..shape
+        },
+        (Some(Was::Function), Some(Stmt::ClassDef(_))) => {
+            let wraps = |members: &Vec<String>| {
+                let mut members = members.iter();
+                members.any(|member| ["__call__", "__get__", "__new__"].contains(&member.as_str()))
+            };
+            let useless = shape
+                .members
+                .as_ref()
+                .is_some_and(|members| !wraps(members));
+            let why = "is a class whose objects cannot be called, and it decorates here";
+            Shape {
+                never: useless.then_some((Role::Decorator, why)),
+                ..shape
+            }
+        }
+        _ => shape,
+    })
+}
+
+/// What an item is before it is replaced.
+#[derive(Clone, Copy)]
+enum Was {
+    Function,
+    Class,
+}
+
+/// What the one definition of a name at module level is.
+fn kind_of(text: &str, item: &str) -> Option<Was> {
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    let ast::Mod::Module(tree) = parsed.syntax() else {
+        return None;
+    };
+    let mut definitions = tree.body.iter().filter(|each| is_called(each, item));
+    match definitions.next_back()? {
+        Stmt::FunctionDef(_) => Some(Was::Function),
+        Stmt::ClassDef(_) => Some(Was::Class),
+        _ => None,
+    }
+}
+
+fn shape(definitions: &[&Stmt]) -> Option<Shape> {
+    match definitions {
         // Of overloads the last one is the function.
         [overloads @ .., Stmt::FunctionDef(function)]
             if plain(&function.decorator_list)
@@ -243,6 +301,7 @@ fn class_shape(class: &ast::StmtClassDef) -> Shape {
         parameters: parameters.or_else(|| fields(class).filter(|_| !bases)),
         members: known.then_some(members),
         methods,
+        never: None,
     }
 }
 
@@ -335,6 +394,7 @@ fn users(
         return;
     };
     let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
+    let mut bare: Vec<u32> = Vec::new();
     for used in &analysis.uses {
         let meanings = names.meanings(used);
         let ours = meanings.iter().position(|meaning| {
@@ -363,14 +423,35 @@ fn users(
                 }
             }
             None => {
+                bare.extend(used.chain.last().map(|last| last.span.end));
                 if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
                     ends.push((last.span.end, own, String::new()));
                 }
             }
         }
     }
+    unfit_roles(text, &path, &bare, (moved, shape), plan);
     if !ends.is_empty() {
         calls(text, &path, ends, moved, plan);
+    }
+}
+
+/// Refuses the places of a file that ask for what the primary cannot be.
+fn unfit_roles(
+    text: &str,
+    path: &TreePath,
+    ends: &[u32],
+    (moved, shape): (&Moved, &Shape),
+    plan: &mut LanguagePlan,
+) {
+    let Some((never, why)) = shape.never.filter(|_| !ends.is_empty()) else {
+        return;
+    };
+    for (span, role) in roles(text, ends) {
+        if role == never {
+            let message = format!("`{}` {why}", moved.change.to);
+            plan.refusals.push(refusal(path, Some(span), message, None));
+        }
     }
 }
 

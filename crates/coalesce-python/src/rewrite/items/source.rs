@@ -7,7 +7,7 @@ use coalesce_model::{
 };
 
 use super::{
-    Moved, cut, flags, needs,
+    Moved, cut, flags, guarded, needs,
     outline::{Kind, Outline, Statement},
     place::{Arriving, Block},
     refusal,
@@ -123,87 +123,87 @@ pub fn take(
     let Some(source) = Source::new(mapping, module, texts) else {
         return;
     };
-    let mut cuts = Vec::new();
-    for (index, moved) in mapping.items.list.iter().enumerate() {
-        let here = moved.source == module || mapping.graph.twin(moved.source) == Some(module);
-        if !here
-            || !source
-                .analysis
-                .bindings(0, &moved.item)
-                .iter()
-                .any(|_| true)
-        {
-            continue;
-        }
-        if mapping.name_after(module) == moved.parent && !mapping.goes_away(module) {
-            super::rename::here(mapping, &source, moved, plan);
-            continue;
-        }
-        if mapping.goes_away(module) && !moved.travels() {
-            continue;
-        }
-        match definition(mapping, &source, moved) {
-            // Names that one statement binds leave with it, once.
-            Ok((_, extents)) if cuts.iter().any(|cut: &Cut| cut.extents == extents) => {}
-            Ok((kind, extents)) => cuts.push(Cut {
-                index,
-                extents,
-                kind,
-                fillers: BTreeMap::new(),
-            }),
-            Err(problem) => match flag(mapping, &source, moved, texts) {
-                Some((extents, fillers)) => cuts.push(Cut {
-                    index,
-                    extents,
-                    kind: Kind::Assign,
-                    fillers,
-                }),
-                None => stays(mapping, &source, index, problem, plan),
-            },
-        }
-    }
+    let cuts = cuts(mapping, &source, texts, plan);
     if cuts.is_empty() {
         return;
     }
-    let goes_away = mapping.goes_away(module);
     let all: Vec<ByteSpan> = cuts.iter().flat_map(|cut| cut.extents.clone()).collect();
     for cut in &cuts {
         if let Err(problem) = block(mapping, options, &source, cut, arriving, plan) {
             stays(mapping, &source, cut.index, problem, plan);
         }
     }
-    if !goes_away {
+    if !mapping.goes_away(module) {
         let edits = plan.edits.entry(source.path.clone()).or_default();
-        let inside = |span: ByteSpan| all.iter().any(|extent| extent.contains(span));
-        edits.retain(|edit| {
-            !inside(edit.span) || (edit.span.is_empty() && !strictly(&all, edit.span))
-        });
-        let fillers: BTreeMap<u32, String> =
-            cuts.iter().flat_map(|cut| cut.fillers.clone()).collect();
-        for extent in cut::joined(&source.text, all.clone()) {
-            edits.push(match fillers.get(&extent.start) {
-                Some(filler) => Edit::replace(extent, filler),
-                // An import may come where the last of the attempts was: right behind it.
-                None if is_guarded(&source, extent) => {
-                    Edit::delete(cut::with_blanks_before(&source.text, extent))
-                }
-                None => Edit::delete(cut::with_blanks(
-                    &source.text,
-                    cut::last_of_block(&source.text, extent),
-                )),
-            });
-        }
+        take_out(&source, &cuts, &all, edits);
         unused(mapping, &source, &all, texts, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
 }
 
-/// Whether an extent is a block that tries imports, as a whole.
-fn is_guarded(source: &Source, extent: ByteSpan) -> bool {
-    let mut statements = source.outline.statements.iter();
-    statements.any(|each| {
-        each.kind == Kind::Guarded && extent.contains(each.span) && extent.start == each.span.start
-    })
+/// The definitions that leave a file; those that cannot are refused, those that only change their
+/// names are renamed.
+fn cuts(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) -> Vec<Cut> {
+    let module = source.module;
+    let mut cuts: Vec<Cut> = Vec::new();
+    for (index, moved) in mapping.items.list.iter().enumerate() {
+        let here = moved.source == module || mapping.graph.twin(moved.source) == Some(module);
+        if !here || source.analysis.bindings(0, &moved.item).is_empty() {
+            continue;
+        }
+        if mapping.name_after(module) == moved.parent && !mapping.goes_away(module) {
+            super::rename::here(mapping, source, moved, plan);
+            continue;
+        }
+        if mapping.goes_away(module) && !moved.travels() {
+            continue;
+        }
+        match definition(mapping, source, moved) {
+            // Names that one statement binds leave with it, once.
+            Ok((_, extents)) if cuts.iter().any(|cut| cut.extents == extents) => {}
+            Ok((kind, extents)) => cuts.push(Cut {
+                index,
+                extents,
+                kind,
+                fillers: BTreeMap::new(),
+            }),
+            Err(problem) => match flags::flag(mapping, source, moved, texts) {
+                Some((extents, fillers)) => cuts.push(Cut {
+                    index,
+                    extents,
+                    kind: Kind::Assign,
+                    fillers,
+                }),
+                None => stays(mapping, source, index, problem, plan),
+            },
+        }
+    }
+    cuts
+}
+
+/// Deletes what leaves a file. Edits inside of it are for where it goes.
+fn take_out(source: &Source, cuts: &[Cut], all: &[ByteSpan], edits: &mut Vec<Edit>) {
+    let inside = |span: ByteSpan| all.iter().any(|extent| extent.contains(span));
+    edits.retain(|edit| !inside(edit.span) || (edit.span.is_empty() && !strictly(all, edit.span)));
+    let fillers: BTreeMap<u32, String> = cuts.iter().flat_map(|cut| cut.fillers.clone()).collect();
+    for extent in cut::joined(&source.text, all.to_vec()) {
+        edits.push(match fillers.get(&extent.start) {
+            Some(filler) => Edit::replace(extent, filler),
+            // An import may come where the last of the attempts was: right behind it.
+            None if guarded::is_guarded(source, extent) => {
+                Edit::delete(cut::with_blanks_before(&source.text, extent))
+            }
+            None => Edit::delete(cut::with_blanks(
+                &source.text,
+                cut::last_of_block(&source.text, extent),
+            )),
+        });
+    }
 }
 
 /// Refuses an item that has to stay where it is.
@@ -253,7 +253,7 @@ pub fn definition(
         })
         .collect();
     if own.is_empty()
-        && let Some(found) = block_of(mapping, source, moved)
+        && let Some(found) = guarded::block_of(mapping, source, moved)
     {
         return Ok(found);
     }
@@ -292,91 +292,6 @@ pub fn definition(
         .collect();
     let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;
     Ok((kind, cut::joined(&source.text, extents)))
-}
-
-/// Where a flag that is set under conditions is set, when it gives way to one elsewhere: the lines,
-/// and what stands instead of them where a block would be empty.
-fn flag(
-    mapping: &Mapping<'_>,
-    source: &Source,
-    moved: &Moved,
-    texts: &dyn Texts,
-) -> Option<(Vec<ByteSpan>, BTreeMap<u32, String>)> {
-    let item = moved.item.as_str();
-    let mut globals = source.outline.globals.iter();
-    if moved.travels() || globals.any(|(_, name)| name == item) {
-        return None;
-    }
-    let mut settings = flags::settings(&source.text, item);
-    if settings.count != source.analysis.bindings(0, item).len() {
-        return None;
-    }
-    let changed = |statement: &Statement| {
-        let mut all = statement.changes.iter().chain(&statement.calls);
-        all.any(|name| name == item)
-    };
-    if source.outline.statements.iter().any(changed) {
-        return None;
-    }
-    for hollow in &settings.hollow {
-        let unused = |name: &String| {
-            let mut uses = source.analysis.uses.iter();
-            let used = uses.any(|used| {
-                let root = used.chain.first().filter(|root| root.text == *name);
-                root.is_some_and(|root| !hollow.extent.contains(root.span))
-            });
-            !used && !is_wanted(mapping, source, name, texts)
-        };
-        if hollow.binds.iter().all(unused) {
-            let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;
-            settings.extents.retain(|extent| !inside(extent.start));
-            settings.fillers.retain(|start, _| !inside(*start));
-            settings.extents.push(hollow.extent);
-        }
-    }
-    settings.extents.sort();
-    Some((settings.extents, settings.fillers))
-}
-
-/// The one statement that binds an item together with others, all of which go where it goes, as a
-/// guarded import does: it leaves as it is.
-fn block_of(
-    mapping: &Mapping<'_>,
-    source: &Source,
-    moved: &Moved,
-) -> Option<(Kind, Vec<ByteSpan>)> {
-    let outline = &source.outline;
-    let place = source.analysis.bindings(0, &moved.item).first()?.span;
-    let statement = outline.statements.get(outline.around(place.start)?)?;
-    if !matches!(statement.kind, Kind::Guarded | Kind::Other) {
-        return None;
-    }
-    let goes = |name: &str| {
-        let other = mapping.items.index(moved.source, name);
-        let other = other.and_then(|at| mapping.items.list.get(at));
-        other.is_some_and(|other| {
-            other.travels() && other.parent == moved.parent && other.name == other.item
-        })
-    };
-    let bound = source.analysis.scopes.first()?;
-    for (name, bindings) in &bound.bindings {
-        let inside = bindings
-            .iter()
-            .filter(|binding| statement.span.contains(binding.span));
-        let inside = inside.count();
-        if inside > 0 && (inside < bindings.len() || !goes(name)) {
-            return None;
-        }
-    }
-    let changes = |other: &Statement| {
-        let mut all = other.changes.iter().chain(&other.calls);
-        all.any(|name| *name == moved.item)
-    };
-    if outline.statements.iter().any(changes) {
-        return None;
-    }
-    let extent = cut::extent(&source.text, statement)?;
-    Some((statement.kind, vec![extent]))
 }
 
 /// The statement of a module that changes an item after its definition.
@@ -628,7 +543,7 @@ fn named(text: &str, chain: &str) -> bool {
 }
 
 /// Whether others may have a name from this module, or it is exported.
-fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Texts) -> bool {
+pub fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Texts) -> bool {
     let graph = mapping.graph;
     let Some(module) = graph.modules.get(source.module) else {
         return true;

@@ -20,6 +20,7 @@ use super::{
     },
     imports::{Import, Imports},
     moving::{Chunk, Moving, Set},
+    rules,
     scan::Scan,
     seen::is_reachable,
     shims::Shims,
@@ -120,16 +121,25 @@ pub(super) fn arrive(
         },
         by_place: BTreeMap::new(),
         undocumented,
+        behind: rules::imports_behind(set, &scan.by_path),
+        shimmed: shimmed(set, shims),
         removed: BTreeMap::new(),
     };
-    for (index, chunk) in set.chunks.iter().enumerate() {
-        arriving.leave(chunk, shims.texts.get(&index));
+    // Macros come first: what stands below sees them.
+    for macros in [true, false] {
+        for (index, chunk) in set.chunks.iter().enumerate() {
+            let rules = set.moving(chunk.moving).map(|one| one.rules.is_some());
+            if rules == Some(macros) {
+                arriving.leave(chunk, shims.texts.get(&index));
+            }
+        }
     }
     arriving.remove();
     for (file, span, name) in set.renamed_in_place() {
         let edits = arriving.arrival.edits.entry(set.path(file)).or_default();
         edits.push(Edit::replace(span, written(&name)));
     }
+    arriving.beside(shims);
     for (body, list) in &imports.left {
         arriving.import(*body, list);
     }
@@ -152,6 +162,10 @@ struct Arriving<'s, 'a> {
     by_place: BTreeMap<Place, Vec<String>>,
     /// Texts that get to be public without docs where docs are asked for.
     undocumented: &'s BTreeSet<(FileId, ByteSpan)>,
+    /// What stands behind a macro in its new place, by moving item.
+    behind: BTreeMap<usize, String>,
+    /// Texts of which shims take the places.
+    shimmed: BTreeSet<(FileId, ByteSpan)>,
     /// What leaves each file.
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
@@ -208,12 +222,52 @@ impl Arriving<'_, '_> {
             Ok(moved) => {
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
                 let mut attributes = chunk.inherited.clone();
+                let export = |rules: &rules::Rules| rules.gains_export;
+                if moving.rules.as_ref().is_some_and(export) {
+                    attributes.push("#[macro_export]".to_owned());
+                }
                 if self.undocumented.contains(&(chunk.file, chunk.span)) {
                     attributes.push("#[allow(missing_docs)]".to_owned());
                 }
-                texts.push(with_attributes(&moved, &attributes));
+                let mut moved = with_attributes(&moved, &attributes);
+                if let Some(import) = self.behind.get(&chunk.moving) {
+                    // An import of what is not there under a condition would lead nowhere.
+                    let cfg: String = chunk.cfg.iter().map(|one| format!("{one}\n")).collect();
+                    moved = format!("{}\n{cfg}{import}", moved.trim_end());
+                }
+                texts.push(moved);
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
+        }
+    }
+
+    /// Shims that stand behind what stays, and at the ends of modules.
+    fn beside(&mut self, shims: &Shims) {
+        for (index, (file, span, shim)) in shims.beside.iter().enumerate() {
+            let mut later = shims.beside.iter().skip(index + 1);
+            let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
+            let path = self.set.path(*file);
+            let Some(text) = self.texts.text(&path) else {
+                continue;
+            };
+            let line = lines::line_break(&text);
+            let indent = lines::prefix(&text, span.start).unwrap_or_default();
+            let shim = lines::reindented(shim, "", indent).replace('\n', line);
+            let at = lines::line_end(&text, span.end);
+            let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+            let above = if open { line } else { "" };
+            let rest = text.get(at as usize..).unwrap_or_default();
+            let next = rest.lines().next().unwrap_or_default().trim();
+            let below = if !last || next.is_empty() || next.starts_with('}') {
+                ""
+            } else {
+                line
+            };
+            self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
+        }
+        for (place, shim) in &shims.elsewhere {
+            let texts = self.by_place.entry(place.clone()).or_default();
+            texts.push(shim.clone());
         }
     }
 
@@ -272,7 +326,7 @@ impl Arriving<'_, '_> {
         if list.is_empty() {
             return;
         }
-        let (mut at, indent, mut blank) = import_spot(self.set, body, facts, &text);
+        let (mut at, indent, mut blank) = import_spot(self, body, facts, &text);
         let none = Vec::new();
         let mut edits = self.arrival.edits.get(&path).unwrap_or(&none).iter();
         let gone =
@@ -307,7 +361,6 @@ impl Arriving<'_, '_> {
         let Some(body) = world.bodies.get(id.index()) else {
             return;
         };
-        self.import(id, list);
         let (path, facts) = (self.set.path(body.file), world.facts(body.file));
         let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
             return;
@@ -315,6 +368,13 @@ impl Arriving<'_, '_> {
         let line = lines::line_break(&text);
         let (at, indent, last) = end_spot(body, facts, &text);
         let mut block = String::new();
+        let mut texts = texts.to_vec();
+        let empty = import_spot(self, body, facts, &text).0 == at && last;
+        if empty && !list.is_empty() {
+            texts.insert(0, declarations(list).join("\n"));
+        } else {
+            self.import(id, list);
+        }
         let head = text.get(..at as usize).unwrap_or_default();
         if last {
             if !head.is_empty() && !head.ends_with('\n') {
@@ -392,6 +452,12 @@ impl Arriving<'_, '_> {
         self.arrival.edits = placing.edits;
         self.arrival.refusals.append(&mut placing.refusals);
     }
+}
+
+/// Texts of which shims take the places.
+fn shimmed(set: &Set<'_>, shims: &Shims) -> BTreeSet<(FileId, ByteSpan)> {
+    let chunks = shims.texts.keys().filter_map(|at| set.chunks.get(*at));
+    chunks.map(|chunk| (chunk.file, chunk.span)).collect()
 }
 
 /// `mod name;` for a module that is made.
@@ -482,8 +548,17 @@ fn declarations(list: &BTreeSet<Import>) -> Vec<String> {
 
 /// Where an import goes in a body: behind those at its head, else before its first item; the
 /// indent, and whether a blank line follows.
-fn import_spot(set: &Set<'_>, body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
-    let stays = |at: u32| set.chunk_at(body.file, at).is_none();
+fn import_spot(
+    arriving: &Arriving<'_, '_>,
+    body: &Body,
+    facts: &SourceFacts,
+    text: &str,
+) -> (u32, String, bool) {
+    // Where a shim takes the place of a text, something stays.
+    let stays = |at: u32| {
+        let chunk = arriving.set.chunk_at(body.file, at);
+        chunk.is_none_or(|chunk| arriving.shimmed.contains(&(chunk.file, chunk.span)))
+    };
     let firsts = facts
         .items
         .iter()

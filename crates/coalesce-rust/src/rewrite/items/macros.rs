@@ -26,7 +26,9 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         let name = name.map_or("", |node| node.name.as_str());
         found.push(Finding {
             span: Some(*span),
-            help: Some("macros are in scope below their definition; move that up".to_owned()),
+            help: Some(format!(
+                "`pub(crate) use {name};` behind its definition gives it a path, if that can be"
+            )),
             ..refusal(
                 set.path(*file),
                 format!(
@@ -40,7 +42,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 }
 
 /// Whether the end of the module at a place sees a macro by where it stands.
-fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
+pub(super) fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
     let world = set.world();
     let Some(node) = world.items.get(item.index()) else {
         return false;
@@ -57,6 +59,31 @@ fn is_seen(set: &Set<'_>, item: ItemId, place: &Place) -> bool {
         scope = outer;
     }
     is_below(set, scope, place)
+}
+
+/// Whether a macro at the end of the module at a place is seen by its plain name: from a byte of a
+/// file of `user`, which stays, or from the end of the module at `here`.
+pub(super) fn is_seen_at_end(
+    set: &Set<'_>,
+    to: &Place,
+    here: &Place,
+    user: Option<(ModuleId, FileId, u32)>,
+) -> bool {
+    let Some(mut module) = set.mapping.at(to) else {
+        return false;
+    };
+    while let Some((outer, file, at)) = given(set, module) {
+        module = outer;
+        let around = set.mapping.after(outer);
+        let seen = match user {
+            Some((own, own_file, own_at)) if own == outer => own_file == file && own_at > at,
+            _ => *here != around && is_below(set, (outer, file, at), here),
+        };
+        if seen {
+            return true;
+        }
+    }
+    false
 }
 
 /// Where a module gives its macros to the one around it.

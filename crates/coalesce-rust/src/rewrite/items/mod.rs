@@ -1,22 +1,30 @@
-//! Moving and replacing single items: functions, types, traits, constants, statics.
+//! Moving and replacing single items: functions, types, traits, constants, statics, macros.
 //!
 //! The text of a definition goes with the comments above it and with the `impl`s of its type that
 //! stand in the same module. What it names is imported in its new module or spelled out; its old
-//! module imports it back where it goes on naming it; imports that nobody needs go. Macros are seen
-//! by where they stand and do not move.
+//! module imports it back where it goes on naming it; imports that nobody needs go. `macro_rules!`
+//! are found by path once they have moved.
 
 mod arrive;
+mod bodies;
 mod conditions;
 mod crossing;
+mod facades;
+mod forward;
+mod handed;
 mod imports;
+mod links;
 mod macros;
 pub(super) mod moving;
 pub(super) mod replace;
+mod rules;
 mod scan;
 mod seen;
 mod shims;
 mod texts;
 mod walk;
+
+pub(super) use rules::{has_wide_import, is_attribute, is_exported};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +39,7 @@ use super::{
     depend,
     mapping::Mapping,
     sight::{Needs, Subject},
-    use_tree,
+    use_tree, widen_needs as widen,
 };
 use crate::{RustGraph, resolve::FileId};
 
@@ -59,12 +67,14 @@ pub(super) fn rewrite(
             .filter_map(|moving| arrive::closed(&set, &structure, &moving.to)),
     );
     let mut scan = scan::scan(&set, texts);
-    let shims = shims::write(&set, texts);
+    bodies::settle(&set, &mut scan);
+    let shims = shims::write(&set, &scan, texts);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims, texts);
     plan.notes.extend(for_methods(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
+    plan.refusals.extend(handed::check(&set, &scan, texts));
     plan.refusals.extend(replace::check(&set, texts));
     plan.notes.extend(replace::differences(&set, texts));
     scan.needs.extend(replace::needs(&set, &scan));
@@ -80,10 +90,7 @@ pub(super) fn rewrite(
     plan.notes.extend(sight.notes);
     plan.refusals.extend(sight.refusals);
     let needs = needs(&set, &mut scan, sight.needs);
-    let widened = needs.widenings(&mapping);
-    add(&mut edits, widened.edits);
-    plan.notes.extend(widened.notes);
-    plan.refusals.extend(widened.refusals);
+    widen(&mapping, texts, &needs, &mut edits, &mut plan);
     depend(&mapping, (&needs, texts), &mut edits, &mut plan);
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
@@ -181,6 +188,7 @@ fn file_edits(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> BTreeMap<TreePat
                 edits.extend(edit);
             }
         }
+        links::keep_short(facts, &text, edits);
     }
     found
 }

@@ -4,15 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
 
-use super::super::{
-    inherit, lines,
-    mapping::{Mapping, refusal},
-    place::Place,
-    public::is_public,
+use super::{
+    super::{
+        inherit, lines,
+        mapping::{Mapping, refusal},
+        place::Place,
+        public::is_public,
+    },
+    facades::{self, Facade},
+    rules::{self, Rules},
 };
 use crate::{
     facts::{Impl, ItemKind, Origin},
-    resolve::{FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
 };
 
 /// An item that gives up its name.
@@ -28,6 +32,10 @@ pub(in super::super) struct Moving<'a> {
     pub name: String,
     /// Whether a shim stays: one is asked for, and somebody outside the crate can name the item.
     pub shim: bool,
+    /// What only macros have.
+    pub(super) rules: Option<Rules>,
+    /// The module by which it is named after: that it is in, or the root for an exported macro.
+    pub named_at: Place,
 }
 
 impl Moving<'_> {
@@ -59,6 +67,8 @@ pub(in super::super) struct Set<'a> {
     /// Sorted by file and place.
     pub chunks: Vec<Chunk>,
     pub refusals: Vec<Finding>,
+    /// Re-exports that give way to shims, by file and leaf.
+    pub(super) facades: BTreeMap<(FileId, u32), Facade>,
     /// Modules of which nothing stays.
     whole: BTreeSet<ModuleId>,
     by_item: BTreeMap<ItemId, usize>,
@@ -74,6 +84,7 @@ impl<'a> Set<'a> {
             moving: Vec::new(),
             chunks: Vec::new(),
             refusals: Vec::new(),
+            facades: BTreeMap::new(),
             whole: whole.collect(),
             by_item: BTreeMap::new(),
         };
@@ -85,6 +96,8 @@ impl<'a> Set<'a> {
         set.definitions(texts);
         set.implementations(texts);
         set.chunks.sort_by_key(|chunk| (chunk.file, chunk.span));
+        rules::place(&mut set);
+        set.facades = facades::of(&set);
         set
     }
 
@@ -101,12 +114,35 @@ impl<'a> Set<'a> {
         self.moving.get(at)
     }
 
+    /// Whether an item gets another name in its own module.
+    pub fn is_in_place(&self, moving: &Moving<'_>) -> bool {
+        !moving.gives_way() && moving.to == self.mapping.after(moving.home)
+    }
+
+    /// Whether a piece of text and a macro go to the same module.
+    pub fn goes_along(&self, chunk: &Chunk, moving: &Moving<'_>) -> bool {
+        let by = self.moving(chunk.moving);
+        moving.rules.is_some()
+            && !moving.gives_way()
+            && by.is_some_and(|by| by.to == moving.to)
+            && !self.is_dropped(chunk)
+    }
+
+    /// The macro that an import gives a path, and does nothing else.
+    pub fn path_giver(&self, import: (FileId, u32)) -> Option<&Moving<'a>> {
+        let gives = |moving: &&Moving<'_>| {
+            let rules = moving.rules.as_ref();
+            rules.is_some_and(|rules| rules.imports.iter().any(|(own, _)| *own == import))
+        };
+        self.moving.iter().find(gives)
+    }
+
     /// Where the definitions are that get another name in their module.
     pub fn renamed_in_place(&self) -> Vec<(FileId, ByteSpan, String)> {
         let mut found = Vec::new();
         for moving in &self.moving {
             let node = self.world().items.get(moving.item.index());
-            if moving.gives_way() || moving.to != self.mapping.after(moving.home) {
+            if !self.is_in_place(moving) {
                 continue;
             }
             for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
@@ -141,7 +177,11 @@ impl<'a> Set<'a> {
 
     /// The full name of a moving item after.
     pub fn name_after(&self, moving: &Moving<'_>) -> String {
-        format!("{}::{}", self.mapping.name_of(&moving.to), moving.name)
+        format!(
+            "{}::{}",
+            self.mapping.name_of(&moving.named_at),
+            moving.name
+        )
     }
 
     fn change(&mut self, change: &'a Change) -> Result<(), Finding> {
@@ -155,16 +195,12 @@ impl<'a> Set<'a> {
         let home = home.ok_or_else(|| refused(format!("there is no module `{parent}`")))?;
         let file = self.mapping.file_of(home).unwrap_or_else(TreePath::root);
         let refused = |message: String| refusal(file.clone(), message);
-        let own = |item: &ItemId| {
-            let node = world.items.get(item.index());
-            node.is_some_and(|node| node.module == home && !node.local)
-        };
-        let items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
+        let (items, home, through_root) = named(world, home, name);
         if items.is_empty() {
             let message = format!("`{parent}` does not define `{name}` itself");
             return Err(refused(message));
         }
-        if is_imported_too(world, home, name) {
+        if is_imported_too(world, home, name, &items) {
             let message = format!(
                 "`{}` is defined under one condition and imported under another",
                 change.from
@@ -183,36 +219,65 @@ impl<'a> Set<'a> {
         };
         let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
         let name = path.pop().unwrap_or_default();
-        let to = Place { krate, path };
-        if to == self.mapping.after(home)
-            && let Some(message) = no_shim_here(change)
-        {
-            return Err(refused(message));
+        let mut to = Place { krate, path };
+        if through_root && to == Place::root(self.mapping.krate(home)) {
+            // The root only names an exported macro: its text stays where it is.
+            to = self.mapping.after(home);
         }
         for item in items {
-            let kind = world.items.get(item.index()).map(|node| node.kind);
-            let kind = kind.unwrap_or(ItemKind::Unknown);
-            if matches!(kind, ItemKind::Macro | ItemKind::Unknown) {
-                let message = format!(
-                    "`{}` is a macro or comes out of one, and those are seen by where they stand",
-                    change.from
-                );
-                return Err(refused(message));
-            }
+            let moving = self.one(change, (item, home), (&to, &name));
+            let moving = moving.map_err(refused)?;
             self.by_item.insert(item, self.moving.len());
-            self.moving.push(Moving {
-                change,
-                item,
-                kind,
-                home,
-                to: to.clone(),
-                name: name.clone(),
-                shim: change.shim.is_some()
-                    && is_public(self.mapping, home)
-                    && is_bound_public(world, home, item),
-            });
+            self.moving.push(moving);
         }
         Ok(())
+    }
+
+    /// An item that leaves `home`; why it cannot.
+    fn one(
+        &self,
+        change: &'a Change,
+        (item, home): (ItemId, ModuleId),
+        (to, name): (&Place, &str),
+    ) -> Result<Moving<'a>, String> {
+        let world = self.world();
+        let node = world.items.get(item.index());
+        let kind = node.map_or(ItemKind::Unknown, |node| node.kind);
+        if kind == ItemKind::Unknown {
+            return Err(format!(
+                "`{}` comes out of a macro: there is no text of it to move",
+                change.from
+            ));
+        }
+        let rules = rules::of(world, home, item);
+        if rules.is_some() && rules::is_redefined(world, item) {
+            return Err(format!(
+                "`{}` is defined several times, and calls see the one above them",
+                change.from
+            ));
+        }
+        let exported = rules.as_ref().is_some_and(|rules| rules.exported);
+        let renamed = node.is_some_and(|node| node.name != name);
+        let known = match rules {
+            // The name that it has in the root is what others know.
+            Some(_) => exported && (to.krate != self.mapping.krate(home) || renamed),
+            None => is_public(self.mapping, home) && is_bound_public(world, home, item),
+        };
+        Ok(Moving {
+            change,
+            item,
+            kind,
+            home,
+            to: to.clone(),
+            name: name.to_owned(),
+            shim: change.shim.is_some() && known,
+            rules,
+            named_at: if exported {
+                Place::root(to.krate)
+            } else {
+                to.clone()
+            },
+        })
     }
 
     fn definitions(&mut self, texts: &dyn Texts) {
@@ -232,6 +297,16 @@ impl<'a> Set<'a> {
                     let message = format!(
                         "`{}` is defined where it cannot be cut out: in a macro call, or in a file \
                          that does not parse",
+                        moving.change.from
+                    );
+                    refusals.push(refusal(path, message));
+                    continue;
+                }
+                let text = texts.text(&path);
+                let own = text.as_deref().and_then(|text| fact.span.of(text));
+                if moving.rules.is_some() && !own.is_some_and(rules::is_by_example) {
+                    let message = format!(
+                        "`{}` is no `macro_rules!`: other macros do not move",
                         moving.change.from
                     );
                     refusals.push(refusal(path, message));
@@ -348,7 +423,7 @@ impl<'a> Set<'a> {
         texts: &dyn Texts,
     ) -> Option<Chunk> {
         let node = self.moving(moving)?;
-        if node.to == self.mapping.after(node.home) && !node.gives_way() {
+        if self.is_in_place(node) {
             // It gets another name where it is.
             return None;
         }
@@ -378,19 +453,31 @@ impl<'a> Set<'a> {
     }
 }
 
-/// Why an item that gets another name in its own module cannot have the shim that is asked for.
-fn no_shim_here(change: &Change) -> Option<String> {
-    let asked = change.shim.is_some() && matches!(change.kind, ChangeKind::Move);
-    asked.then(|| {
-        format!(
-            "`{}` gets another name in its own module, where no shim is left: leave `shim` out",
-            change.from
-        )
-    })
+/// The items that a module defines by a name, or that it exports as the root of its crate; the
+/// module that defines them, and whether the root only exports them.
+fn named(world: &World, home: ModuleId, name: &str) -> (Vec<ItemId>, ModuleId, bool) {
+    let own = |item: &ItemId| {
+        let node = world.items.get(item.index());
+        node.is_some_and(|node| node.module == home && !node.local)
+    };
+    let items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
+    if !items.is_empty() {
+        return (items, home, false);
+    }
+    let items = rules::exported_by(world, home, name);
+    let first = items.first().and_then(|item| world.items.get(item.index()));
+    let home = first.map_or(home, |node| node.module);
+    (items, home, true)
 }
 
 /// Whether a module has a name by an import as well.
-fn is_imported_too(world: &World, home: ModuleId, name: &str) -> bool {
+fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) -> bool {
+    // `use name;` behind a macro gives that very macro a path.
+    let itself = |binding: &&Binding| {
+        binding.import.is_some()
+            && matches!(binding.res, Res::Item(item) if items.contains(&item)
+                && rules::of(world, home, item).is_some())
+    };
     let bindings = world
         .space(home)
         .zip(world.names.get(name))
@@ -399,7 +486,8 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str) -> bool {
     let own = |import: bool| {
         let own = bindings
             .iter()
-            .filter(move |binding| !binding.glob && binding.import.is_some() == import);
+            .filter(move |binding| !binding.glob && binding.import.is_some() == import)
+            .filter(|binding| !itself(binding));
         own.fold(crate::facts::Namespaces(0), |all, one| {
             all.or(one.namespaces)
         })
@@ -426,6 +514,7 @@ pub(super) fn conditions(text: &str) -> BTreeSet<String> {
         syn::Item::Enum(item) => inherit::conditions(&item.attrs),
         syn::Item::Fn(item) => inherit::conditions(&item.attrs),
         syn::Item::Impl(item) => inherit::conditions(&item.attrs),
+        syn::Item::Macro(item) => inherit::conditions(&item.attrs),
         syn::Item::Static(item) => inherit::conditions(&item.attrs),
         syn::Item::Struct(item) => inherit::conditions(&item.attrs),
         syn::Item::Trait(item) => inherit::conditions(&item.attrs),

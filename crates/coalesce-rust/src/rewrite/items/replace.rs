@@ -14,6 +14,7 @@ use super::{
         spell::Speller,
     },
     moving::{Moving, Set},
+    rules,
     scan::Scan,
 };
 use crate::{
@@ -161,6 +162,10 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
         );
         return vec![refusal(path, message)];
     }
+    if moving.kind == ItemKind::Macro {
+        let why = rules::stands_in(set, moving, primary, texts);
+        return why.map(|why| refusal(path, why)).into_iter().collect();
+    }
     let (old, mut new) = (
         Members::of(set, moving.item, texts),
         Members::of(set, primary, texts),
@@ -180,11 +185,11 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
 
 /// Types may stand for types, and values for values.
 fn alike(a: ItemKind, b: ItemKind) -> bool {
-    use ItemKind::{Const, Enum, Function, Static, Struct, Trait, TypeAlias, Union};
+    use ItemKind::{Const, Enum, Function, Macro, Static, Struct, Trait, TypeAlias, Union};
     match a {
         Struct | Enum | Union | TypeAlias => matches!(b, Struct | Enum | Union | TypeAlias),
         Const | Static => matches!(b, Const | Static),
-        Function | Trait => a == b,
+        Function | Trait | Macro => a == b,
         _ => false,
     }
 }

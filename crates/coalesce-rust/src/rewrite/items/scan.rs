@@ -16,6 +16,7 @@ use super::{
         spell::{Speller, module_in, written},
         use_tree::LeafChange,
     },
+    bodies::{Inner, Said},
     imports::home_of,
     moving::{Chunk, Set},
     replace,
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Namespaces, Origin, SourceFacts, VisibilityKind},
-    resolve::{BodyId, FileId, ItemId, ModuleId, Res, Site, UseSite, form, is_within},
+    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, Site, UseSite, form, is_within},
 };
 
 /// A name that moved text says and its new module may not have.
@@ -94,6 +95,14 @@ pub(super) struct Scan {
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
     pub refusals: Vec<Finding>,
+    /// Macros that are named by path, or through an import, and from where.
+    pub by_path: BTreeMap<usize, BTreeSet<Place>>,
+    /// A macro, and what moves along with it and is named in its body.
+    pub spoken: BTreeSet<(usize, usize)>,
+    /// Macros that go along and name each other.
+    pub inner: Vec<Inner>,
+    /// Plain names in the bodies of macros that move.
+    pub said: Vec<Said>,
     spelled: BTreeMap<(FileId, UseSite), Option<Vec<String>>>,
 }
 
@@ -144,12 +153,12 @@ pub(super) fn is_concerned(set: &Set<'_>, file: FileId) -> bool {
     })
 }
 
-struct Pass<'p, 'a> {
-    set: &'p Set<'a>,
-    file: FileId,
-    path: TreePath,
+pub(super) struct Pass<'p, 'a> {
+    pub(super) set: &'p Set<'a>,
+    pub(super) file: FileId,
+    pub(super) path: TreePath,
     texts: &'p dyn Texts,
-    scan: &'p mut Scan,
+    pub(super) scan: &'p mut Scan,
 }
 
 impl Pass<'_, '_> {
@@ -166,7 +175,14 @@ impl Pass<'_, '_> {
             self.visibility(facts, site, chunk);
             return;
         }
+        if self.gives_path(site) {
+            return;
+        }
         let mut walk = walk::walk(self.set, facts, site, chunk);
+        let here = walk::place_of(self.set, site, chunk);
+        if site.origin == Origin::MacroBody && self.body(facts, site, chunk, (&mut walk, &here)) {
+            return;
+        }
         let respelled = walk.broken.is_some() && !matches!(site.site, UseSite::Leaf(_));
         if chunk.is_some() || respelled {
             self.free(site);
@@ -183,16 +199,59 @@ impl Pass<'_, '_> {
             return;
         }
         self.scan.needs.append(&mut walk.needs);
-        let here = walk::place_of(self.set, site, chunk);
         for named in &walk.named {
             let users = self.scan.users.entry(*named).or_default();
             users.insert(here.clone());
+            let moving = self.set.moving(*named);
+            let arrives = chunk.is_some() && site.segments.len() == 1;
+            if !(walk.plain || arrives && moving.is_some_and(|moving| moving.to == here)) {
+                let by_path = self.scan.by_path.entry(*named).or_default();
+                by_path.insert(here.clone());
+            }
         }
         for (import, moving) in &walk.globs {
             self.scan.globs.insert((*import, *moving));
         }
         self.names(facts, site, chunk, &walk, &here);
         self.spell(facts, site, chunk, walk, &here);
+    }
+
+    /// An import that only gives a macro a path goes with the macro, and one that a shim takes the
+    /// place of goes.
+    fn gives_path(&mut self, site: &Site<'_>) -> bool {
+        let UseSite::Leaf(leaf) = site.site else {
+            return false;
+        };
+        if self.set.facades.contains_key(&(self.file, leaf)) {
+            let work = self.scan.files.entry(self.file).or_default();
+            work.leaves.insert(leaf, LeafChange::Drop);
+            return true;
+        }
+        let Some(moving) = self.set.path_giver((self.file, leaf)) else {
+            return false;
+        };
+        let change = if self.set.is_in_place(moving) {
+            LeafChange::Path {
+                path: vec![moving.name.clone()],
+                alias: None,
+            }
+        } else {
+            LeafChange::Drop
+        };
+        let work = self.scan.files.entry(self.file).or_default();
+        work.leaves.insert(leaf, change);
+        true
+    }
+
+    /// Notes that the package of a place needs another one.
+    pub(super) fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
+        if krate != here.krate {
+            self.scan.needs.push(Need {
+                subject: Subject::Crate(krate, Purpose::Code),
+                by: here.clone(),
+                because: Some(because),
+            });
+        }
     }
 
     /// Notes the imports that a site goes through.
@@ -216,7 +275,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn free(&mut self, site: &Site<'_>) {
+    pub(super) fn free(&mut self, site: &Site<'_>) {
         let imports = site.trace.steps.iter().filter_map(|step| step.import);
         self.scan.freed_imports.extend(imports);
     }
@@ -284,7 +343,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn refuse(&mut self, site: &Site<'_>, why: String) {
+    pub(super) fn refuse(&mut self, site: &Site<'_>, why: String) {
         let mut finding = refusal(self.path.clone(), why);
         finding.span = Some(span_of(site, 0, site.segments.len()));
         self.scan.refusals.push(finding);
@@ -328,7 +387,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether another crate that shares the file has asked for the same already.
-    fn is_known(&mut self, site: &Site<'_>, path: &[String]) -> bool {
+    pub(super) fn is_known(&mut self, site: &Site<'_>, path: &[String]) -> bool {
         let key = (self.file, site.site);
         match self.scan.spelled.get(&key) {
             None => {
@@ -389,7 +448,7 @@ impl Pass<'_, '_> {
             Goal::Module(module) => (self.set.mapping.after(*module), None),
             Goal::Moved(moving) => {
                 let moving = self.set.moving(*moving).ok_or("nothing moves")?;
-                (moving.to.clone(), Some(moving.name.clone()))
+                (moving.named_at.clone(), Some(moving.name.clone()))
             }
         };
         let goal_name = match &name {
@@ -408,13 +467,7 @@ impl Pass<'_, '_> {
             path = speller.rooted(&place);
         }
         speller.chain(&place, here, &mut self.scan.needs);
-        if place.krate != here.krate {
-            self.scan.needs.push(Need {
-                subject: Subject::Crate(place.krate, Purpose::Code),
-                by: here.clone(),
-                because: Some(Because::Names(goal_name)),
-            });
-        }
+        self.depend(place.krate, here, Because::Names(goal_name));
         let plain = path == ["self"] && matches!(site.site, UseSite::Path(_));
         if plain
             && name
@@ -515,7 +568,7 @@ impl Pass<'_, '_> {
     ) -> bool {
         let last = path.last().map(String::as_str);
         let arriving = self.set.moving.iter().position(|moving| {
-            moving.to == *here && Some(moving.name.as_str()) == last && !moving.gives_way()
+            moving.named_at == *here && Some(moving.name.as_str()) == last && !moving.gives_way()
         });
         let Some(arriving) = arriving.filter(|_| bound == last) else {
             return false;

@@ -83,7 +83,7 @@ impl Sight {
         let Some(fact) = fact.and_then(|facts| facts.items.get(at as usize)) else {
             return;
         };
-        if moving.gives_way() {
+        if moving.gives_way() || moving.rules.is_some() {
             return;
         }
         let nobody = BTreeSet::new();

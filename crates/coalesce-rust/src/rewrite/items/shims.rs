@@ -1,19 +1,26 @@
 //! What stays at the old name of an item: the definition that warns, or a re-export where rustc
 //! cannot warn.
+//!
+//! An item that others know by a re-export alone keeps that name: it warns where they can name the
+//! new place, and goes on as it is where they cannot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, Severity, ShimRequest, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Severity, ShimRequest, Texts, TreePath, finding::codes};
 
 use super::{
     super::{
         shims::is_known_in,
         spell::{Speller, written},
     },
-    moving::{Chunk, Moving, Set},
+    facades, forward,
+    moving::{Moving, Set},
+    scan::Scan,
 };
 use crate::{
-    resolve::ModuleId,
+    facts::{ItemKind, Origin},
+    resolve::{FileId, ModuleId, Res},
+    rewrite::place::Place,
     shim::{self, Shim},
 };
 
@@ -22,111 +29,214 @@ use crate::{
 pub(super) struct Shims {
     /// By index of the chunk that they take the place of.
     pub texts: BTreeMap<usize, String>,
+    /// Behind a definition that gets another name, or a re-export that gives way.
+    pub beside: Vec<(FileId, ByteSpan, String)>,
+    /// At the end of a module.
+    pub elsewhere: Vec<(Place, String)>,
     /// Names that the signatures of functions say, by the moving item.
     pub needed: BTreeMap<usize, BTreeSet<String>>,
+    /// The name by which an old module imports a new one, so that paths are short.
+    pub short: BTreeMap<(ModuleId, Place), String>,
+    /// Which of those shims say.
+    pub said: BTreeSet<(ModuleId, Place)>,
     pub notes: Vec<Finding>,
 }
 
+/// Where a shim stands, and what it is about.
+pub(super) struct Spot<'s, 'a> {
+    pub set: &'s Set<'a>,
+    pub at: usize,
+    pub moving: &'s Moving<'a>,
+    pub request: &'s ShimRequest,
+    /// The module of the shim.
+    pub home: ModuleId,
+    /// The name that it keeps.
+    pub old: String,
+}
+
 /// Writes the shims.
-pub(super) fn write(set: &Set<'_>, texts: &dyn Texts) -> Shims {
-    let mut shims = Shims::default();
-    for moving in &set.moving {
+pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
+    let mut shims = Shims {
+        short: short(set, scan),
+        ..Shims::default()
+    };
+    for (at, moving) in set.moving.iter().enumerate() {
         if moving.change.shim.is_some() && !moving.shim {
-            shims.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Note,
-                path: set
-                    .mapping
-                    .file_of(moving.home)
-                    .unwrap_or_else(TreePath::root),
-                span: None,
-                message: format!(
-                    "no shim for `{}`: nobody outside the crate can name it",
-                    moving.change.from
-                ),
-                help: None,
-            });
+            shims.notes.extend(note(set, at, moving));
         }
     }
     for (index, chunk) in set.chunks.iter().enumerate() {
-        let Some(moving) = set.moving(chunk.moving) else {
+        let definition = chunk.definition.map(|at| (chunk.file, at));
+        let Some(spot) = spot(set, chunk.moving) else {
             continue;
         };
-        let request = moving.change.shim.as_ref().filter(|_| moving.shim);
-        if let (Some(request), Some(_)) = (request, chunk.definition) {
-            shims.one(set, (index, chunk), moving, request, texts);
+        if spot.moving.rules.is_some() {
+            if let Some(definition) = definition {
+                forward::write(&spot, definition, Some(index), texts, &mut shims);
+            }
+        } else if let Some(text) = definition.and_then(|at| shims.one(&spot, at, texts)) {
+            shims.texts.insert(index, text);
         }
     }
+    for at in 0..set.moving.len() {
+        let Some(spot) = spot(set, at).filter(|spot| set.is_in_place(spot.moving)) else {
+            continue;
+        };
+        let node = set.world().items.get(spot.moving.item.index());
+        for definition in node.map_or(&[][..], |node| &node.definitions) {
+            if spot.moving.rules.is_some() {
+                forward::write(&spot, *definition, None, texts, &mut shims);
+            } else if let Some(text) = shims.one(&spot, *definition, texts)
+                && let Some(span) = span_of(set, *definition)
+            {
+                shims.beside.push((definition.0, span, text));
+            }
+        }
+    }
+    facades::write(set, texts, &mut shims);
     shims
 }
 
+fn spot<'s, 'a>(set: &'s Set<'a>, at: usize) -> Option<Spot<'s, 'a>> {
+    let moving = set.moving(at)?;
+    let request = moving.change.shim.as_ref().filter(|_| moving.shim)?;
+    let old = set.world().items.get(moving.item.index())?;
+    Some(Spot {
+        set,
+        at,
+        moving,
+        request,
+        home: moving.home,
+        old: old.name.clone(),
+    })
+}
+
+pub(super) fn span_of(set: &Set<'_>, (file, at): (FileId, u32)) -> Option<ByteSpan> {
+    let fact = set.world().facts(file)?.items.get(at as usize)?;
+    Some(fact.span)
+}
+
+/// Why no shim stays.
+fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
+    let from = &moving.change.from;
+    let world = set.world();
+    if set.facades.values().any(|one| one.moving == at) {
+        return None;
+    }
+    let known = facades::public_names(set, moving.item);
+    let message = match known.first() {
+        _ if moving.rules.as_ref().is_some_and(|rules| rules.exported) => format!(
+            "no shim for `{from}`: other crates name it `{}`, as before",
+            set.name_after(moving)
+        ),
+        Some((module, name)) => format!(
+            "no shim for `{from}`: other crates name it `{}::{name}`, which goes on leading to it",
+            world.module(*module).map_or("", |node| &node.canonical)
+        ),
+        None => format!("no shim for `{from}`: nobody outside the crate can name it"),
+    };
+    Some(Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Note,
+        path: set
+            .mapping
+            .file_of(moving.home)
+            .unwrap_or_else(TreePath::root),
+        span: None,
+        message,
+        help: None,
+    })
+}
+
 impl Shims {
-    fn one(
+    /// The shim of a definition.
+    pub(super) fn one(
         &mut self,
-        set: &Set<'_>,
-        (index, chunk): (usize, &Chunk),
-        moving: &Moving<'_>,
-        request: &ShimRequest,
+        spot: &Spot<'_, '_>,
+        (file, at): (FileId, u32),
         texts: &dyn Texts,
-    ) {
+    ) -> Option<String> {
+        let (set, moving) = (spot.set, spot.moving);
         let world = set.world();
-        let fact = chunk
-            .definition
-            .and_then(|at| world.facts(chunk.file)?.items.get(at as usize));
-        let text = texts.text(&set.path(chunk.file));
-        let definition = fact.zip(text.as_deref());
-        let definition = definition.and_then(|(fact, text)| fact.span.of(text));
-        let Some(definition) = definition else {
-            return;
-        };
-        let old = world
-            .items
-            .get(moving.item.index())
-            .map(|item| item.name.clone());
-        let old = old.unwrap_or_default();
-        let (inside, outside) = paths(set, moving);
-        let (since, removal) = dates(request);
-        let pair = [(old.clone(), moving.name.clone())];
+        let fact = world.facts(file)?.items.get(at as usize)?;
+        let text = texts.text(&set.path(file))?;
+        let definition = fact.span.of(&text)?;
+        let (inside, outside) = paths(spot);
+        let (since, removal) = dates(spot.request);
+        let pair = [(spot.old.clone(), moving.name.clone())];
+        let key = (spot.home, moving.named_at.clone());
+        let short = self.short.get(&key).map_or("", String::as_str);
+        let defined = world.items.get(moving.item.index());
         let made = shim::items(&Shim {
             text: definition,
-            defined_as: &old,
+            defined_as: defined.map_or("", |item| item.name.as_str()),
             inside: &inside,
+            short,
             outside: &outside,
             names: &pair,
             whole: false,
             since: &since,
             removal: &removal,
-            trait_bounds: request.trait_bounds,
-            known: &|name| is_known_in(world, moving.home, name),
-        });
-        let Some(made) = made else { return };
+            trait_bounds: spot.request.trait_bounds,
+            known: &|name| is_known(set, spot.home, moving.home, name),
+        })?;
         let mut body = made.text.trim_end().to_owned();
-        if made
-            .needed
-            .iter()
-            .any(|name| is_shimmed(set, moving.home, name))
-        {
+        let shimmed = |name: &String| is_shimmed(set, spot.home, name);
+        if made.needed.iter().any(shimmed) {
             body = body.replacen("#[deprecated(", "#[allow(deprecated)]\n#[deprecated(", 1);
         }
-        let silent = if made.silent.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "// rustc does not warn about this: {}.\n",
-                made.silent.join(", ")
-            )
-        };
-        let marker = format!("// coalesce: item shim {} {old}\n", request.manifest);
-        self.texts.insert(index, format!("{marker}{silent}{body}"));
-        self.needed
-            .entry(chunk.moving)
-            .or_default()
-            .extend(made.needed);
+        if !short.is_empty() && made.silent.first() != Some(&spot.old) {
+            self.said.insert(key);
+        }
+        let needed = self.needed.entry(spot.at).or_default();
+        if spot.home == moving.home {
+            needed.extend(made.needed);
+        }
+        Some(framed(spot, &made.silent, &body))
     }
 }
 
-/// The new module as the old crate says it, and as everybody does.
-fn paths(set: &Set<'_>, moving: &Moving<'_>) -> (String, String) {
+/// A shim below its marker.
+pub(super) fn framed(spot: &Spot<'_, '_>, silent: &[String], body: &str) -> String {
+    let silent = if silent.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "// rustc does not warn about this: {}.\n",
+            silent.join(", ")
+        )
+    };
+    let (manifest, old) = (&spot.request.manifest, &spot.old);
+    format!("// coalesce: item shim {manifest} {old}\n{silent}{body}")
+}
+
+/// Whether a name of a signature leads somewhere in the module of a shim: to what it leads in the
+/// module that it is from.
+fn is_known(set: &Set<'_>, here: ModuleId, home: ModuleId, name: &str) -> bool {
+    let world = set.world();
+    if here == home {
+        return is_known_in(world, home, name);
+    }
+    let bound = |module: ModuleId| -> Vec<Res> {
+        let bindings = world
+            .space(module)
+            .zip(world.names.get(name))
+            .and_then(|(space, sym)| space.names.get(&sym));
+        bindings
+            .into_iter()
+            .flatten()
+            .map(|binding| binding.res)
+            .collect()
+    };
+    let there = bound(home);
+    is_known_in(world, home, name) && bound(here).iter().all(|res| there.contains(res)) && {
+        there.is_empty() || !bound(here).is_empty()
+    }
+}
+
+/// The new module as the old crate says it, and as everybody does; nothing for the same module.
+fn paths(spot: &Spot<'_, '_>) -> (String, String) {
+    let (set, moving) = (spot.set, spot.moving);
     let speller = Speller {
         mapping: set.mapping,
     };
@@ -134,15 +244,19 @@ fn paths(set: &Set<'_>, moving: &Moving<'_>) -> (String, String) {
         let names: Vec<String> = path.iter().map(|name| written(name)).collect();
         names.join("::")
     };
-    let inside = speller.rooted_in(set.mapping.krate(moving.home), &moving.to);
     let krate = set.world().crates.get(moving.to.krate.index());
     let krate = krate.map_or("crate", |krate| krate.name.as_str());
-    let outside = std::iter::once(krate.to_owned()).chain(moving.to.path.iter().cloned());
-    (names(inside), names(outside.collect()))
+    let outside = std::iter::once(krate.to_owned()).chain(moving.named_at.path.iter().cloned());
+    let outside = names(outside.collect());
+    if set.mapping.after(spot.home) == moving.named_at {
+        return (String::new(), outside);
+    }
+    let inside = speller.rooted_in(set.mapping.krate(spot.home), &moving.named_at);
+    (names(inside), outside)
 }
 
 /// `since = "…", ` and `; it will be removed in …`, or nothing.
-fn dates(request: &ShimRequest) -> (String, String) {
+pub(super) fn dates(request: &ShimRequest) -> (String, String) {
     let since = request.since.as_ref();
     let since = since.map_or_else(String::new, |since| format!("since = \"{since}\", "));
     let removal = request.remove_in.as_ref();
@@ -155,5 +269,74 @@ fn is_shimmed(set: &Set<'_>, home: ModuleId, name: &str) -> bool {
     set.moving.iter().any(|other| {
         let item = set.world().items.get(other.item.index());
         other.shim && other.home == home && item.is_some_and(|item| item.name == *name)
-    })
+    }) || set
+        .facades
+        .values()
+        .any(|facade| facade.home == home && facade.name == name)
+}
+
+/// Old modules that say more than one path into a new one, and the name by which they import that.
+fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
+    let mut counts: BTreeMap<(ModuleId, Place), usize> = BTreeMap::new();
+    let shims = set.moving.iter().filter(|moving| moving.shim);
+    for moving in shims.filter(|moving| moving.rules.is_none()) {
+        let silent = matches!(moving.kind, ItemKind::Static | ItemKind::Trait);
+        let key = (moving.home, moving.named_at.clone());
+        *counts.entry(key).or_default() += usize::from(!silent);
+    }
+    for left in &scan.left {
+        let body = set.world().bodies.get(left.body.index());
+        let moving = set.moving(left.moving).filter(|moving| moving.shim);
+        if let (Some(body), Some(moving)) = (body, moving)
+            && body.module == moving.home
+            && left.origin != Origin::DocLink
+        {
+            let key = (moving.home, moving.named_at.clone());
+            *counts.entry(key).or_default() += 1;
+        }
+    }
+    let several = counts.into_iter().filter(|(_, count)| *count > 1);
+    several
+        .filter_map(|((home, to), _)| {
+            let name = short_name(set, home, &to)?;
+            Some(((home, to), name))
+        })
+        .collect()
+}
+
+/// The name of a new module in an old one; `None` where the whole path is as short, or where the
+/// name means something already.
+fn short_name(set: &Set<'_>, home: ModuleId, to: &Place) -> Option<String> {
+    let world = set.world();
+    let here = set.mapping.after(home);
+    let node = world.module(home)?;
+    if to.path.is_empty() || *to == here || node.bodies.len() != 1 {
+        return None;
+    }
+    let name = to.name();
+    let target = set.mapping.at(to);
+    let krate = world.crates.get(node.krate.index())?;
+    if krate.externs.iter().any(|(known, _)| known == name) || written(name) != name {
+        return None;
+    }
+    let bindings = world
+        .space(home)
+        .zip(world.names.get(name))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let same = |res: Res| target.is_some_and(|target| res == Res::Module(target));
+    let mut bindings = bindings.into_iter().flatten();
+    bindings
+        .all(|binding| same(binding.res))
+        .then(|| name.to_owned())
+}
+
+/// Whether a module has another one by its own name already, so that no import is needed.
+pub(super) fn has_module(set: &Set<'_>, home: ModuleId, to: &Place) -> bool {
+    let world = set.world();
+    let names = world
+        .space(home)
+        .zip(world.names.get(to.name()))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let child = set.mapping.after(home).child(to.name()) == *to;
+    child || names.is_some_and(|names| !names.is_empty())
 }

@@ -9,6 +9,7 @@ use super::{
         sight::{Because, Need, Subject},
         spell::{Speller, module_in},
     },
+    macros,
     moving::{Chunk, Set},
 };
 use crate::{
@@ -65,6 +66,8 @@ pub(super) struct Walk {
     pub textual: Option<ItemId>,
     /// Whether the first name leads nowhere that is known.
     pub loose: bool,
+    /// A macro that is seen by where it stands afterwards.
+    pub plain: bool,
     pub refused: Option<String>,
     pub needs: Vec<Need>,
 }
@@ -172,6 +175,13 @@ impl Walker<'_, '_> {
             return;
         }
         match (step.import, step.glob) {
+            (Some(import), _) if self.set.facades.contains_key(&import) => {
+                if self.chunk.is_some() {
+                    walk.borrowed = moved.map(Source::Moved);
+                } else {
+                    walk.left = moved;
+                }
+            }
             (Some(import), glob) if is_of_module(self.world(), import) => {
                 if self.chunk.is_some() {
                     walk.borrowed = Some(match (moved, glob) {
@@ -223,7 +233,25 @@ impl Walker<'_, '_> {
         };
         let old = self.world().items.get(moving.item.index());
         let renamed = old.is_some_and(|old| old.name != moving.name);
-        if self.here == moving.to && (self.chunk.is_some() || !moving.gives_way()) {
+        let here = moving.rules.is_some() && self.set.is_in_place(moving);
+        let user = self.site.segments.first().map(|first| first.span.start);
+        let user = user.filter(|_| self.chunk.is_none());
+        let file = self
+            .set
+            .world()
+            .loads
+            .get(self.site.load)
+            .map(|load| load.file);
+        let user = user.zip(file).map(|(at, file)| (self.home(), file, at));
+        let plain = moving.rules.is_some()
+            && !moving.gives_way()
+            && !matches!(self.site.site, UseSite::Leaf(_))
+            && macros::is_seen_at_end(self.set, &moving.to, &self.here, user);
+        walk.plain = plain;
+        if here || plain {
+            // A macro is seen by its plain name from other modules as well.
+            walk.renamed = renamed.then(|| (0, moving.name.clone()));
+        } else if self.here == moving.named_at && (self.chunk.is_some() || !moving.gives_way()) {
             walk.renamed = renamed.then(|| (0, moving.name.clone()));
         } else if self.chunk.is_some() {
             walk.borrowed = Some(Source::Moved(moved));
@@ -312,8 +340,11 @@ impl Walker<'_, '_> {
             }
             return;
         }
-        match (step.import, moved) {
-            (None, Some(moved)) => self.gone(at, moved, walk),
+        let import = step.import.filter(|import| {
+            self.set.path_giver(*import).is_none() && !self.set.facades.contains_key(import)
+        });
+        match (import, moved) {
+            (None, Some(moved)) => self.gone(at, moved, outer, walk),
             (Some(import), Some(moved)) if step.glob => walk.globs.push((import, moved)),
             (Some(import), None) if self.chunk.is_some() => {
                 self.imported(at, name, (import, step.glob), outer, step, walk);
@@ -323,12 +354,17 @@ impl Walker<'_, '_> {
         }
     }
 
-    fn gone(&self, at: usize, moved: usize, walk: &mut Walk) {
+    fn gone(&self, at: usize, moved: usize, outer: ModuleId, walk: &mut Walk) {
         let Some(moving) = self.set.moving(moved) else {
             return;
         };
         let in_place = moving.to == self.mapping().after(moving.home);
-        if in_place {
+        let old = self.world().items.get(moving.item.index());
+        let root = self.mapping().after(outer);
+        let same = old.is_some_and(|old| old.name == moving.name) && root == moving.named_at;
+        if moving.rules.is_some() && same && !moving.gives_way() && walk.broken.is_none() {
+            // The root of the crate has it by this name, wherever it stands.
+        } else if in_place {
             walk.renamed = Some((at, moving.name.clone()));
         } else {
             walk.broken = Some((at, Goal::Moved(moved)));

@@ -34,6 +34,10 @@ impl<'a> Settler<'_, 'a> {
             else {
                 continue;
             };
+            if moving.rules.is_some() {
+                // What a macro calls is called where it is called.
+                continue;
+            }
             let path = self.set.path(chunk.file);
             let (Some(text), Some(space)) = (self.texts.text(&path), world.space(moving.home))
             else {
@@ -97,11 +101,10 @@ impl<'a> Settler<'_, 'a> {
         let wanted = results
             .iter()
             .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
-        let arriving = self
-            .set
-            .moving
-            .iter()
-            .find(|moving| moving.to == *place && moving.name == name && !moving.gives_way());
+        let arriving =
+            self.set.moving.iter().find(|moving| {
+                moving.named_at == *place && moving.name == name && !moving.gives_way()
+            });
         if let Some(arriving) = arriving {
             let same = results
                 .iter()

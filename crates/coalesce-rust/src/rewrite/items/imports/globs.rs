@@ -184,7 +184,7 @@ impl<'a> Settler<'_, 'a> {
             return;
         };
         let place = self.set.mapping.after(here);
-        if place == moved.to && is_of_module(world, leaf) {
+        if place == moved.named_at && is_of_module(world, leaf) {
             return;
         }
         let old = world
@@ -212,9 +212,9 @@ impl<'a> Settler<'_, 'a> {
             self.scan.refusals.push(refused);
             return;
         }
-        let mut path = speller.rooted_in(place.krate, &moved.to);
+        let mut path = speller.rooted_in(place.krate, &moved.named_at);
         path.push(moved.name.clone());
-        speller.chain(&moved.to, &place, &mut self.scan.needs);
+        speller.chain(&moved.named_at, &place, &mut self.scan.needs);
         let because = Because::Names(self.set.name_after(moved));
         self.depend(moved.to.krate, &place, because);
         let users = self.scan.users.entry(moving).or_default();
@@ -300,7 +300,7 @@ impl<'a> Settler<'_, 'a> {
         let Some(moved) = self.set.moving(moving) else {
             return false;
         };
-        let Some(target) = self.set.mapping.at(&moved.to) else {
+        let Some(target) = self.set.mapping.at(&moved.named_at) else {
             return false;
         };
         let Some(facts) = world.facts(leaf.0) else {

@@ -11,6 +11,7 @@ use crate::{
     resolve::{BodyId, Res, UseSite},
     rewrite::{
         items::{
+            facades::Facade,
             moving::Moving,
             replace,
             scan::{Left, untouchable},
@@ -95,26 +96,36 @@ impl<'a> Settler<'_, 'a> {
             .get(moved.item.index())
             .map(|item| item.name.clone());
         let old = old.unwrap_or_default();
-        let mut path = speller.rooted_in(first.here.krate, &moved.to);
+        let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
         path.push(moved.name.clone());
-        speller.chain(&moved.to, &first.here, &mut self.scan.needs);
+        speller.chain(&moved.named_at, &first.here, &mut self.scan.needs);
         let because = Because::Names(self.set.name_after(moved));
         self.depend(moved.to.krate, &first.here, because);
-        let shim = moved.shim;
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
+        let home_of_shim = |facade: &Facade| {
+            facade.moving == moving && self.set.mapping.after(facade.home) == first.here
+        };
+        let shim = moved.shim || self.set.facades.values().any(home_of_shim);
+        let whole = path;
+        let path = if links {
+            whole.clone()
+        } else {
+            self.shortened(body, moved, whole.clone())
+        };
         let renamed = old != moved.name;
         let fixed = uses
             .iter()
             .any(|one| untouchable(one.origin, !matches!(one.site, UseSite::Leaf(_))).is_some());
-        let home = first.here == moved.to;
+        let home = first.here == moved.named_at;
         let taken = renamed && self.has_name(&first.here, &moved.name);
         let taken = taken && !self.has_primary(&first.here, moved);
         if shim || links || home || (taken && !fixed) {
             for one in uses {
-                let path = if home {
-                    vec![moved.name.clone()]
-                } else {
-                    path.clone()
+                let path = match (home, one.origin) {
+                    (true, _) => vec![moved.name.clone()],
+                    // Nothing but a link would need the import.
+                    (false, Origin::DocLink) => whole.clone(),
+                    (false, _) => path.clone(),
                 };
                 self.rename(one, &path, &old);
             }
@@ -135,6 +146,18 @@ impl<'a> Settler<'_, 'a> {
         let cfg = self.conditions_of(Res::Item(moved.item));
         let list = self.imports.left.entry(body).or_default();
         list.insert(Import { path, alias, cfg });
+    }
+
+    /// The path through the import of the new module, where the old one has that.
+    fn shortened(&mut self, id: BodyId, moved: &Moving<'_>, path: Vec<String>) -> Vec<String> {
+        let body = self.world().bodies.get(id.index());
+        let key = (moved.home, moved.named_at.clone());
+        let own = body.is_some_and(|body| body.module == moved.home);
+        let Some(name) = self.short.get(&key).filter(|_| own && moved.shim).cloned() else {
+            return path;
+        };
+        self.import_module(&key);
+        vec![name, moved.name.clone()]
     }
 
     /// Whether a module has the one that takes the place of another by its name already.
@@ -224,9 +247,9 @@ impl<'a> Settler<'_, 'a> {
                 }
                 let here = self.set.mapping.after(moved.home);
                 let speller = self.speller();
-                let mut path = speller.rooted_in(here.krate, &moved.to);
+                let mut path = speller.rooted_in(here.krate, &moved.named_at);
                 path.push(moved.name.clone());
-                speller.chain(&moved.to, &here, &mut self.scan.needs);
+                speller.chain(&moved.named_at, &here, &mut self.scan.needs);
                 let because = Because::Names(self.set.name_after(moved));
                 self.depend(moved.to.krate, &here, because);
                 let users = self.scan.users.entry(index).or_default();

@@ -8,6 +8,7 @@ mod left;
 mod paths;
 mod shims;
 mod spent;
+mod textual;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,9 +59,11 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn 
         set,
         scan,
         texts,
+        short: &shims.short,
         imports: Imports::default(),
     };
     settler.shims(shims);
+    settler.textual();
     settler.traits();
     settler.borrowed();
     settler.loose();
@@ -77,6 +80,8 @@ struct Settler<'s, 'a> {
     set: &'s Set<'a>,
     scan: &'s mut Scan,
     texts: &'s dyn Texts,
+    /// Names by which old modules import new ones.
+    short: &'s BTreeMap<(ModuleId, Place), String>,
     imports: Imports,
 }
 

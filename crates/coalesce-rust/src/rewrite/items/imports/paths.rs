@@ -21,7 +21,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let after = |set: &Set<'_>, moving: usize| {
             let moving = set.moving(moving)?;
-            let mut path = speller.rooted_in(borrow.to.krate, &moving.to);
+            let mut path = speller.rooted_in(borrow.to.krate, &moving.named_at);
             path.push(moving.name.clone());
             Some((path, moving.to.krate))
         };

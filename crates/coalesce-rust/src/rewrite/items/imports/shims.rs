@@ -5,19 +5,41 @@ use std::collections::BTreeSet;
 use super::{Import, Settler};
 use crate::{
     resolve::{ModuleId, Res},
-    rewrite::{items::shims::Shims, place::Place, sight::Because},
+    rewrite::{
+        items::shims::{Shims, has_module},
+        place::Place,
+        sight::Because,
+    },
 };
 
 impl<'a> Settler<'_, 'a> {
     /// What shims have to see: the way to what they forward to, and the types of signatures.
     pub(super) fn shims(&mut self, shims: &Shims) {
         let world = self.world();
+        for key in &shims.said {
+            self.import_module(key);
+        }
+        for facade in self.set.facades.values() {
+            let Some(moved) = self.set.moving(facade.moving) else {
+                continue;
+            };
+            let here = self.set.mapping.after(facade.home);
+            self.speller()
+                .chain(&moved.named_at, &here, &mut self.scan.needs);
+            let home = world.module(facade.home);
+            let home = home.map_or("", |node| node.canonical.as_str());
+            let because = Because::Shim(format!("{home}::{}", facade.name));
+            self.depend(moved.named_at.krate, &here, because);
+            let users = self.scan.users.entry(facade.moving).or_default();
+            users.insert(here);
+        }
         for (index, moved) in self.set.moving.iter().enumerate() {
             if !moved.shim {
                 continue;
             }
             let here = self.set.mapping.after(moved.home);
-            self.speller().chain(&moved.to, &here, &mut self.scan.needs);
+            self.speller()
+                .chain(&moved.named_at, &here, &mut self.scan.needs);
             self.depend(
                 moved.to.krate,
                 &here,
@@ -41,6 +63,21 @@ impl<'a> Settler<'_, 'a> {
         }
     }
 
+    /// The import of a new module by an old one that says several paths into it.
+    pub(super) fn import_module(&mut self, (home, to): &(ModuleId, Place)) {
+        if has_module(self.set, *home, to) {
+            return;
+        }
+        let here = self.set.mapping.after(*home);
+        let path = self.speller().rooted_in(here.krate, to);
+        let node = self.world().module(*home);
+        if let Some(body) = node.and_then(|node| node.bodies.first()) {
+            let list = self.imports.left.entry(*body).or_default();
+            let (alias, cfg) = (None, BTreeSet::new());
+            list.insert(Import { path, alias, cfg });
+        }
+    }
+
     /// A type of a signature that left without a shim.
     pub(super) fn imported_back(&mut self, home: ModuleId, res: Res, here: &Place) {
         let moved = match res {
@@ -57,7 +94,7 @@ impl<'a> Settler<'_, 'a> {
             .world()
             .module(home)
             .map_or(&[][..], |node| &node.bodies);
-        let mut path = self.speller().rooted_in(here.krate, &moved.to);
+        let mut path = self.speller().rooted_in(here.krate, &moved.named_at);
         path.push(moved.name.clone());
         self.scan
             .users

@@ -1,5 +1,7 @@
 //! New.
 
+use std::collections::BTreeSet;
+
 /// The most.
 pub const LIMIT: usize = 3;
 
@@ -10,4 +12,3 @@ pub struct Unit;
 pub fn run(numbers: &[usize]) -> BTreeSet<usize> {
     numbers.iter().copied().collect()
 }
-use std::collections::BTreeSet;

@@ -1,6 +1,7 @@
 //! Old.
+use crate::new;
 
 /// Stays.
 pub fn stays() -> usize {
-    crate::new::LIMIT
+    new::LIMIT
 }

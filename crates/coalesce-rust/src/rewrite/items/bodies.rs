@@ -1,0 +1,322 @@
+//! Names in the bodies of macros.
+//!
+//! All but `$crate` is found where a macro is called. So what a macro that moves says by plain names
+//! stays as it is; but a macro that has left is named through `$crate` by the others, whoever calls
+//! them, and so is what leaves along with a macro.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety};
+
+use super::{
+    super::{file::span_of, spell::written},
+    moving::{Chunk, Moving, Set},
+    scan::{Borrow, Pass, Scan},
+    walk::{Goal, Walk},
+};
+use crate::{
+    facts::{ItemKind, Origin, SourceFacts},
+    resolve::{FileId, Res, Site},
+    rewrite::{place::Place, sight::Because, spell::Speller},
+};
+
+/// A name in the body of a macro that moves, which users of the macro in its new module may need.
+pub(super) struct Said {
+    /// The macro.
+    pub by: usize,
+    pub borrow: Borrow,
+}
+
+/// Whether a macro had a path before.
+fn has_path(moving: &Moving<'_>) -> bool {
+    let rules = moving.rules.as_ref();
+    rules.is_some_and(|rules| rules.exported || !rules.imports.is_empty())
+}
+
+/// A macro that is named in the body of another one, or its own, where both go to one module.
+pub(super) struct Inner {
+    /// The macro whose body says it.
+    pub by: usize,
+    /// The macro that is named.
+    pub of: usize,
+    pub file: FileId,
+    pub span: ByteSpan,
+}
+
+impl Pass<'_, '_> {
+    /// Deals with a site in the body of a macro; false to go on as with any other site.
+    pub(super) fn body(
+        &mut self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        chunk: Option<&Chunk>,
+        (walk, here): (&mut Walk, &Place),
+    ) -> bool {
+        let Some(first) = site.segments.first() else {
+            return true;
+        };
+        let through_crate = facts.name(first.name) == "$crate";
+        let named = walk.named.last().copied();
+        let named = named.and_then(|at| Some((at, self.set.moving(at)?)));
+        let owner = chunk.map(|chunk| chunk.moving).filter(|at| {
+            let moving = self.set.moving(*at);
+            moving.is_some_and(|moving| moving.rules.is_some())
+        });
+        let single = site.segments.len() == 1;
+        match (owner, named) {
+            _ if through_crate => self.through_crate(site, owner, walk, here),
+            (None, Some((at, moving))) if moving.rules.is_some() && single => {
+                self.hygienic((site, chunk), (at, moving), here)
+            }
+            (None, _) => false,
+            (Some(by), Some((at, moving))) if single && !self.set.is_in_place(moving) => {
+                self.scan.spoken.insert((by, at));
+                self.hygienic((site, chunk), (at, moving), here)
+            }
+            (Some(_), Some((_, moving))) if single && self.set.is_in_place(moving) => false,
+            (Some(by), _) => {
+                self.said(facts, site, chunk, (by, walk), here);
+                true
+            }
+        }
+    }
+
+    /// A plain name becomes a path that holds wherever the macro is called.
+    fn hygienic(
+        &mut self,
+        (site, chunk): (&Site<'_>, Option<&Chunk>),
+        (at, moving): (usize, &Moving<'_>),
+        here: &Place,
+    ) -> bool {
+        if self.set.is_in_place(moving) && !has_path(moving) {
+            return false;
+        }
+        if chunk.is_some_and(|chunk| self.set.goes_along(chunk, moving)) {
+            // Whether it needs a path shows when all its users are known.
+            let by = chunk.map_or(at, |chunk| chunk.moving);
+            self.scan.inner.push(Inner {
+                by,
+                of: at,
+                file: self.file,
+                span: span_of(site, 0, 1),
+            });
+            return true;
+        }
+        let mut path = if moving.named_at.krate == here.krate {
+            let names = moving.named_at.path.iter().cloned();
+            std::iter::once("$crate".to_owned()).chain(names).collect()
+        } else {
+            let speller = Speller {
+                mapping: self.set.mapping,
+            };
+            speller.rooted_in(here.krate, &moving.named_at)
+        };
+        path.push(moving.name.clone());
+        let users = self.scan.users.entry(at).or_default();
+        users.insert(here.clone());
+        let by_path = self.scan.by_path.entry(at).or_default();
+        by_path.insert(here.clone());
+        let because = Because::Names(self.set.name_after(moving));
+        self.depend(moving.named_at.krate, here, because);
+        if chunk.is_some() {
+            self.free(site);
+        }
+        if self.is_known(site, &path) {
+            return true;
+        }
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let (span, text) = (span_of(site, 0, 1), names.join("::"));
+        self.scan.rewrites.push(Rewrite {
+            path: self.path.clone(),
+            span,
+            form: Form::Macro,
+            evidence: Evidence::Resolved,
+            from: moving.change.from.clone(),
+            to: text.clone(),
+            reason: "names what moves, from the body of a macro".to_owned(),
+            safety: Safety::NeedsReview,
+        });
+        let work = self.scan.files.entry(self.file).or_default();
+        work.edits.push(Edit::replace(span, text));
+        true
+    }
+
+    /// `$crate::…` in a macro that goes to another crate has to lead to that one.
+    fn through_crate(
+        &mut self,
+        site: &Site<'_>,
+        owner: Option<usize>,
+        walk: &mut Walk,
+        here: &Place,
+    ) -> bool {
+        let Some(moving) = owner.and_then(|at| self.set.moving(at)) else {
+            return false;
+        };
+        if self.set.mapping.krate(moving.home) == moving.to.krate {
+            return false;
+        }
+        let from = moving.change.from.clone();
+        if let Some((_, Goal::Moved(at))) = walk.broken
+            && let Some(target) = self.set.moving(at)
+            && target.named_at.krate == here.krate
+        {
+            self.scan.spoken.insert((owner.unwrap_or(at), at));
+            return false;
+        }
+        let span = span_of(site, 0, site.segments.len());
+        let Some(path) = self.there(site, here) else {
+            let name = self.set.mapping.name_of(&Place::root(here.krate));
+            let why = format!(
+                "`{from}` names this through `$crate`, which will be `{name}` and does not have it"
+            );
+            self.refuse(site, why);
+            return true;
+        };
+        if !self.is_known(site, &path) {
+            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+            let work = self.scan.files.entry(self.file).or_default();
+            work.edits.push(Edit::replace(span, names.join("::")));
+        }
+        true
+    }
+
+    /// The path, in the crate of `here`, of what a site leads to, if that crate defines it where
+    /// everybody sees it, or if it is of the standard library.
+    fn there(&self, site: &Site<'_>, here: &Place) -> Option<Vec<String>> {
+        let world = self.set.world();
+        let last = site.trace.steps.last()?;
+        let item = last.all().find_map(|(res, _)| match res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        });
+        if let Some(node) = item.and_then(|item| world.items.get(item.index())) {
+            let home = self.set.mapping.after(node.module);
+            if home.krate != here.krate {
+                return None;
+            }
+            let exported = node.kind == ItemKind::Macro;
+            let mut path = vec!["$crate".to_owned()];
+            if !exported {
+                path.extend(home.path.iter().cloned());
+            }
+            path.push(node.name.clone());
+            return Some(path);
+        }
+        let speller = Speller {
+            mapping: self.set.mapping,
+        };
+        let step = site
+            .trace
+            .steps
+            .iter()
+            .rposition(|step| step.import.is_some())?;
+        let found = site.trace.steps.get(step)?;
+        let mut path = speller.absolute(found.import?)?;
+        if found.glob || !matches!(path.first().map(String::as_str), Some("std" | "core")) {
+            return None;
+        }
+        let facts = world.facts(self.file)?;
+        let rest = site.segments.iter().skip(step + 1);
+        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
+        let (first, rest) = path.split_first()?;
+        let rest = rest.iter().cloned();
+        Some(std::iter::once(format!("::{first}")).chain(rest).collect())
+    }
+
+    /// A plain name in the body of a macro that moves: it stays, and who calls the macro from its
+    /// new module has to have it.
+    fn said(
+        &mut self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        chunk: Option<&Chunk>,
+        (by, walk): (usize, &Walk),
+        here: &Place,
+    ) {
+        let (Some(first), Some(chunk), Some(source)) =
+            (site.segments.first(), chunk, walk.borrowed)
+        else {
+            return;
+        };
+        let step = site.trace.steps.first();
+        self.scan.said.push(Said {
+            by,
+            borrow: Borrow {
+                name: facts.name(first.name).to_owned(),
+                source,
+                to: here.clone(),
+                results: step.map_or_else(Vec::new, |step| step.all().collect()),
+                file: self.file,
+                site: site.site,
+                span: first.span,
+                origin: Origin::MacroBody,
+                cfg: chunk.cfg.clone(),
+            },
+        });
+    }
+}
+
+/// What the whole pass shows: users of a macro are users of what it says; who calls it from its new
+/// module needs what it says there.
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
+    inner(set, scan);
+    for (by, at) in std::mem::take(&mut scan.spoken) {
+        let users = scan.users.get(&by).cloned().unwrap_or_default();
+        scan.users.entry(at).or_default().extend(users);
+    }
+    let none = BTreeSet::new();
+    for said in std::mem::take(&mut scan.said) {
+        let users = scan.users.get(&said.by).unwrap_or(&none);
+        let there = set
+            .moving(said.by)
+            .is_some_and(|moving| users.contains(&moving.to));
+        if there {
+            scan.borrows.push(said.borrow);
+        }
+    }
+}
+
+/// Macros that name each other and go along: by path, where one that says it is called by path, else
+/// by their plain names.
+fn inner(set: &Set<'_>, scan: &mut Scan) {
+    let mut open = std::mem::take(&mut scan.inner);
+    loop {
+        let (found, rest): (Vec<Inner>, Vec<Inner>) = open
+            .into_iter()
+            .partition(|one| scan.by_path.contains_key(&one.by));
+        open = rest;
+        if found.is_empty() {
+            break;
+        }
+        for one in found {
+            let Some(moving) = set.moving(one.of) else {
+                continue;
+            };
+            let mut path = vec!["$crate".to_owned()];
+            path.extend(moving.named_at.path.iter().cloned());
+            path.push(moving.name.clone());
+            let by_path = scan.by_path.entry(one.of).or_default();
+            by_path.insert(moving.to.clone());
+            say(scan, &one, &path);
+        }
+    }
+    for one in open {
+        let Some(moving) = set.moving(one.of) else {
+            continue;
+        };
+        let old = set.world().items.get(moving.item.index());
+        if old.is_some_and(|old| old.name != moving.name) {
+            say(scan, &one, std::slice::from_ref(&moving.name));
+        }
+    }
+}
+
+fn say(scan: &mut Scan, one: &Inner, path: &[String]) {
+    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+    let work = scan.files.entry(one.file).or_default();
+    let edit = Edit::replace(one.span, names.join("::"));
+    // Several crates may share the file.
+    if !work.edits.contains(&edit) {
+        work.edits.push(edit);
+    }
+}

@@ -1,0 +1,160 @@
+//! Items that other crates know by a re-export alone.
+//!
+//! Where they can name the new place, the re-export becomes a shim, and who named the item through
+//! it inside the tree names the new place. Where they cannot, it stays a re-export, and globs do.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::Texts;
+
+use super::{
+    imports::home_of,
+    moving::Set,
+    shims::{Shims, Spot},
+    walk::is_of_module,
+};
+use crate::{
+    facts::{LeafKind, VisibilityKind},
+    resolve::{FileId, ItemId, ModuleId, Reach, Res},
+    rewrite::{place::Place, public::is_public},
+};
+
+/// A re-export that gives way to a shim.
+pub(super) struct Facade {
+    /// What it brings; index into the set.
+    pub moving: usize,
+    /// The module that has it.
+    pub home: ModuleId,
+    /// The name that it has there.
+    pub name: String,
+}
+
+/// The re-exports of what moves that become shims, by file and leaf.
+pub(super) fn of(set: &Set<'_>) -> BTreeMap<(FileId, u32), Facade> {
+    let mut found = BTreeMap::new();
+    for (at, moving) in set.moving.iter().enumerate() {
+        let asked = moving.change.shim.is_some() && !moving.shim && moving.rules.is_none();
+        if !asked || !is_public_place(set, &moving.named_at) {
+            continue;
+        }
+        for ((file, leaf), home, name) in reexports(set, moving.item) {
+            let here = set.mapping.after(home);
+            let taken = here == moving.named_at && name == moving.name;
+            if !taken && is_alone(set, home, &name, moving.item) {
+                let facade = Facade {
+                    moving: at,
+                    home,
+                    name,
+                };
+                found.insert((file, leaf), facade);
+            }
+        }
+    }
+    found
+}
+
+/// The names by which other crates know an item through re-exports.
+pub(super) fn public_names(set: &Set<'_>, item: ItemId) -> Vec<(ModuleId, String)> {
+    let found = bound(set, item).into_iter();
+    found.map(|(_, module, name)| (module, name)).collect()
+}
+
+/// Public re-exports by name, in public modules: import, module, name.
+fn reexports(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> {
+    let world = set.world();
+    let mut found = bound(set, item);
+    found.retain(|((file, at), home, _)| {
+        let Some(facts) = world.facts(*file) else {
+            return false;
+        };
+        let leaf = facts.leaves.get(*at as usize);
+        leaf.is_some_and(|leaf| {
+            let declaration = facts.uses.get(leaf.declaration as usize);
+            leaf.kind == LeafKind::Name
+                && declaration.is_some_and(|one| {
+                    one.visibility.kind == VisibilityKind::Public && one.cfg.is_empty()
+                })
+                && is_of_module(world, (*file, *at))
+                && home_of(world, (*file, *at)) == Some(*home)
+        })
+    });
+    found
+}
+
+/// Public bindings of an item by imports, in public modules.
+fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> {
+    let world = set.world();
+    let mut found = Vec::new();
+    for (at, node) in world.modules.iter().enumerate() {
+        let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+        let Some(space) = world.space(module).filter(|_| !node.local) else {
+            continue;
+        };
+        let mut names: Vec<_> = space.names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
+            for binding in bindings {
+                let Some(import) = binding.import else {
+                    continue;
+                };
+                if binding.res == Res::Item(item)
+                    && binding.reach == Reach::Public
+                    && is_public(set.mapping, module)
+                {
+                    found.push((import, module, world.names.text(*sym).to_string()));
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether a name of a module is that item and nothing else.
+fn is_alone(set: &Set<'_>, home: ModuleId, name: &str, item: ItemId) -> bool {
+    let world = set.world();
+    let bindings = world
+        .space(home)
+        .zip(world.names.get(name))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let mut all = bindings.into_iter().flatten().filter(|one| !one.glob);
+    all.all(|binding| binding.res == Res::Item(item))
+}
+
+fn is_public_place(set: &Set<'_>, place: &Place) -> bool {
+    let module = set.mapping.at(place);
+    module.is_some_and(|module| is_public(set.mapping, module))
+}
+
+/// Writes the shims that take the places of re-exports.
+pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
+    for ((file, leaf), facade) in &set.facades {
+        let Some(moving) = set.moving(facade.moving) else {
+            continue;
+        };
+        let Some(request) = moving.change.shim.as_ref() else {
+            continue;
+        };
+        let node = set.world().items.get(moving.item.index());
+        let definitions = node.map_or(&[][..], |node| &node.definitions);
+        let spot = Spot {
+            set,
+            at: facade.moving,
+            moving,
+            request,
+            home: facade.home,
+            old: facade.name.clone(),
+        };
+        let declaration = set.world().facts(*file).and_then(|facts| {
+            let leaf = facts.leaves.get(*leaf as usize)?;
+            facts.uses.get(leaf.declaration as usize)
+        });
+        for definition in definitions {
+            let text = shims.one(&spot, *definition, texts);
+            if let (Some(text), Some(declaration)) = (text, declaration) {
+                shims.beside.push((*file, declaration.span, text));
+            }
+        }
+    }
+}

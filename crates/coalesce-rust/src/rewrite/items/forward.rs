@@ -1,0 +1,87 @@
+//! The shims of macros: a macro that hands on and warns, or a re-export where the new one is in
+//! another crate.
+//!
+//! Only exported macros have names outside, and they have them in the root of their crate. A macro
+//! that hands on to another crate would need that as a dependency of its users, so there the old
+//! name is a re-export, about which rustc is silent.
+
+use coalesce_model::Texts;
+
+use super::{
+    moving::conditions,
+    shims::{Shims, Spot, dates, framed, span_of},
+};
+use crate::{
+    resolve::FileId,
+    rewrite::{
+        place::Place,
+        spell::{Speller, written},
+    },
+};
+
+/// Writes the shim of one definition; `chunk` is the piece of text that leaves.
+pub(super) fn write(
+    spot: &Spot<'_, '_>,
+    (file, at): (FileId, u32),
+    chunk: Option<usize>,
+    texts: &dyn Texts,
+    shims: &mut Shims,
+) {
+    let Some(span) = span_of(spot.set, (file, at)) else {
+        return;
+    };
+    let text = texts.text(&spot.set.path(file));
+    let own = text.as_deref().and_then(|text| span.of(text));
+    let cfg: String = conditions(own.unwrap_or_default())
+        .iter()
+        .map(|one| format!("{one}\n"))
+        .collect();
+    let here = spot.set.mapping.krate(spot.home);
+    if here == spot.moving.named_at.krate {
+        let text = handing_on(spot, &cfg);
+        match chunk {
+            Some(chunk) => {
+                shims.texts.insert(chunk, text);
+            }
+            None => shims.beside.push((file, span, text)),
+        }
+        return;
+    }
+    let text = reexport(spot, &cfg);
+    let root = Place::root(here);
+    match chunk.filter(|_| spot.set.mapping.after(spot.home) == root) {
+        Some(chunk) => {
+            shims.texts.insert(chunk, text);
+        }
+        None => shims.elsewhere.push((root, text)),
+    }
+}
+
+/// A macro of the old name that calls the new one.
+fn handing_on(spot: &Spot<'_, '_>, cfg: &str) -> String {
+    let (since, removal) = dates(spot.request);
+    let (old, new) = (written(&spot.old), written(&spot.moving.name));
+    let outside = spot.set.name_after(spot.moving);
+    let body = format!(
+        "/// Renamed to [`{new}`](crate::{new}).\n{cfg}#[deprecated({since}note = \"use `{outside}`{removal}\")]\n\
+         #[macro_export]\nmacro_rules! {old} {{\n    ($($tokens:tt)*) => {{\n        $crate::{new}! {{ $($tokens)* }}\n    }};\n}}"
+    );
+    framed(spot, &[], &body)
+}
+
+fn reexport(spot: &Spot<'_, '_>, cfg: &str) -> String {
+    let speller = Speller {
+        mapping: spot.set.mapping,
+    };
+    let here = spot.set.mapping.krate(spot.home);
+    let mut path = speller.rooted_in(here, &spot.moving.named_at);
+    path.push(spot.moving.name.clone());
+    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+    let alias = if spot.old == spot.moving.name {
+        String::new()
+    } else {
+        format!(" as {}", written(&spot.old))
+    };
+    let body = format!("{cfg}pub use {}{alias};", names.join("::"));
+    framed(spot, &[format!("{}!", spot.old)], &body)
+}

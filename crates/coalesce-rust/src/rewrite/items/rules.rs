@@ -1,0 +1,344 @@
+//! `macro_rules!` among what moves: from where they can be named, and the import that gives them a
+//! path.
+//!
+//! A macro that moves is named by path from then on, however its users found it before: an exported
+//! one by the root of its crate, another one through a `use` behind its definition. What its body
+//! says by plain names is found where it is called, and stays. Nothing is expanded.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Texts};
+
+use super::{
+    imports::home_of,
+    moving::{Moving, Set},
+    replace,
+    walk::is_of_module,
+};
+use crate::{
+    facts::{ItemKind, LeafKind, VisibilityKind},
+    lexer::{self, TokenKind},
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    rewrite::{place::Place, spell::written},
+};
+
+/// What only macros have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rules {
+    /// `#[macro_export]`, or it gets that because it goes to another crate than its users.
+    pub exported: bool,
+    /// It gets `#[macro_export]`.
+    pub gains_export: bool,
+    /// `use name;` beside the definition, which gave it a path.
+    pub imports: Vec<((FileId, u32), VisibilityKind)>,
+}
+
+/// Attributes of the compiler: an import of such a name is ambiguous.
+const ATTRIBUTES: [&str; 46] = [
+    "allow",
+    "automatically_derived",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "crate_name",
+    "crate_type",
+    "deny",
+    "deprecated",
+    "derive",
+    "doc",
+    "expect",
+    "export_name",
+    "feature",
+    "forbid",
+    "global_allocator",
+    "ignore",
+    "inline",
+    "instruction_set",
+    "link",
+    "link_name",
+    "link_section",
+    "macro_export",
+    "macro_use",
+    "must_use",
+    "naked",
+    "no_implicit_prelude",
+    "no_link",
+    "no_main",
+    "no_mangle",
+    "no_std",
+    "non_exhaustive",
+    "panic_handler",
+    "path",
+    "proc_macro",
+    "proc_macro_attribute",
+    "proc_macro_derive",
+    "recursion_limit",
+    "repr",
+    "should_panic",
+    "target_feature",
+    "track_caller",
+    "type_length_limit",
+    "used",
+    "warn",
+    "windows_subsystem",
+];
+
+/// Whether an import of a macro of that name is ambiguous.
+pub(in crate::rewrite) fn is_attribute(name: &str) -> bool {
+    ATTRIBUTES.contains(&name)
+}
+
+/// What is known of a macro that its module defines.
+pub(super) fn of(world: &World, home: ModuleId, item: ItemId) -> Option<Rules> {
+    let node = world.items.get(item.index())?;
+    (node.kind == ItemKind::Macro).then(|| Rules {
+        exported: is_exported(world, item),
+        gains_export: false,
+        imports: imports(world, home, item, &node.name),
+    })
+}
+
+/// `#[macro_export]`
+pub(in crate::rewrite) fn is_exported(world: &World, item: ItemId) -> bool {
+    let node = world.items.get(item.index());
+    let definitions = node.map_or(&[][..], |node| &node.definitions);
+    definitions.iter().any(|(file, at)| {
+        let facts = world.facts(*file);
+        let fact = facts.and_then(|facts| facts.items.get(*at as usize));
+        fact.is_some_and(|fact| fact.exported)
+    })
+}
+
+/// The macro that a crate exports by a name of its root, where another module defines it.
+pub(super) fn exported_by(world: &World, root: ModuleId, name: &str) -> Vec<ItemId> {
+    if world.module(root).is_none_or(|node| node.parent.is_some()) {
+        return Vec::new();
+    }
+    let named = world.items_of(root, name).into_iter();
+    named.filter(|item| is_exported(world, *item)).collect()
+}
+
+/// Several definitions one after the other, of which the place of a call picks one.
+pub(super) fn is_redefined(world: &World, item: ItemId) -> bool {
+    let node = world.items.get(item.index());
+    let definitions = node.map_or(&[][..], |node| &node.definitions);
+    let plain = |(file, at): &(FileId, u32)| {
+        let facts = world.facts(*file);
+        let fact = facts.and_then(|facts| facts.items.get(*at as usize));
+        fact.is_some_and(|fact| !fact.conditional)
+    };
+    definitions.len() > 1 && definitions.iter().any(plain)
+}
+
+/// Whether a text defines a macro by example.
+pub(super) fn is_by_example(text: &str) -> bool {
+    let item = syn::parse_str::<syn::Item>(text);
+    let found = matches!(
+        &item,
+        Ok(syn::Item::Macro(item)) if item.ident.is_some() && item.mac.path.is_ident("macro_rules")
+    );
+    drop(item);
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found
+}
+
+/// The imports of a module that do nothing but give its macro a path.
+pub(super) fn imports(
+    world: &World,
+    home: ModuleId,
+    item: ItemId,
+    name: &str,
+) -> Vec<((FileId, u32), VisibilityKind)> {
+    let bindings = world
+        .space(home)
+        .zip(world.names.get(name))
+        .and_then(|(space, sym)| space.names.get(&sym));
+    let mut found = Vec::new();
+    for binding in bindings.into_iter().flatten() {
+        let own = binding.res == Res::Item(item) && !binding.glob;
+        let Some((file, at)) = binding.import.filter(|_| own) else {
+            continue;
+        };
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let Some(leaf) = facts.leaves.get(at as usize) else {
+            continue;
+        };
+        let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
+            continue;
+        };
+        let plain = leaf.kind == LeafKind::Name && leaf.segments.len == 1 && leaf.alias.is_none();
+        let known = found.iter().any(|(known, _)| *known == (file, at));
+        if plain && !known && own_module(world, (file, at)) == Some(home) {
+            found.push(((file, at), declaration.visibility.kind));
+        }
+    }
+    found
+}
+
+/// Whether an import beside a macro lets the whole crate name it.
+pub(in crate::rewrite) fn has_wide_import(world: &World, item: ItemId) -> bool {
+    let node = world.items.get(item.index());
+    node.is_some_and(|node| {
+        let imports = imports(world, node.module, item, &node.name);
+        let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
+        imports.iter().any(|(_, kind)| wide(*kind))
+    })
+}
+
+/// The module that an import stands in, where no block has it.
+fn own_module(world: &World, leaf: (FileId, u32)) -> Option<ModuleId> {
+    home_of(world, leaf).filter(|_| is_of_module(world, leaf))
+}
+
+/// Macros that leave their crate and are called there by others get `#[macro_export]`; those that
+/// give way are named as the ones that stay are.
+pub(super) fn place(set: &mut Set<'_>) {
+    for at in 0..set.moving.len() {
+        let Some(moving) = set.moving(at).filter(|moving| moving.rules.is_some()) else {
+            continue;
+        };
+        let root = Place::root(moving.to.krate);
+        let exported = if moving.gives_way() {
+            let primary = replace::primary(set, moving);
+            primary.map(|primary| is_exported(set.world(), primary))
+        } else {
+            let hidden = moving.rules.as_ref().is_some_and(|rules| !rules.exported);
+            let crosses = set.mapping.krate(moving.home) != moving.to.krate;
+            (hidden && crosses && has_users(set, moving.item)).then_some(true)
+        };
+        let Some(exported) = exported else { continue };
+        let to = moving.to.clone();
+        if let Some(moving) = set.moving.get_mut(at) {
+            moving.named_at = if exported { root } else { to };
+            if let Some(rules) = &mut moving.rules {
+                rules.gains_export = exported && !rules.exported;
+                rules.exported = exported;
+            }
+        }
+    }
+}
+
+/// Whether text that stays names a macro.
+fn has_users(set: &Set<'_>, item: ItemId) -> bool {
+    let world = set.world();
+    let mut found = false;
+    for (at, source) in world.files.iter().enumerate() {
+        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |_, site| {
+                let own = match site.site {
+                    UseSite::Leaf(leaf) => set.path_giver((file, leaf)).is_some(),
+                    _ => false,
+                };
+                let start = site.segments.first().map_or(0, |first| first.span.start);
+                let stays = !own && set.chunk_at(file, start).is_none();
+                let steps = site.trace.steps.iter().flat_map(|step| step.all());
+                found |= stays && steps.into_iter().any(|(res, _)| res == Res::Item(item));
+            });
+        }
+    }
+    found
+}
+
+/// What stands behind the definitions of macros in their new places, by index.
+pub(super) fn imports_behind(
+    set: &Set<'_>,
+    users: &BTreeMap<usize, BTreeSet<Place>>,
+) -> BTreeMap<usize, String> {
+    let none = BTreeSet::new();
+    let all = set.moving.iter().enumerate();
+    all.filter_map(|(at, moving)| {
+        let users = users.get(&at).unwrap_or(&none);
+        Some((at, import_behind(set, moving, users)?))
+    })
+    .collect()
+}
+
+/// What stands behind the definition of a macro in its new place; nothing where nobody names it by
+/// path.
+fn import_behind(set: &Set<'_>, moving: &Moving<'_>, users: &BTreeSet<Place>) -> Option<String> {
+    let rules = moving.rules.as_ref()?;
+    let kept = |kind: VisibilityKind| rules.imports.iter().any(|(_, own)| *own == kind);
+    if rules.exported {
+        let root = moving.to.path.is_empty();
+        let shown = !root && kept(VisibilityKind::Public);
+        return shown.then(|| format!("pub use {};", written(&moving.name)));
+    }
+    if users.is_empty() && rules.imports.is_empty() {
+        return None;
+    }
+    let mut reach = moving.to.clone();
+    for user in users {
+        reach = reach.common(user)?;
+    }
+    let crosses = set.mapping.krate(moving.home) != moving.to.krate;
+    let visibility = if kept(VisibilityKind::Crate) && !crosses {
+        "pub(crate) ".to_owned()
+    } else {
+        reach.visibility(&moving.to)
+    };
+    Some(format!("{visibility}use {};", written(&moving.name)))
+}
+
+/// Why a macro cannot stand in for one that gives way: it has no path, or takes something else.
+pub(super) fn stands_in(
+    set: &Set<'_>,
+    moving: &Moving<'_>,
+    primary: ItemId,
+    texts: &dyn Texts,
+) -> Option<String> {
+    let world = set.world();
+    let to = &moving.change.to;
+    if !is_exported(world, primary) && !has_wide_import(world, primary) {
+        return Some(format!(
+            "`{to}!` has no path: `pub(crate) use {};` behind it would give it one",
+            moving.name
+        ));
+    }
+    let (old, new) = (
+        matchers(set, moving.item, texts),
+        matchers(set, primary, texts),
+    );
+    (old != new).then(|| {
+        format!(
+            "`{to}!` takes something else than `{}!`",
+            moving.change.from
+        )
+    })
+}
+
+/// What each arm of a macro takes, without blanks.
+fn matchers(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Vec<String> {
+    let world = set.world();
+    let node = world.items.get(item.index());
+    let mut found = Vec::new();
+    for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+        let fact = world
+            .facts(*file)
+            .and_then(|facts| facts.items.get(*at as usize));
+        let (Some(fact), Some(text)) = (fact, texts.text(&set.path(*file))) else {
+            continue;
+        };
+        let body = ByteSpan::new(fact.signature.end, fact.span.end);
+        let (mut depth, mut taken, mut left) = (0_usize, String::new(), true);
+        for token in lexer::tokens(&text, body) {
+            let said = token.span.of(&text).unwrap_or_default();
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 && said == "=" {
+                found.push(std::mem::take(&mut taken));
+                left = false;
+            } else if depth == 0 && said == ";" {
+                left = true;
+            } else if left {
+                taken.push_str(said);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,170 @@
+//! Macros that are seen by where they stand get a path, for modules that leave their scope.
+//!
+//! `pub(crate) use name;` behind the definition is the path, and the module imports it by that. A
+//! macro is left alone whose body calls others that are seen by where they stand, which is defined
+//! several times or under a condition, or whose name an import could not say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
+
+use super::{
+    items::{has_wide_import, is_attribute, is_exported},
+    lines,
+    mapping::Mapping,
+    place::Place,
+    sight::Need,
+    spell::{Speller, written},
+};
+use crate::{
+    facts::{Item, ItemKind, Origin, VisibilityKind},
+    resolve::{FileId, ItemId, ModuleId, Res, SpaceKind},
+};
+
+/// The paths that macros get, and the imports of those who call them.
+pub(super) struct Paths<'a> {
+    pub mapping: &'a Mapping<'a>,
+    pub texts: &'a dyn Texts,
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub needs: Vec<Need>,
+    given: BTreeSet<ItemId>,
+    imported: BTreeSet<(ModuleId, ItemId)>,
+}
+
+impl<'a> Paths<'a> {
+    pub fn new(mapping: &'a Mapping<'a>, texts: &'a dyn Texts) -> Self {
+        Self {
+            mapping,
+            texts,
+            edits: BTreeMap::new(),
+            needs: Vec::new(),
+            given: BTreeSet::new(),
+            imported: BTreeSet::new(),
+        }
+    }
+
+    /// Lets a module name a macro by path; `None` where that cannot be.
+    pub fn give(&mut self, item: ItemId, user: ModuleId) -> Option<()> {
+        if self.imported.contains(&(user, item)) {
+            return Some(());
+        }
+        let world = self.mapping.world;
+        let node = world.items.get(item.index())?;
+        let home = self.mapping.after(node.module);
+        let here = self.mapping.after(user);
+        let exported = is_exported(world, item);
+        let at = if exported {
+            Place::root(home.krate)
+        } else {
+            home.clone()
+        };
+        let taken = world
+            .space(user)
+            .zip(world.names.get(&node.name))
+            .is_some_and(|(space, sym)| space.names.contains_key(&sym));
+        if home.krate != here.krate || taken || self.calls_others(item) {
+            return None;
+        }
+        if !exported && self.given.insert(item) && self.import_behind(item).is_none() {
+            self.given.remove(&item);
+            return None;
+        }
+        let speller = Speller {
+            mapping: self.mapping,
+        };
+        speller.chain(&at, &here, &mut self.needs);
+        let mut path = speller.rooted_in(here.krate, &at);
+        path.push(node.name.clone());
+        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        self.import(user, &names.join("::"))?;
+        self.imported.insert((user, item));
+        Some(())
+    }
+
+    fn import_behind(&mut self, item: ItemId) -> Option<()> {
+        let world = self.mapping.world;
+        let node = world.items.get(item.index())?;
+        if has_wide_import(world, item) {
+            return Some(());
+        }
+        let (file, fact) = self.only_definition(item)?;
+        if is_attribute(&node.name) {
+            return None;
+        }
+        let path = world.files.get(file.index())?.path.clone();
+        let text = self.texts.text(&path)?;
+        let indent = lines::prefix(&text, fact.span.start)?;
+        let line = lines::line_break(&text);
+        let import = format!("{line}{indent}pub(crate) use {};", written(&node.name));
+        let edits = self.edits.entry(path).or_default();
+        edits.push(Edit::insert(fact.span.end, import));
+        Some(())
+    }
+
+    /// Adds an import to every text of a module, before its first `use` or item.
+    fn import(&mut self, user: ModuleId, path: &str) -> Option<()> {
+        let world = self.mapping.world;
+        for id in &world.module(user)?.bodies {
+            let body = world.bodies.get(id.index())?;
+            let facts = world.facts(body.file)?;
+            let file = world.files.get(body.file.index())?.path.clone();
+            let text = self.texts.text(&file)?;
+            let line = lines::line_break(&text);
+            let uses = facts.uses.iter().filter(|one| {
+                one.scope == body.scope
+                    && one.origin == Origin::Code
+                    && one.visibility.kind == VisibilityKind::Private
+                    && one.attributes.is_none()
+            });
+            let first = uses.map(|one| one.span.start).min();
+            let at = first.unwrap_or(facts.scope(body.scope)?.items_start);
+            let indent = lines::prefix(&text, at);
+            let import = match (indent, first) {
+                (Some(indent), Some(_)) => format!("use {path};{line}{indent}"),
+                (Some(indent), None) => format!("use {path};{line}{line}{indent}"),
+                (None, _) => format!("{line}use {path};{line}"),
+            };
+            let edits = self.edits.entry(file).or_default();
+            edits.push(Edit::insert(at, import));
+        }
+        Some(())
+    }
+
+    fn only_definition(&self, item: ItemId) -> Option<(FileId, &'a Item)> {
+        let world = self.mapping.world;
+        let node = world.items.get(item.index())?;
+        let [(file, at)] = node.definitions.as_slice() else {
+            return None;
+        };
+        let fact = world.facts(*file)?.items.get(*at as usize)?;
+        let plain = fact.origin == Origin::Code && !fact.conditional;
+        plain.then_some((*file, fact))
+    }
+
+    /// Whether the body of a macro calls others by where they stand.
+    fn calls_others(&self, item: ItemId) -> bool {
+        let world = self.mapping.world;
+        let Some((file, fact)) = self.only_definition(item) else {
+            return true;
+        };
+        let body: ByteSpan = fact.span;
+        let mut found = false;
+        let loads = world.files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            world.visit(*load as usize, &mut |_, site| {
+                let [segment] = site.segments else { return };
+                let block = world.space_kind(site.space) == Some(SpaceKind::Block);
+                if !block || !body.contains(segment.span) {
+                    return;
+                }
+                for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
+                    let Res::Item(other) = res else { continue };
+                    let node = world.items.get(other.index());
+                    found |= other != item
+                        && node.is_some_and(|node| node.kind == ItemKind::Macro && !node.local);
+                }
+            });
+        }
+        found
+    }
+}
