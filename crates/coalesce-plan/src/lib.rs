@@ -17,7 +17,7 @@ mod saved;
 pub use assemble::{Assembled, Operation, assemble};
 pub use check::{Checked, EntryReport, EntryState, OpenMerge, check};
 pub use guard_tests::guard_tests;
-pub use merge::{Merged, expand};
+pub use merge::{Merged, expand, impls};
 pub use overlay::Overlay;
 pub use prove::{Proof, planned, prove};
 pub use saved::{Proven, SavedPlan, SavedPlanError};

@@ -6,6 +6,7 @@
 use coalesce_clones::coverage::{Entry, PartKind, Place, Relation};
 
 /// The `impl`s for a type; of a trait those for types that are none of the module's.
+#[must_use]
 pub fn of<'e>(all: &'e [Entry], place: &Place) -> Vec<&'e Entry> {
     let is_type = |kind: PartKind| {
         matches!(
@@ -33,6 +34,7 @@ pub fn of<'e>(all: &'e [Entry], place: &Place) -> Vec<&'e Entry> {
 }
 
 /// Whether both sides have something of an `impl` and not the same.
+#[must_use]
 pub fn differs(entry: &Entry) -> bool {
     let alone = |one: &Entry| matches!(one.relation, Relation::OnlyLeft | Relation::OnlyRight);
     let same = |one: &Entry| matches!(one.relation, Relation::Same | Relation::Reworded);
@@ -46,7 +48,7 @@ pub fn differs(entry: &Entry) -> bool {
 
 /// The texts of the left side in `impl`s, each with whether it goes along; else the right side has
 /// the same.
-pub fn texts<'e>(impls: &[&'e Entry]) -> Vec<(&'e Place, bool)> {
+pub(super) fn texts<'e>(impls: &[&'e Entry]) -> Vec<(&'e Place, bool)> {
     let mut found = Vec::new();
     for entry in impls {
         let alone = entry.relation == Relation::OnlyLeft;

@@ -6,7 +6,7 @@
 //! is told or refused. How references are spelled is the language's business.
 
 mod fates;
-mod impls;
+pub mod impls;
 mod tell;
 
 use coalesce_clones::{

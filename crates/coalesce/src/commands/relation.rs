@@ -10,7 +10,10 @@ use coalesce_clones::{
     },
 };
 use coalesce_model::{Language, LanguageGraph as _, LanguageKind, Module, Texts as _, TreePath};
-use coalesce_plan::propose::{Copy, Decision, Relation};
+use coalesce_plan::{
+    impls,
+    propose::{Copy, Decision, Relation},
+};
 
 use crate::session::{Part, Session};
 
@@ -117,21 +120,51 @@ fn relation(coverage: &Coverage, files: (&SourceFile, &SourceFile), is_module: b
             Standing::OnlyLeft => relation.unique.push(left.name.clone()),
             // What a module offers follows from what becomes of the rest.
             _ if left.name == "__all__" => {}
+            changed if left.kind == PartKind::Impl => {
+                if changed.is_covered() {
+                    covered += lines;
+                }
+                // What of it only one side has goes along, or is there: nothing to decide.
+                if impls::differs(entry) {
+                    let name = owner(coverage, entry).unwrap_or(&left.name).to_owned();
+                    decide(&mut relation, name, difference(entry, files));
+                }
+            }
             // Alike, and called otherwise: nobody takes the one for the other.
             _ if is_module && entry.is_renamed() => relation.unique.push(left.name.clone()),
             changed => {
                 if changed.is_covered() {
                     covered += lines;
                 }
-                relation.decisions.push(Decision {
-                    name: left.name.clone(),
-                    diff: difference(entry, files),
-                });
+                let diff = difference(entry, files);
+                decide(&mut relation, left.name.clone(), diff);
             }
         }
     }
     relation.share = share(covered, all);
     relation
+}
+
+/// The type or trait that an `impl` is decided on with.
+fn owner<'c>(coverage: &'c Coverage, entry: &Entry) -> Option<&'c str> {
+    let places = coverage.entries.iter().filter_map(|one| one.left.as_ref());
+    let is_of = |place: &&Place| {
+        let mut all = impls::of(&coverage.entries, place).into_iter();
+        all.any(|one| std::ptr::eq(one, entry))
+    };
+    let mut owners = places.filter(is_of);
+    owners.next().map(|place| place.name.as_str())
+}
+
+/// One decision for each name, with all that differs of it.
+fn decide(relation: &mut Relation, name: String, diff: String) {
+    let mut known = relation.decisions.iter_mut();
+    if let Some(known) = known.find(|known| known.name == name) {
+        known.diff.push('\n');
+        known.diff.push_str(&diff);
+    } else {
+        relation.decisions.push(Decision { name, diff });
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lines of a file")]
