@@ -4,9 +4,9 @@
 //! A pure function over two files. It says what there is and decides nothing: whether a changed body
 //! may be replaced is for whoever reads it.
 //!
-//! The way of the data: a file's [`parts`] (definitions and statements, nothing left out) → pairs of
-//! parts that stand for each other ([`matching`]) → statement by statement ([`compare`]) over words
-//! as what they mean ([`meaning`]).
+//! The way of the data: a file's `parts` (definitions and statements, nothing left out) → pairs of
+//! parts that stand for each other (`matching`) → statement by statement (`compare`) over words
+//! as what they mean (`meaning`).
 
 mod aspects;
 mod compare;
