@@ -6,6 +6,11 @@ use crate::page::{BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
 
 /// Writes the section: what can be followed, what is left, and what it would change.
 pub fn write(page: &mut Page, proposal: &Proposal) {
+    if proposal.entries.is_empty() {
+        page.gap();
+        page.line("Nothing to propose: no copies, stubs or redirects that a manifest could name.");
+        return;
+    }
     let why = "What can be followed is an entry of the file, what is left to you a comment in it.";
     page.section(GOOD, "Proposal", proposal.entries.len(), why);
     page.some(&proposal.entries, write_entry);
