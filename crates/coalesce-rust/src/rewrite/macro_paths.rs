@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
+use coalesce_model::{Edit, Texts, TreePath};
 
 use super::{
     items::{has_wide_import, is_attribute, is_exported},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     facts::{Item, ItemKind, Origin, VisibilityKind},
-    resolve::{FileId, ItemId, ModuleId, Res, SpaceKind},
+    resolve::{FileId, ItemId, ModuleId, Res, SpaceKind, World},
 };
 
 /// The paths that macros get, and the imports of those who call them.
@@ -62,7 +62,10 @@ impl<'a> Paths<'a> {
             .space(user)
             .zip(world.names.get(&node.name))
             .is_some_and(|(space, sym)| space.names.contains_key(&sym));
-        if home.krate != here.krate || taken || self.calls_others(item) {
+        if home.krate != here.krate
+            || taken
+            || calls_by_position(self.mapping.world, item, &|_| true)
+        {
             return None;
         }
         if !exported && self.given.insert(item) && self.import_behind(item).is_none() {
@@ -87,7 +90,7 @@ impl<'a> Paths<'a> {
         if has_wide_import(world, item) {
             return Some(());
         }
-        let (file, fact) = self.only_definition(item)?;
+        let (file, fact) = only_definition(self.mapping.world, item)?;
         if is_attribute(&node.name) {
             return None;
         }
@@ -129,42 +132,46 @@ impl<'a> Paths<'a> {
         }
         Some(())
     }
+}
 
-    fn only_definition(&self, item: ItemId) -> Option<(FileId, &'a Item)> {
-        let world = self.mapping.world;
-        let node = world.items.get(item.index())?;
-        let [(file, at)] = node.definitions.as_slice() else {
-            return None;
-        };
-        let fact = world.facts(*file)?.items.get(*at as usize)?;
-        let plain = fact.origin == Origin::Code && !fact.conditional;
-        plain.then_some((*file, fact))
-    }
+/// The one definition of a macro, unless it is generated or conditional.
+pub(in crate::rewrite) fn only_definition(world: &World, item: ItemId) -> Option<(FileId, &Item)> {
+    let node = world.items.get(item.index())?;
+    let [(file, at)] = node.definitions.as_slice() else {
+        return None;
+    };
+    let fact = world.facts(*file)?.items.get(*at as usize)?;
+    let plain = fact.origin == Origin::Code && !fact.conditional;
+    plain.then_some((*file, fact))
+}
 
-    /// Whether the body of a macro calls others by where they stand.
-    fn calls_others(&self, item: ItemId) -> bool {
-        let world = self.mapping.world;
-        let Some((file, fact)) = self.only_definition(item) else {
-            return true;
-        };
-        let body: ByteSpan = fact.span;
-        let mut found = false;
-        let loads = world.files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
-            world.visit(*load as usize, &mut |_, site| {
-                let [segment] = site.segments else { return };
-                let block = world.space_kind(site.space) == Some(SpaceKind::Block);
-                if !block || !body.contains(segment.span) {
-                    return;
-                }
-                for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
-                    let Res::Item(other) = res else { continue };
-                    let node = world.items.get(other.index());
-                    found |= other != item
-                        && node.is_some_and(|node| node.kind == ItemKind::Macro && !node.local);
-                }
-            });
-        }
-        found
+/// Whether the body of a macro calls others by where they stand, of those that count; also where its
+/// body cannot be told.
+pub(in crate::rewrite) fn calls_by_position(
+    world: &World,
+    item: ItemId,
+    counts: &dyn Fn(ItemId) -> bool,
+) -> bool {
+    let Some((file, fact)) = only_definition(world, item) else {
+        return true;
+    };
+    let mut found = false;
+    let loads = world.files.get(file.index());
+    for load in loads.map_or(&[][..], |file| &file.loads) {
+        world.visit(*load as usize, &mut |_, site| {
+            let [segment] = site.segments else { return };
+            let block = world.space_kind(site.space) == Some(SpaceKind::Block);
+            if !block || !fact.span.contains(segment.span) {
+                return;
+            }
+            for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
+                let Res::Item(other) = res else { continue };
+                let node = world.items.get(other.index());
+                let textual = other != item
+                    && node.is_some_and(|node| node.kind == ItemKind::Macro && !node.local);
+                found |= textual && counts(other);
+            }
+        });
     }
+    found
 }

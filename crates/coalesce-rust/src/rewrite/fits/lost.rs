@@ -12,10 +12,10 @@ use coalesce_model::{ByteSpan, Finding, Severity, Texts};
 use super::{Use, shape::Shape};
 use crate::{
     lexer,
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
+    resolve::{FileId, ItemId, ModuleId},
     rewrite::{
         mapping::{Mapping, refusal},
-        merge::impl_head,
+        merge::{impl_head, paths},
     },
 };
 
@@ -226,7 +226,7 @@ impl Sides<'_> {
             if first.is_none() || !seen.insert((body.file, body.scope)) {
                 continue;
             }
-            let paths = self.paths(body.file);
+            let paths = paths(self.mapping.world, body.file);
             for fact in first.into_iter().chain(own) {
                 let item = |path: Option<u32>| paths.get(&path?).copied();
                 let name = |name: &str| self.name_after(body.module, name);
@@ -252,28 +252,6 @@ impl Sides<'_> {
             return new.rsplit("::").next().unwrap_or(new).to_owned();
         }
         name.to_owned()
-    }
-
-    /// The items that the paths of a file name, by path.
-    fn paths(&self, file: FileId) -> BTreeMap<u32, ItemId> {
-        let mut found = BTreeMap::new();
-        let world = self.mapping.world;
-        let source = world.files.get(file.index());
-        for load in source.map_or(&[][..], |source| &source.loads) {
-            world.visit(*load as usize, &mut |_, site| {
-                if let UseSite::Path(path) = site.site {
-                    let last = site.trace.steps.last();
-                    let item = last.and_then(|last| {
-                        last.all().find_map(|(res, _)| match res {
-                            Res::Item(item) => Some(item),
-                            _ => None,
-                        })
-                    });
-                    found.extend(item.map(|item| (path, item)));
-                }
-            });
-        }
-        found
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     lexer,
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{items::moving::Chunk, mapping::refusal},
 };
 
@@ -115,7 +115,7 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
         if facts.impls.is_empty() || !seen.insert((body.file, body.scope)) {
             continue;
         }
-        let paths = paths(home, body.file);
+        let paths = paths(home.world, body.file);
         for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
             let item = |path: Option<u32>| paths.get(&path?).copied();
             let (of, by) = (item(fact.self_path), item(fact.trait_path));
@@ -147,11 +147,11 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
 }
 
 /// The items that the paths of a file name, by path.
-fn paths(home: &Home<'_>, file: FileId) -> BTreeMap<u32, ItemId> {
+pub(in crate::rewrite) fn paths(world: &World, file: FileId) -> BTreeMap<u32, ItemId> {
     let mut found = BTreeMap::new();
-    let loads = home.world.files.get(file.index());
+    let loads = world.files.get(file.index());
     for load in loads.map_or(&[][..], |file| &file.loads) {
-        home.world.visit(*load as usize, &mut |_, site| {
+        world.visit(*load as usize, &mut |_, site| {
             let UseSite::Path(path) = site.site else {
                 return;
             };

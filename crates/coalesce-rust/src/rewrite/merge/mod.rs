@@ -21,7 +21,7 @@ use coalesce_model::{
     finding::codes,
 };
 
-pub(super) use impls::head_at as impl_head;
+pub(super) use impls::{head_at as impl_head, paths};
 pub(super) use types::derived;
 
 use super::{declarations::joined, shims::Forward};

@@ -6,15 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Edit};
+use coalesce_model::Edit;
 
 use super::{Import, Settler};
 use crate::{
-    facts::{ItemKind, Origin, VisibilityKind},
-    resolve::{FileId, ItemId, Res, SpaceKind},
+    facts::VisibilityKind,
+    resolve::ItemId,
     rewrite::{
         items::{macros, rules},
         lines,
+        macro_paths::{calls_by_position, only_definition},
         place::Place,
         sight::Because,
         spell::written,
@@ -44,7 +45,7 @@ impl Settler<'_, '_> {
             home.clone()
         };
         let crosses = home.krate != place.krate;
-        if (crosses && !exported) || self.calls_others(item, place) {
+        if (crosses && !exported) || self.calls_unseen(item, place) {
             return None;
         }
         if self.has_name(place, &node.name) {
@@ -75,7 +76,8 @@ impl Settler<'_, '_> {
         if imports.iter().any(|(_, kind)| wide(*kind)) {
             return Some(());
         }
-        let (file, span) = self.only_definition(item)?;
+        let (file, fact) = only_definition(self.set.mapping.world, item)?;
+        let span = fact.span;
         if !imports.is_empty() || rules::is_attribute(&node.name) {
             return None;
         }
@@ -88,42 +90,10 @@ impl Settler<'_, '_> {
         Some(())
     }
 
-    fn only_definition(&self, item: ItemId) -> Option<(FileId, ByteSpan)> {
-        let world = self.set.mapping.world;
-        let node = world.items.get(item.index())?;
-        let [(file, at)] = node.definitions.as_slice() else {
-            return None;
-        };
-        let fact = world.facts(*file)?.items.get(*at as usize)?;
-        let plain = fact.origin == Origin::Code && !fact.conditional;
-        plain.then_some((*file, fact.span))
-    }
-
     /// Whether the body of a macro calls others that a place would not see.
-    fn calls_others(&self, item: ItemId, place: &Place) -> bool {
-        let world = self.set.mapping.world;
-        let Some((file, body)) = self.only_definition(item) else {
-            return true;
-        };
-        let mut found = false;
-        let loads = world.files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
-            world.visit(*load as usize, &mut |_, site| {
-                let [segment] = site.segments else { return };
-                let block = world.space_kind(site.space) == Some(SpaceKind::Block);
-                if !block || !body.contains(segment.span) {
-                    return;
-                }
-                let steps = site.trace.steps.iter().flat_map(|step| step.all());
-                for (res, _) in steps {
-                    let Res::Item(other) = res else { continue };
-                    let node = world.items.get(other.index());
-                    let textual = other != item
-                        && node.is_some_and(|node| node.kind == ItemKind::Macro && !node.local);
-                    found |= textual && !macros::is_seen(self.set, other, place);
-                }
-            });
-        }
-        found
+    fn calls_unseen(&self, item: ItemId, place: &Place) -> bool {
+        calls_by_position(self.set.mapping.world, item, &|other| {
+            !macros::is_seen(self.set, other, place)
+        })
     }
 }
