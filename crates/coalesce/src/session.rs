@@ -4,8 +4,9 @@
 
 use std::{path::Path, sync::Arc};
 
+use coalesce_clones::SourceFile;
 use coalesce_index::Index;
-use coalesce_model::{Language, LanguageGraph, Settings, TreePath};
+use coalesce_model::{Language, LanguageGraph, LanguageKind, Settings, Texts as _, TreePath};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree};
@@ -70,6 +71,21 @@ impl Session {
             python,
             rust,
         })
+    }
+
+    /// A file as the duplicate finder sees it; `None` where it cannot be read, or is no source file.
+    #[must_use]
+    pub fn source_file(&self, path: &TreePath) -> Option<SourceFile> {
+        let text = self.tree.text(path)?;
+        let (language, outline) = if self.python.language.claims(path) {
+            (
+                LanguageKind::Python,
+                self.python.language.outline(path, &text)?,
+            )
+        } else {
+            (LanguageKind::Rust, self.rust.language.outline(path, &text)?)
+        };
+        Some(SourceFile::new(path.clone(), language, text, &outline))
     }
 
     /// The graphs of the languages that the tree has.

@@ -10,7 +10,7 @@ use coalesce_clones::{
     },
 };
 use coalesce_model::{
-    Language, LanguageGraph, LanguageKind, Module, Texts as _, TreePath,
+    LanguageGraph, LanguageKind, Module, Texts as _, TreePath,
     envelope::{
         AlignedHunk, AlignedRow, Body, Command, CoverageDifference, CoverageEntry, CoverageNote,
         CoverageRelation, DefinitionKind, DefinitionPlace, Diff, DiffSide, Envelope, NumberedLine,
@@ -212,18 +212,7 @@ impl Target {
 
     fn read(&self, session: &Session) -> Result<SourceFile, Failure> {
         let unread = || Failure::user(format!("{} could not be read", self.path));
-        let text = session.tree.text(&self.path).ok_or_else(unread)?;
-        let outline = match self.language {
-            LanguageKind::Python => session.python.language.outline(&self.path, &text),
-            LanguageKind::Rust => session.rust.language.outline(&self.path, &text),
-        };
-        let outline = outline.ok_or_else(unread)?;
-        Ok(SourceFile::new(
-            self.path.clone(),
-            self.language,
-            text,
-            &outline,
-        ))
+        session.source_file(&self.path).ok_or_else(unread)
     }
 
     fn side<'f>(&self, file: &'f SourceFile) -> Side<'f> {

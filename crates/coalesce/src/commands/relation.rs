@@ -1,7 +1,7 @@
 //! How two copies stand to each other, as far as a proposal needs it: what the one has that the other
 //! lacks, and what differs.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use coalesce_clones::{
     SourceFile,
@@ -9,13 +9,13 @@ use coalesce_clones::{
         Coverage, Difference, Entry, Note, PartKind, Place, Relation as Standing, Side, coverage,
     },
 };
-use coalesce_model::{Language, LanguageGraph as _, LanguageKind, Module, Texts as _, TreePath};
+use coalesce_model::{LanguageGraph as _, LanguageKind, Module, TreePath};
 use coalesce_plan::{
     impls,
     propose::{Copy, Decision, Relation},
 };
 
-use crate::session::{Part, Session};
+use crate::session::Session;
 
 /// Differences of one definition that are shown.
 const DIFFERENCES: usize = 8;
@@ -52,7 +52,7 @@ impl<'s> Relations<'s> {
 
     fn file(&self, path: &TreePath) -> Option<Rc<SourceFile>> {
         let mut files = self.files.borrow_mut();
-        let read = || source(self.session, path).map(Rc::new);
+        let read = || self.session.source_file(path).map(Rc::new);
         files.entry(path.clone()).or_insert_with(read).clone()
     }
 
@@ -74,25 +74,6 @@ impl<'s> Relations<'s> {
             LanguageKind::Rust => self.session.rust.graph.modules(),
         }
     }
-}
-
-fn source(session: &Session, path: &TreePath) -> Option<SourceFile> {
-    let text = session.tree.text(path)?;
-    outlined(&session.python, path, &text).or_else(|| outlined(&session.rust, path, &text))
-}
-
-fn outlined<L: Language>(part: &Part<L>, path: &TreePath, text: &Arc<str>) -> Option<SourceFile> {
-    if !part.language.claims(path) {
-        return None;
-    }
-    let outline = part.language.outline(path, text)?;
-    let kind = part.language.kind();
-    Some(SourceFile::new(
-        path.clone(),
-        kind,
-        Arc::clone(text),
-        &outline,
-    ))
 }
 
 fn relation(coverage: &Coverage, files: (&SourceFile, &SourceFile), is_module: bool) -> Relation {
