@@ -25,7 +25,7 @@ pub fn write(page: &mut Page, proposal: &Proposal) {
         .filter(|entry| entry.state == ProposedState::Open);
     page.line(format_args!(
         "  {} to follow: {}, {}, {}; import cycles {} before, {} after",
-        count_entries(open.count()),
+        count(open.count(), "entry"),
         count(forecast.files, "file"),
         count(forecast.references, "reference"),
         forecast.lines(),
@@ -34,14 +34,6 @@ pub fn write(page: &mut Page, proposal: &Proposal) {
     ));
     page.put(DIM, format_args!("  look: coalesce plan {}", proposal.path))
         .end();
-}
-
-fn count_entries(number: usize) -> String {
-    if number == 1 {
-        "1 entry".to_owned()
-    } else {
-        format!("{number} entries")
-    }
 }
 
 fn write_entry(page: &mut Page, entry: &ProposedEntry) {

@@ -1,8 +1,8 @@
 //! Which of several copies stays: what speaks for each, weighed, with the reasons in words.
 //!
-//! The weights follow what maintainers did in the consolidations that the project was measured on:
-//! they kept the copy that the others are part of, in the place that more modules import, and never
-//! one that is named as a left-over. A tie goes to the shorter path, then to the name, so that the
+//! The weights are a judgement, not measured: first the copy that the others are part of, then the
+//! one that more modules import, and neither one that is named as a left-over nor one among tests. A
+//! tie goes to the shorter path, then to the name, so that the
 //! same tree gives the same answer.
 
 /// Parts of names that say that something is on its way out.
