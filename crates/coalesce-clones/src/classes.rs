@@ -1,15 +1,17 @@
 //! From pairs to classes: every copy once, with all its members.
 //!
 //! Pairs are joined in order of their similarity. Two classes become one only where most of their
-//! members are copies of each other, and no two of them are known to be siblings; so a chain of small
+//! members are copies of each other, and no two of them are clearly siblings; so a chain of small
 //! differences does not tie together what is not alike.
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::{
     corpus::Corpus,
+    evidence::Room,
     grams::{Pair, Runs},
-    lcs::Lcs,
+    likelihood::NEARLY,
     pairs::{self, Compared, Groups},
     verdict::Verdict,
 };
@@ -27,32 +29,27 @@ pub struct Class {
     pub members: Vec<u32>,
     /// The least similarity that made a member part of it, 0 to 1.
     pub similarity: f32,
-    /// Whether members only look alike.
-    pub sibling: bool,
+    /// How likely a maintainer calls it duplicated, 0 to 1: the mean of the pairs that made it.
+    pub likelihood: f32,
+    /// What its members are to each other.
+    pub verdict: Verdict,
 }
 
-/// Classes of duplicates, and of siblings among those that are no duplicates.
+/// Classes of duplicates, of copies that are nothing to tell alone, and of siblings among those that
+/// are neither.
 #[must_use]
 pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Compared]) -> Vec<Class> {
-    let mut known: FxHashMap<Pair, Verdict> = FxHashMap::default();
-    known.extend(
-        compared
-            .iter()
-            .map(|compared| (compared.pair, compared.verdict)),
-    );
-    let mut joining = Joining::new(corpus, runs, groups, known);
-    let mut order: Vec<&Compared> = compared
-        .iter()
-        .filter(|compared| compared.verdict == Verdict::Duplicate)
-        .collect();
-    order.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.pair.cmp(&b.pair)));
+    let mut joining = Joining::new(corpus, runs, groups, compared);
     let mut left = Vec::new();
-    for compared in order {
-        if !joining.join(compared) {
-            left.push(compared);
-        }
+    for verdict in [Verdict::Duplicate, Verdict::Minor] {
+        let mut order: Vec<&Compared> = compared
+            .iter()
+            .filter(|compared| compared.verdict == verdict)
+            .collect();
+        order.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.pair.cmp(&b.pair)));
+        left.extend(order.into_iter().filter(|compared| !joining.join(compared)));
     }
-    let mut classes = joining.duplicates(groups);
+    let mut classes = joining.classes(groups);
     classes.extend(left_over(groups, &left, &classes));
     let siblings = compared
         .iter()
@@ -67,34 +64,63 @@ fn score(compared: &Compared) -> f32 {
     evidence.similarity() + evidence.alike() + f32::from(u8::from(evidence.same_name)) * 0.5
 }
 
+/// Representatives that were joined.
+#[derive(Clone, Debug)]
+struct Joined {
+    /// The representatives; none once they were joined to others.
+    members: Vec<u32>,
+    /// The least similarity of a pair that joined them.
+    similarity: f32,
+    /// Likelihoods of the pairs that joined them, and how many these are.
+    likelihoods: (f32, u32),
+    /// Whether one of these pairs is told.
+    told: bool,
+}
+
+impl Joined {
+    /// A group whose members are the same.
+    fn group(corpus: &Corpus, group: &[u32]) -> Self {
+        let equals = match group {
+            [a, b, ..] => pairs::of_equals(corpus, (*a, *b)),
+            _ => None,
+        };
+        let likelihood = equals.map(|equals| equals.likelihood);
+        Self {
+            members: group.first().copied().into_iter().collect(),
+            similarity: 1.0,
+            likelihoods: likelihood.map_or((0.0, 0), |likelihood| (likelihood, 1)),
+            told: equals.is_some_and(|equals| equals.verdict == Verdict::Duplicate),
+        }
+    }
+}
+
 struct Joining<'c> {
     corpus: &'c Corpus,
     runs: &'c Runs,
     /// Class of a representative.
     class_of: FxHashMap<u32, usize>,
-    /// Representatives of each class; empty once it was joined to another.
-    members: Vec<Vec<u32>>,
-    similarity: Vec<f32>,
-    known: FxHashMap<Pair, Verdict>,
-    lcs: Lcs,
+    joined: Vec<Joined>,
+    /// What pairs are, and how likely.
+    known: FxHashMap<Pair, (Verdict, f32)>,
+    room: Room,
 }
 
 impl<'c> Joining<'c> {
-    fn new(
-        corpus: &'c Corpus,
-        runs: &'c Runs,
-        groups: &Groups,
-        known: FxHashMap<Pair, Verdict>,
-    ) -> Self {
-        let representatives = groups.representatives();
+    fn new(corpus: &'c Corpus, runs: &'c Runs, groups: &Groups, compared: &[Compared]) -> Self {
+        let of_pair =
+            |compared: &Compared| (compared.pair, (compared.verdict, compared.likelihood));
+        let mut known: FxHashMap<Pair, (Verdict, f32)> = FxHashMap::default();
+        known.extend(compared.iter().map(of_pair));
+        let groups = groups.groups.par_iter();
+        let joined: Vec<Joined> = groups.map(|group| Joined::group(corpus, group)).collect();
+        let representatives = joined.iter().filter_map(|group| group.members.first());
         Self {
             corpus,
             runs,
-            class_of: representatives.iter().copied().zip(0..).collect(),
-            similarity: vec![1.0; representatives.len()],
-            members: representatives.into_iter().map(|at| vec![at]).collect(),
+            class_of: representatives.copied().zip(0..).collect(),
+            joined,
             known,
-            lcs: Lcs::default(),
+            room: Room::default(),
         }
     }
 
@@ -108,70 +134,83 @@ impl<'c> Joining<'c> {
         if left == right {
             return true;
         }
+        let told = |at: usize| self.joined.get(at).is_some_and(|class| class.told);
+        // What is nothing to tell does not come in with what is.
+        if compared.likelihood < NEARLY && (told(left) || told(right)) {
+            return false;
+        }
         // What only stands inside of the other ties nothing else together.
         let loose = compared.evidence.similarity() < LOOSE;
         if !self.go_together(left, right, loose) {
             return false;
         }
-        let moved = self
-            .members
-            .get_mut(right)
-            .map(std::mem::take)
-            .unwrap_or_default();
-        for member in &moved {
+        let gone = self.joined.get_mut(right).map(|class| Joined {
+            members: std::mem::take(&mut class.members),
+            ..class.clone()
+        });
+        let (Some(gone), Some(class)) = (gone, self.joined.get_mut(left)) else {
+            return false;
+        };
+        for member in &gone.members {
             self.class_of.insert(*member, left);
         }
-        if let Some(members) = self.members.get_mut(left) {
-            members.extend(moved);
-        }
-        let least = [left, right].map(|at| self.similarity.get(at).copied().unwrap_or(1.0));
-        if let Some(similarity) = self.similarity.get_mut(left) {
-            *similarity = least[0].min(least[1]).min(compared.evidence.similarity());
-        }
+        class.members.extend(gone.members);
+        let similarity = compared.evidence.similarity().min(gone.similarity);
+        class.similarity = class.similarity.min(similarity);
+        class.likelihoods.0 += gone.likelihoods.0 + compared.likelihood;
+        class.likelihoods.1 += gone.likelihoods.1 + 1;
+        class.told |= gone.told || compared.verdict == Verdict::Duplicate;
         true
     }
 
     fn go_together(&mut self, left: usize, right: usize, loose: bool) -> bool {
         let sample = |at: usize| -> Vec<u32> {
-            let members = self.members.get(at).map(Vec::as_slice).unwrap_or_default();
-            members.iter().take(SAMPLED).copied().collect()
+            let members = self.joined.get(at).map(|class| class.members.as_slice());
+            let members = members.unwrap_or_default().iter();
+            members.take(SAMPLED).copied().collect()
         };
         let (left, right) = (sample(left), sample(right));
-        let (mut duplicates, mut all) = (0, 0);
+        let (mut duplicates, mut siblings, mut all) = (0, 0, 0);
         for a in &left {
             for b in &right {
                 all += 1;
                 match self.verdict((*a.min(b), *a.max(b))) {
-                    Verdict::Duplicate => duplicates += 1,
-                    Verdict::Sibling => return false,
-                    Verdict::Unrelated => {}
+                    (Verdict::Duplicate | Verdict::Minor, _) => duplicates += 1,
+                    (Verdict::Sibling, likelihood) if likelihood < NEARLY => siblings += 1,
+                    (Verdict::Sibling | Verdict::Unrelated, _) => {}
                 }
             }
         }
         if loose {
             duplicates == all
         } else {
-            duplicates * 2 >= all
+            duplicates * 2 >= all && siblings * 4 <= all
         }
     }
 
-    fn verdict(&mut self, pair: Pair) -> Verdict {
+    fn verdict(&mut self, pair: Pair) -> (Verdict, f32) {
         if let Some(known) = self.known.get(&pair) {
             return *known;
         }
-        let compared = pairs::compare_one(self.corpus, self.runs, pair, &mut self.lcs);
-        let verdict = compared.map_or(Verdict::Unrelated, |compared| compared.verdict);
+        let compared = pairs::compare_one(self.corpus, self.runs, pair, &mut self.room);
+        let verdict = compared.map_or((Verdict::Unrelated, 0.0), |compared| {
+            (compared.verdict, compared.likelihood)
+        });
         self.known.insert(pair, verdict);
         verdict
     }
 
-    fn duplicates(&self, groups: &Groups) -> Vec<Class> {
+    fn classes(&self, groups: &Groups) -> Vec<Class> {
         let by_first = by_first(groups);
-        let classes = self.members.iter().zip(&self.similarity);
-        let classes = classes.map(|(members, similarity)| Class {
-            members: expand(members, &by_first),
-            similarity: *similarity,
-            sibling: false,
+        let classes = self.joined.iter().map(|class| Class {
+            members: expand(&class.members, &by_first),
+            similarity: class.similarity,
+            likelihood: class.likelihoods.0 / class.likelihoods.1.max(1) as f32,
+            verdict: if class.told {
+                Verdict::Duplicate
+            } else {
+                Verdict::Minor
+            },
         });
         classes.filter(|class| class.members.len() > 1).collect()
     }
@@ -212,7 +251,8 @@ fn left_over(groups: &Groups, left: &[&Compared], classes: &[Class]) -> Vec<Clas
         added.push(Class {
             members: expand(&[a, b], &by_first),
             similarity: compared.evidence.similarity(),
-            sibling: false,
+            likelihood: compared.likelihood,
+            verdict: compared.verdict,
         });
     }
     added
@@ -222,14 +262,19 @@ fn left_over(groups: &Groups, left: &[&Compared], classes: &[Class]) -> Vec<Clas
 fn sibling_classes<'p>(groups: &Groups, pairs: impl Iterator<Item = &'p Compared>) -> Vec<Class> {
     let by_first = by_first(groups);
     let mut class_of: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut classes: Vec<(Vec<u32>, f32)> = Vec::new();
+    let mut classes: Vec<Class> = Vec::new();
     for compared in pairs {
         let (a, b) = compared.pair;
         let similarity = compared.evidence.similarity();
         let (at, new) = match (class_of.get(&a).copied(), class_of.get(&b).copied()) {
             (None, None) => {
-                classes.push((vec![a, b], similarity));
-                class_of.extend([(a, classes.len() - 1), (b, classes.len() - 1)]);
+                class_of.extend([(a, classes.len()), (b, classes.len())]);
+                classes.push(Class {
+                    members: vec![a, b],
+                    similarity,
+                    likelihood: compared.likelihood,
+                    verdict: Verdict::Sibling,
+                });
                 continue;
             }
             (Some(at), None) => (at, b),
@@ -238,14 +283,13 @@ fn sibling_classes<'p>(groups: &Groups, pairs: impl Iterator<Item = &'p Compared
         };
         class_of.insert(new, at);
         if let Some(class) = classes.get_mut(at) {
-            class.0.push(new);
-            class.1 = class.1.min(similarity);
+            class.members.push(new);
+            class.similarity = class.similarity.min(similarity);
+            class.likelihood = class.likelihood.min(compared.likelihood);
         }
     }
-    let class = |(members, similarity): (Vec<u32>, f32)| Class {
-        members: expand(&members, &by_first),
-        similarity,
-        sibling: true,
-    };
-    classes.into_iter().map(class).collect()
+    for class in &mut classes {
+        class.members = expand(&class.members, &by_first);
+    }
+    classes
 }

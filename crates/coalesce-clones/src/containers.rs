@@ -11,6 +11,7 @@ use crate::{
     classes::Class,
     corpus::Corpus,
     source::{SourceFile, Unit},
+    verdict::Verdict,
 };
 
 /// Members of a duplicate class that are matched with each other; of larger ones the first.
@@ -23,6 +24,10 @@ const COVERED_BY_TEXT: f32 = 0.25;
 /// The least share where so many methods are copies.
 const COVERED_BY_MANY: f32 = 0.2;
 const MANY: usize = 4;
+/// The share that is as good as all.
+const EVERYTHING: f32 = 0.9;
+/// Tokens from which on several copies, none of which is worth telling, are so together.
+const TOGETHER: u32 = 45;
 /// A method's name that more functions have is that of an interface: that two classes share such
 /// methods says that they have the interface.
 const OWN_NAME: u32 = 8;
@@ -256,11 +261,23 @@ fn around(corpus: &Corpus, at: u32) -> Vec<Container> {
     found
 }
 
+/// What of two containers is in one class.
+#[derive(Default)]
+struct Matched {
+    /// Entries of one class, one of each container.
+    pairs: Vec<(u32, u32)>,
+    /// Whether one of these classes is told.
+    told: bool,
+}
+
 /// The containers that overlap enough to be called duplicates, best first.
 #[must_use]
 pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<Overlap> {
-    let mut matched: FxHashMap<(Container, Container), Vec<(u32, u32)>> = FxHashMap::default();
-    for class in classes.iter().filter(|class| !class.sibling) {
+    let mut matched: FxHashMap<(Container, Container), Matched> = FxHashMap::default();
+    for class in classes
+        .iter()
+        .filter(|class| class.verdict != Verdict::Sibling)
+    {
         let members: Vec<(u32, Vec<Container>)> = class
             .members
             .iter()
@@ -270,7 +287,9 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
         for (index, (a, around_a)) in members.iter().enumerate() {
             for (b, around_b) in members.iter().skip(index + 1) {
                 for pair in same_kind(corpus, around_a, around_b) {
-                    matched.entry(pair).or_default().push((*a, *b));
+                    let matched = matched.entry(pair).or_default();
+                    matched.pairs.push((*a, *b));
+                    matched.told |= class.verdict == Verdict::Duplicate;
                 }
             }
         }
@@ -304,24 +323,37 @@ fn is_module(corpus: &Corpus, (file, unit): Container) -> bool {
     unit.is_some_and(|unit| unit.kind == UnitKind::Module)
 }
 
+/// The name of a class or module; `None` for what has none.
+fn name_of(corpus: &Corpus, (file, unit): Container) -> Option<u32> {
+    let file = corpus.files.get(file as usize)?;
+    let name = file.units.get(unit as usize)?.name;
+    (name != 0).then_some(name)
+}
+
 impl Overlap {
     /// What matches of two containers; `None` when it is too little to speak of.
     fn new(
         corpus: &Corpus,
         contents: &Contents,
         pair: (Container, Container),
-        matched: Vec<(u32, u32)>,
+        matched: Matched,
     ) -> Option<Self> {
-        let matched = one_to_one(corpus, &matched);
+        let told = matched.told;
+        let matched = one_to_one(corpus, &matched.pairs);
         let (left, right) = (
             contents.tokens(corpus, pair.0),
             contents.tokens(corpus, pair.1),
         );
         let smaller = left.min(right).max(1) as f32;
-        let covered = matched
+        let tokens = matched
             .iter()
-            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
-        let covered = covered.sum::<u32>() as f32 / smaller;
+            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)))
+            .sum::<u32>();
+        let covered = tokens as f32 / smaller;
+        // Where none of what matches is worth telling, all of it together is if it is everything.
+        let name = name_of(corpus, pair.0);
+        let namesakes = name.is_some() && name == name_of(corpus, pair.1);
+        let worth = told || (covered >= EVERYTHING && (namesakes || tokens >= TOGETHER));
         let (few, many) = if left <= right {
             pair
         } else {
@@ -343,7 +375,7 @@ impl Overlap {
             || (covered_by_own >= COVERED_BY_MANY && own.len() >= MANY && !is_module);
         // Types of one file are several on purpose: then half of the text has to be the same.
         let apart = pair.0.0 != pair.1.0 || covered >= COVERED;
-        (several && enough && apart).then_some(Self {
+        (several && enough && apart && worth).then_some(Self {
             pair,
             matched,
             covered: covered.min(1.0),

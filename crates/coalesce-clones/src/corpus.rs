@@ -3,7 +3,7 @@
 
 use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher as _;
 
 use crate::{
@@ -46,6 +46,8 @@ pub struct Entry {
     pub size: u32,
     /// Tokens of the body without statements that only keep a value: `self.x = x`, `super().f()`.
     pub work: u32,
+    /// What the body consists of.
+    pub contents: Contents,
     /// Whether the body calls something of the unit's own name.
     pub forwards: bool,
     /// Whether the body only hands on what it was given.
@@ -56,6 +58,87 @@ pub struct Entry {
     pub cases: u32,
     /// Whether it is a test, or stands among tests.
     pub tests: bool,
+    /// Whether it calls an interface of the catalogue: what this program is for.
+    pub gpu: bool,
+}
+
+/// What a body consists of, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// Statements.
+    pub statements: u32,
+    /// Words that decide what runs: conditions, loops, what is caught, raised, asserted.
+    pub control: u32,
+    /// Operators of arithmetic, comparison and logic.
+    pub operators: u32,
+    /// Places where a local name stands.
+    pub locals: u32,
+}
+
+impl Contents {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        statements: 0,
+        control: 0,
+        operators: 0,
+        locals: 0,
+    };
+
+    fn new(file: &SourceFile, body: &[Token]) -> Self {
+        let mut contents = Self::NONE;
+        for token in body {
+            contents.statements += u32::from(token.has(marks::STATEMENT));
+            contents.locals += u32::from(token.has(marks::LOCAL));
+            let bytes = || file.text.as_bytes().get(token.span().range());
+            match token.class {
+                TokenClass::Keyword => contents.control += u32::from(bytes().is_some_and(decides)),
+                TokenClass::Punct => contents.operators += u32::from(bytes().is_some_and(operates)),
+                _ => {}
+            }
+        }
+        contents
+    }
+
+    /// The less of each.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        Self {
+            statements: self.statements.min(other.statements),
+            control: self.control.min(other.control),
+            operators: self.operators.min(other.operators),
+            locals: self.locals.min(other.locals),
+        }
+    }
+}
+
+fn decides(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"if"
+            | b"elif"
+            | b"for"
+            | b"while"
+            | b"loop"
+            | b"match"
+            | b"try"
+            | b"except"
+            | b"with"
+            | b"raise"
+            | b"assert"
+            | b"yield"
+    )
+}
+
+fn operates(sign: &[u8]) -> bool {
+    match sign {
+        [one] => matches!(
+            one,
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'|' | b'^'
+        ),
+        [b'+' | b'-' | b'*' | b'<' | b'>' | b'=' | b'!', b'='] => true,
+        b"&&" | b"||" | b"//" | b"<<" | b">>" => true,
+        _ => false,
+    }
 }
 
 /// All files, and the units that are compared as text.
@@ -119,6 +202,13 @@ impl Corpus {
     #[must_use]
     pub fn language(&self, entry: &Entry) -> LanguageKind {
         self.file(entry).language
+    }
+
+    /// Notes which entries call an interface of the catalogue.
+    pub fn note_gpu(&mut self, entries: &FxHashSet<u32>) {
+        for (entry, at) in self.entries.iter_mut().zip(0..) {
+            entry.gpu = entries.contains(&at);
+        }
     }
 
     /// How many functions and methods have this name.
@@ -244,10 +334,12 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),
+        contents: Contents::new(file, body),
         forwards,
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),
         tests: is_test(file, unit),
+        gpu: false,
         name_is_given: is_function && name_is_given(file, unit),
         cases,
         file: file_at,
@@ -265,7 +357,8 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
 const TEST_DIRECTORIES: [&str; 4] = ["test", "tests", "testing", "benches"];
 
 /// Whether a unit is a test, or stands among tests: by its directory, its file, the names around it.
-fn is_test(file: &SourceFile, unit: &Unit) -> bool {
+#[must_use]
+pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
     let (directories, name) = file
         .path
         .as_str()

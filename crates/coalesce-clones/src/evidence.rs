@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
-use coalesce_model::UnitKind;
+use coalesce_model::{LanguageKind, UnitKind};
 
 use crate::{
-    corpus::{Corpus, Entry, Weighted},
+    corpus::{Contents, Corpus, Entry, Weighted},
     grams::{self, Pair, Runs},
     lcs::Lcs,
+    likeness::{self, Lines, Stretch},
     opposites,
     verdict::{self, Verdict},
 };
@@ -20,7 +21,7 @@ const NAMESAKES: u32 = 24;
 const BOUNDED: u32 = 512;
 
 /// What a comparison of two units found.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
     /// Tokens of the longest common subsequence, local names and messages being equal.
     pub common: u32,
@@ -44,6 +45,8 @@ pub struct Evidence {
     pub name_count: u32,
     /// Whether both are methods, which have names of their interfaces.
     pub methods: bool,
+    /// Whether both are functions outside of types, which have names of their own.
+    pub functions: bool,
     /// Whether both call something of their own name.
     pub forwards: bool,
     /// Whether one is named as the opposite of the other.
@@ -52,14 +55,68 @@ pub struct Evidence {
     pub other_cases: bool,
     /// Whether both are tests, or stand among tests.
     pub tests: bool,
+    /// Whether both call an interface of the catalogue.
+    pub gpu: bool,
     /// Whether they are types without functions.
     pub declarations: bool,
     /// Runs of the smaller one that stand close together in the larger one, of all, 0 to 1; told
     /// where one is much larger than the other.
     pub gathered: f32,
+    /// Their language.
+    pub language: LanguageKind,
+    /// The less of what their bodies consist of.
+    pub contents: Contents,
+    /// Distinct names, keys and numbers of the one with fewer.
+    pub features: u32,
+    /// Whether both are functions of a trait's implementation, or have a name of the language's.
+    pub given: bool,
+    /// Most tokens in a row that both have.
+    pub stretch: u32,
+    /// Lines that both have as they are written.
+    pub lines: Lines,
+}
+
+/// Room for comparing texts that one thread uses again and again.
+#[derive(Default)]
+pub struct Room {
+    /// For alignments.
+    pub lcs: Lcs,
+    /// For what is the same without a break.
+    pub stretch: Stretch,
 }
 
 impl Evidence {
+    /// Nothing in common.
+    const fn none(language: LanguageKind) -> Self {
+        Self {
+            common: 0,
+            sizes: (0, 0),
+            runs: (0, 0),
+            same_file: false,
+            shared: 0.0,
+            only: (0.0, 0.0),
+            locals: (0.0, 0.0),
+            parameters: 0.0,
+            same_name: false,
+            name_count: 0,
+            methods: false,
+            functions: false,
+            forwards: false,
+            opposite: false,
+            other_cases: false,
+            tests: false,
+            gpu: false,
+            declarations: false,
+            gathered: 0.0,
+            language,
+            contents: Contents::NONE,
+            features: 0,
+            given: false,
+            stretch: 0,
+            lines: Lines::NONE,
+        }
+    }
+
     /// What names and sizes alone say, without local names, runs and alignment.
     #[must_use]
     pub fn of_names(corpus: &Corpus, pair: Pair) -> Option<Self> {
@@ -69,16 +126,27 @@ impl Evidence {
         let name_count = corpus.name_count(unit_a.name);
         let is_named = unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES;
         let given = a.name_is_given && b.name_is_given;
+        let both = |kind| unit_a.kind == kind && unit_b.kind == kind;
+        let features = a.features.len().min(b.features.len());
         let mut evidence = Self {
-            declarations: unit_a.kind == UnitKind::Class && unit_b.kind == UnitKind::Class,
+            declarations: both(UnitKind::Class),
             sizes: (a.size.min(b.size), a.size.max(b.size)),
             same_file: a.file == b.file,
             forwards: a.forwards && b.forwards,
             tests: a.tests && b.tests,
-            methods: unit_a.kind == UnitKind::Method && unit_b.kind == UnitKind::Method,
+            gpu: a.gpu && b.gpu,
+            methods: both(UnitKind::Method),
+            functions: both(UnitKind::Function),
             name_count,
             same_name: is_named && !given,
-            ..Self::default()
+            given,
+            contents: a.contents.least(b.contents),
+            features: u32::try_from(features).unwrap_or(u32::MAX),
+            lines: Lines {
+                fewer: unit_a.line_count().min(unit_b.line_count()),
+                ..Lines::NONE
+            },
+            ..Self::none(corpus.language(a))
         };
         if evidence.same_name || verdict::is_of_a_size(&evidence) || verdict::is_long(&evidence) {
             (evidence.shared, evidence.only.0, evidence.only.1) = overlap(&a.features, &b.features);
@@ -122,7 +190,7 @@ impl Evidence {
     /// Compares two entries, of which names were compared already; `None` when it turns out early
     /// that they have too little in common for any verdict.
     #[must_use]
-    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, lcs: &mut Lcs) -> Option<Self> {
+    pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Option<Self> {
         let blind = |entry: &Entry| -> Vec<u32> {
             corpus.body(entry).iter().map(crate::Token::blind).collect()
         };
@@ -132,12 +200,59 @@ impl Evidence {
             ..self
         };
         if a.size.min(b.size) >= BOUNDED {
-            let most = with(lcs.bound(&left, &right));
+            let most = with(room.lcs.bound(&left, &right)).at_best();
             if verdict::verdict(&most) == Verdict::Unrelated {
                 return None;
             }
         }
-        Some(with(lcs.length(&left, &right)))
+        let aligned = with(room.lcs.length(&left, &right));
+        // What is costly is not asked where no answer makes a difference.
+        if !verdict::can_be_told(&aligned.at_best()) {
+            return Some(aligned);
+        }
+        Some(aligned.with_likeness(corpus, (a, b), room))
+    }
+
+    /// The same with what is in common as text.
+    #[must_use]
+    pub fn with_likeness(self, corpus: &Corpus, pair: (&Entry, &Entry), room: &mut Room) -> Self {
+        let place = |entry| (corpus.file(entry), corpus.unit(entry));
+        let blind = |entry: &Entry| -> Vec<u32> {
+            corpus.body(entry).iter().map(crate::Token::blind).collect()
+        };
+        let (left, right) = (blind(pair.0), blind(pair.1));
+        Self {
+            lines: Lines::new(place(pair.0), place(pair.1)),
+            stretch: room.stretch.length(&left, &right),
+            ..self
+        }
+    }
+
+    /// The evidence of two entries that are the same but for local names and messages.
+    #[must_use]
+    pub fn of_equals(corpus: &Corpus, pair: Pair) -> Option<Self> {
+        let a = corpus.entries.get(pair.0 as usize)?;
+        let b = corpus.entries.get(pair.1 as usize)?;
+        let place = |entry| (corpus.file(entry), corpus.unit(entry));
+        let evidence = Self::of_names(corpus, pair)?.at_best();
+        Some(Self {
+            common: a.size,
+            shared: 1.0,
+            only: (0.0, 0.0),
+            runs: (1, 1),
+            gathered: 1.0,
+            lines: Lines::new(place(a), place(b)),
+            ..evidence
+        })
+    }
+
+    /// The same where all lines are in common and nothing breaks what is.
+    fn at_best(self) -> Self {
+        Self {
+            lines: self.lines.at_best(),
+            stretch: self.sizes.0.min(likeness::STRETCH),
+            ..self
+        }
     }
 
     /// Common tokens of all, 0 to 1.
@@ -169,6 +284,12 @@ impl Evidence {
     #[must_use]
     pub const fn is_list(&self) -> bool {
         self.runs.1 * 3 < self.sizes.0 * 2
+    }
+
+    /// Whether one has a name, key or number that the other lacks.
+    #[must_use]
+    pub const fn differs(&self) -> bool {
+        self.only.0 > 0.0 || self.only.1 > 0.0
     }
 
     /// Weight of common features of all, 0 to 1.

@@ -21,6 +21,8 @@ pub mod evidence;
 pub mod forwarders;
 pub mod grams;
 pub mod lcs;
+pub mod likelihood;
+pub mod likeness;
 pub mod opposites;
 pub mod pairs;
 pub mod report;

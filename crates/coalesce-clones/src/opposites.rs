@@ -2,7 +2,7 @@
 //! written. It knows words, not what they mean to a program.
 
 /// Words that come in twos.
-const PAIRS: [(&str, &str); 44] = [
+const PAIRS: [(&str, &str); 54] = [
     ("lhs", "rhs"),
     ("left", "right"),
     ("top", "bottom"),
@@ -47,6 +47,16 @@ const PAIRS: [(&str, &str); 44] = [
     ("inner", "outer"),
     ("even", "odd"),
     ("positive", "negative"),
+    ("from", "to"),
+    ("import", "export"),
+    ("input", "output"),
+    ("request", "response"),
+    ("acquire", "release"),
+    ("attach", "detach"),
+    ("mul", "div"),
+    ("and", "or"),
+    ("any", "all"),
+    ("floor", "ceil"),
 ];
 /// What turns a word into its opposite.
 const PREFIXES: [&str; 3] = ["un", "de", "dis"];
@@ -114,6 +124,7 @@ mod tests {
             ("enable", "disable", true),
             ("test_gt", "test_lt", true),
             ("__add__", "__sub__", true),
+            ("points_from_homogeneous", "points_to_homogeneous", true),
         ];
         for (a, b, expected) in cases {
             assert_eq!(are_opposite(a, b), expected, "{a} {b}");

@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     corpus::{Corpus, Entry},
-    evidence::Evidence,
+    evidence::{Evidence, Room},
     grams::{self, Pair, Runs},
-    lcs::Lcs,
+    likelihood::likelihood,
     verdict::{self, Verdict},
 };
 
@@ -44,6 +44,19 @@ pub struct Compared {
     pub evidence: Evidence,
     /// What that amounts to.
     pub verdict: Verdict,
+    /// How likely a maintainer calls it duplicated, 0 to 1.
+    pub likelihood: f32,
+}
+
+impl Compared {
+    fn new(pair: Pair, evidence: Evidence) -> Self {
+        Self {
+            pair,
+            evidence,
+            verdict: verdict::verdict(&evidence),
+            likelihood: likelihood(&evidence),
+        }
+    }
 }
 
 /// Units that say the same, word for word but for local names and messages.
@@ -87,6 +100,12 @@ impl Groups {
     }
 }
 
+/// What is said of entries that are the same but for local names and messages.
+#[must_use]
+pub fn of_equals(corpus: &Corpus, pair: Pair) -> Option<Compared> {
+    Some(Compared::new(pair, Evidence::of_equals(corpus, pair)?))
+}
+
 /// Whether a unit is large and distinctive enough to be a duplicate.
 fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     let unit = corpus.unit(entry);
@@ -106,15 +125,15 @@ pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
     pairs.dedup();
     pairs
         .into_par_iter()
-        .map_init(Lcs::default, |lcs, pair| {
-            compare_one(corpus, runs, pair, lcs)
+        .map_init(Room::default, |room, pair| {
+            compare_one(corpus, runs, pair, room)
         })
         .flatten()
         .collect()
 }
 
 /// The evidence and verdict of one pair; `None` when there is nothing to it.
-pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> Option<Compared> {
+pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, room: &mut Room) -> Option<Compared> {
     let a = corpus.entries.get(pair.0 as usize)?;
     let b = corpus.entries.get(pair.1 as usize)?;
     if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
@@ -128,13 +147,9 @@ pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, lcs: &mut Lcs) -> O
     if !verdict::is_likely(&with_runs) {
         return None;
     }
-    let evidence = with_runs.with_text(corpus, a, b, lcs)?;
-    let verdict = verdict::verdict(&evidence);
-    (verdict != Verdict::Unrelated).then_some(Compared {
-        pair,
-        evidence,
-        verdict,
-    })
+    let evidence = with_runs.with_text(corpus, a, b, room)?;
+    let compared = Compared::new(pair, evidence);
+    (compared.verdict != Verdict::Unrelated).then_some(compared)
 }
 
 /// Whether one unit is a part of the other.

@@ -18,6 +18,7 @@ use crate::{
     grams::Runs,
     pairs::{self, Groups, Minimum},
     source::{SourceFile, Unit},
+    verdict::Verdict,
 };
 
 /// Members beyond which differences are not told: nobody reads them.
@@ -65,6 +66,9 @@ pub struct Duplicate {
     /// The least similarity that makes a member part of it, 0 to 1; for modules and classes the
     /// share of the smaller one that has a counterpart.
     pub similarity: f32,
+    /// How likely a maintainer calls it duplicated, 0 to 1: of functions and blocks, the mean of the
+    /// pairs that made the class; `None` for what is found otherwise.
+    pub likelihood: Option<f32>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
     /// What each copy does that the others do not.
@@ -130,7 +134,9 @@ pub struct Options {
 /// Finds duplicates, siblings and idioms in `files`.
 #[must_use]
 pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
-    let corpus = Corpus::new(files);
+    let mut corpus = Corpus::new(files);
+    let gpu = catalogue::scan(&corpus);
+    corpus.note_gpu(&gpu.entries);
     let groups = Groups::new(&corpus, options.minimum);
     let runs = Runs::new(&corpus, groups.representatives());
     let compared = pairs::compare(&corpus, &runs);
@@ -138,7 +144,6 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     drop(runs);
     let contents = Contents::new(&corpus);
     let overlaps = containers::overlaps(&corpus, &contents, &classes);
-    let gpu = catalogue::scan(&corpus);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
@@ -154,7 +159,8 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         report.duplicates.extend(writer.containers(class));
     }
     let told = classes.iter().filter(|class| !absorbed.class(class));
-    let (siblings, duplicates): (Vec<&Class>, Vec<&Class>) = told.partition(|class| class.sibling);
+    let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
+    let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
     report.duplicates.extend(writer.classes(&duplicates));
     report.siblings = writer.classes(&siblings);
     report.idioms = writer.idioms(&gpu.idioms);
@@ -301,7 +307,8 @@ impl Writer<'_> {
         let places = Places::new(kept.iter().map(|(_, file, unit)| (&file.path, unit.lines)));
         kept.retain(|(_, file, unit)| !places.hold(&file.path, unit.lines));
         let (_, first_file, first) = kept.first()?;
-        let told = kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && !class.sibling;
+        let told =
+            kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && class.verdict == Verdict::Duplicate;
         let places: Vec<(&SourceFile, &Unit)> =
             kept.iter().map(|(_, file, unit)| (*file, *unit)).collect();
         let members = places
@@ -314,6 +321,7 @@ impl Writer<'_> {
             kind,
             language: first_file.language,
             similarity: class.similarity,
+            likelihood: Some(class.likelihood),
             removable_lines: removable(&places),
             differences: if told {
                 align::differences(&places)
@@ -354,6 +362,7 @@ impl Writer<'_> {
                 .map(|(file, unit)| member(file, unit))
                 .collect(),
             similarity: class.covered,
+            likelihood: None,
             removable_lines: self.matched_lines(&members, &class.overlaps),
             differences,
             gpu: matched().any(|(a, b)| gpu(a) || gpu(b)),
@@ -439,6 +448,7 @@ impl Writer<'_> {
                 removable_lines: removable,
                 members,
                 similarity: 1.0,
+                likelihood: None,
                 differences: Vec::new(),
                 gpu: true,
                 title: idiom.title.clone(),

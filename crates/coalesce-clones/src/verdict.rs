@@ -4,15 +4,21 @@
 //! local names and messages are equal. *Does it do the same?* is answered by what is distinctive:
 //! names of callees and attributes, keys and numbers, weighted by how rare they are. A copy says yes
 //! to both; the same shape with other callees, keys or numbers is a sibling. A common name that few
-//! others have is evidence of its own: then less of the text has to be the same.
+//! others have is evidence of its own: then less of the text has to be the same. Whether anybody wants
+//! to hear of it is a third question, for `likelihood`.
 
-use crate::evidence::Evidence;
+use crate::{
+    evidence::Evidence,
+    likelihood::{self, NEARLY, likelihood},
+};
 
 /// What a pair of units is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
-    /// One is a copy of the other, or stands in it.
+    /// One is a copy of the other, or stands in it, and a maintainer would want to know.
     Duplicate,
+    /// The same, but nothing to tell alone: it counts where what is around both is compared.
+    Minor,
     /// Alike in shape; what they work on, or what they call, differs.
     Sibling,
     /// Neither.
@@ -29,21 +35,38 @@ const VARIANT_TOKENS: u32 = 60;
 const TINY_TOKENS: u32 = 16;
 /// A name that no more functions have was made for what these do.
 const RARE_NAME: u32 = 4;
-/// The share of text, and of what is distinctive in it, that two tests have in common at least.
-const TESTS: f32 = 0.9;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
 /// What the evidence amounts to.
 #[must_use]
 pub fn verdict(evidence: &Evidence) -> Verdict {
-    if is_duplicate(evidence) && !evidence.opposite && !evidence.other_cases {
+    let apart = evidence.opposite || evidence.other_cases;
+    let copies = !apart && is_duplicate(evidence);
+    let alike = evidence.similarity() >= 0.7 && evidence.alike() >= 0.2;
+    let possible = copies || (!apart && is_comparable(evidence));
+    if possible && likelihood(evidence) >= likelihood::told_from(evidence, copies) {
         Verdict::Duplicate
-    } else if evidence.similarity() >= 0.7 && evidence.alike() >= 0.2 {
+    } else if copies {
+        Verdict::Minor
+    } else if alike {
         Verdict::Sibling
     } else {
         Verdict::Unrelated
     }
+}
+
+/// Whether enough of both is in common that the likelihood means something.
+fn is_comparable(evidence: &Evidence) -> bool {
+    evidence.similarity() >= 0.55 && evidence.alike() >= 0.2
+}
+
+/// Whether what is costly to find out can make it something that is told, or nearly.
+#[must_use]
+pub fn can_be_told(evidence: &Evidence) -> bool {
+    let copies = is_duplicate(evidence);
+    let from = NEARLY.min(likelihood::told_from(evidence, copies));
+    (copies || is_comparable(evidence)) && likelihood(evidence) >= from
 }
 
 /// Whether runs and the alignment can still make it more than unrelated, going by names and sizes:
@@ -86,43 +109,23 @@ pub const fn is_of_a_size(evidence: &Evidence) -> bool {
 }
 
 fn is_duplicate(evidence: &Evidence) -> bool {
-    // A test of something else is another test, however much it is written like the first.
-    if evidence.tests {
-        return evidence.similarity() >= TESTS && evidence.alike() >= TESTS && is_copy(evidence);
-    }
     // Types of one name in two modules are many, and their fields have the names of the trade.
     let namesake = evidence.same_name && !evidence.declarations && is_namesake(evidence);
     is_copy(evidence) || is_inside(evidence) || namesake
 }
 
-/// Whether one is the other with small changes. In one file, another name is there for a reason:
-/// then next to nothing that is distinctive may differ, and of short ones nothing at all.
+/// Whether one is the other with small changes. Of a short one, what differs is much of it: then
+/// only a name that few have speaks for a copy; and short ones of one file are two on purpose.
 fn is_copy(evidence: &Evidence) -> bool {
-    if evidence.same_file && evidence.sizes.0 < VARIANT_TOKENS {
-        return false;
-    }
-    let variant = evidence.same_file && !evidence.same_name;
-    // Two types of one file with the same fields are two on purpose: what is asked, what is answered.
-    if variant && evidence.declarations {
-        return false;
-    }
-    // A list of one file that is much like another one there, but is not it, is another list.
-    if variant && evidence.is_repetitive() {
-        return false;
-    }
-    // Of a short one, what differs is much of it: then only a name that few have speaks for a copy.
-    let rare_name = evidence.same_name && evidence.name_count <= RARE_NAME;
-    if evidence.sizes.0 < SHORT_TOKENS && !rare_name {
-        return false;
-    }
-    let strict = evidence.sizes.0 < SHORT_TOKENS || evidence.is_repetitive();
-    let alike = match (variant, strict) {
-        (true, _) => 0.9,
-        (false, true) => 0.85,
-        (false, false) => 0.7,
+    let least = if evidence.same_file {
+        VARIANT_TOKENS
+    } else {
+        SHORT_TOKENS
     };
-    let similar = if variant { 0.8 } else { 0.7 };
-    evidence.similarity() >= similar && evidence.alike() >= alike
+    let rare_name = evidence.same_name && evidence.name_count <= RARE_NAME;
+    (evidence.sizes.0 >= least || (rare_name && !evidence.same_file))
+        && evidence.similarity() >= 0.7
+        && evidence.alike() >= 0.7
 }
 
 /// Whether one stands inside the other as it is. Two of one file and about one size are variants of

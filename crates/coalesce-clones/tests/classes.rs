@@ -55,7 +55,7 @@ fn copies_are_found_and_look_alikes_are_not() {
         .replace("centroid", "middle")
         .replace("vectors", "axes");
     let other = COPY.replace("numpy.linalg.eigh", "scipy.linalg.svd");
-    let cases: [(&str, String, &[&str]); 6] = [
+    let cases: [(&str, String, &[&str]); 8] = [
         (
             "renamed variables",
             format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef axes(points):\n{renamed}"),
@@ -96,6 +96,23 @@ fn copies_are_found_and_look_alikes_are_not() {
              //- b.rs\nfn mix(values: &[u64]) -> u64 {\n    let mut hash = 0;\n    for value in values {\n        hash = hash.rotate_left(FOLD_STEP) ^ value.wrapping_mul(FOLD_PRIME);\n    }\n    hash\n}\n"
                 .to_owned(),
             &["function: a.rs fold, b.rs mix"],
+        ),
+        (
+            "two of one file that differ in what they call once",
+            format!(
+                "//- a.py\ndef sort_entries(entries, key):\n{0}    sorted_entries = stable_sort(keyed, kind=key)\n{1}\n\n\
+                 def sort_entries_unstable(entries, key):\n{0}    sorted_entries = quick_sort(keyed, kind=key)\n{1}",
+                "    # Keys are worked out once for each entry.\n    keyed = []\n    for entry in entries:\n        if entry.is_deleted():\n            continue\n        keyed.append((entry.compute_key(), entry))\n",
+                "    positions = {}\n    for place, (found_key, entry) in enumerate(sorted_entries):\n        positions.setdefault(found_key, []).append(place)\n        entry.position = place\n    return sorted_entries, positions\n"
+            ),
+            &["function: a.py sort_entries, a.py sort_entries_unstable"],
+        ),
+        (
+            "two lines that methods of several types have",
+            "//- a.rs\nimpl Fence {\n    pub fn export_handle(&self, kind: HandleKind) -> Result<Handle, Failure> {\n        self.check_export(kind)?;\n        Ok(self.export_unchecked(kind)?)\n    }\n}\n\
+             //- b.rs\nimpl Semaphore {\n    pub fn export_handle(&self, kind: HandleKind) -> Result<Handle, Failure> {\n        self.check_export(kind)?;\n        Ok(self.export_unchecked(kind)?)\n    }\n}\n"
+                .to_owned(),
+            &[],
         ),
     ];
     for (name, fixture, expected) in cases {
@@ -208,6 +225,18 @@ except ImportError:
             .iter()
             .any(|class| class.kind == Kind::Idiom)
     );
+}
+
+#[test]
+fn tests_that_call_an_interface_are_no_idiom() {
+    let free = "    pool = cupy.get_default_memory_pool()\n    pool.free_all_blocks()\n";
+    let fixture = |file: &str| {
+        format!(
+            "//- {file}\nimport cupy\ndef clear_cache(pool):\n{free}def free_memory(pool):\n{free}"
+        )
+    };
+    assert_eq!(report(&fixture("a.py")).idioms.len(), 1);
+    assert!(report(&fixture("tests/test_a.py")).idioms.is_empty());
 }
 
 #[test]

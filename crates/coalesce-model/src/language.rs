@@ -26,6 +26,8 @@ pub struct DuplicateSettings {
     pub min_lines: Option<u32>,
     /// Tokens that the body of a unit must have.
     pub min_tokens: Option<u32>,
+    /// Whether files that say they are generated are looked at.
+    pub generated: bool,
     /// Globs of files that are looked at; all when there is none.
     pub include: Vec<String>,
     /// Globs of files that are not looked at.

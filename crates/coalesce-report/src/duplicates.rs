@@ -24,6 +24,13 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
     classes(page, "Duplicates", why, &of(false));
     let why = "The same question asked again in each place; one of them should answer it.";
     classes(page, "Scattered GPU idioms", why, &of(true));
+    if audit.generated_files > 0 {
+        let left_out = format!(
+            "{} say they are generated and were not searched for duplicates (--generated)",
+            count(audit.generated_files, "file")
+        );
+        page.put(DIM, left_out).end();
+    }
     forwarders(page, audit);
     roles(page, &audit.roles);
     told.len()
@@ -52,8 +59,9 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         None => page.put(
             PLAIN,
             format_args!(
-                "  {members}, {} alike, {} could go",
+                "  {members}, {} alike{}, {} could go",
                 class.similarity,
+                likely(class),
                 count(class.removable_lines as usize, "line")
             ),
         ),
@@ -81,6 +89,12 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
             .put(PLAIN, &difference.text)
             .end();
     }
+}
+
+/// How sure it is, where that is known.
+fn likely(class: &DuplicateEntry) -> String {
+    let likely = |likelihood| format!(", duplicated with {likelihood} likelihood");
+    class.likelihood.map_or(String::new(), likely)
 }
 
 /// Modules that are neither empty nor redirects, and still do nothing themselves.

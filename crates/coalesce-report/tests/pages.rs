@@ -174,6 +174,7 @@ fn duplicate() -> DuplicateEntry {
         language: LanguageKind::Python,
         members: vec![member("lidar/a.py", 3), member("lidar/b.py", 40)],
         similarity: Share::new(0.875),
+        likelihood: Some(Share::new(0.93)),
         removable_lines: 9,
         differences: vec![DifferenceEntry {
             member: 1,

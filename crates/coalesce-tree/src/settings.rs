@@ -34,6 +34,8 @@ struct Duplicates {
     min_lines: Option<u32>,
     min_tokens: Option<u32>,
     #[serde(default)]
+    generated: bool,
+    #[serde(default)]
     include: Vec<Spanned<String>>,
     #[serde(default)]
     exclude: Vec<Spanned<String>>,
@@ -102,6 +104,7 @@ fn duplicates(text: &str, said: &Duplicates) -> Result<DuplicateSettings, Error>
     Ok(DuplicateSettings {
         min_lines: said.min_lines,
         min_tokens: said.min_tokens,
+        generated: said.generated,
         include: globs(&said.include)?,
         exclude: globs(&said.exclude)?,
     })

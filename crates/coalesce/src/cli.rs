@@ -187,6 +187,9 @@ pub struct Audit {
     /// Tokens that its body must have
     #[arg(long, value_name = "TOKENS")]
     pub min_tokens: Option<u32>,
+    /// Look for duplicates in files that say they are generated as well
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub generated: bool,
     /// Look for duplicates in these files only; a glob as in .gitignore
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,

@@ -11,7 +11,7 @@ use super::{
     names::{Index, Known},
 };
 use crate::{
-    corpus::Corpus,
+    corpus::{self, Corpus, Entry},
     source::{SourceFile, Unit},
 };
 
@@ -207,7 +207,7 @@ fn line_of(file: &SourceFile, token: u32) -> u32 {
 
 /// Entries with a call in them, and guarded imports of a library.
 fn entries(corpus: &Corpus, calls: &[Vec<Call>]) -> FxHashSet<u32> {
-    let has_call = |(_, entry): &(usize, &crate::corpus::Entry)| {
+    let has_call = |(_, entry): &(usize, &Entry)| {
         let calls = calls
             .get(entry.file as usize)
             .map(Vec::as_slice)
@@ -285,7 +285,9 @@ fn matching(
     if rule.unit == IdiomUnit::GuardedImport {
         return guarded(file, unit, packages);
     }
-    if !is_named(rule, file, unit) || !has_keywords(rule, file, unit) {
+    // A test calls what it tests, wherever that stands.
+    if corpus::is_test(file, unit) || !is_named(rule, file, unit) || !has_keywords(rule, file, unit)
+    {
         return none;
     }
     let from = calls.partition_point(|call| call.token < unit.first);

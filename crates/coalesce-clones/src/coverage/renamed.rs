@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{Entry, PartKind, Place, Read, Relation, matching, parts::Part};
-use crate::{corpus::Corpus, grams::Runs, lcs::Lcs, pairs, verdict::Verdict};
+use crate::{corpus::Corpus, evidence::Room, grams::Runs, pairs, verdict::Verdict};
 
 /// Words that a body needs to be the same by more than chance.
 const TELLING: usize = 8;
@@ -269,13 +269,14 @@ fn functions(a: (&Read<'_>, &[Alone<'_>]), b: (&Read<'_>, &[Alone<'_>]), found: 
         side.1.iter().map(text).collect()
     };
     let (lefts, rights) = (texts(a), texts(b));
-    let mut lcs = Lcs::default();
+    let mut room = Room::default();
     let mut scored = Vec::new();
     for ((x, left), own) in a.1.iter().enumerate().zip(&lefts) {
         for ((y, right), other) in b.1.iter().enumerate().zip(&rights) {
             let same = own.is_some() && own == other;
             let score = same.then_some(2.0);
-            let Some(score) = score.or_else(|| judge.score(left.part, right.part, &mut lcs)) else {
+            let Some(score) = score.or_else(|| judge.score(left.part, right.part, &mut room))
+            else {
                 continue;
             };
             let entry = matching::entry(
@@ -318,12 +319,12 @@ impl Judge {
     }
 
     /// How much two functions have in common; `None` where they are no copies.
-    fn score(&self, a: &Part, b: &Part, lcs: &mut Lcs) -> Option<f32> {
+    fn score(&self, a: &Part, b: &Part, room: &mut Room) -> Option<f32> {
         let left = *self.entries.get(&(self.files.0, a.unit?))?;
         let right = *self.entries.get(&(self.files.1, b.unit?))?;
         let pair = (left.min(right), left.max(right));
-        let compared = pairs::compare_one(&self.corpus, &self.runs, pair, lcs)?;
-        let duplicate = compared.verdict == Verdict::Duplicate;
+        let compared = pairs::compare_one(&self.corpus, &self.runs, pair, room)?;
+        let duplicate = matches!(compared.verdict, Verdict::Duplicate | Verdict::Minor);
         duplicate.then(|| compared.evidence.similarity())
     }
 }

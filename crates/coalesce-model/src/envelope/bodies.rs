@@ -34,6 +34,8 @@ pub struct Audit {
     pub gpu_lines: GpuLines,
     /// Copies that comments in the tree allow.
     pub allowed_duplicates: usize,
+    /// Files that say they are generated, in which no duplicates were looked for.
+    pub generated_files: usize,
     /// The manifest that was proposed, when that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,

@@ -102,6 +102,8 @@ pub struct DuplicateEntry {
     /// The least that makes a member part of it: of functions and blocks the tokens in common, of
     /// classes and modules what of the smaller one has a counterpart.
     pub similarity: Share,
+    /// How likely a maintainer calls it duplicated, of functions and blocks; `null` for other kinds.
+    pub likelihood: Option<Share>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
     /// What each copy does that the others do not.

@@ -28,6 +28,8 @@ const NAMED: usize = 3;
 #[derive(Default)]
 pub struct Copies {
     report: Report,
+    /// Files that were left out because they say that they are generated.
+    generated: usize,
     /// For each duplicate whether the baseline lacks it; none without a baseline.
     news: Option<Vec<bool>>,
 }
@@ -52,12 +54,21 @@ impl Copies {
         let filter = filter(session, arguments)?;
         let mut files = sources(session, &filter, &session.python);
         files.extend(sources(session, &filter, &session.rust));
+        let all = files.len();
+        if !(arguments.generated || session.settings.duplicates.generated) {
+            files.retain(|file| !file.is_generated());
+        }
+        let generated = all - files.len();
         let report = coalesce_clones::find(files, options(session, arguments));
         if let Some(path) = &arguments.write_baseline {
             named_files::write(path, &Baseline::of(&report.duplicates).to_json()?)?;
         }
         let news = baseline.map(|baseline| baseline.news(&report.duplicates));
-        Ok(Self { report, news })
+        Ok(Self {
+            report,
+            generated,
+            news,
+        })
     }
 
     /// What was found.
@@ -79,7 +90,11 @@ impl Copies {
 
     /// Moves everything into the audit's own fields; its modules are there already.
     pub fn fill(self, body: &mut Audit) {
-        let Self { report, news } = self;
+        let Self {
+            report,
+            generated,
+            news,
+        } = self;
         let news = news.unwrap_or_default();
         let mut known = news.into_iter();
         body.stubs = stubs(&body.modules, &report.forwarders);
@@ -95,6 +110,7 @@ impl Copies {
             duplicate: report.gpu_lines.duplicate,
         };
         body.allowed_duplicates = report.allowed;
+        body.generated_files = generated;
     }
 }
 
@@ -198,6 +214,7 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
         language: class.language,
         members: class.members.into_iter().map(member).collect(),
         similarity: Share::new(class.similarity),
+        likelihood: class.likelihood.map(Share::new),
         removable_lines: class.removable_lines,
         differences: class.differences.into_iter().map(difference).collect(),
         title: (!class.title.is_empty()).then_some(class.title),
