@@ -21,6 +21,9 @@ use crate::{
     session::{Session, SourcePaths, Sources},
 };
 
+/// Fewer bytes of texts are not worth reading files again for.
+const FEW_BYTES: u64 = 128 << 20;
+
 /// Runs `audit`.
 ///
 /// # Errors
@@ -40,12 +43,13 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
             let files = session.source_paths();
             let Session {
                 progress,
-                tree,
+                mut tree,
                 settings,
                 python,
                 rust,
             } = session;
             drop((python, rust));
+            tree.forget_texts(FEW_BYTES);
             let sources = Sources {
                 progress: &progress,
                 tree: &tree,
