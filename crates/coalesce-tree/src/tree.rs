@@ -129,6 +129,24 @@ impl SourceTree {
         self.slots.get(at)?.hash.get().copied()
     }
 
+    /// Drops the texts that are kept, if they take more than `few` bytes: between two uses that lie
+    /// far apart. Texts and facts lie side by side in memory, and facts that go give little of it
+    /// back while texts stay. A text that is asked for again is read again, and is the same one or
+    /// none.
+    pub fn forget_texts(&mut self, few: u64) {
+        let kept = self.kept.get_mut();
+        if *kept <= few {
+            return;
+        }
+        *kept = 0;
+        for slot in &mut self.slots {
+            // A file without a text is not asked for it again.
+            if matches!(slot.text.get(), Some(Some(_))) {
+                slot.text = OnceLock::new();
+            }
+        }
+    }
+
     /// The facts of every file that the language claims, sorted by path: from the cache where it
     /// holds them, else read and taken, in parallel.
     pub fn facts<L: Language>(

@@ -146,6 +146,28 @@ fn links_and_strange_names_are_named_and_never_followed() {
 }
 
 #[test]
+fn a_text_that_was_forgotten_is_read_again_and_is_the_same_or_none() {
+    let directory = tempfile::tempdir().unwrap();
+    write(directory.path(), "a.py", "x = 1");
+    write(directory.path(), "b.py", "y = 1");
+    let mut tree = SourceTree::open(directory.path()).unwrap();
+    let (a, b) = (path("a.py"), path("b.py"));
+    assert!(tree.text(&a).is_some() && tree.text(&b).is_some());
+    write(directory.path(), "b.py", "y = 2");
+    tree.forget_texts(10);
+    assert_eq!(tree.text(&b).as_deref(), Some("y = 1"), "so few are kept");
+    tree.forget_texts(9);
+    assert_eq!(tree.text(&a).as_deref(), Some("x = 1"));
+    assert_eq!(tree.text(&b), None);
+    let reasons: Vec<String> = tree
+        .skips()
+        .iter()
+        .map(|skip| skip.reason.clone())
+        .collect();
+    assert_eq!(reasons, ["it changed while the tree was read"]);
+}
+
+#[test]
 fn a_root_that_is_none_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), "file", "");

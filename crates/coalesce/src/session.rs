@@ -52,6 +52,27 @@ pub struct Session {
     pub rust: Part<Rust>,
 }
 
+/// What outlines are made from: the files that gave facts, without facts and graphs, so that those
+/// can be gone by then.
+pub struct Sources<'s> {
+    /// Tells whoever waits.
+    pub progress: &'s Progress,
+    /// The tree on disk.
+    pub tree: &'s SourceTree,
+    /// What `coalesce.toml` says.
+    pub settings: &'s Settings,
+    /// The files of each language.
+    pub files: &'s SourcePaths,
+}
+
+/// The files that gave facts.
+pub struct SourcePaths {
+    /// Python's, sorted.
+    pub python: Vec<TreePath>,
+    /// Rust's, sorted.
+    pub rust: Vec<TreePath>,
+}
+
 impl Session {
     /// Reads and resolves the tree at `root`.
     ///
@@ -107,6 +128,25 @@ impl Session {
     pub fn sources(&self) -> impl Iterator<Item = &TreePath> {
         let python = self.python.files.iter().map(|(path, _)| path);
         python.chain(self.rust.files.iter().map(|(path, _)| path))
+    }
+
+    /// The files that gave facts, by language.
+    #[must_use]
+    pub fn source_paths(&self) -> SourcePaths {
+        SourcePaths {
+            python: self
+                .python
+                .files
+                .iter()
+                .map(|(path, _)| path.clone())
+                .collect(),
+            rust: self
+                .rust
+                .files
+                .iter()
+                .map(|(path, _)| path.clone())
+                .collect(),
+        }
     }
 
     /// The joined index.

@@ -40,13 +40,13 @@ const fn is_word(token: &OutlineToken) -> bool {
 /// What the tokens before and after say.
 fn neighbours(text: &str, tokens: &mut [OutlineToken]) {
     let mut before = "";
+    let mut own = tokens.first().map_or("", |first| word(text, first));
     let mut depth = 0usize;
     for at in 0..tokens.len() {
         let after = tokens.get(at + 1).map_or("", |next| word(text, next));
         let Some(token) = tokens.get_mut(at) else {
             return;
         };
-        let own = token.span.of(text).unwrap_or("");
         if token.has(marks::STATEMENT) {
             depth = 0;
         }
@@ -69,7 +69,7 @@ fn neighbours(text: &str, tokens: &mut [OutlineToken]) {
             },
             _ => {}
         }
-        before = own;
+        (before, own) = (own, after);
     }
 }
 
@@ -129,6 +129,10 @@ fn variables<'t>(
             body.get(at + 1)
                 .filter(|next| next.class == TokenClass::Word)
         };
+        // Most tokens are names, and bind nothing.
+        if !matches!(token.class, TokenClass::Keyword | TokenClass::Punct) {
+            continue;
+        }
         match word(text, token) {
             "for" => {
                 let bound = body.get(at + 1..).unwrap_or_default().iter();

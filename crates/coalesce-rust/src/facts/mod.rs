@@ -523,6 +523,24 @@ pub struct DocCode {
 }
 
 impl SourceFacts {
+    /// Gives back what the tables were given in advance: facts stay for as long as the run.
+    fn shrink(&mut self) {
+        self.names.shrink_to_fit();
+        self.scopes.shrink_to_fit();
+        self.modules.shrink_to_fit();
+        self.items.shrink_to_fit();
+        self.impls.shrink_to_fit();
+        self.uses.shrink_to_fit();
+        self.leaves.shrink_to_fit();
+        self.paths.shrink_to_fit();
+        self.segments.shrink_to_fit();
+        self.macro_calls.shrink_to_fit();
+        self.strings.shrink_to_fit();
+        self.module_words.shrink_to_fit();
+        self.path_strings.shrink_to_fit();
+        self.line_starts.shrink_to_fit();
+    }
+
     /// The line number (1-based) of a byte.
     #[must_use]
     pub fn line_number(&self, offset: u32) -> u32 {

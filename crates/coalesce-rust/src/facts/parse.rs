@@ -149,8 +149,5 @@ fn finish(facts: &mut SourceFacts, text: &str) {
         .get(..text.floor_char_boundary(1024))
         .unwrap_or_default();
     facts.generated = head.contains("@generated");
-    facts.names.shrink_to_fit();
-    facts.paths.shrink_to_fit();
-    facts.segments.shrink_to_fit();
-    facts.leaves.shrink_to_fit();
+    facts.shrink();
 }

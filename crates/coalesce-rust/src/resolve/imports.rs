@@ -228,7 +228,7 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool 
     };
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
     let mut seen: Vec<(Sym, Binding)> = Vec::new();
-    let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
+    let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
     names.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in names {
         let visible = bindings.iter().filter(|binding| {

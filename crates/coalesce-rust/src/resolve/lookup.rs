@@ -301,7 +301,7 @@ impl Lookup<'_> {
         let mut at = space;
         let mut opaque = false;
         while let Some(here) = self.space(at) {
-            let found = pick(here.names.get(&sym).map_or(&[], Vec::as_slice), wanted);
+            let found = pick(here.names.get(&sym).unwrap_or_default(), wanted);
             if !found.is_empty() {
                 return Found {
                     opaque: opaque || found.opaque,
@@ -331,7 +331,7 @@ impl Lookup<'_> {
                     .world
                     .space(module)
                     .and_then(|space| space.names.get(&sym));
-                let found = pick(names.map_or(&[], Vec::as_slice), Namespaces::MACRO);
+                let found = pick(names.unwrap_or_default(), Namespaces::MACRO);
                 if !found.is_empty() {
                     return found;
                 }
@@ -389,7 +389,7 @@ impl Lookup<'_> {
         let Some(space) = self.world.space(module) else {
             return Found::NONE;
         };
-        let bindings = space.names.get(&sym).map_or(&[][..], Vec::as_slice);
+        let bindings = space.names.get(&sym).unwrap_or_default();
         let seen = |binding: &&Binding| {
             binding.reach == Reach::Public
                 || from.is_some_and(|from| binding.reach.is_seen_from(self.world, from))

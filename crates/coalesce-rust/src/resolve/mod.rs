@@ -1,5 +1,6 @@
 //! From the facts of all files to modules, items and what every path names.
 
+mod bindings;
 mod crates;
 mod files;
 mod imports;

@@ -304,22 +304,7 @@ pub(super) fn bind(world: &mut World, space: SpaceId, name: Sym, binding: Bindin
     let Some(space) = world.spaces.get_mut(space.0 as usize) else {
         return false;
     };
-    let bindings = space.names.entry(name).or_default();
-    for known in bindings.iter_mut() {
-        if known.res == binding.res && known.glob == binding.glob && known.import == binding.import
-        {
-            let both = known.namespaces.or(binding.namespaces);
-            let wider = binding.reach == Reach::Public && known.reach != Reach::Public;
-            let changed = both != known.namespaces || wider;
-            known.namespaces = both;
-            if wider {
-                known.reach = Reach::Public;
-            }
-            return changed;
-        }
-    }
-    bindings.push(binding);
-    true
+    space.names.bind(name, binding)
 }
 
 /// Macros of `#[macro_use] mod m;` are seen in the module around it, too.
@@ -347,7 +332,7 @@ fn share_macros(world: &mut World) {
             continue;
         };
         let mut macros: Vec<(Sym, Binding)> = Vec::new();
-        let mut names: Vec<(&Sym, &Vec<Binding>)> = space.names.iter().collect();
+        let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
         names.sort_by_key(|(sym, _)| **sym);
         for (sym, bindings) in names {
             let of_macros = bindings

@@ -51,7 +51,7 @@ impl World {
             .names
             .get(name)
             .and_then(|sym| self.space(module)?.names.get(&sym));
-        found.map_or(&[], Vec::as_slice)
+        found.unwrap_or_default()
     }
 
     /// The shortest path below a library's root by which others can name each item, of several the
@@ -81,7 +81,7 @@ impl World {
         let names = self
             .space(module)
             .into_iter()
-            .flat_map(|space| &space.names);
+            .flat_map(|space| space.names.iter());
         let mut found: Vec<(String, Res)> = names
             .flat_map(|(sym, bindings)| bindings.iter().map(move |binding| (*sym, binding)))
             .filter(|(_, binding)| binding.reach == Reach::Public)

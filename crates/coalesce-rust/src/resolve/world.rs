@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bindings::Names;
 use crate::{
     discover::{Edition, Package, TargetKind, crate_name},
     facts::{Facts, ItemKind, Namespaces, ScopeId, SourceFacts},
@@ -241,7 +242,7 @@ pub(crate) struct Space {
     pub kind: SpaceKind,
     pub module: ModuleId,
     pub parent: Option<SpaceId>,
-    pub names: FxHashMap<Sym, Vec<Binding>>,
+    pub names: Names,
     /// Names may come from what cannot be seen: macros, globs from outside, broken files.
     pub opaque: bool,
     /// A glob of the standard library supplies names: never those of crates or modules of the tree.
@@ -252,15 +253,14 @@ pub(crate) struct Space {
 
 impl Space {
     pub fn new(kind: SpaceKind, module: ModuleId, parent: Option<SpaceId>) -> Self {
-        let (names, unknown) = (FxHashMap::default(), FxHashSet::default());
         Self {
             kind,
             module,
             parent,
-            names,
+            names: Names::default(),
             opaque: false,
             std_glob: false,
-            unknown,
+            unknown: FxHashSet::default(),
         }
     }
 }
@@ -506,7 +506,7 @@ impl World {
         let names = self
             .space(module)
             .into_iter()
-            .flat_map(|space| &space.names);
+            .flat_map(|space| space.names.iter());
         names.flat_map(|(sym, bindings)| {
             bindings
                 .iter()

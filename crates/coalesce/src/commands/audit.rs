@@ -4,19 +4,25 @@ use std::collections::BTreeSet;
 
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
-    Finding, ImportTarget, LanguageGraph, ModuleKind, Severity,
+    Finding, ImportTarget, LanguageGraph, ModuleKind, Root, Severity,
     envelope::{
-        Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, ModuleEntry, Proposal,
+        Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, Locator, ModuleEntry,
+        Proposal,
     },
     finding::codes,
 };
 
-use super::{Page, duplicates::Copies, files, open, propose};
+use coalesce_tree::SourceTree;
+
+use super::{duplicates::Copies, files_of, label, open, propose, roots};
 use crate::{
     cli,
     exit::{Exit, Outcome},
-    session::Session,
+    session::{Session, SourcePaths, Sources},
 };
+
+/// Fewer bytes of texts are not worth reading files again for.
+const FEW_BYTES: u64 = 128 << 20;
 
 /// Runs `audit`.
 ///
@@ -24,21 +30,36 @@ use crate::{
 /// When the tree cannot be read.
 pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outcome> {
     let session = open(global)?;
-    let copies = if arguments.no_duplicates {
-        Copies::default()
-    } else {
-        Copies::find(&session, arguments)?
+    let structure = Structure::of(&session);
+    let envelope = match &arguments.propose {
+        Some(path) => {
+            let files = session.source_paths();
+            let copies = copies(&sources(&session, &files), arguments)?;
+            let proposal = propose::propose(&session, copies.report(), arguments, path)?;
+            structure.envelope(&session.tree, global, copies, Some(proposal))
+        }
+        None => {
+            // Nobody asks facts and graphs any more: the duplicates get their memory.
+            let files = session.source_paths();
+            let Session {
+                progress,
+                mut tree,
+                settings,
+                python,
+                rust,
+            } = session;
+            drop((python, rust));
+            tree.forget_texts(FEW_BYTES);
+            let sources = Sources {
+                progress: &progress,
+                tree: &tree,
+                settings: &settings,
+                files: &files,
+            };
+            let copies = copies(&sources, arguments)?;
+            structure.envelope(&tree, global, copies, None)
+        }
     };
-    let proposal = match &arguments.propose {
-        Some(path) => Some(propose::propose(
-            &session,
-            copies.report(),
-            arguments,
-            path,
-        )?),
-        None => None,
-    };
-    let envelope = audit(&session, global, copies, proposal);
     let fails = envelope
         .findings
         .iter()
@@ -49,48 +70,94 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
     })
 }
 
-/// The structure of the tree: modules, importers, cycles, guarded imports, and findings.
-fn audit(
-    session: &Session,
-    global: &cli::Global,
-    copies: Copies,
-    proposal: Option<Proposal>,
-) -> Envelope {
-    let mut page = Page::new(session, global);
-    let index = session.index();
-    let cycles = index.cycles();
-    let mut body = Audit {
-        files: files(session),
-        proposal,
-        ..Audit::default()
-    };
-    let mut findings = Vec::new();
-    for graph in index.graphs() {
-        let users = importers(*graph);
-        body.modules.extend(modules(*graph, &users));
-        body.guarded_imports
-            .extend(guarded_imports(*graph, &mut page));
-        let stale = stale_guards(*graph);
-        findings.extend(unguarded(graph.findings(), &stale));
-        findings.extend(stale);
-        findings.extend(empty_stubs(*graph, &users));
+fn sources<'s>(session: &'s Session, files: &'s SourcePaths) -> Sources<'s> {
+    Sources {
+        progress: &session.progress,
+        tree: &session.tree,
+        settings: &session.settings,
+        files,
     }
-    findings.extend(
-        cycles
-            .iter()
-            .filter(|cycle| cycle.eager)
-            .filter_map(cycle_finding),
-    );
-    findings.extend(copies.findings());
-    copies.fill(&mut body);
-    findings.sort_by(|a, b| {
-        (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
-    });
-    body.modules
-        .sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
-    body.cycles = cycles.into_iter().map(cycle_entry).collect();
-    body.guarded_imports.sort();
-    page.envelope(Command::Audit, &findings, Body::Audit(body))
+}
+
+fn copies(sources: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Copies> {
+    if arguments.no_duplicates {
+        return Ok(Copies::default());
+    }
+    Copies::find(sources, arguments)
+}
+
+/// What the graphs say: modules, importers, cycles, guarded imports, and findings.
+struct Structure {
+    body: Audit,
+    findings: Vec<Finding>,
+    roots: Vec<Root>,
+}
+
+impl Structure {
+    fn of(session: &Session) -> Self {
+        let mut locator = Locator::new(&session.tree);
+        let index = session.index();
+        let mut body = Audit::default();
+        body.files.read = session.read();
+        let mut findings = Vec::new();
+        for graph in index.graphs() {
+            let users = importers(*graph);
+            body.modules.extend(modules(*graph, &users));
+            body.guarded_imports
+                .extend(guarded_imports(*graph, &mut locator));
+            let stale = stale_guards(*graph);
+            findings.extend(unguarded(graph.findings(), &stale));
+            findings.extend(stale);
+            findings.extend(empty_stubs(*graph, &users));
+        }
+        let cycles = index.cycles();
+        findings.extend(
+            cycles
+                .iter()
+                .filter(|cycle| cycle.eager)
+                .filter_map(cycle_finding),
+        );
+        body.cycles = cycles.into_iter().map(cycle_entry).collect();
+        body.guarded_imports.sort();
+        Self {
+            body,
+            findings,
+            roots: roots(session),
+        }
+    }
+
+    /// All of it with the duplicates, each finding with its line.
+    fn envelope(
+        self,
+        tree: &SourceTree,
+        global: &cli::Global,
+        copies: Copies,
+        proposal: Option<Proposal>,
+    ) -> Envelope {
+        let Self {
+            mut body,
+            mut findings,
+            roots,
+        } = self;
+        body.files = files_of(tree, body.files.read);
+        body.proposal = proposal;
+        findings.extend(copies.findings());
+        copies.fill(&mut body);
+        findings.sort_by(|a, b| {
+            (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
+        });
+        body.modules
+            .sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
+        let mut locator = Locator::new(tree);
+        Envelope {
+            roots,
+            findings: findings
+                .iter()
+                .map(|finding| locator.finding(finding))
+                .collect(),
+            ..Envelope::new(label(global), Command::Audit, Body::Audit(body))
+        }
+    }
 }
 
 fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<ModuleEntry> {
@@ -113,11 +180,11 @@ fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<ModuleEntry> 
         .collect()
 }
 
-fn guarded_imports(graph: &dyn LanguageGraph, page: &mut Page<'_>) -> Vec<GuardedImport> {
+fn guarded_imports(graph: &dyn LanguageGraph, locator: &mut Locator<'_>) -> Vec<GuardedImport> {
     guarded(graph)
         .map(|import| GuardedImport {
             path: import.path.clone(),
-            range: page.locator.range(&import.path, import.span),
+            range: locator.range(&import.path, import.span),
             importer: graph
                 .modules()
                 .get(import.importer)

@@ -9,17 +9,20 @@ use coalesce_clones::{
     report::FileRole,
 };
 use coalesce_model::{
-    ByteSpan, Finding, Language, LanguageKind, ModuleKind, Severity, Texts as _, TreePath,
+    ByteSpan, Finding, Language, LanguageKind, ModuleKind, Settings, Severity, Texts as _,
+    TreePath,
     envelope::{
         Audit, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
         GpuLines, ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
     },
     finding::codes,
 };
-use coalesce_tree::PathFilter;
+use coalesce_python::Python;
+use coalesce_rust::Rust;
+use coalesce_tree::{PathFilter, SourceTree};
 use rayon::prelude::*;
 
-use crate::{cli, exit::Failure, named_files, session::Session};
+use crate::{cli, exit::Failure, named_files, session::Sources};
 
 /// Copies that a finding names beside the first.
 const NAMED: usize = 3;
@@ -39,7 +42,7 @@ impl Copies {
     ///
     /// # Errors
     /// When a glob is malformed, or a baseline cannot be read or written.
-    pub fn find(session: &Session, arguments: &cli::Audit) -> anyhow::Result<Self> {
+    pub fn find(from: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Self> {
         let baseline = arguments
             .baseline
             .as_ref()
@@ -50,16 +53,16 @@ impl Copies {
                     .map_err(|error| Failure::config(format!("{}: {error}", path.display())))?)
             });
         let baseline = baseline.transpose()?;
-        session.progress.stage("looking for duplicates");
-        let filter = filter(session, arguments)?;
-        let mut files = sources(session, &filter, &session.python);
-        files.extend(sources(session, &filter, &session.rust));
+        from.progress.stage("looking for duplicates");
+        let filter = filter(from.settings, arguments)?;
+        let mut files = outlined(from.tree, &filter, &Python, &from.files.python);
+        files.extend(outlined(from.tree, &filter, &Rust, &from.files.rust));
         let all = files.len();
-        if !(arguments.generated || session.settings.duplicates.generated) {
+        if !(arguments.generated || from.settings.duplicates.generated) {
             files.retain(|file| !file.is_generated());
         }
         let generated = all - files.len();
-        let report = coalesce_clones::find(files, options(session, arguments));
+        let report = coalesce_clones::find(files, options(from.settings, arguments));
         if let Some(path) = &arguments.write_baseline {
             named_files::write(path, &Baseline::of(&report.duplicates).to_json()?)?;
         }
@@ -114,15 +117,15 @@ impl Copies {
     }
 }
 
-fn filter(session: &Session, arguments: &cli::Audit) -> anyhow::Result<PathFilter> {
-    let settings = &session.settings.duplicates;
+fn filter(settings: &Settings, arguments: &cli::Audit) -> anyhow::Result<PathFilter> {
+    let settings = &settings.duplicates;
     let include = [settings.include.as_slice(), &arguments.include].concat();
     let exclude = [settings.exclude.as_slice(), &arguments.exclude].concat();
     Ok(PathFilter::new(&include, &exclude).map_err(Failure::user)?)
 }
 
-fn options(session: &Session, arguments: &cli::Audit) -> Options {
-    let (settings, standard) = (&session.settings.duplicates, Minimum::default());
+fn options(settings: &Settings, arguments: &cli::Audit) -> Options {
+    let (settings, standard) = (&settings.duplicates, Minimum::default());
     let lines = arguments.min_lines.or(settings.min_lines);
     let tokens = arguments.min_tokens.or(settings.min_tokens);
     Options {
@@ -134,28 +137,22 @@ fn options(session: &Session, arguments: &cli::Audit) -> Options {
 }
 
 /// The outlined files of one language that the filter lets through.
-fn sources<L: Language>(
-    session: &Session,
+fn outlined<L: Language>(
+    tree: &SourceTree,
     filter: &PathFilter,
-    part: &crate::session::Part<L>,
+    language: &L,
+    paths: &[TreePath],
 ) -> Vec<SourceFile> {
-    let files = part
-        .files
-        .par_iter()
-        .filter(|(path, _)| filter.passes(path));
-    let source = |(path, _): &(TreePath, _)| {
+    let files = paths.par_iter().filter(|path| filter.passes(path));
+    let source = |path: &TreePath| {
         // Of a stub file and its module only one runs.
         if path.extension() == Some("pyi") {
             return None;
         }
-        let text = session.tree.text(path)?;
-        let outline = part.language.outline(path, &text)?;
-        Some(SourceFile::new(
-            path.clone(),
-            part.language.kind(),
-            text,
-            &outline,
-        ))
+        let text = tree.text(path)?;
+        let outline = language.outline(path, &text)?;
+        let kind = language.kind();
+        Some(SourceFile::new(path.clone(), kind, text, &outline))
     };
     files.filter_map(source).collect()
 }

@@ -30,6 +30,8 @@ use coalesce_model::{
     manifest::{Manifest, ManifestError},
 };
 
+use coalesce_tree::SourceTree;
+
 use crate::{
     cli::{self, Invocation},
     exit::{Failure, Outcome},
@@ -106,24 +108,29 @@ impl<'s> Page<'s> {
             .iter()
             .map(|finding| self.locator.finding(finding))
             .collect();
-        let roots: Vec<Root> = self
-            .session
-            .graphs()
-            .iter()
-            .flat_map(|graph| graph.roots())
-            .cloned()
-            .collect();
         Envelope {
-            roots,
+            roots: roots(self.session),
             findings,
             ..Envelope::new(self.root, command, body)
         }
     }
 }
 
+/// The roots of all languages.
+fn roots(session: &Session) -> Vec<Root> {
+    let graphs = session.graphs();
+    let roots = graphs.iter().flat_map(|graph| graph.roots());
+    roots.cloned().collect()
+}
+
 /// What was read, and what was not and why.
 fn files(session: &Session) -> Files {
-    let skipped = session.tree.skips();
+    files_of(&session.tree, session.read())
+}
+
+/// [`files`] once facts are gone; `read` files gave some.
+fn files_of(tree: &SourceTree, read: usize) -> Files {
+    let skipped = tree.skips();
     let skipped: Vec<_> = skipped
         .iter()
         .map(|skip| SkippedFile {
@@ -131,10 +138,7 @@ fn files(session: &Session) -> Files {
             reason: skip.reason.to_string(),
         })
         .collect();
-    Files {
-        read: session.read(),
-        skipped,
-    }
+    Files { read, skipped }
 }
 
 /// The manifests that are named, or all in `migrations/` of the tree.

@@ -482,7 +482,7 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) 
         .space(home)
         .zip(world.names.get(name))
         .and_then(|(space, sym)| space.names.get(&sym));
-    let bindings = bindings.map_or(&[][..], Vec::as_slice);
+    let bindings = bindings.unwrap_or_default();
     let own = |import: bool| {
         let own = bindings
             .iter()

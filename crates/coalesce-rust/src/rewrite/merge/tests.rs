@@ -417,7 +417,7 @@ impl Carrying<'_, '_> {
         let usage = traits::Usage::of(world, self.home.module, self.home.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
         let space = world.space(self.home.module);
-        let names = space.into_iter().flat_map(|space| &space.names);
+        let names = space.into_iter().flat_map(|space| space.names.iter());
         names
             .filter_map(|(sym, bindings)| {
                 let name = world.names.text(*sym).to_string();
