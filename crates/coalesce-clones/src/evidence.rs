@@ -162,10 +162,6 @@ impl Evidence {
             return self;
         };
         let locals = overlap(&a.locals, &b.locals);
-        let name = |entry: &Entry| {
-            let span = corpus.unit(entry).name_span;
-            span.of(&corpus.file(entry).text).unwrap_or("")
-        };
         let (small, large) = if a.size <= b.size {
             (pair.0, b)
         } else {
@@ -175,7 +171,6 @@ impl Evidence {
         Self {
             runs: runs.shared(pair.0, pair.1),
             other_cases: a.cases != b.cases,
-            opposite: opposites::are_opposite(name(a), name(b)),
             gathered: if apart {
                 grams::gathered(runs.of(small), self.sizes.0, corpus.body(large))
             } else {
@@ -191,11 +186,14 @@ impl Evidence {
     /// that they have too little in common for any verdict.
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Option<Self> {
-        let blind = |entry: &Entry| -> Vec<u32> {
-            corpus.body(entry).iter().map(crate::Token::blind).collect()
+        let name = |entry: &Entry| {
+            let span = corpus.unit(entry).name_span;
+            span.of(&corpus.file(entry).text).unwrap_or("")
         };
-        let (left, right) = (blind(a), blind(b));
+        let opposite = opposites::are_opposite(name(a), name(b));
+        let (left, right) = (blind(corpus, a), blind(corpus, b));
         let with = |common: usize| Self {
+            opposite,
             common: u32::try_from(common).unwrap_or(u32::MAX),
             ..self
         };
@@ -210,20 +208,32 @@ impl Evidence {
         if !verdict::can_be_told(&aligned.at_best()) {
             return Some(aligned);
         }
-        Some(aligned.with_likeness(corpus, (a, b), room))
+        let with_lines = aligned.with_lines(corpus, a, b);
+        if !verdict::can_be_told(&with_lines.best_stretch()) {
+            return Some(with_lines);
+        }
+        Some(Self {
+            stretch: room.stretch.length(&left, &right),
+            ..with_lines
+        })
     }
 
-    /// The same with what is in common as text.
+    /// The same with all that is in common as text, however little that may be.
     #[must_use]
-    pub fn with_likeness(self, corpus: &Corpus, pair: (&Entry, &Entry), room: &mut Room) -> Self {
-        let place = |entry| (corpus.file(entry), corpus.unit(entry));
-        let blind = |entry: &Entry| -> Vec<u32> {
-            corpus.body(entry).iter().map(crate::Token::blind).collect()
-        };
-        let (left, right) = (blind(pair.0), blind(pair.1));
+    pub fn with_likeness(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Self {
+        let (left, right) = (blind(corpus, a), blind(corpus, b));
+        let common = room.lcs.length(&left, &right);
         Self {
-            lines: Lines::new(place(pair.0), place(pair.1)),
+            common: u32::try_from(common).unwrap_or(u32::MAX),
             stretch: room.stretch.length(&left, &right),
+            ..self.with_lines(corpus, a, b)
+        }
+    }
+
+    fn with_lines(self, corpus: &Corpus, a: &Entry, b: &Entry) -> Self {
+        let place = |entry| (corpus.file(entry), corpus.unit(entry));
+        Self {
+            lines: Lines::new(place(a), place(b)),
             ..self
         }
     }
@@ -233,16 +243,14 @@ impl Evidence {
     pub fn of_equals(corpus: &Corpus, pair: Pair) -> Option<Self> {
         let a = corpus.entries.get(pair.0 as usize)?;
         let b = corpus.entries.get(pair.1 as usize)?;
-        let place = |entry| (corpus.file(entry), corpus.unit(entry));
-        let evidence = Self::of_names(corpus, pair)?.at_best();
         Some(Self {
             common: a.size,
             shared: 1.0,
             only: (0.0, 0.0),
             runs: (1, 1),
             gathered: 1.0,
-            lines: Lines::new(place(a), place(b)),
-            ..evidence
+            stretch: a.size.min(likeness::STRETCH),
+            ..Self::of_names(corpus, pair)?.with_lines(corpus, a, b)
         })
     }
 
@@ -250,7 +258,14 @@ impl Evidence {
     fn at_best(self) -> Self {
         Self {
             lines: self.lines.at_best(),
-            stretch: self.sizes.0.min(likeness::STRETCH),
+            ..self.best_stretch()
+        }
+    }
+
+    /// The same where nothing breaks what is in common.
+    fn best_stretch(self) -> Self {
+        Self {
+            stretch: self.common.min(likeness::STRETCH),
             ..self
         }
     }
@@ -315,6 +330,11 @@ impl Evidence {
             0.0
         }
     }
+}
+
+/// The tokens of a body, local names and messages being equal.
+fn blind(corpus: &Corpus, entry: &Entry) -> Vec<u32> {
+    corpus.body(entry).iter().map(crate::Token::blind).collect()
 }
 
 /// Weights of what is in both, only in the first, only in the second; lists are sorted.

@@ -9,50 +9,80 @@ use crate::source::{SourceFile, Token, Unit};
 
 /// Tokens from which on a longer stretch says nothing more.
 pub const STRETCH: u32 = 128;
-const CAP: u16 = STRETCH as u16;
-/// Cells of a table that are filled: 2048 tokens beside 2048.
-const CELLS: usize = 1 << 22;
+/// Tokens of a stretch that is looked for.
+const SEED: usize = 4;
+/// Places of one seed that are looked at: what stands there more often is in any list.
+const PLACES: usize = 16;
 /// Characters from which on a line says something: a bracket alone does not.
 const SAYS: usize = 3;
+/// No place.
+const NONE: u32 = u32::MAX;
 
 /// Room that one thread uses again and again.
 #[derive(Default)]
 pub struct Stretch {
-    before: Vec<u16>,
-    now: Vec<u16>,
+    /// For each hash of a seed its first place in the shorter text.
+    first: Vec<u32>,
+    /// For each place the next one of the same hash.
+    next: Vec<u32>,
 }
 
 impl Stretch {
-    /// The most tokens in a row that stand in both, [`STRETCH`] at most. Of what is too long for a
-    /// table, only the beginnings are compared.
+    /// The most tokens in a row that stand in both, [`STRETCH`] at most; 0 where it is less than
+    /// four.
     pub fn length(&mut self, a: &[u32], b: &[u32]) -> u32 {
         let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-        let most = CELLS / short.len().max(1);
-        let long = long.get(..most).unwrap_or(long);
-        self.before.clear();
-        self.before.resize(long.len() + 1, 0);
-        self.now.clear();
-        self.now.resize(long.len() + 1, 0);
+        self.fill(short);
         let mut longest = 0;
-        for token in short {
-            let (Some((_, now)), before) = (self.now.split_first_mut(), &self.before) else {
-                break;
-            };
-            for ((cell, other), before) in now.iter_mut().zip(long).zip(before) {
-                // Without a branch, so that the compiler does many at once.
-                *cell = if token == other {
-                    before.saturating_add(1)
-                } else {
-                    0
-                };
+        for (at, seed) in long.windows(SEED).enumerate() {
+            let mut place = self.first.get(self.bucket(seed)).copied().unwrap_or(NONE);
+            for _ in 0..PLACES {
+                if place == NONE {
+                    break;
+                }
+                let from = place as usize;
+                if begins(short, from, long, at) {
+                    let run = short.iter().skip(from).zip(long.iter().skip(at));
+                    let run = run.take_while(|(a, b)| a == b).count();
+                    longest = longest.max(run);
+                }
+                place = self.next.get(from).copied().unwrap_or(NONE);
             }
-            longest = longest.max(now.iter().copied().max().unwrap_or(0));
-            if longest >= CAP {
-                break;
+            if longest >= STRETCH as usize {
+                return STRETCH;
             }
-            std::mem::swap(&mut self.before, &mut self.now);
         }
-        u32::from(longest.min(CAP))
+        let longest = if longest < SEED { 0 } else { longest };
+        u32::try_from(longest).unwrap_or(STRETCH).min(STRETCH)
+    }
+
+    fn fill(&mut self, short: &[u32]) {
+        self.first.clear();
+        self.first
+            .resize((2 * short.len()).next_power_of_two().max(SEED), NONE);
+        self.next.clear();
+        self.next.resize(short.len(), NONE);
+        for (at, seed) in short.windows(SEED).enumerate().rev() {
+            let bucket = self.bucket(seed);
+            let at_32 = u32::try_from(at).unwrap_or(NONE);
+            if let (Some(first), Some(next)) = (self.first.get_mut(bucket), self.next.get_mut(at)) {
+                *next = std::mem::replace(first, at_32);
+            }
+        }
+    }
+
+    fn bucket(&self, seed: &[u32]) -> usize {
+        let mix = |hash: u32, token: &u32| (hash.rotate_left(5) ^ token).wrapping_mul(0x9e37_79b1);
+        let hash = seed.iter().fold(0, mix);
+        (hash ^ (hash >> 15)) as usize & (self.first.len() - 1)
+    }
+}
+
+/// Whether a run begins at these places: one that goes on was counted where it began.
+fn begins(short: &[u32], from: usize, long: &[u32], at: usize) -> bool {
+    match (from.checked_sub(1), at.checked_sub(1)) {
+        (Some(from), Some(at)) => short.get(from) != long.get(at),
+        _ => true,
     }
 }
 
@@ -116,21 +146,58 @@ fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
     let last = last.and_then(|last| file.tokens.get(last));
     let end = last.map_or(first, |token| token.span().end as usize);
     let text = file.text.get(first..end).unwrap_or("");
-    let mut found: Vec<(u64, bool)> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| line.len() >= SAYS)
-        .map(|line| {
+    let bytes = text.as_bytes();
+    let (mut found, mut start) = (Vec::new(), 0);
+    for end in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]) {
+        let line = bytes.get(start..end).unwrap_or_default().trim_ascii();
+        start = end + 1;
+        if line.len() >= SAYS {
             let mut hasher = FxHasher::default();
-            hasher.write(line.as_bytes());
-            (hasher.finish(), is_comment(line))
-        })
-        .collect();
+            hasher.write(line);
+            found.push((hasher.finish(), is_comment(line)));
+        }
+    }
     found.sort_unstable();
     found.dedup_by_key(|line| line.0);
     found
 }
 
-fn is_comment(line: &str) -> bool {
-    line.starts_with("//") || (line.starts_with('#') && !line.starts_with("#["))
+fn is_comment(line: &[u8]) -> bool {
+    line.starts_with(b"//") || (line.starts_with(b"#") && !line.starts_with(b"#["))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the definition.
+    fn longest(a: &[u32], b: &[u32]) -> usize {
+        let run = |x: usize, y: usize| {
+            let pairs = a.iter().skip(x).zip(b.iter().skip(y));
+            pairs.take_while(|(a, b)| a == b).count()
+        };
+        let all = (0..a.len()).flat_map(|x| (0..b.len()).map(move |y| (x, y)));
+        all.map(|(x, y)| run(x, y)).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn the_longest_stretch_is_found() {
+        let mut state = 7_u32;
+        let mut random = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        let mut stretch = Stretch::default();
+        for _ in 0..400 {
+            let lengths = (random(60) as usize, random(60) as usize);
+            // Few kinds of tokens, but no seed in more than sixteen places.
+            let a: Vec<u32> = (0..lengths.0).map(|_| random(4)).collect();
+            let b: Vec<u32> = (0..lengths.1).map(|_| random(4)).collect();
+            let expected = longest(&a, &b);
+            let expected = if expected < SEED { 0 } else { expected };
+            assert_eq!(stretch.length(&a, &b) as usize, expected, "{a:?} {b:?}");
+        }
+        let long: Vec<u32> = (0..300).collect();
+        assert_eq!(stretch.length(&long, &long), STRETCH);
+    }
 }

@@ -64,6 +64,9 @@ const PREFIXES: [&str; 3] = ["un", "de", "dis"];
 /// Whether two names differ, and only in words that are opposites of each other.
 #[must_use]
 pub fn are_opposite(a: &str, b: &str) -> bool {
+    if a == b {
+        return false;
+    }
     let (a, b) = (words(a), words(b));
     let mut differs = false;
     let fits = |(a, b): (&String, &String)| {
