@@ -12,6 +12,7 @@ mod sample;
 mod soak;
 mod test;
 mod tidy;
+mod weights;
 
 use std::{
     ffi::OsString,
@@ -29,6 +30,7 @@ The repository's own commands:
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
   draw AUDIT ROOT     random classes of an audit's duplicates, to be read
+  weights DIRECTORY   fit what is told of duplicates to the labelled classes, and try it on others
   soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
   help                this text
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("bench") => bench::run(&Repository::find(), words(&rest)),
         Some("draw") => draw::run(words(&rest)),
+        Some("weights") => weights::run(&Repository::find(), words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {

@@ -238,6 +238,28 @@ impl Evidence {
         }
     }
 
+    /// All that there is to say of two entries, whatever it costs and whatever comes of it; `runs`
+    /// are those of both. `None` where `pair` names no entries.
+    #[must_use]
+    pub fn of_pair(corpus: &Corpus, runs: &Runs, pair: Pair, room: &mut Room) -> Option<Self> {
+        let a = corpus.entries.get(pair.0 as usize)?;
+        let b = corpus.entries.get(pair.1 as usize)?;
+        if (a.exact, a.size) == (b.exact, b.size) {
+            return Self::of_equals(corpus, pair);
+        }
+        let known = Self::of_names(corpus, pair)?.with_runs(corpus, runs, pair);
+        let [left, right] = [a, b].map(|entry| {
+            let body = corpus.body(entry).iter();
+            body.map(crate::Token::blind).collect::<Vec<u32>>()
+        });
+        let common = room.lcs.length(&left, &right);
+        let aligned = Self {
+            common: u32::try_from(common).unwrap_or(u32::MAX),
+            ..known
+        };
+        Some(aligned.with_likeness(corpus, (a, b), room))
+    }
+
     /// The evidence of two entries that are the same but for local names and messages.
     #[must_use]
     pub fn of_equals(corpus: &Corpus, pair: Pair) -> Option<Self> {

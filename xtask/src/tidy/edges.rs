@@ -55,7 +55,18 @@ const EDGES: &[(&str, &[&str])] = &[
     ("optimization-gpu-memory", &["core-gpu"]),
     ("optimization-gpu-profiler", &["core-gpu"]),
     ("optimization-gpu-wrapper", &["core-gpu"]),
-    ("xtask", &["coalesce", "coalesce-model"]),
+    // All beside the first are there for `weights`, which compares units that are given.
+    (
+        "xtask",
+        &[
+            "coalesce",
+            "coalesce-clones",
+            "coalesce-model",
+            "coalesce-python",
+            "coalesce-rust",
+            "coalesce-tree",
+        ],
+    ),
 ];
 
 /// Packages that may use `anyhow`: where errors are printed. Libraries have typed errors.

@@ -1,0 +1,106 @@
+//! `cargo xtask weights DIRECTORY`: fits the weights of `coalesce-clones::likelihood` to the labelled
+//! classes, and says how often they are right where they were not fitted. It writes no file.
+
+mod fit;
+mod labels;
+mod measure;
+mod table;
+
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use coalesce_model::LanguageKind;
+
+use crate::repository::Repository;
+use fit::{Row, Weights};
+use labels::Labels;
+use measure::{Measured, Measurement};
+use table::Table;
+
+const HELP: &str = "\
+cargo xtask weights DIRECTORY
+
+Fits the weights of crates/coalesce-clones/src/likelihood.rs to the classes of xtask/labels/, whose
+README says how to get the trees: DIRECTORY holds one folder for each.
+";
+/// What the columns of a table are.
+const LEGEND: &str = "\
+By weights that were fitted to other repositories: classes above a likelihood, how many of them are
+true, and how many of the true ones are above it.
+";
+/// Columns of a line of code.
+const WIDTH: usize = 100;
+
+/// `cargo xtask weights`.
+pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
+    let [directory] = arguments.as_slice() else {
+        bail!("{HELP}");
+    };
+    if directory.starts_with('-') {
+        bail!("{HELP}");
+    }
+    let labels = Labels::read(&repository.root.join("xtask/labels"))?;
+    let measurement = Measurement::new(Path::new(directory), &labels)?;
+    for line in &measurement.lacking {
+        println!("{line}");
+    }
+    for name in &measurement.missing {
+        println!("no tree: {name}");
+    }
+    let Measurement { classes, .. } = &measurement;
+    println!(
+        "{} of {} classes measured, in {} of {} trees",
+        classes.len(),
+        labels.classes.len(),
+        labels.trees.len() - measurement.missing.len(),
+        labels.trees.len()
+    );
+    for (language, name) in [
+        (LanguageKind::Python, "Python"),
+        (LanguageKind::Rust, "Rust"),
+    ] {
+        let own = classes.iter().filter(|class| class.language == language);
+        print!("\n{}", report(name, &own.collect::<Vec<_>>())?);
+    }
+    Ok(())
+}
+
+/// Everything about one language.
+fn report(language: &str, classes: &[&Measured]) -> anyhow::Result<String> {
+    if classes.is_empty() {
+        return Ok(format!("{language}: no classes\n"));
+    }
+    let rows: Vec<&Row> = classes.iter().map(|class| &class.row).collect();
+    let weights = fit::fit(&rows, fit::STRENGTH).with_context(|| language.to_owned())?;
+    let table = match table::tried(classes) {
+        Ok(likely) => format!("{LEGEND}{}", Table::new(classes, &likely)),
+        Err(error) => format!("not tried, too few repositories: {error}\n"),
+    };
+    Ok(format!(
+        "{language}: {} classes\n{}\n{table}",
+        classes.len(),
+        constant(language, &weights)
+    ))
+}
+
+/// The weights as they stand in the source file.
+fn constant(language: &str, weights: &Weights) -> String {
+    let name = language.to_uppercase();
+    let mut lines = vec![String::new()];
+    for weight in &weights.of {
+        let text = format!(" {weight:.3},");
+        match lines.last_mut() {
+            Some(line) if 7 + line.len() + text.len() <= WIDTH => line.push_str(&text),
+            _ => lines.push(text),
+        }
+    }
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|line| format!("       {line}\n"))
+        .collect();
+    format!(
+        "const {name}: Weights = Weights {{\n    base: {:.3},\n    of: [\n{}    ],\n}};\n",
+        weights.base,
+        lines.concat()
+    )
+}
