@@ -4,11 +4,11 @@
 use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher as _;
+use std::{hash::Hasher as _, sync::LazyLock};
 
 use crate::{
     forwarders,
-    source::{SourceFile, Token, Unit},
+    source::{self, SourceFile, Token, Unit},
 };
 
 /// Bits that part features of different roles with the same text.
@@ -69,8 +69,6 @@ pub struct Contents {
     pub statements: u32,
     /// Words that decide what runs: conditions, loops, what is caught, raised, asserted.
     pub control: u32,
-    /// Operators of arithmetic, comparison and logic.
-    pub operators: u32,
     /// Places where a local name stands.
     pub locals: u32,
 }
@@ -80,20 +78,17 @@ impl Contents {
     pub const NONE: Self = Self {
         statements: 0,
         control: 0,
-        operators: 0,
         locals: 0,
     };
 
-    fn new(file: &SourceFile, body: &[Token]) -> Self {
+    fn new(body: &[Token]) -> Self {
+        let deciding = DECIDING_IDS.as_slice();
         let mut contents = Self::NONE;
         for token in body {
             contents.statements += u32::from(token.has(marks::STATEMENT));
             contents.locals += u32::from(token.has(marks::LOCAL));
-            let bytes = || file.text.as_bytes().get(token.span().range());
-            match token.class {
-                TokenClass::Keyword => contents.control += u32::from(bytes().is_some_and(decides)),
-                TokenClass::Punct => contents.operators += u32::from(bytes().is_some_and(operates)),
-                _ => {}
+            if token.class == TokenClass::Keyword {
+                contents.control += u32::from(deciding.binary_search(&token.id).is_ok());
             }
         }
         contents
@@ -105,41 +100,24 @@ impl Contents {
         Self {
             statements: self.statements.min(other.statements),
             control: self.control.min(other.control),
-            operators: self.operators.min(other.operators),
             locals: self.locals.min(other.locals),
         }
     }
 }
 
-fn decides(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"if"
-            | b"elif"
-            | b"for"
-            | b"while"
-            | b"loop"
-            | b"match"
-            | b"try"
-            | b"except"
-            | b"with"
-            | b"raise"
-            | b"assert"
-            | b"yield"
-    )
-}
+/// Words that decide what runs.
+const DECIDING: [&str; 12] = [
+    "if", "elif", "for", "while", "loop", "match", "try", "except", "with", "raise", "assert",
+    "yield",
+];
 
-fn operates(sign: &[u8]) -> bool {
-    match sign {
-        [one] => matches!(
-            one,
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'|' | b'^'
-        ),
-        [b'+' | b'-' | b'*' | b'<' | b'>' | b'=' | b'!', b'='] => true,
-        b"&&" | b"||" | b"//" | b"<<" | b">>" => true,
-        _ => false,
-    }
-}
+/// Their numbers, sorted.
+static DECIDING_IDS: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let ids = DECIDING.iter().map(|word| source::id_of(word.as_bytes()));
+    let mut ids: Vec<u32> = ids.collect();
+    ids.sort_unstable();
+    ids
+});
 
 /// All files, and the units that are compared as text.
 pub struct Corpus {
@@ -334,7 +312,7 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),
-        contents: Contents::new(file, body),
+        contents: Contents::new(body),
         forwards,
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),

@@ -218,18 +218,6 @@ impl Evidence {
         })
     }
 
-    /// The same with all that is in common as text, however little that may be.
-    #[must_use]
-    pub fn with_likeness(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Self {
-        let (left, right) = (blind(corpus, a), blind(corpus, b));
-        let common = room.lcs.length(&left, &right);
-        Self {
-            common: u32::try_from(common).unwrap_or(u32::MAX),
-            stretch: room.stretch.length(&left, &right),
-            ..self.with_lines(corpus, a, b)
-        }
-    }
-
     fn with_lines(self, corpus: &Corpus, a: &Entry, b: &Entry) -> Self {
         let place = |entry| (corpus.file(entry), corpus.unit(entry));
         Self {
@@ -248,16 +236,13 @@ impl Evidence {
             return Self::of_equals(corpus, pair);
         }
         let known = Self::of_names(corpus, pair)?.with_runs(corpus, runs, pair);
-        let [left, right] = [a, b].map(|entry| {
-            let body = corpus.body(entry).iter();
-            body.map(crate::Token::blind).collect::<Vec<u32>>()
-        });
+        let (left, right) = (blind(corpus, a), blind(corpus, b));
         let common = room.lcs.length(&left, &right);
-        let aligned = Self {
+        Some(Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
-            ..known
-        };
-        Some(aligned.with_likeness(corpus, (a, b), room))
+            stretch: room.stretch.length(&left, &right),
+            ..known.with_lines(corpus, a, b)
+        })
     }
 
     /// The evidence of two entries that are the same but for local names and messages.
