@@ -7,7 +7,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coalesce_model::manifest::Manifest;
-use coalesce_plan::propose::{Draft, DraftEntry};
+use coalesce_plan::{
+    Operation,
+    propose::{Draft, DraftEntry},
+};
 use rayon::prelude::*;
 
 use super::super::work::{Depth, Worked, work_to};
@@ -266,6 +269,12 @@ impl Together<'_, '_> {
 
     /// The plan of what was taken, in its layout: what `plan` will make of the manifest.
     fn laid_out(mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>]) -> Option<Worked> {
+        let is_rust = |operation: &Operation| operation.path().extension() == Some("rs");
+        let rust = |worked: &Worked| worked.assembled.operations.iter().any(is_rust);
+        if !self.last.as_ref().is_some_and(rust) {
+            // rustfmt has nothing to say.
+            return self.last;
+        }
         let accepted = std::mem::take(&mut self.accepted);
         self.how = LAID_OUT;
         self.last = None;
