@@ -7,6 +7,7 @@ use std::{
     fmt,
     sync::{
         Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
@@ -24,7 +25,26 @@ const TICK: Duration = Duration::from_millis(120);
 #[derive(Debug)]
 pub struct Progress {
     watched: bool,
+    /// Whether something with many steps has the line to itself.
+    held: AtomicBool,
     line: Mutex<Option<Line>>,
+}
+
+/// Something with many steps: as long as this lives, its own line is shown, not those of the steps.
+#[derive(Debug)]
+pub struct Overall<'p>(&'p Progress);
+
+impl Overall<'_> {
+    /// The next step begins.
+    pub fn stage(&self, stage: impl fmt::Display) {
+        self.0.show(stage);
+    }
+}
+
+impl Drop for Overall<'_> {
+    fn drop(&mut self) {
+        self.0.held.store(false, Ordering::Relaxed);
+    }
 }
 
 /// The thread that draws, and how it is told.
@@ -40,12 +60,26 @@ impl Progress {
     pub const fn new(watched: bool) -> Self {
         Self {
             watched,
+            held: AtomicBool::new(false),
             line: Mutex::new(None),
         }
     }
 
     /// The next thing begins.
     pub fn stage(&self, stage: impl fmt::Display) {
+        if !self.held.load(Ordering::Relaxed) {
+            self.show(stage);
+        }
+    }
+
+    /// Gives the line to something with many steps.
+    #[must_use]
+    pub fn overall(&self) -> Overall<'_> {
+        self.held.store(true, Ordering::Relaxed);
+        Overall(self)
+    }
+
+    fn show(&self, stage: impl fmt::Display) {
         if !self.watched {
             return;
         }

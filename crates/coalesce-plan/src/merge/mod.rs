@@ -121,6 +121,10 @@ impl<'a> Merge<'a> {
                 known.extend(part.keys.iter().map(|key| format!("{}{key}", pair.prefix)));
             }
             made.refusals.extend(tell::undecided(&pair, &parts));
+            if !parts.iter().any(Part::is_definition) {
+                let lost = tell::left_impls(&pair, &found.coverage.entries);
+                made.refusals.extend(lost);
+            }
             made.notes.extend(tell::notes(self, &pair, &parts));
             self.of_parts(&pair, &parts, &mut made.changes);
         }

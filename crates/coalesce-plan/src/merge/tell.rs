@@ -2,7 +2,7 @@
 
 use coalesce_clones::{
     align::Aspect,
-    coverage::{Difference, Place, Relation, Text},
+    coverage::{Difference, Entry, PartKind, Place, Relation, Text},
 };
 use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes};
 
@@ -45,6 +45,30 @@ pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
         found.push(refusal(None, message, help));
     }
     found
+}
+
+/// The `impl`s of a module that defines nothing: they go with what the module defines, and would be
+/// lost. What the module that stays has as well need not go anywhere.
+pub fn left_impls(pair: &Pair<'_>, entries: &[Entry]) -> Vec<Finding> {
+    let same = |entry: &&Entry| matches!(entry.relation, Relation::Same | Relation::Reworded);
+    let places = entries.iter().filter(|entry| !same(entry));
+    let impls = places
+        .filter_map(|entry| entry.left.as_ref())
+        .filter(|place| place.kind == PartKind::Impl);
+    let refusal = |place: &Place| Finding {
+        code: codes::UNDECIDED_MERGE,
+        severity: Severity::Error,
+        span: Some(ByteSpan::empty(place.span.start)),
+        help: Some(format!("move it to `{}` by hand first", pair.into.name)),
+        ..note(
+            &pair.from.path,
+            format!(
+                "`{}` is of a type from elsewhere, and nothing that moves takes it along",
+                place.name
+            ),
+        )
+    };
+    impls.map(refusal).collect()
 }
 
 fn at(path: &TreePath, place: &Place) -> String {
@@ -121,11 +145,7 @@ fn help(pair: &Pair<'_>, part: &Part<'_>) -> String {
     format!("write `decide = {{ {} }}`{others}", choice(pair, part))
 }
 
-fn collect<'e>(
-    entry: &'e coalesce_clones::coverage::Entry,
-    name: &'e str,
-    found: &mut Vec<(&'e str, &'e Difference)>,
-) {
+fn collect<'e>(entry: &'e Entry, name: &'e str, found: &mut Vec<(&'e str, &'e Difference)>) {
     found.extend(
         entry
             .differences

@@ -17,6 +17,8 @@ pub struct Copy {
     pub path: TreePath,
     /// The item; `None` for the module as a whole.
     pub item: Option<String>,
+    /// Whether the item is a type.
+    pub is_type: bool,
     /// The full name.
     pub name: String,
 }
@@ -169,6 +171,7 @@ impl<'g> Modules<'g> {
                 module: at,
                 path: module.path.clone(),
                 item: Some(item.to_owned()),
+                is_type: false,
                 name: format!("{}{separator}{item}", module.name),
             })
             .collect()
@@ -196,6 +199,7 @@ impl<'g> Modules<'g> {
             module: at,
             path: module.path.clone(),
             item,
+            is_type: kind == Kind::Class,
             name,
         })
     }

@@ -129,11 +129,19 @@ impl Drafting<'_> {
 
     fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
         let relation = (self.relate)(goes, stays)?;
-        if goes.item.is_none() && relation.share < LEAST_SHARE {
+        let nothing = relation.same == 0 && relation.decisions.is_empty();
+        if goes.item.is_none() && (nothing || relation.share < LEAST_SHARE) {
             return None;
         }
         // Alike, and called otherwise: nobody takes the one for the other.
         if goes.item.is_some() && goes.item != stays.item && !relation.decisions.is_empty() {
+            return None;
+        }
+        if is_program(goes) || is_program(stays) {
+            return None;
+        }
+        // Two types of one shape and two names are two types.
+        if goes.is_type && goes.item != stays.item {
             return None;
         }
         // What a module keeps to itself is no home for others.
@@ -258,6 +266,11 @@ impl Made {
         self.entries.push(entry);
         self.seconds.push(second);
     }
+}
+
+/// What a program begins with: nobody calls that of another one.
+fn is_program(copy: &Copy) -> bool {
+    copy.item.as_deref() == Some("main")
 }
 
 fn removal(from: &str) -> DraftEntry {

@@ -24,8 +24,22 @@ const LEFT_OVER: [&str; 13] = [
 /// Parts of names that say that something is there for the others.
 const HOME: [&str; 7] = ["core", "common", "shared", "base", "util", "utils", "lib"];
 /// Directories whose code nobody should import.
-const APART: [&str; 8] = [
-    "test", "tests", "example", "examples", "bench", "benches", "scripts", "docs",
+const APART: [&str; 15] = [
+    "test",
+    "tests",
+    "example",
+    "examples",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "demo",
+    "demos",
+    "tutorial",
+    "tutorials",
+    "notebooks",
+    "scripts",
+    "docs",
 ];
 
 /// What is known of one copy.
@@ -132,7 +146,11 @@ pub fn is_apart(path: &str) -> bool {
 
 fn apart(path: &str) -> Option<&str> {
     let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_test = file.starts_with("test_") || file == "conftest.py";
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let is_test = stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_tests")
+        || matches!(stem, "conftest" | "tests");
     let directory = directories.split('/').find(|part| APART.contains(part));
     directory.or_else(|| is_test.then_some(file))
 }
@@ -201,6 +219,22 @@ mod tests {
             ],
         ),
     ];
+
+    #[test]
+    fn code_that_nobody_imports_is_told_by_its_path() {
+        for (path, apart) in [
+            ("benchmarks/geometry/project.py", true),
+            ("crates/a/src/sort/tests.rs", true),
+            ("p/gpu_test.py", true),
+            ("p/conftest.py", true),
+            ("demo/a.py", true),
+            ("xtask/src/commands/test.rs", false),
+            ("p/latest.py", false),
+            ("p/contest.py", false),
+        ] {
+            assert_eq!(is_apart(path), apart, "{path}");
+        }
+    }
 
     #[test]
     fn the_better_copy_stays() {

@@ -77,75 +77,153 @@ impl<'s> Relations<'s> {
 }
 
 fn relation(coverage: &Coverage, files: (&SourceFile, &SourceFile), is_module: bool) -> Relation {
-    let separator = files.0.language.separator();
-    let mut relation = Relation::default();
-    let (mut all, mut covered) = (0_u32, 0_u32);
+    let mut reading = Reading {
+        coverage,
+        files,
+        is_module,
+        relation: Relation::default(),
+        lines: (0, 0),
+    };
     for entry in &coverage.entries {
-        let Some(left) = &entry.left else { continue };
+        reading.entry(entry);
+    }
+    let (covered, all) = reading.lines;
+    Relation {
+        share: share(covered, all),
+        ..reading.relation
+    }
+}
+
+/// A comparison, told entry by entry.
+struct Reading<'c> {
+    coverage: &'c Coverage,
+    files: (&'c SourceFile, &'c SourceFile),
+    is_module: bool,
+    relation: Relation,
+    /// Lines that the other one has, of all.
+    lines: (u32, u32),
+}
+
+impl Reading<'_> {
+    fn entry(&mut self, entry: &Entry) {
+        let Some(left) = &entry.left else { return };
         if left.kind == PartKind::Import || entry.note == Some(Note::LeftImports) {
-            continue;
+            return;
         }
-        let lines = left.lines.1.saturating_sub(left.lines.0) + 1;
-        all += lines;
+        // Tests written alike say nothing on what is tested.
+        let lines = match (left.kind, left.name.as_str()) {
+            (PartKind::Module, "tests" | "test") => 0,
+            _ => left.lines.1.saturating_sub(left.lines.0) + 1,
+        };
+        self.lines.1 += lines;
+        let same = matches!(entry.relation, Standing::Same | Standing::Reworded);
+        let is_other = self.is_other(entry, left);
+        if entry.relation.is_covered() && !is_other && (same || left.name != "__all__") {
+            self.lines.0 += lines;
+        }
         match entry.relation {
-            Standing::Same | Standing::Reworded => {
-                covered += lines;
-                relation.same += 1;
-                if let (true, Some(right)) = (entry.is_renamed(), &entry.right)
-                    && !left.name.contains(separator)
-                {
-                    let pair = (left.name.clone(), right.name.clone());
-                    relation.rename.push(pair);
-                }
-            }
-            Standing::OnlyLeft => relation.unique.push(left.name.clone()),
+            // It goes with its type, which is another one.
+            _ if is_other && owner(self.coverage, entry).is_some() => {}
+            _ if is_other => self.relation.unique.push(left.name.clone()),
+            Standing::Same | Standing::Reworded => self.same(entry, left),
+            Standing::OnlyLeft => self.relation.unique.push(left.name.clone()),
             // What a module offers follows from what becomes of the rest.
             _ if left.name == "__all__" => {}
-            changed if left.kind == PartKind::Impl => {
-                if changed.is_covered() {
-                    covered += lines;
-                }
-                // What of it only one side has goes along, or is there: nothing to decide.
-                if impls::differs(entry) {
-                    let name = owner(coverage, entry).unwrap_or(&left.name).to_owned();
-                    decide(&mut relation, name, difference(entry, files));
+            _ if left.kind == PartKind::Impl => self.differing_impl(entry, left),
+            // A module inside is merged as well: what differs in it is decided by its own name.
+            _ if self.is_module && left.kind == PartKind::Module => {
+                for member in &entry.members {
+                    self.inside(&left.name, member);
                 }
             }
-            // Alike, and called otherwise: nobody takes the one for the other.
-            _ if is_module && entry.is_renamed() => relation.unique.push(left.name.clone()),
-            changed => {
-                if changed.is_covered() {
-                    covered += lines;
-                }
-                let diff = difference(entry, files);
-                decide(&mut relation, left.name.clone(), diff);
-            }
+            _ => self.decide(left.name.clone(), entry),
         }
     }
-    relation.share = share(covered, all);
-    relation
+
+    /// Alike, and called otherwise: nobody takes the one for the other. Of two types of one shape,
+    /// that is so where an `impl` differs; an `impl` of a type from elsewhere is not the type's own.
+    fn is_other(&self, entry: &Entry, left: &Place) -> bool {
+        let entries = &self.coverage.entries;
+        let same = matches!(entry.relation, Standing::Same | Standing::Reworded);
+        self.is_module
+            && entry.is_renamed()
+            && match (left.kind, same) {
+                (PartKind::Impl, _) => owner(self.coverage, entry).map_or(!same, |owner| {
+                    let place = owner.left.as_ref();
+                    place.is_some_and(|place| self.is_other(owner, place))
+                }),
+                (_, true) => impls::of(entries, left).into_iter().any(impls::differs),
+                (_, false) => true,
+            }
+    }
+
+    fn same(&mut self, entry: &Entry, left: &Place) {
+        self.relation.same += 1;
+        let separator = self.files.0.language.separator();
+        if let (true, Some(right)) = (entry.is_renamed(), &entry.right)
+            && !left.name.contains(separator)
+        {
+            let pair = (left.name.clone(), right.name.clone());
+            self.relation.rename.push(pair);
+        }
+    }
+
+    /// What of an `impl` only one side has goes along, or is there: nothing to decide.
+    fn differing_impl(&mut self, entry: &Entry, left: &Place) {
+        if !impls::differs(entry) {
+            return;
+        }
+        let Some(owner) = owner(self.coverage, entry) else {
+            return self.decide(left.name.clone(), entry);
+        };
+        if let Some(place) = &owner.left {
+            self.decide(place.name.clone(), entry);
+        }
+    }
+
+    /// An entry of the module of this name, inside the compared one.
+    fn inside(&mut self, module: &str, entry: &Entry) {
+        let Some(left) = &entry.left else { return };
+        let separator = self.files.0.language.separator();
+        let name = match left.name.starts_with(&format!("{module}{separator}")) {
+            true => left.name.clone(),
+            false => format!("{module}{separator}{}", left.name),
+        };
+        match entry.relation {
+            _ if matches!(left.kind, PartKind::Import | PartKind::Impl) => {}
+            Standing::Same | Standing::Reworded => {}
+            Standing::OnlyLeft => self.relation.unique.push(name),
+            _ if entry.is_renamed() => self.relation.unique.push(name),
+            _ if left.kind == PartKind::Module => {
+                for member in &entry.members {
+                    self.inside(&name, member);
+                }
+            }
+            _ => self.decide(name, entry),
+        }
+    }
+
+    /// One decision for each name, with all that differs of it.
+    fn decide(&mut self, name: String, entry: &Entry) {
+        let diff = difference(entry, self.files);
+        let mut known = self.relation.decisions.iter_mut();
+        if let Some(known) = known.find(|known| known.name == name) {
+            known.diff.push('\n');
+            known.diff.push_str(&diff);
+        } else {
+            self.relation.decisions.push(Decision { name, diff });
+        }
+    }
 }
 
 /// The type or trait that an `impl` is decided on with.
-fn owner<'c>(coverage: &'c Coverage, entry: &Entry) -> Option<&'c str> {
-    let places = coverage.entries.iter().filter_map(|one| one.left.as_ref());
-    let is_of = |place: &&Place| {
+fn owner<'c>(coverage: &'c Coverage, entry: &Entry) -> Option<&'c Entry> {
+    let is_of = |place: &Place| {
         let mut all = impls::of(&coverage.entries, place).into_iter();
         all.any(|one| std::ptr::eq(one, entry))
     };
-    let mut owners = places.filter(is_of);
-    owners.next().map(|place| place.name.as_str())
-}
-
-/// One decision for each name, with all that differs of it.
-fn decide(relation: &mut Relation, name: String, diff: String) {
-    let mut known = relation.decisions.iter_mut();
-    if let Some(known) = known.find(|known| known.name == name) {
-        known.diff.push('\n');
-        known.diff.push_str(&diff);
-    } else {
-        relation.decisions.push(Decision { name, diff });
-    }
+    let mut entries = coverage.entries.iter();
+    entries.find(|one| one.left.as_ref().is_some_and(is_of))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lines of a file")]

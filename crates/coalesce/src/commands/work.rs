@@ -35,11 +35,33 @@ pub struct Worked {
     pub proven: Proven,
 }
 
-/// Works out what the manifests ask of the tree.
+/// How far a plan is worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// What changes, and whether the languages refuse it.
+    Changes,
+    /// That, and the proof that the planned tree resolves.
+    Proof,
+}
+
+/// Works out what the manifests ask of the tree, with its proof.
 ///
 /// # Errors
 /// When an entry does not fit the tree.
 pub fn work_out(
+    session: &Session,
+    manifests: &[Manifest],
+    arguments: &cli::Manifests,
+) -> anyhow::Result<Worked> {
+    work_to(Depth::Proof, session, manifests, arguments)
+}
+
+/// Works out what the manifests ask of the tree, as far as somebody wants to know it.
+///
+/// # Errors
+/// When an entry does not fit the tree.
+pub fn work_to(
+    depth: Depth,
     session: &Session,
     manifests: &[Manifest],
     arguments: &cli::Manifests,
@@ -76,7 +98,10 @@ pub fn work_out(
         let ways = ways.max().unwrap_or(1);
         for way in 0..ways {
             let options = RewriteOptions { way, ..options };
-            let tried = one_way(session, &checked, options, arguments);
+            let mut tried = one_way(session, &checked, options, arguments);
+            if depth == Depth::Proof {
+                tried.prove_all(session, &checked);
+            }
             // Of several refusals, the one of the plainest way is told.
             if way == 0 || !tried.refused() {
                 (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
@@ -91,7 +116,7 @@ pub fn work_out(
     Ok(worked)
 }
 
-/// A plan that takes one of the ways, proven.
+/// A plan that takes one of the ways, not yet proven.
 fn one_way(
     session: &Session,
     checked: &Checked,
@@ -108,12 +133,6 @@ fn one_way(
     if !worked.refused() && !arguments.no_rustfmt {
         let note = formatter::lay_out(&mut worked.assembled.operations, session);
         worked.assembled.notes.extend(note);
-    }
-    for (language, changes) in &checked.changes {
-        match language {
-            LanguageKind::Python => worked.prove(&session.python, changes, session),
-            LanguageKind::Rust => worked.prove(&session.rust, changes, session),
-        }
     }
     worked
 }
@@ -230,6 +249,15 @@ fn text_proposal(
 }
 
 impl Worked {
+    fn prove_all(&mut self, session: &Session, checked: &Checked) {
+        for (language, changes) in &checked.changes {
+            match language {
+                LanguageKind::Python => self.prove(&session.python, changes, session),
+                LanguageKind::Rust => self.prove(&session.rust, changes, session),
+            }
+        }
+    }
+
     /// Proves the part of one language, refusing what would break.
     pub fn prove<L: Language>(&mut self, part: &Part<L>, changes: &[Change], session: &Session) {
         if !self.assembled.refusals.is_empty() {

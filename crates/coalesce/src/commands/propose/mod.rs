@@ -1,0 +1,128 @@
+//! `audit --propose`: writes a manifest that `plan` accepts as it is.
+//!
+//! Every entry is tried by the planner, alone and then with the others; what it refuses stays in the
+//! manifest as a comment with the reason. The trying is in `trial`.
+
+mod trial;
+
+use coalesce_clones::Report;
+use coalesce_model::{
+    Texts as _,
+    envelope::{CycleCounts, Forecast, Proposal, ProposedEntry, ProposedState},
+};
+use coalesce_plan::{
+    Operation,
+    propose::{Draft, DraftEntry, Drafting},
+};
+
+use super::{relation::Relations, work::Worked};
+use crate::{cli, exit::Failure, named_files, session::Session};
+
+/// Drafts, tries and writes the manifest.
+///
+/// # Errors
+/// When the file exists already or cannot be written.
+pub fn propose(
+    session: &Session,
+    report: &Report,
+    arguments: &cli::Audit,
+    path: &std::path::Path,
+) -> anyhow::Result<Proposal> {
+    if path.exists() {
+        let failure = Failure::user(format!("{} exists already", path.display()));
+        return Err(failure
+            .hint("name another file; a proposal overwrites nothing")
+            .into());
+    }
+    session.progress.stage("comparing the copies");
+    let relations = Relations::new(session);
+    let relate = |from: &_, into: &_| relations.of(from, into);
+    let drafting = Drafting {
+        report,
+        graphs: &session.graphs(),
+        texts: &session.tree,
+        relate: &relate,
+        shims: arguments.shims,
+    };
+    let (draft, seconds) = drafting.draft();
+    let (mut draft, worked) = trial::settle(session, path.display().to_string(), draft, seconds);
+    let forecast = worked.map(|worked| forecast(&worked, session));
+    let forecast = forecast.unwrap_or_default();
+    draft.forecast = told(&draft, &forecast);
+    named_files::write(path, &draft.text())?;
+    Ok(Proposal {
+        path: path.display().to_string(),
+        entries: draft.entries.iter().map(entry).collect(),
+        forecast,
+    })
+}
+
+fn forecast(worked: &Worked, session: &Session) -> Forecast {
+    let lines = |text: &str| i64::try_from(text.lines().count()).unwrap_or(i64::MAX);
+    let before = |path: &_| session.tree.text(path).map_or(0, |text| lines(&text));
+    let removed = |operation: &Operation| match operation {
+        Operation::Move { text: None, .. } => 0,
+        Operation::Move {
+            from,
+            text: Some(text),
+            ..
+        } => before(from) - lines(text),
+        Operation::Create { text, .. } => -lines(text),
+        Operation::Edit { path, text } => before(path) - lines(text),
+        Operation::Delete { path } => before(path),
+    };
+    let assembled = &worked.assembled;
+    Forecast {
+        files: assembled.operations.len(),
+        references: assembled.rewrites.len(),
+        lines_removed: assembled.operations.iter().map(removed).sum(),
+        cycles_before: worked.proven.cycles_before,
+        cycles_after: worked.proven.cycles_after,
+    }
+}
+
+/// The forecast in sentences, for the top of the manifest.
+fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
+    let open = draft.entries.iter().filter(|entry| entry.is_open()).count();
+    let left = draft.entries.len() - open;
+    let cycles = |counts: CycleCounts| counts.eager + counts.lazy;
+    vec![
+        format!(
+            "Proposed by `coalesce audit --propose`. Entries that can be followed: {open}; left to you, as \
+             comments: {left}."
+        ),
+        format!(
+            "Following them changes {} files and {} references, and leaves {}; import cycles: {} before, \
+             {} after.",
+            forecast.files,
+            forecast.references,
+            forecast.lines(),
+            cycles(forecast.cycles_before),
+            cycles(forecast.cycles_after)
+        ),
+        "Look: `coalesce plan` on this file. Take the `# ` away from what you have decided."
+            .to_owned(),
+    ]
+}
+
+fn entry(entry: &DraftEntry) -> ProposedEntry {
+    ProposedEntry {
+        verb: entry.verb.as_str().to_owned(),
+        from: entry.from.clone(),
+        to: entry.to.clone(),
+        state: if !entry.decisions.is_empty() {
+            ProposedState::Decide
+        } else if entry.refused.is_some() {
+            ProposedState::Refused
+        } else {
+            ProposedState::Open
+        },
+        reasons: entry.reasons.clone(),
+        decide: entry
+            .decisions
+            .iter()
+            .map(|decision| decision.name.clone())
+            .collect(),
+        refused: entry.refused.clone(),
+    }
+}

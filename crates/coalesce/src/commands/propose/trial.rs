@@ -1,0 +1,284 @@
+//! Asks the planner about the entries of a draft, before anybody relies on them.
+//!
+//! First each entry alone, as far as the languages refuse it: that is cheap, and done in parallel.
+//! Then the proof, which resolves the planned tree: for all entries at once, by halves where it is
+//! refused. The layout of texts refuses nothing and is made once, at the end. Nothing is left out.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use coalesce_model::manifest::Manifest;
+use coalesce_plan::{
+    Operation,
+    propose::{Draft, DraftEntry},
+};
+use rayon::prelude::*;
+
+use super::super::work::{Depth, Worked, work_to};
+use crate::{cli, exit::Failure, progress::Overall, session::Session};
+
+/// The draft with what the planner refuses marked so, and the plan of the rest; `None` when nothing
+/// can be followed. `seconds` are the entries the other way round, `path` is the manifest's.
+pub fn settle(
+    session: &Session,
+    path: String,
+    mut draft: Draft,
+    mut seconds: Vec<Option<DraftEntry>>,
+) -> (Draft, Option<Worked>) {
+    let trial = Trial {
+        session,
+        path,
+        told: session.progress.overall(),
+    };
+    trial.alone(&mut draft, &mut seconds);
+    let all = |open: bool, draft: &Draft| -> Vec<usize> {
+        let entries = draft.entries.iter().enumerate();
+        entries
+            .filter(|(_, entry)| entry.refused.is_none() && entry.is_open() == open)
+            .map(|(at, _)| at)
+            .collect()
+    };
+    let decided = all(false, &draft);
+    trial.prove_each(&mut draft, &mut seconds, &decided);
+    let mut together = Together {
+        trial: &trial,
+        how: PROVEN,
+        accepted: Vec::new(),
+        last: None,
+    };
+    let open = all(true, &draft);
+    together.take(&mut draft, &mut seconds, &open);
+    let worked = together.laid_out(&mut draft, &mut seconds);
+    (draft, worked)
+}
+
+/// How far a try goes.
+#[derive(Clone, Copy)]
+struct How {
+    depth: Depth,
+    layout: bool,
+}
+
+const CHANGES: How = How {
+    depth: Depth::Changes,
+    layout: false,
+};
+const PROVEN: How = How {
+    depth: Depth::Proof,
+    layout: false,
+};
+const LAID_OUT: How = How {
+    depth: Depth::Proof,
+    layout: true,
+};
+
+struct Trial<'s> {
+    session: &'s Session,
+    path: String,
+    told: Overall<'s>,
+}
+
+impl Trial<'_> {
+    /// Each entry alone, as far as the languages refuse it.
+    fn alone(&self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>]) {
+        let (begun, count) = (AtomicUsize::new(0), draft.entries.len());
+        let entries: Vec<usize> = (0..count).collect();
+        let outcomes: Vec<Alone> = entries
+            .par_iter()
+            .with_max_len(1)
+            .map(|&at| {
+                let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
+                self.tell(draft, at, format_args!("trying entry {number} of {count}"));
+                self.either(draft, at, seconds.get(at).and_then(Option::as_ref), CHANGES)
+            })
+            .collect();
+        for (at, outcome) in outcomes.into_iter().enumerate() {
+            outcome.mark(draft, seconds, at);
+        }
+    }
+
+    /// The proof of entries that are followed one by one, if at all.
+    fn prove_each(&self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
+        if entries.is_empty() {
+            return;
+        }
+        self.tell_proof(draft, entries);
+        if let [at] = entries {
+            let second = seconds.get(*at).and_then(Option::as_ref);
+            let outcome = self.either(draft, *at, second, PROVEN);
+            outcome.mark(draft, seconds, *at);
+        } else if self.work(draft, entries, PROVEN).is_err() {
+            let (left, right) = entries.split_at(entries.len() / 2);
+            self.prove_each(draft, seconds, left);
+            self.prove_each(draft, seconds, right);
+        }
+    }
+
+    /// An entry alone; where it is refused, the one the other way round.
+    fn either(&self, draft: &Draft, at: usize, second: Option<&DraftEntry>, how: How) -> Alone {
+        let why = match self.work(draft, &[at], how) {
+            Ok(_) => return Alone::Fits,
+            Err(why) => why,
+        };
+        let swapped = second.map(|entry| Draft {
+            description: draft.description.clone(),
+            entries: vec![entry.clone()],
+            forecast: Vec::new(),
+        });
+        match swapped.map(|swapped| self.work(&swapped, &[0], how)) {
+            Some(Ok(_)) => Alone::SecondFits,
+            _ => Alone::Refused(why),
+        }
+    }
+
+    /// The plan of these entries, or why there is none.
+    fn work(&self, draft: &Draft, entries: &[usize], how: How) -> Result<Worked, String> {
+        let text = draft.text_of(entries);
+        let manifest = Manifest::parse(&self.path, &text).map_err(|errors| {
+            let first = errors.first();
+            first.map_or_else(String::new, |error| error.message.clone())
+        })?;
+        let manifests = [manifest];
+        let arguments = cli::Manifests {
+            no_rustfmt: !how.layout,
+            ..cli::Manifests::default()
+        };
+        let worked = work_to(how.depth, self.session, &manifests, &arguments).map_err(|error| {
+            error.downcast_ref::<Failure>().map_or_else(
+                || error.to_string(),
+                |failure| failure.entry().message.clone(),
+            )
+        })?;
+        match worked.assembled.refusals.first() {
+            Some(refusal) => Err(format!("{}: {}", refusal.path, refusal.message)),
+            None => Ok(worked),
+        }
+    }
+
+    fn tell(&self, draft: &Draft, at: usize, what: std::fmt::Arguments<'_>) {
+        let name = draft.entries.get(at).map_or("", |entry| &entry.from);
+        self.told.stage(format_args!("{what}: {name}"));
+    }
+
+    fn tell_proof(&self, draft: &Draft, entries: &[usize]) {
+        let (count, all) = (entries.len(), draft.entries.len());
+        let Some(&first) = entries.first() else {
+            return;
+        };
+        if count == 1 {
+            let number = first + 1;
+            self.tell(
+                draft,
+                first,
+                format_args!("proving entry {number} of {all}"),
+            );
+        } else {
+            let what = format_args!("proving {count} of {all} entries together, from");
+            self.tell(draft, first, what);
+        }
+    }
+}
+
+/// What the planner says of an entry alone.
+enum Alone {
+    Fits,
+    /// The entry is refused, the one the other way round is not.
+    SecondFits,
+    Refused(String),
+}
+
+impl Alone {
+    fn mark(self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], at: usize) {
+        let Some(slot) = draft.entries.get_mut(at) else {
+            return;
+        };
+        match self {
+            Self::Fits => {}
+            Self::SecondFits => {
+                if let Some(second) = seconds.get_mut(at).and_then(Option::take) {
+                    *slot = second;
+                }
+            }
+            Self::Refused(why) => slot.refused = Some(why),
+        }
+    }
+}
+
+/// Entries that fit each other.
+struct Together<'t, 's> {
+    trial: &'t Trial<'s>,
+    how: How,
+    accepted: Vec<usize>,
+    last: Option<Worked>,
+}
+
+impl Together<'_, '_> {
+    /// Takes the entries that fit what was taken before: all at once where they do, else by halves.
+    fn take(&mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
+        let why = match self.fit(draft, entries) {
+            Ok(()) => return,
+            Err(why) => why,
+        };
+        if let [at] = entries {
+            self.one(draft, seconds, *at, why);
+        } else {
+            let (left, right) = entries.split_at(entries.len() / 2);
+            self.take(draft, seconds, left);
+            self.take(draft, seconds, right);
+        }
+    }
+
+    /// An entry that does not fit: alone it may, or the other way round.
+    fn one(
+        &mut self,
+        draft: &mut Draft,
+        seconds: &mut [Option<DraftEntry>],
+        at: usize,
+        why: String,
+    ) {
+        let second = seconds.get(at).and_then(Option::as_ref);
+        let outcome = self.trial.either(draft, at, second, self.how);
+        let is_second = matches!(outcome, Alone::SecondFits);
+        let unfit = match &outcome {
+            Alone::Fits => Some(why),
+            Alone::SecondFits | Alone::Refused(_) => None,
+        };
+        outcome.mark(draft, seconds, at);
+        let open = draft.entries.get(at).is_some_and(DraftEntry::is_open);
+        let unfit = if is_second && open {
+            self.fit(draft, &[at]).err()
+        } else {
+            unfit
+        };
+        if let (Some(why), Some(entry)) = (unfit, draft.entries.get_mut(at)) {
+            entry.refused = Some(format!("it does not fit the entries above: {why}"));
+        }
+    }
+
+    /// Takes the entries as they are, or says why they do not fit.
+    fn fit(&mut self, draft: &Draft, entries: &[usize]) -> Result<(), String> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.trial.tell_proof(draft, entries);
+        let mut all = self.accepted.clone();
+        all.extend(entries);
+        self.last = Some(self.trial.work(draft, &all, self.how)?);
+        self.accepted = all;
+        Ok(())
+    }
+
+    /// The plan of what was taken, in its layout: what `plan` will make of the manifest.
+    fn laid_out(mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>]) -> Option<Worked> {
+        let is_rust = |operation: &Operation| operation.path().extension() == Some("rs");
+        let rust = |worked: &Worked| worked.assembled.operations.iter().any(is_rust);
+        if !self.last.as_ref().is_some_and(rust) {
+            // rustfmt has nothing to say.
+            return self.last;
+        }
+        let accepted = std::mem::take(&mut self.accepted);
+        self.how = LAID_OUT;
+        self.last = None;
+        self.take(draft, seconds, &accepted);
+        self.last
+    }
+}

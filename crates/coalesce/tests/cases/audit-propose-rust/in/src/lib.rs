@@ -1,0 +1,4 @@
+pub mod fusion;
+pub mod autodiff;
+pub mod take;
+pub mod give;

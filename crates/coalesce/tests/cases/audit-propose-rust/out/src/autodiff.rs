@@ -1,0 +1,24 @@
+//! How much AutodiffLevel tells.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutodiffLevel {
+    Disabled,
+    Basic,
+    Medium,
+    Full,
+    Everything,
+    Nothing,
+}
+
+impl AutodiffLevel {
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Disabled => 0,
+            Self::Basic => 1,
+            Self::Medium => 2,
+            Self::Full => 3,
+            Self::Everything => 4,
+            Self::Nothing => 5,
+        }
+    }
+}

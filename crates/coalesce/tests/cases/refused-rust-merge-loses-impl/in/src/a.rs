@@ -1,0 +1,4 @@
+use crate::Pool;
+impl Pool {
+    pub fn take(&self) -> usize { self.0 }
+}

@@ -1,0 +1,1 @@
+pub fn same() -> usize { 1 }
