@@ -31,8 +31,8 @@ pub(crate) struct Flow<'r, 'f> {
 struct Block {
     /// Python: the column of what opens it.
     column: u32,
-    /// The piece that opens it.
-    piece: usize,
+    /// The piece that opens it; of a bare block, the one around it.
+    piece: Option<usize>,
     /// Whether it is for what fails or is not there.
     fallback: bool,
 }
@@ -59,7 +59,7 @@ impl<'r, 'f> Flow<'r, 'f> {
                 let within = self.within(word);
                 self.open.push(Block {
                     column,
-                    piece: at,
+                    piece: Some(at),
                     fallback: matches!(word, "except" | "else"),
                 });
                 (within, words)
@@ -72,11 +72,20 @@ impl<'r, 'f> Flow<'r, 'f> {
         }
     }
 
+    /// The statement that was to be the piece `at` says nothing and is none: what stands in its
+    /// blocks stands in what is around it.
+    pub(crate) fn is_no_piece(&mut self, at: usize, around: Option<usize>) {
+        let blocks = self.open.iter_mut().rev();
+        for block in blocks.take_while(|block| block.piece == Some(at)) {
+            block.piece = around;
+        }
+    }
+
     fn within(&self, word: &str) -> Within {
         Within {
             fallback: self.open.iter().any(|block| block.fallback),
             lead: lead(word),
-            parent: self.open.last().map(|block| block.piece),
+            parent: self.open.last().and_then(|block| block.piece),
         }
     }
 
@@ -92,7 +101,7 @@ impl<'r, 'f> Flow<'r, 'f> {
             if text == "{" {
                 self.open.push(Block {
                     column: 0,
-                    piece: at,
+                    piece: Some(at),
                     fallback,
                 });
             }

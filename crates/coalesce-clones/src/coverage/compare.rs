@@ -134,6 +134,7 @@ fn finish(
     let says =
         |word: &Meant| word.class != TokenClass::Punct || meaning.reader.word(word.token) == "?";
     if !statement.iter().any(says) {
+        flow.is_no_piece(found.len(), within.parent);
         return;
     }
     let long = statement.len() > LONG;
