@@ -176,8 +176,9 @@ impl<'c> Joining<'c> {
                 all += 1;
                 match self.verdict((*a.min(b), *a.max(b))) {
                     (Verdict::Duplicate | Verdict::Minor, _) => duplicates += 1,
-                    (Verdict::Sibling, likelihood) if likelihood < NEARLY => siblings += 1,
-                    (Verdict::Sibling | Verdict::Unrelated, _) => {}
+                    (Verdict::Sibling, likelihood) if likelihood >= NEARLY => duplicates += 1,
+                    (Verdict::Sibling, _) => siblings += 1,
+                    (Verdict::Unrelated, _) => {}
                 }
             }
         }

@@ -251,8 +251,12 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
             }
     };
     let units = file.units.iter().enumerate().filter(compared);
+    let in_tests = is_test_file(file);
     units
-        .map(|(index, unit)| entry(at, u32::try_from(index).unwrap_or(u32::MAX), file, unit))
+        .map(|(index, unit)| {
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            entry((at, index), file, unit, in_tests)
+        })
         .collect()
 }
 
@@ -270,7 +274,7 @@ fn only_imports(file: &SourceFile, unit: &Unit) -> bool {
         && starts().all(|token| token.has(marks::IMPORT))
 }
 
-fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
+fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> Entry {
     let body = file.body_of(unit);
     let mut features = Vec::with_capacity(body.len() / 3);
     let mut locals = Vec::with_capacity(body.len() / 4);
@@ -316,12 +320,12 @@ fn entry(file_at: u32, unit_at: u32, file: &SourceFile, unit: &Unit) -> Entry {
         forwards,
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),
-        tests: is_test(file, unit),
+        tests: in_tests || has_test_name(file, unit),
         gpu: false,
         name_is_given: is_function && name_is_given(file, unit),
         cases,
-        file: file_at,
-        unit: unit_at,
+        file: place.0,
+        unit: place.1,
         exact: exact.finish(),
         literal: literal.finish(),
         features: unweighted(&features),
@@ -337,21 +341,30 @@ const TEST_DIRECTORIES: [&str; 4] = ["test", "tests", "testing", "benches"];
 /// Whether a unit is a test, or stands among tests: by its directory, its file, the names around it.
 #[must_use]
 pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
-    let (directories, name) = file
-        .path
-        .as_str()
-        .rsplit_once('/')
-        .unwrap_or(("", file.path.as_str()));
-    let by_path = directories
-        .split('/')
-        .any(|directory| TEST_DIRECTORIES.contains(&directory));
-    let by_file = name.starts_with("test_") || name.ends_with("_test.py") || name == "tests.rs";
-    let by_name = || {
-        file.item_name(unit)
-            .split(file.language.separator())
-            .any(|name| name.starts_with("test"))
-    };
-    by_path || by_file || by_name()
+    is_test_file(file) || has_test_name(file, unit)
+}
+
+fn is_test_file(file: &SourceFile) -> bool {
+    let path = file.path.as_str();
+    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut directories = directories.split('/');
+    directories.any(|directory| TEST_DIRECTORIES.contains(&directory))
+        || name.starts_with("test_")
+        || name.ends_with("_test.py")
+        || name == "tests.rs"
+}
+
+/// Whether its name, or one around it, begins as those of tests do.
+fn has_test_name(file: &SourceFile, unit: &Unit) -> bool {
+    let mut next = Some(unit);
+    while let Some(unit) = next {
+        let name = unit.name_span.of(&file.text).unwrap_or("");
+        if name.starts_with("test") {
+            return true;
+        }
+        next = unit.parent.and_then(|at| file.units.get(at as usize));
+    }
+    false
 }
 
 /// Numbers for local names in the order in which they appear. Most functions have few, for which a

@@ -39,14 +39,16 @@ const RUST: Weights = Weights {
     ],
 };
 
-/// From which likelihood on a pair is told.
-const LIKELY: f32 = 0.8;
+/// From which likelihood on a pair is told: where nine of ten are ones in trees that the weights
+/// were not fitted to.
+const LIKELY_PYTHON: f32 = 0.75;
+const LIKELY_RUST: f32 = 0.8;
 /// The same for what calls an interface of the catalogue, which is what is looked for.
 const LIKELY_GPU: f32 = 0.55;
 /// The same for functions and types of two files that are copies going by their common name: it is
 /// most of the answer.
 const LIKELY_NAMESAKE: f32 = 0.1;
-/// The same in Rust, where traits and modules give names: only of what does not differ at all.
+/// The same in Rust, where traits and modules give names: only of types that do not differ at all.
 const LIKELY_EQUAL: f32 = 0.4;
 /// From this likelihood on a pair is close enough to being told that it joins what is, and keeps
 /// nothing apart.
@@ -109,9 +111,12 @@ pub const fn told_from(evidence: &Evidence, copies: bool) -> f32 {
     match evidence.language {
         _ if is_whole(evidence) => 0.0,
         LanguageKind::Python if namesakes && copies => LIKELY_NAMESAKE,
-        LanguageKind::Rust if namesakes && is_equal(evidence) => LIKELY_EQUAL,
+        LanguageKind::Rust if namesakes && evidence.declarations && is_equal(evidence) => {
+            LIKELY_EQUAL
+        }
         _ if evidence.gpu && !evidence.tests => LIKELY_GPU,
-        _ => LIKELY,
+        LanguageKind::Python => LIKELY_PYTHON,
+        LanguageKind::Rust => LIKELY_RUST,
     }
 }
 

@@ -145,7 +145,9 @@ const EXPLANATIONS: &[Explanation] = &[
         code: codes::DUPLICATES,
         what: "Functions, classes, modules or blocks that are copies of each other: exact, with renamed\n\
                variables, with small changes, or one inside of the other; and idioms that stand in\n\
-               several places, such as finding out whether there is a GPU.",
+               several places, such as finding out whether there is a GPU. What nobody would merge,\n\
+               such as two lines that every method of an interface has, is told as a sibling (in\n\
+               --format json, with the likelihood); files that say they are generated are left out.",
         why: "A mistake is mended in one copy and stays in the others. They drift apart, and which of\n\
               them is right is forgotten.",
         example: "def _to_cpu(self, array): …   # in three classes, one of them without the check",
