@@ -1,6 +1,6 @@
 //! From classes of copies to the entries of a draft.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_clones::{Kind, Report};
 use coalesce_model::{LanguageGraph, ModuleKind, Texts};
@@ -63,6 +63,9 @@ impl Drafting<'_> {
                 for class in &classes {
                     if (class.duplicate.kind == Kind::Module) == whole {
                         self.give_way(&modules, &class.copies, &mut made);
+                        for copies in namesakes(&class.copies) {
+                            self.give_way(&modules, &copies, &mut made);
+                        }
                     }
                 }
             }
@@ -271,6 +274,21 @@ impl Made {
 /// What a program begins with: nobody calls that of another one.
 fn is_program(copy: &Copy) -> bool {
     copy.item.as_deref() == Some("main")
+}
+
+/// The items of a class that are called the same, where others are called otherwise: a class holds
+/// what is alike, and one of another name may be the best of it and no home for any of these.
+fn namesakes(copies: &[Copy]) -> Vec<Vec<Copy>> {
+    let mut by_item: BTreeMap<&str, Vec<Copy>> = BTreeMap::new();
+    for copy in copies {
+        if let Some(item) = &copy.item {
+            by_item.entry(item).or_default().push(copy.clone());
+        }
+    }
+    let groups = by_item.into_values();
+    groups
+        .filter(|group| group.len() > 1 && group.len() < copies.len())
+        .collect()
 }
 
 fn removal(from: &str) -> DraftEntry {

@@ -1,0 +1,20 @@
+"""Walls."""
+import numpy as np
+
+from lab.eigenvalues import linearity
+
+
+def planarity(eigenvalues, epsilon=1e-6):
+    """Of the eigenvalues of the neighbours."""
+    first = eigenvalues[:, 0]
+    second = eigenvalues[:, 1]
+    third = eigenvalues[:, 2]
+    safe = np.maximum(first, epsilon)
+    share = (second - third) / safe
+    share = np.clip(share, 0.0, 1.0)
+    return share.astype(np.float32)
+
+
+def wall(eigenvalues):
+    """How much of a wall a point is."""
+    return planarity(eigenvalues) * linearity(eigenvalues)
