@@ -19,8 +19,8 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
         let wanted = |class: &&&DuplicateEntry| (class.kind == DuplicateKind::Idiom) == idiom;
         told.iter().filter(wanted).copied().collect()
     };
-    let why =
-        "Lines that would go if one copy stayed come first; what each does alone is below it.";
+    let why = "Lines that would go if one copy stayed come first; what each does alone is below it. \
+               Likelihood: that a maintainer calls it duplicated.";
     classes(page, "Duplicates", why, &of(false));
     let why = "The same question asked again in each place; one of them should answer it.";
     classes(page, "Scattered GPU idioms", why, &of(true));
@@ -89,11 +89,16 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
             .put(PLAIN, &difference.text)
             .end();
     }
+    let more = class.differences.len().saturating_sub(DIFFERENCES_SHOWN);
+    if more > 0 {
+        let more = count(more, "more difference");
+        page.put(DIM, format_args!("      and {more}")).end();
+    }
 }
 
 /// How sure it is, where that is known.
 fn likely(class: &DuplicateEntry) -> String {
-    let likely = |likelihood| format!(", duplicated with {likelihood} likelihood");
+    let likely = |likelihood| format!(", likelihood {likelihood}");
     class.likelihood.map_or(String::new(), likely)
 }
 
