@@ -41,13 +41,14 @@ fn classes(page: &mut Page, heading: &str, why: &str, classes: &[&DuplicateEntry
         return;
     }
     page.section(WARN, heading, classes.len(), why);
-    for class in classes.iter().take(CLASSES_SHOWN) {
+    let limit = page.limit(CLASSES_SHOWN);
+    for class in classes.iter().take(limit) {
         write_class(page, class);
     }
-    if classes.len() > CLASSES_SHOWN {
-        let more = classes.len() - CLASSES_SHOWN;
-        let text = format!("  and {more} more, all of them in --format json");
-        page.put(DIM, text).end();
+    let more = classes.len().saturating_sub(limit);
+    if more > 0 {
+        page.put(DIM, format_args!("  and {more} more (--all)"))
+            .end();
     }
 }
 
@@ -67,21 +68,23 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         ),
     }
     .end();
-    for member in class.members.iter().take(MEMBERS_SHOWN) {
+    let limit = page.limit(MEMBERS_SHOWN);
+    for member in class.members.iter().take(limit) {
         page.put(PLAIN, "    ").put(
             PLACE,
             format_args!("{}:{}-{}", member.path, member.lines[0], member.lines[1]),
         );
         page.put(PLAIN, format_args!("  {}", member.item)).end();
     }
-    if class.members.len() > MEMBERS_SHOWN {
-        let more = class.members.len() - MEMBERS_SHOWN;
+    let more = class.members.len().saturating_sub(limit);
+    if more > 0 {
         page.put(DIM, format_args!("    and {more} more")).end();
     }
     if page.quiet() {
         return;
     }
-    for difference in class.differences.iter().take(DIFFERENCES_SHOWN) {
+    let limit = page.limit(DIFFERENCES_SHOWN);
+    for difference in class.differences.iter().take(limit) {
         let path = class.members.get(difference.member);
         let path = path.map_or("", |member| member.path.file_name());
         page.put(DIM, format_args!("      only {path}:{}", difference.line))
@@ -89,7 +92,7 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
             .put(PLAIN, &difference.text)
             .end();
     }
-    let more = class.differences.len().saturating_sub(DIFFERENCES_SHOWN);
+    let more = class.differences.len().saturating_sub(limit);
     if more > 0 {
         let more = count(more, "more difference");
         page.put(DIM, format_args!("      and {more}")).end();

@@ -34,6 +34,8 @@ pub struct Options {
     pub color: bool,
     /// Only findings: no advice, no counts.
     pub quiet: bool,
+    /// Whether long lists are shown to their end.
+    pub all: bool,
     /// Columns for texts side by side; `None` for one below the other.
     pub columns: Option<usize>,
 }

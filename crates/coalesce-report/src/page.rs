@@ -50,6 +50,11 @@ impl Page {
         self.options.quiet
     }
 
+    /// How many entries of a list are shown, where `usual` are unless all are wanted.
+    pub fn limit(&self, usual: usize) -> usize {
+        if self.options.all { usize::MAX } else { usual }
+    }
+
     /// Columns for texts side by side; `None` for one below the other.
     pub fn columns(&self) -> Option<usize> {
         self.options.columns
@@ -93,19 +98,14 @@ impl Page {
 
     /// The lines of a section, the first [`SECTION_LIMIT`] of them.
     pub fn some<T>(&mut self, entries: &[T], mut write: impl FnMut(&mut Self, &T)) {
-        for entry in entries.iter().take(SECTION_LIMIT) {
+        let limit = self.limit(SECTION_LIMIT);
+        for entry in entries.iter().take(limit) {
             write(self, entry);
         }
-        if let Some(more) = entries
-            .len()
-            .checked_sub(SECTION_LIMIT)
-            .filter(|more| *more > 0)
-        {
-            self.put(
-                DIM,
-                format_args!("  and {more} more, all of them in --format json"),
-            )
-            .end();
+        let more = entries.len().saturating_sub(limit);
+        if more > 0 {
+            self.put(DIM, format_args!("  and {more} more (--all)"))
+                .end();
         }
     }
 

@@ -540,6 +540,25 @@ fn a_quiet_check_prints_findings_and_nothing_else() {
 }
 
 #[test]
+fn long_lists_are_cut_unless_all_is_wanted() {
+    let mut envelope = audit();
+    if let Body::Audit(body) = &mut envelope.body {
+        body.duplicates = vec![duplicate(); 40];
+    }
+    let shown = |all| {
+        let options = Options {
+            all,
+            ..Options::default()
+        };
+        let text = page(&envelope, options);
+        (text.matches("function-0123456789").count(), text)
+    };
+    let ((few, cut), (every, whole)) = (shown(false), shown(true));
+    assert!(cut.contains(&format!("and {} more (--all)", every - few)));
+    assert!(few < every && !whole.contains("(--all)"), "{few} {every}");
+}
+
+#[test]
 fn the_json_says_which_command_and_has_its_fields_beside_the_common_ones() {
     insta::assert_snapshot!("json", json(&audit()).unwrap());
 }

@@ -63,6 +63,9 @@ pub struct Global {
     /// Say nothing but findings and errors
     #[arg(short, long, global = true, action = ArgAction::SetTrue)]
     pub quiet: bool,
+    /// Show all of every list; pages cut long ones and say how much is left
+    #[arg(long, global = true, action = ArgAction::SetTrue)]
+    pub all: bool,
     /// Read every file again instead of using facts cached from an earlier run
     #[arg(long, global = true, action = ArgAction::SetTrue)]
     pub no_cache: bool,

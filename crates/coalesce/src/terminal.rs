@@ -77,6 +77,7 @@ fn print(global: &Global, layout: Layout, outcome: &Outcome) -> Exit {
             let options = Options {
                 color: colored(global.color, &out),
                 quiet: global.quiet,
+                all: global.all,
                 columns: columns(layout, &out),
             };
             Ok(coalesce_report::page(&outcome.envelope, options))
@@ -103,6 +104,7 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
     let options = Options {
         color: colored(global.color, &talk),
         quiet: global.quiet,
+        all: global.all,
         columns: None,
     };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
