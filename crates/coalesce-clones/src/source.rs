@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, LanguageKind, Outline, OutlineToken, TokenClass, TreePath, UnitKind, outline::marks,
+    ByteSpan, Language, LanguageKind, Outline, OutlineToken, TokenClass, TreePath, UnitKind,
+    outline::marks,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -170,6 +171,13 @@ impl SourceFile {
         file.read_allowances();
         file.keep_texts_of_types();
         file
+    }
+
+    /// The same, where the language makes the outline; `None` where it can make none.
+    #[must_use]
+    pub fn outlined<L: Language>(language: &L, path: &TreePath, text: Arc<str>) -> Option<Self> {
+        let outline = language.outline(path, &text)?;
+        Some(Self::new(path.clone(), language.kind(), text, &outline))
     }
 
     /// What a type says outside of its functions is its content, not a message: two of the same

@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc};
 
 use coalesce_clones::SourceFile;
 use coalesce_index::Index;
-use coalesce_model::{Language, LanguageGraph, LanguageKind, Settings, Texts as _, TreePath};
+use coalesce_model::{Language, LanguageGraph, Settings, Texts as _, TreePath};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree};
@@ -98,15 +98,11 @@ impl Session {
     #[must_use]
     pub fn source_file(&self, path: &TreePath) -> Option<SourceFile> {
         let text = self.tree.text(path)?;
-        let (language, outline) = if self.python.language.claims(path) {
-            (
-                LanguageKind::Python,
-                self.python.language.outline(path, &text)?,
-            )
+        if self.python.language.claims(path) {
+            SourceFile::outlined(&self.python.language, path, text)
         } else {
-            (LanguageKind::Rust, self.rust.language.outline(path, &text)?)
-        };
-        Some(SourceFile::new(path.clone(), language, text, &outline))
+            SourceFile::outlined(&self.rust.language, path, text)
+        }
     }
 
     /// The graphs of the languages that the tree has.

@@ -116,12 +116,7 @@ fn of_language<L: Language>(tree: &SourceTree, language: &L) -> Vec<SourceFile> 
     let files = tree.files().par_iter().map(|file| &file.path);
     // Of a stub file and its module only one runs.
     let files = files.filter(|path| language.claims(path) && path.extension() != Some("pyi"));
-    let source = |path: &coalesce_model::TreePath| {
-        let text = tree.text(path)?;
-        let outline = language.outline(path, &text)?;
-        let kind = language.kind();
-        Some(SourceFile::new(path.clone(), kind, text, &outline))
-    };
+    let source = |path| SourceFile::outlined(language, path, tree.text(path)?);
     files.filter_map(source).collect()
 }
 

@@ -149,10 +149,7 @@ fn outlined<L: Language>(
         if path.extension() == Some("pyi") {
             return None;
         }
-        let text = tree.text(path)?;
-        let outline = language.outline(path, &text)?;
-        let kind = language.kind();
-        Some(SourceFile::new(path.clone(), kind, text, &outline))
+        SourceFile::outlined(language, path, tree.text(path)?)
     };
     files.filter_map(source).collect()
 }
