@@ -47,7 +47,7 @@ pub struct Entry {
     /// Tokens of the body without statements that only keep a value: `self.x = x`, `super().f()`.
     pub work: u32,
     /// What the body consists of.
-    pub contents: Contents,
+    pub composition: Composition,
     /// Whether the body calls something of the unit's own name.
     pub forwards: bool,
     /// Whether the body only hands on what it was given.
@@ -64,7 +64,7 @@ pub struct Entry {
 
 /// What a body consists of, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contents {
+pub struct Composition {
     /// Statements.
     pub statements: u32,
     /// Words that decide what runs: conditions, loops, what is caught, raised, asserted.
@@ -73,7 +73,7 @@ pub struct Contents {
     pub locals: u32,
 }
 
-impl Contents {
+impl Composition {
     /// Nothing.
     pub const NONE: Self = Self {
         statements: 0,
@@ -83,15 +83,15 @@ impl Contents {
 
     fn new(body: &[Token]) -> Self {
         let deciding = DECIDING_IDS.as_slice();
-        let mut contents = Self::NONE;
+        let mut composition = Self::NONE;
         for token in body {
-            contents.statements += u32::from(token.has(marks::STATEMENT));
-            contents.locals += u32::from(token.has(marks::LOCAL));
+            composition.statements += u32::from(token.has(marks::STATEMENT));
+            composition.locals += u32::from(token.has(marks::LOCAL));
             if token.class == TokenClass::Keyword {
-                contents.control += u32::from(deciding.binary_search(&token.id).is_ok());
+                composition.control += u32::from(deciding.binary_search(&token.id).is_ok());
             }
         }
-        contents
+        composition
     }
 
     /// The less of each.
@@ -316,7 +316,7 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
     let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),
-        contents: Contents::new(body),
+        composition: Composition::new(body),
         forwards,
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),

@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 use coalesce_model::{LanguageKind, UnitKind};
 
 use crate::{
-    corpus::{Contents, Corpus, Entry, Weighted},
+    corpus::{Composition, Corpus, Entry, Weighted},
     grams::{self, Pair, Runs},
     lcs::Lcs,
+    likelihood::likelihood,
     likeness::{self, Lines, Stretch},
     opposites,
     verdict::{self, Verdict},
@@ -65,11 +66,9 @@ pub struct Evidence {
     /// Their language.
     pub language: LanguageKind,
     /// The less of what their bodies consist of.
-    pub contents: Contents,
+    pub composition: Composition,
     /// Distinct names, keys and numbers of the one with fewer.
     pub features: u32,
-    /// Whether both are functions of a trait's implementation, or have a name of the language's.
-    pub given: bool,
     /// Most tokens in a row that both have.
     pub stretch: u32,
     /// Lines that both have as they are written.
@@ -109,9 +108,8 @@ impl Evidence {
             declarations: false,
             gathered: 0.0,
             language,
-            contents: Contents::NONE,
+            composition: Composition::NONE,
             features: 0,
-            given: false,
             stretch: 0,
             lines: Lines::NONE,
         }
@@ -139,8 +137,7 @@ impl Evidence {
             functions: both(UnitKind::Function),
             name_count,
             same_name: is_named && !given,
-            given,
-            contents: a.contents.least(b.contents),
+            composition: a.composition.least(b.composition),
             features: u32::try_from(features).unwrap_or(u32::MAX),
             lines: Lines {
                 fewer: unit_a.line_count().min(unit_b.line_count()),
@@ -199,7 +196,7 @@ impl Evidence {
         };
         if a.size.min(b.size) >= BOUNDED {
             let most = with(room.lcs.bound(&left, &right)).at_best();
-            if verdict::verdict(&most) == Verdict::Unrelated {
+            if verdict::verdict(&most, likelihood(&most)) == Verdict::Unrelated {
                 return None;
             }
         }

@@ -82,7 +82,7 @@ pub fn likelihood(evidence: &Evidence) -> f32 {
 pub fn features(evidence: &Evidence) -> [f32; FEATURES] {
     let count = |count: u32| (count as f32).ln_1p();
     let flag = |flag: bool| f32::from(u8::from(flag));
-    let contents = evidence.contents;
+    let composition = evidence.composition;
     [
         count(evidence.stretch),
         evidence.lines.share(),
@@ -90,9 +90,9 @@ pub fn features(evidence: &Evidence) -> [f32; FEATURES] {
         evidence.run_containment(),
         evidence.alike(),
         count(evidence.sizes.0.saturating_sub(evidence.common)),
-        count(contents.statements),
-        count(contents.control),
-        count(contents.locals),
+        count(composition.statements),
+        count(composition.control),
+        count(composition.locals),
         count(evidence.features),
         flag(evidence.same_name),
         flag(evidence.same_name && evidence.functions),
@@ -124,7 +124,7 @@ pub const fn told_from(evidence: &Evidence, copies: bool) -> f32 {
 /// renames the variables of a copy leaves no line as it was.
 const fn is_whole(evidence: &Evidence) -> bool {
     let tokens = evidence.sizes.0;
-    let decides = tokens >= WHOLE_DECIDING_TOKENS && evidence.contents.control > 0;
+    let decides = tokens >= WHOLE_DECIDING_TOKENS && evidence.composition.control > 0;
     is_equal(evidence) && (decides || tokens >= WHOLE_TOKENS)
 }
 

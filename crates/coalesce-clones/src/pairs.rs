@@ -50,11 +50,12 @@ pub struct Compared {
 
 impl Compared {
     fn new(pair: Pair, evidence: Evidence) -> Self {
+        let likelihood = likelihood(&evidence);
         Self {
             pair,
+            verdict: verdict::verdict(&evidence, likelihood),
             evidence,
-            verdict: verdict::verdict(&evidence),
-            likelihood: likelihood(&evidence),
+            likelihood,
         }
     }
 }

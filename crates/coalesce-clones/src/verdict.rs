@@ -9,7 +9,7 @@
 
 use crate::{
     evidence::Evidence,
-    likelihood::{self, NEARLY, likelihood},
+    likelihood::{NEARLY, likelihood, told_from},
 };
 
 /// What a pair of units is.
@@ -38,14 +38,14 @@ const RARE_NAME: u32 = 4;
 /// So many times larger, any text holds the tokens of a small one in some order: then runs count.
 const MUCH_LARGER: u32 = 3;
 
-/// What the evidence amounts to.
+/// What the evidence amounts to, of which `likelihood` was worked out.
 #[must_use]
-pub fn verdict(evidence: &Evidence) -> Verdict {
+pub fn verdict(evidence: &Evidence, likelihood: f32) -> Verdict {
     let apart = evidence.opposite || evidence.other_cases;
     let copies = !apart && is_duplicate(evidence);
     let alike = evidence.similarity() >= 0.7 && evidence.alike() >= 0.2;
     let possible = copies || (!apart && is_comparable(evidence));
-    if possible && likelihood(evidence) >= likelihood::told_from(evidence, copies) {
+    if possible && likelihood >= told_from(evidence, copies) {
         Verdict::Duplicate
     } else if copies {
         Verdict::Minor
@@ -65,7 +65,7 @@ fn is_comparable(evidence: &Evidence) -> bool {
 #[must_use]
 pub fn can_be_told(evidence: &Evidence) -> bool {
     let copies = is_duplicate(evidence);
-    let from = NEARLY.min(likelihood::told_from(evidence, copies));
+    let from = NEARLY.min(told_from(evidence, copies));
     (copies || is_comparable(evidence)) && likelihood(evidence) >= from
 }
 
