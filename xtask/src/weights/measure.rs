@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_class_is_measured_by_the_units_at_its_places() {
-        let directory = std::env::temp_dir().join("coalesce-xtask-weights");
-        let tree = directory.join("made");
+        let directory = tempfile::tempdir().unwrap();
+        let tree = directory.path().join("made");
         std::fs::create_dir_all(&tree).unwrap();
         let text = "def total(items):\n    done = 0\n    for item in items:\n        \
                     done += item.price * 3\n    return done\n";
@@ -264,8 +264,7 @@ mod tests {
                 class(vec![place("a.py", (1, 5)), place("c.py", (1, 5))]),
             ],
         };
-        let found = Measurement::new(&directory, &labels).unwrap();
-        std::fs::remove_dir_all(&directory).unwrap();
+        let found = Measurement::new(directory.path(), &labels).unwrap();
         assert_eq!(found.missing, ["gone"]);
         let expected = [
             "no unit: made c.py:1-5",
