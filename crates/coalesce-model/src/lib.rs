@@ -32,7 +32,9 @@ pub use language::{
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};
-pub use plan::{FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety};
+pub use plan::{
+    FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety, Unproven, UnprovenKind,
+};
 pub use reference::{Certainty, Evidence, Form, Reference};
 pub use span::{ByteSpan, LineIndex, Position};
 pub use texts::{MemoryTexts, Texts};

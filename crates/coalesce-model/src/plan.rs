@@ -57,6 +57,82 @@ pub struct NotRewritten {
     pub why: String,
 }
 
+/// What keeps a place from being proven by reading: the reader's own limits, named one by one.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum UnprovenKind {
+    /// A path that a macro puts together from its arguments: `crate::op::$name`.
+    MacroBuiltPath,
+    /// A path among the arguments of a macro that may use it in any way.
+    MacroArgument,
+    /// What a procedural macro, an attribute or a derive writes.
+    ProceduralMacro,
+    /// A table of names that is read at run time, of a kind that is not known.
+    RuntimeTable,
+    /// An import whose name is worked out at run time.
+    DynamicImport,
+    /// A file whose text does not parse: what its tokens give is all that is known of it.
+    DoesNotParse,
+    /// A file that could not be read.
+    Unread,
+    /// Code that a build makes, or a compiled extension: its names cannot be looked at.
+    Generated,
+    /// A value whose type is not known, so that its members lead anywhere.
+    UnknownType,
+    /// A name that a test replaces (`mock.patch`) where nobody can tell who reads it.
+    Patch,
+    /// Code under a condition (`cfg`, a feature, a platform) that may hold without its counterpart.
+    Condition,
+    /// An import whose failure is caught: whether it succeeds depends on what is installed.
+    GuardedImport,
+    /// Equal text whose names may mean something else.
+    Equivalence,
+}
+
+impl UnprovenKind {
+    /// The kind as a page names it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::MacroBuiltPath => "macro-built path",
+            Self::MacroArgument => "macro argument",
+            Self::ProceduralMacro => "procedural macro",
+            Self::RuntimeTable => "run-time table",
+            Self::DynamicImport => "dynamic import",
+            Self::DoesNotParse => "does not parse",
+            Self::Unread => "not read",
+            Self::Generated => "generated or compiled",
+            Self::UnknownType => "unknown type",
+            Self::Patch => "patch",
+            Self::Condition => "condition",
+            Self::GuardedImport => "guarded import",
+            Self::Equivalence => "equivalence",
+        }
+    }
+}
+
+/// A place that the change may concern and that reading alone cannot prove. It stops nothing by
+/// itself: the plan's answer is then *not proven*, and whoever applies it has to say so.
+///
+/// What is known to break is a refusal instead, and a reference that is known and stays as it is,
+/// without harm to a build, is a [`NotRewritten`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct Unproven {
+    /// File, by its path before the migration.
+    pub path: TreePath,
+    /// The place in the original text; `None` for the file as a whole.
+    pub span: Option<ByteSpan>,
+    /// What keeps it from being proven.
+    pub kind: UnprovenKind,
+    /// What may be concerned: the name that moves, or the text that cannot be read.
+    pub name: String,
+    /// Why it matters here, as a sentence fragment: "`$o` may be any child of `crate::op`".
+    pub why: String,
+}
+
 /// A file that goes to another path; edits of its text are keyed by `from`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FileMove {
@@ -92,6 +168,8 @@ pub struct LanguagePlan {
     pub rewrites: Vec<Rewrite>,
     /// Every reference that should and does not.
     pub not_rewritten: Vec<NotRewritten>,
+    /// Every place that the change may concern and that could not be proven.
+    pub unproven: Vec<Unproven>,
     /// Why the plan must not be applied; empty for a plan that may.
     pub refusals: Vec<Finding>,
     /// What else the reader should know: made packages, widened visibility, broken files.

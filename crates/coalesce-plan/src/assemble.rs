@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     Edit, EditSet, Finding, LanguagePlan, NotRewritten, Rewrite, Severity, Texts, TreePath,
-    finding::codes,
+    Unproven, finding::codes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,8 @@ pub struct Assembled {
     pub rewrites: Vec<Rewrite>,
     /// Every reference that should and does not, sorted.
     pub not_rewritten: Vec<NotRewritten>,
+    /// Every place that the change may concern and that could not be proven, sorted.
+    pub unproven: Vec<Unproven>,
     /// Why this must not be applied; empty when it may.
     pub refusals: Vec<Finding>,
     /// What else the reader should know.
@@ -120,6 +122,7 @@ impl Joined {
         }
         self.result.rewrites.extend(proposal.rewrites);
         self.result.not_rewritten.extend(proposal.not_rewritten);
+        self.result.unproven.extend(proposal.unproven);
         self.result.refusals.extend(proposal.refusals);
         self.result.notes.extend(proposal.notes);
     }
@@ -176,6 +179,8 @@ impl Joined {
         result.rewrites.dedup();
         result.not_rewritten.sort();
         result.not_rewritten.dedup();
+        result.unproven.sort();
+        result.unproven.dedup();
         result.refusals.sort();
         result.refusals.dedup();
         result.notes.sort();

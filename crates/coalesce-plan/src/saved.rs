@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ContentHash, NotRewritten, Rewrite, TreePath, envelope::CycleCounts};
+use coalesce_model::{
+    ContentHash, NotRewritten, Rewrite, TreePath, Unproven, envelope::CycleCounts,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Assembled, Operation};
 
 /// Version of the format; another one is refused.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What `plan --out` writes and `migrate --plan` applies, unchanged or not at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,8 @@ pub struct SavedPlan {
     pub rewrites: Vec<Rewrite>,
     /// Every reference that does not, and why.
     pub not_rewritten: Vec<NotRewritten>,
+    /// Every place that could not be proven, and why.
+    pub unproven: Vec<Unproven>,
     /// What was proven.
     pub proven: Proven,
     /// The hash of each source file and of each path that an operation touches, as it was; `null`
@@ -82,6 +86,7 @@ impl SavedPlan {
             operations: plan.operations,
             rewrites: plan.rewrites,
             not_rewritten: plan.not_rewritten,
+            unproven: plan.unproven,
             proven,
             files,
         }

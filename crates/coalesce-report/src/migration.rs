@@ -14,6 +14,7 @@ use crate::{
 pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     plan::needs_review(page, &migrate.plan);
     plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
+    plan::unproven(page, &migrate.plan.unproven, plan::NOT_REWRITTEN_SHOWN);
     plan::findings(page, envelope);
     for (what, path) in migrate
         .baseline

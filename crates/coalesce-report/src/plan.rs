@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     Safety,
-    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan, RewriteEntry},
+    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan, RewriteEntry, UnprovenEntry},
 };
 
 use crate::{
@@ -24,6 +24,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
         operations(page, plan);
     }
     not_rewritten(page, &plan.not_rewritten, usize::MAX);
+    unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
     summary(page, plan);
     if let Some(saved) = &plan.saved {
@@ -131,7 +132,29 @@ pub fn not_rewritten(page: &mut Page, entries: &[NotRewrittenEntry], limit: usiz
             .put(PLAIN, &entry.why)
             .end();
     }
-    if let Some(more) = entries.len().checked_sub(limit).filter(|more| *more > 0) {
+    and_more(page, entries.len(), limit);
+}
+
+/// What could not be proven, and why; the first `limit` places.
+pub fn unproven(page: &mut Page, entries: &[UnprovenEntry], limit: usize) {
+    if entries.is_empty() {
+        return;
+    }
+    let why = "What moves may be named here, and reading cannot tell. `migrate --verify` tries it.";
+    page.section(WARN, "Not proven", entries.len(), why);
+    for entry in entries.iter().take(limit) {
+        page.put(PLAIN, "  ").place(&entry.path, entry.range);
+        page.put(PLAIN, format_args!("  {}", entry.name));
+        page.put(DIM, format_args!("  [{}] ", entry.kind.as_str()))
+            .put(PLAIN, &entry.why)
+            .end();
+    }
+    and_more(page, entries.len(), limit);
+}
+
+/// How many entries a shortened list leaves out, and where they are.
+fn and_more(page: &mut Page, count: usize, limit: usize) {
+    if let Some(more) = count.checked_sub(limit).filter(|more| *more > 0) {
         page.put(
             DIM,
             format_args!("  and {more} more, which `coalesce plan` lists"),

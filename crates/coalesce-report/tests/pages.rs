@@ -2,7 +2,7 @@
 
 use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
-    TreePath,
+    TreePath, UnprovenKind,
     envelope::{
         Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
         DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
@@ -11,7 +11,7 @@ use coalesce_model::{
         ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover,
         RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, RoleCount,
         RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry, StubKind,
-        TreeState, UnusedImport, Verdict, Verify, VerifyFailure,
+        TreeState, UnprovenEntry, UnusedImport, Verdict, Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -230,6 +230,13 @@ fn plan() -> Plan {
             form: Form::FilePath,
             name: "lidar/gpu.py".into(),
             why: "a path in a shell script".into(),
+        }],
+        unproven: vec![UnprovenEntry {
+            path: path("tests/test_a.py"),
+            range: Some(range(9, 5)),
+            kind: UnprovenKind::Patch,
+            name: "lidar.gpu.x".into(),
+            why: "nobody can tell who reads it".into(),
         }],
         cycles_before: CycleCounts { eager: 2, lazy: 1 },
         cycles_after: CycleCounts { eager: 2, lazy: 0 },

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{DuplicateEntry, Files, GpuLines, Proposal, Range, RoleEntry, StubEntry, Verify};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
-    TreePath,
+    TreePath, UnprovenKind,
 };
 
 /// What `audit` found.
@@ -195,6 +195,8 @@ pub struct Plan {
     pub rewrites: Vec<RewriteEntry>,
     /// Each reference that should and does not.
     pub not_rewritten: Vec<NotRewrittenEntry>,
+    /// Each place that the change may concern and that could not be proven.
+    pub unproven: Vec<UnprovenEntry>,
     /// Import cycles in the tree as it is.
     pub cycles_before: CycleCounts,
     /// Import cycles in the tree as it would be.
@@ -285,6 +287,21 @@ pub struct NotRewrittenEntry {
     /// What it names.
     pub name: String,
     /// Why it stays.
+    pub why: String,
+}
+
+/// A place that the change may concern and that could not be proven.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct UnprovenEntry {
+    /// File, by its path before.
+    pub path: TreePath,
+    /// The place, when it is narrower than the file.
+    pub range: Option<Range>,
+    /// What keeps it from being proven.
+    pub kind: UnprovenKind,
+    /// What may be concerned.
+    pub name: String,
+    /// Why it matters here.
     pub why: String,
 }
 

@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{FindingEntry, NotRewrittenEntry, Range, ReferenceEntry, RewriteEntry};
-use crate::{ByteSpan, Finding, LineIndex, NotRewritten, Reference, Rewrite, Texts, TreePath};
+use super::{FindingEntry, NotRewrittenEntry, Range, ReferenceEntry, RewriteEntry, UnprovenEntry};
+use crate::{
+    ByteSpan, Finding, LineIndex, NotRewritten, Reference, Rewrite, Texts, TreePath, Unproven,
+};
 
 /// One text with its lines, to turn byte spans into [`Range`]s.
 #[derive(Clone, Debug)]
@@ -125,6 +127,18 @@ impl<'t> Locator<'t> {
             form: reference.form,
             name: reference.name.clone(),
             why: reference.why.clone(),
+        }
+    }
+
+    /// A place that could not be proven.
+    pub fn unproven(&mut self, unproven: &Unproven) -> UnprovenEntry {
+        let span = unproven.span;
+        UnprovenEntry {
+            path: unproven.path.clone(),
+            range: span.and_then(|span| self.range(&unproven.path, span)),
+            kind: unproven.kind,
+            name: unproven.name.clone(),
+            why: unproven.why.clone(),
         }
     }
 }

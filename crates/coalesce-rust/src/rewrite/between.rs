@@ -130,6 +130,12 @@ impl<'a> Between<'a> {
             coalesce_model::NotRewritten { path, span, ..one }
         });
         first.not_rewritten.extend(left);
+        let unproven = second.unproven.into_iter().map(|one| {
+            let (path, span) = self.told(&one.path, one.span.unwrap_or_default());
+            let span = one.span.map(|_| span);
+            coalesce_model::Unproven { path, span, ..one }
+        });
+        first.unproven.extend(unproven);
         let told = |finding: Finding| {
             let (path, span) = self.told(&finding.path, finding.span.unwrap_or_default());
             let span = finding.span.map(|_| span);

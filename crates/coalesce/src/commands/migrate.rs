@@ -119,6 +119,7 @@ pub fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
             operations: plan.operations,
             rewrites: plan.rewrites,
             not_rewritten: plan.not_rewritten,
+            unproven: plan.unproven,
             ..Assembled::default()
         },
         proven: plan.proven,

@@ -328,6 +328,12 @@ impl Worked {
                 .iter()
                 .map(|reference| page.locator.not_rewritten(reference))
                 .collect(),
+            unproven: self
+                .assembled
+                .unproven
+                .iter()
+                .map(|unproven| page.locator.unproven(unproven))
+                .collect(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,
             verdict: self.verdict(),
