@@ -18,6 +18,15 @@ pub enum LanguageKind {
 }
 
 impl LanguageKind {
+    /// The endings of its source files, the usual one first.
+    #[must_use]
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Python => &["py", "pyi"],
+            Self::Rust => &["rs"],
+        }
+    }
+
     /// What parts the segments of a name.
     #[must_use]
     pub const fn separator(self) -> &'static str {

@@ -8,6 +8,7 @@ use clap::{
     ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
+use coalesce_engine::PlanOptions;
 use coalesce_model::{Code, envelope, finding::codes};
 
 use crate::exit::Exit;
@@ -269,6 +270,18 @@ pub struct Manifests {
     /// Leave edited Rust files as edited, also those that rustfmt had laid out before
     #[arg(long)]
     pub no_rustfmt: bool,
+}
+
+impl Manifests {
+    /// The same, as the engine takes it.
+    #[must_use]
+    pub fn options(&self) -> PlanOptions {
+        PlanOptions {
+            prose: self.docs == Docs::Rewrite,
+            layout: !self.no_rustfmt,
+            ..PlanOptions::default()
+        }
+    }
 }
 
 /// What becomes of full names in prose.

@@ -5,8 +5,6 @@
 pub mod cli;
 pub mod commands;
 pub mod exit;
-mod formatter;
 mod named_files;
 mod progress;
-pub mod session;
 pub mod terminal;

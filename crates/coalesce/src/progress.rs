@@ -1,19 +1,18 @@
 //! Says on the terminal what is going on, once it takes longer than one likes to wait.
 //!
-//! A thread of its own draws one line on standard error and takes it away again. Without somebody
-//! to look at it there is no thread and no line. Counts and results are the pages' business.
+//! A thread of its own draws one line on standard error and takes it away again. Counts and results
+//! are the pages' business.
 
 use std::{
-    fmt,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
+use coalesce_engine::Watcher;
 use indicatif::ProgressBar;
 
 /// Nothing is said about what ends before that.
@@ -21,30 +20,10 @@ const DELAY: Duration = Duration::from_millis(500);
 /// How often the line moves.
 const TICK: Duration = Duration::from_millis(120);
 
-/// What a command is at, for whoever watches. Shared freely between threads.
-#[derive(Debug)]
-pub struct Progress {
-    watched: bool,
-    /// Whether something with many steps has the line to itself.
-    held: AtomicBool,
+/// Shows on standard error what a command is at.
+#[derive(Debug, Default)]
+pub struct TerminalLine {
     line: Mutex<Option<Line>>,
-}
-
-/// Something with many steps: as long as this lives, its own line is shown, not those of the steps.
-#[derive(Debug)]
-pub struct Overall<'p>(&'p Progress);
-
-impl Overall<'_> {
-    /// The next step begins.
-    pub fn stage(&self, stage: impl fmt::Display) {
-        self.0.show(stage);
-    }
-}
-
-impl Drop for Overall<'_> {
-    fn drop(&mut self) {
-        self.0.held.store(false, Ordering::Relaxed);
-    }
 }
 
 /// The thread that draws, and how it is told.
@@ -54,43 +33,22 @@ struct Line {
     drawer: JoinHandle<()>,
 }
 
-impl Progress {
-    /// Progress of one command; when nobody watches, nothing is ever drawn.
-    #[must_use]
-    pub const fn new(watched: bool) -> Self {
-        Self {
-            watched,
-            held: AtomicBool::new(false),
-            line: Mutex::new(None),
-        }
+impl TerminalLine {
+    fn line(&self) -> MutexGuard<'_, Option<Line>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// The next thing begins.
-    pub fn stage(&self, stage: impl fmt::Display) {
-        if !self.held.load(Ordering::Relaxed) {
-            self.show(stage);
-        }
-    }
-
-    /// Gives the line to something with many steps.
-    #[must_use]
-    pub fn overall(&self) -> Overall<'_> {
-        self.held.store(true, Ordering::Relaxed);
-        Overall(self)
-    }
-
-    fn show(&self, stage: impl fmt::Display) {
-        if !self.watched {
-            return;
-        }
+impl Watcher for TerminalLine {
+    fn show(&self, stage: &str) {
         let mut line = self.line();
         let line = line.get_or_insert_with(Line::start);
         // A drawer that is gone has nothing to draw on; the work goes on without it.
-        let _ = line.stages.send(stage.to_string());
+        let _ = line.stages.send(stage.to_owned());
     }
 
     /// Takes the line away, before something else is written there. The next stage draws anew.
-    pub fn end(&self) {
+    fn clear(&self) {
         let line = self.line().take();
         if let Some(Line { stages, drawer }) = line {
             drop(stages);
@@ -98,15 +56,11 @@ impl Progress {
             let _ = drawer.join();
         }
     }
-
-    fn line(&self) -> MutexGuard<'_, Option<Line>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl Drop for Progress {
+impl Drop for TerminalLine {
     fn drop(&mut self) {
-        self.end();
+        self.clear();
     }
 }
 
@@ -170,14 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn nobody_watching_means_no_thread() {
-        let progress = Progress::new(false);
-        progress.stage("reading");
-        assert!(progress.line().is_none());
-        let progress = Progress::new(true);
-        progress.stage("reading");
-        assert!(progress.line().is_some());
-        progress.end();
-        assert!(progress.line().is_none());
+    fn the_line_comes_with_the_first_stage_and_goes_at_the_end() {
+        let line = TerminalLine::default();
+        assert!(line.line().is_none());
+        line.show("reading");
+        assert!(line.line().is_some());
+        line.clear();
+        assert!(line.line().is_none());
     }
 }

@@ -18,7 +18,7 @@ use coalesce_report::Options;
 use crate::{
     cli::{Color, Format, Global, Invocation, Layout},
     commands,
-    exit::{Exit, Failure, Outcome},
+    exit::{Exit, Outcome, describe},
 };
 
 /// Runs the command that `arguments` ask for, the program's name first, and prints what it says.
@@ -57,7 +57,7 @@ fn run(invocation: &Invocation) -> Exit {
     let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(invocation)));
     match outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("a step panicked, as printed above"))) {
         Ok(outcome) => print(&invocation.global, invocation.command.layout(), &outcome),
-        Err(error) => print_error(invocation, Failure::describe(&error)),
+        Err(error) => print_error(invocation, describe(&error)),
     }
 }
 

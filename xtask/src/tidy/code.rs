@@ -21,6 +21,7 @@ const LONG_FUNCTIONS: &[&str] = &[];
 const REACHES_OUT: &[&str] = &[
     "coalesce-tree",
     "coalesce-apply",
+    "coalesce-engine",
     "coalesce-verify",
     "coalesce",
     "core-gpu",

@@ -24,11 +24,29 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),
     ("coalesce-verify", &["coalesce-model"]),
+    // All that leads from manifests to a changed tree; programs stand on it.
+    (
+        "coalesce-engine",
+        &[
+            "coalesce-apply",
+            "coalesce-clones",
+            "coalesce-index",
+            "coalesce-model",
+            "coalesce-plan",
+            "coalesce-python",
+            "coalesce-report",
+            "coalesce-rust",
+            "coalesce-text",
+            "coalesce-tree",
+            "coalesce-verify",
+        ],
+    ),
     (
         "coalesce",
         &[
             "coalesce-apply",
             "coalesce-clones",
+            "coalesce-engine",
             "coalesce-index",
             "coalesce-lint",
             "coalesce-model",

@@ -1,7 +1,8 @@
 //! `audit`: what the tree consists of, and what is wrong with its structure.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
+use coalesce_engine::{Session, SourcePaths, Sources, files_of};
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
     Finding, ImportTarget, LanguageGraph, ModuleKind, Root, Severity,
@@ -14,11 +15,11 @@ use coalesce_model::{
 
 use coalesce_tree::SourceTree;
 
-use super::{duplicates::Copies, files_of, label, open, propose, roots};
+use super::{duplicates::Copies, label, open, roots};
 use crate::{
     cli,
-    exit::{Exit, Outcome},
-    session::{Session, SourcePaths, Sources},
+    exit::{Exit, Failure, Outcome},
+    named_files,
 };
 
 /// Fewer bytes of texts are not worth reading files again for.
@@ -35,7 +36,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
         Some(path) => {
             let files = session.source_paths();
             let copies = copies(&sources(&session, &files), arguments)?;
-            let proposal = propose::propose(&session, copies.report(), arguments, path)?;
+            let proposal = propose(&session, &copies, arguments.shims, path)?;
             structure.envelope(&session.tree, global, copies, Some(proposal))
         }
         None => {
@@ -68,6 +69,23 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
         envelope,
         exit: if fails { Exit::Findings } else { Exit::Success },
     })
+}
+
+/// Proposes a manifest and writes it.
+fn propose(
+    session: &Session,
+    copies: &Copies,
+    shims: bool,
+    path: &Path,
+) -> Result<Proposal, Failure> {
+    if path.exists() {
+        let failure = Failure::user(format!("{} exists already", path.display()));
+        return Err(failure.hint("name another file; a proposal overwrites nothing"));
+    }
+    let label = path.display().to_string();
+    let proposed = coalesce_engine::propose(session, copies.report(), &label, shims);
+    named_files::write(path, &proposed.text)?;
+    Ok(proposed.proposal)
 }
 
 fn sources<'s>(session: &'s Session, files: &'s SourcePaths) -> Sources<'s> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use coalesce_engine::Session;
 use coalesce_lint::{Baseline, Subject};
 use coalesce_model::{
     Finding, TreePath,
@@ -10,12 +11,11 @@ use coalesce_model::{
     manifest::{Forbid, Manifest},
 };
 
-use super::{Page, files, manifests, open};
+use super::{Page, manifests, open};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
     named_files,
-    session::Session,
 };
 
 /// Runs `check`.
@@ -85,7 +85,7 @@ fn check(
     let mut findings = coalesce_lint::check(&subject);
     findings.retain(|finding| within(finding, paths));
     let body = Check {
-        files: files(session),
+        files: session.files(),
         rules: vec![
             codes::UNRESOLVED_IMPORT,
             codes::FORBIDDEN_PATH,

@@ -9,6 +9,7 @@ use coalesce_clones::{
         Text, rows,
     },
 };
+use coalesce_engine::Session;
 use coalesce_model::{
     LanguageGraph, LanguageKind, Module, Texts as _, TreePath,
     envelope::{
@@ -19,12 +20,11 @@ use coalesce_model::{
     manifest::nearest,
 };
 
-use super::{Page, duplicates::aspect, files, open, refs::by_place};
+use super::{Page, duplicates::aspect, open, refs::by_place};
 use crate::{
     cli,
     exit::{Failure, Outcome},
     named_files,
-    session::Session,
 };
 
 /// Runs `diff`.
@@ -51,7 +51,7 @@ fn diff(
     let sides = (left.side(&left_file), right.side(&right_file));
     let found = coverage::coverage(&sides.0, &sides.1).map_err(failure)?;
     let body = Diff {
-        files: files(session),
+        files: session.files(),
         left: left.told(&arguments.left),
         right: right.told(&arguments.right),
         counts: counts(&found),

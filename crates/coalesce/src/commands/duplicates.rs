@@ -8,6 +8,7 @@ use coalesce_clones::{
     pairs::Minimum,
     report::FileRole,
 };
+use coalesce_engine::Sources;
 use coalesce_model::{
     ByteSpan, Finding, Language, LanguageKind, ModuleKind, Settings, Severity, Texts as _,
     TreePath,
@@ -22,7 +23,7 @@ use coalesce_rust::Rust;
 use coalesce_tree::{PathFilter, SourceTree};
 use rayon::prelude::*;
 
-use crate::{cli, exit::Failure, named_files, session::Sources};
+use crate::{cli, exit::Failure, named_files};
 
 /// Copies that a finding names beside the first.
 const NAMED: usize = 3;

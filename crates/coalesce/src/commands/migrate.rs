@@ -1,29 +1,19 @@
 //! `migrate`: plan, checks, apply.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
-use coalesce_apply::{Content, FileChange, Metadata, Stamp, Store};
-use coalesce_model::{
-    ContentHash, Texts as _, TreePath,
-    envelope::{Body, Command, Migrate, Verify},
+use coalesce_apply::Store;
+use coalesce_engine::{
+    MigrationPlan, PreparedMigration, Session, UncommittedChanges, checks_of, checks_of_plan,
+    emit_tests, plan, read_saved_plan, verify,
 };
-use coalesce_plan::{Assembled, Operation, SavedPlan};
+use coalesce_model::envelope::{Body, Command, Migrate, Verify};
 
-use super::{
-    Page, check, confirm,
-    emit::emit_tests,
-    files, open,
-    plan::hash,
-    rollback::failure,
-    some_manifests,
-    verify::{table, table_of_plan, verify},
-    work::{Worked, work_out},
-};
+use super::{Page, check, confirm, open, rollback::failure, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
     named_files,
-    session::Session,
 };
 
 /// Runs `migrate`.
@@ -38,13 +28,13 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let (mut worked, table) = match &arguments.plan {
         Some(path) => {
             let worked = saved(&session, path)?;
-            let wanted = arguments.verify.then(|| table_of_plan(&session, &worked));
+            let wanted = arguments.verify.then(|| checks_of_plan(&session, &worked));
             (worked, wanted.transpose()?.unwrap_or_default())
         }
         None => {
             let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
-            let worked = work_out(&session, &manifests, &arguments.manifests)?;
-            (worked, table(&manifests))
+            let worked = plan(&session, &manifests, arguments.manifests.options())?;
+            (worked, checks_of(&manifests))
         }
     };
     let tests = match &arguments.emit_tests {
@@ -53,7 +43,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     };
     let mut page = Page::new(&session, global);
     let mut body = Migrate {
-        plan: worked.body(&session, &mut page, files(&session)),
+        plan: worked.to_entry(&session, &mut page.locator),
         tests,
         ..Migrate::default()
     };
@@ -64,7 +54,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
             .iter()
             .any(|import| import.kept.is_none())
         {
-            body.plan = worked.body(&session, &mut page, files(&session));
+            body.plan = worked.to_entry(&session, &mut page.locator);
         }
         body.verification = Some(verification);
     }
@@ -105,26 +95,13 @@ pub fn refuse_unfinished(store: &Store) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it cannot be read, or was made for another state of the tree.
-pub fn saved(session: &Session, path: &Path) -> anyhow::Result<Worked> {
+pub fn saved(session: &Session, path: &Path) -> anyhow::Result<MigrationPlan> {
     let text = named_files::read(path)?;
-    let config = |error: coalesce_plan::SavedPlanError| {
-        Failure::config(format!("{}: {error}", path.display()))
-    };
-    let plan = SavedPlan::parse(&text).map_err(config)?;
-    plan.check(session.sources(), |path| hash(session, path))
-        .map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
-    Ok(Worked {
-        manifests: plan.manifests,
-        assembled: Assembled {
-            operations: plan.operations,
-            rewrites: plan.rewrites,
-            not_rewritten: plan.not_rewritten,
-            unproven: plan.unproven,
-            ..Assembled::default()
-        },
-        proven: plan.proven,
-        ..Worked::default()
-    })
+    Ok(read_saved_plan(
+        session,
+        &path.display().to_string(),
+        &text,
+    )?)
 }
 
 /// What whoever calls has allowed beforehand.
@@ -143,110 +120,24 @@ pub struct Allowed {
 pub fn apply(
     session: &Session,
     store: &Store,
-    worked: &Worked,
+    plan: &MigrationPlan,
     allowed: Allowed,
 ) -> anyhow::Result<String> {
-    let changes = file_changes(session, &worked.assembled.operations)?;
-    let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
-    if !allowed.dirty {
-        refuse_dirty(session, &touched)?;
-    }
+    let uncommitted = if allowed.dirty {
+        UncommittedChanges::Touch
+    } else {
+        UncommittedChanges::Refuse
+    };
+    let prepared = PreparedMigration::new(session, plan, uncommitted)?;
+    let count = prepared.file_count();
     let question = format!(
-        "write or remove {} files of {}?",
-        touched.len(),
+        "write or remove {count} files of {}?",
         session.tree.root().display()
     );
     session.progress.end();
     confirm(allowed.yes, &question)?;
     session
         .progress
-        .stage(format_args!("writing {} files", touched.len()));
-    let metadata = Metadata {
-        manifests: worked.manifests.clone(),
-    };
-    let applied = store.apply(&changes, &metadata).map_err(failure)?;
-    Ok(applied.id)
-}
-
-fn refuse_dirty(session: &Session, paths: &[TreePath]) -> anyhow::Result<()> {
-    let dirty = coalesce_apply::uncommitted(session.tree.root(), paths).map_err(failure)?;
-    if dirty.is_empty() {
-        return Ok(());
-    }
-    let message = format!(
-        "uncommitted changes in {} of the files that the migration touches: {}",
-        dirty.len(),
-        some(&dirty)
-    );
-    Err(Failure::user(message)
-        .hint("commit them first, or pass --allow-dirty")
-        .into())
-}
-
-/// A few of the paths by name; `git status` has them all.
-fn some(paths: &[TreePath]) -> String {
-    const SHOWN: usize = 5;
-    let names = paths.iter().take(SHOWN).map(ToString::to_string);
-    let names = names.collect::<Vec<_>>().join(", ");
-    match paths.len().saturating_sub(SHOWN) {
-        0 => names,
-        more => format!("{names} and {more} more"),
-    }
-}
-
-/// The state of every touched path before and after. A path that one file leaves and another one
-/// takes is one change.
-///
-/// # Errors
-/// When a file cannot be read any more.
-pub fn file_changes(
-    session: &Session,
-    operations: &[Operation],
-) -> anyhow::Result<Vec<FileChange>> {
-    let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
-    for operation in operations {
-        match operation {
-            Operation::Move { from, to, text } => {
-                after.entry(from.clone()).or_insert(None);
-                let (bytes, mode) = session.tree.content(from)?;
-                let bytes = text
-                    .as_ref()
-                    .map_or(bytes, |text| text.clone().into_bytes());
-                after.insert(
-                    to.clone(),
-                    Some(Content {
-                        bytes,
-                        mode: Some(mode),
-                    }),
-                );
-            }
-            Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
-                after.insert(
-                    path.clone(),
-                    Some(Content {
-                        bytes: text.clone().into_bytes(),
-                        mode: None,
-                    }),
-                );
-            }
-            Operation::Delete { path } => drop(after.entry(path.clone()).or_insert(None)),
-        }
-    }
-    let change = |(path, after): (TreePath, Option<Content>)| {
-        let before = if session.tree.exists(&path) {
-            let (bytes, mode) = session.tree.content(&path)?;
-            Some(Stamp {
-                hash: ContentHash::of(&bytes),
-                mode,
-            })
-        } else {
-            None
-        };
-        Ok(FileChange {
-            path,
-            before,
-            after,
-        })
-    };
-    after.into_iter().map(change).collect()
+        .stage(format_args!("writing {count} files"));
+    Ok(prepared.apply(store)?.id)
 }

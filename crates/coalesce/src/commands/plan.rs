@@ -1,17 +1,13 @@
 //! `plan`: what a migration would change and why. Writes nothing but the file of `--out`.
 
-use coalesce_model::{
-    ContentHash, TreePath,
-    envelope::{Body, Command},
-};
-use coalesce_plan::SavedPlan;
+use coalesce_engine::{plan, save_plan};
+use coalesce_model::envelope::{Body, Command};
 
-use super::{Page, files, open, some_manifests, work::work_out};
+use super::{Page, open, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Outcome},
     named_files,
-    session::Session,
 };
 
 /// Runs `plan`.
@@ -21,18 +17,11 @@ use crate::{
 pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
-    let worked = work_out(&session, &manifests, &arguments.manifests)?;
+    let worked = plan(&session, &manifests, arguments.manifests.options())?;
     let mut page = Page::new(&session, global);
-    let mut body = worked.body(&session, &mut page, files(&session));
+    let mut body = worked.to_entry(&session, &mut page.locator);
     if let Some(path) = arguments.out.as_ref().filter(|_| !worked.refused()) {
-        let saved = SavedPlan::new(
-            worked.manifests.clone(),
-            worked.assembled.clone(),
-            worked.proven,
-            session.sources(),
-            |path| hash(&session, path),
-        );
-        named_files::write(path, &saved.to_json()?)?;
+        named_files::write(path, &save_plan(&session, &worked)?)?;
         body.saved = Some(path.display().to_string());
     }
     let envelope = page.envelope(Command::Plan, &worked.findings(), Body::Plan(body));
@@ -44,13 +33,4 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
             Exit::Success
         },
     })
-}
-
-/// The hash of a file's bytes as this run sees them; `None` when there is no such file.
-pub fn hash(session: &Session, path: &TreePath) -> Option<ContentHash> {
-    let read = || {
-        let content = session.tree.content(path);
-        content.ok().map(|(bytes, _)| ContentHash::of(&bytes))
-    };
-    session.tree.seen(path).or_else(read)
 }

@@ -1,16 +1,16 @@
 //! `refs NAME`: every place that names a module or an item.
 
+use coalesce_engine::Session;
 use coalesce_model::{
     LanguageKind, Module, Reference,
     envelope::{Body, Command, Envelope, Refs},
     manifest::nearest,
 };
 
-use super::{Page, files, open};
+use super::{Page, open};
 use crate::{
     cli,
     exit::{Failure, Outcome},
-    session::Session,
 };
 
 /// Runs `refs`.
@@ -69,7 +69,7 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
         .filter_map(|reference| page.locator.reference(reference))
         .collect();
     let body = Refs {
-        files: files(session),
+        files: session.files(),
         name: name.to_owned(),
         references: entries,
     };

@@ -1,14 +1,15 @@
 //! `status`: how far the manifests are, what was cut off, and who still uses shims.
 
 use coalesce_apply::Store;
+use coalesce_engine::{Session, misfit, shims};
 use coalesce_model::{
     envelope::{Body, Command, Envelope, ManifestEntry, ManifestLine, State, Status},
     manifest::Manifest,
 };
 use coalesce_plan::{Checked, EntryReport, EntryState};
 
-use super::{Page, files, manifests, misfit, open, rollback, shims::shims};
-use crate::{cli, exit::Outcome, session::Session};
+use super::{Page, manifests, open, rollback};
+use crate::{cli, exit::Outcome};
 
 /// Runs `status`.
 ///
@@ -35,7 +36,7 @@ fn status(
         .map_err(|errors| misfit(&errors, manifests, session))?;
     let (unfinished, migrations) = rollback::journal_entries(store)?;
     let body = Status {
-        files: files(session),
+        files: session.files(),
         manifests: manifests
             .iter()
             .map(|manifest| manifest_entry(manifest, &checked))

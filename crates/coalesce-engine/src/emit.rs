@@ -6,8 +6,7 @@ use coalesce_model::{LanguageKind, Texts as _, TreePath};
 use coalesce_plan::{Operation, Overlay, planned};
 use coalesce_rust::{Dependency, RustGraph};
 
-use super::work::Worked;
-use crate::{exit::Failure, session::Session};
+use crate::{Failure, MigrationPlan, Session};
 
 /// The directory of the Rust package, below the one that was named.
 const PACKAGE: &str = "migration-deprecations";
@@ -17,10 +16,10 @@ const PACKAGE: &str = "migration-deprecations";
 /// # Errors
 /// When the directory is outside of the tree, or one of the files exists.
 pub fn emit_tests(
-    worked: &mut Worked,
+    worked: &mut MigrationPlan,
     session: &Session,
     directory: &Path,
-) -> anyhow::Result<Vec<String>> {
+) -> Result<Vec<String>, Failure> {
     let directory = session
         .tree
         .tree_path(directory)
@@ -36,9 +35,9 @@ pub fn emit_tests(
     let mut written = Vec::new();
     for (path, text) in files {
         if session.tree.exists(&path) {
-            return Err(Failure::user(format!("{path} exists already"))
-                .hint("name another directory")
-                .into());
+            return Err(
+                Failure::user(format!("{path} exists already")).hint("name another directory")
+            );
         }
         written.push(path.to_string());
         worked.assembled.operations.push(Operation::Create {
@@ -52,10 +51,10 @@ pub fn emit_tests(
 
 /// A package that names each old name which the plan keeps; nothing when it keeps none.
 fn deprecations(
-    worked: &Worked,
+    worked: &MigrationPlan,
     session: &Session,
     directory: &TreePath,
-) -> anyhow::Result<Vec<(TreePath, String)>> {
+) -> Result<Vec<(TreePath, String)>, Failure> {
     let operations = &worked.assembled.operations;
     let part = &session.rust;
     let settings = &session.settings;

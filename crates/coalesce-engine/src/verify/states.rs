@@ -12,18 +12,16 @@ use coalesce_tree::FileKind;
 use coalesce_verify::{Check, Content, Wanted};
 
 use crate::{
-    commands::{
-        retire::removal,
-        shims::{of_items, shims},
-    },
-    session::Session,
+    Failure, Session,
+    retire::removal,
+    shims::{of_items, shims},
 };
 
 /// Workspaces inside others that are checked as well.
 const INNER_WORKSPACES: usize = 16;
 
 /// The tree as it is, and what is left out of the copy.
-pub fn before(session: &Session) -> anyhow::Result<(Wanted, Vec<String>)> {
+pub fn before(session: &Session) -> Result<(Wanted, Vec<String>), Failure> {
     let root = session.tree.root();
     let mut wanted = Wanted::new();
     let mut left_out = Vec::new();

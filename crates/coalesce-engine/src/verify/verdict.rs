@@ -11,10 +11,7 @@ use coalesce_plan::Operation;
 use coalesce_verify::{Blame, Check, Failure, Outcome, Renames, compare};
 
 use super::states::{Hidden, is_shim};
-use crate::{
-    commands::{shims::references, work::Worked},
-    session::Session,
-};
+use crate::{MigrationPlan, Session, shims::references};
 
 /// One check that ran.
 pub struct Ran {
@@ -46,7 +43,7 @@ pub struct Judge<'j> {
     /// The planned tree.
     pub session_after: &'j Session,
     /// The plan.
-    pub worked: &'j Worked,
+    pub worked: &'j MigrationPlan,
     /// The shims that were hidden.
     pub hidden: &'j Hidden,
 }

@@ -1,4 +1,4 @@
-//! `audit --propose`: writes a manifest that `plan` accepts as it is.
+//! Proposes a manifest that `plan` accepts as it is.
 //!
 //! Every entry is tried by the planner, alone and then with the others; what it refuses stays in the
 //! manifest as a comment with the reason. The trying is in `trial`.
@@ -15,25 +15,21 @@ use coalesce_plan::{
     propose::{Draft, DraftEntry, Drafting},
 };
 
-use super::{relation::Relations, work::Worked};
-use crate::{cli, exit::Failure, named_files, session::Session};
+use crate::{MigrationPlan, Session, relation::Relations};
 
-/// Drafts, tries and writes the manifest.
-///
-/// # Errors
-/// When the file exists already or cannot be written.
-pub fn propose(
-    session: &Session,
-    report: &Report,
-    arguments: &cli::Audit,
-    path: &std::path::Path,
-) -> anyhow::Result<Proposal> {
-    if path.exists() {
-        let failure = Failure::user(format!("{} exists already", path.display()));
-        return Err(failure
-            .hint("name another file; a proposal overwrites nothing")
-            .into());
-    }
+/// A manifest that is proposed.
+#[derive(Clone, Debug)]
+pub struct ProposedManifest {
+    /// Its text.
+    pub text: String,
+    /// What it asks for, and what following it would come to.
+    pub proposal: Proposal,
+}
+
+/// Drafts and tries a manifest that makes the copies give way to one of them; `label` is the path that
+/// it will have. With `shims`, old names go on working.
+#[must_use]
+pub fn propose(session: &Session, report: &Report, label: &str, shims: bool) -> ProposedManifest {
     session.progress.stage("comparing the copies");
     let relations = Relations::new(session);
     let relate = |from: &_, into: &_| relations.of(from, into);
@@ -42,22 +38,24 @@ pub fn propose(
         graphs: &session.graphs(),
         texts: &session.tree,
         relate: &relate,
-        shims: arguments.shims,
+        shims,
     };
     let (draft, seconds) = drafting.draft();
-    let (mut draft, worked) = trial::settle(session, path.display().to_string(), draft, seconds);
+    let (mut draft, worked) = trial::settle(session, label.to_owned(), draft, seconds);
     let forecast = worked.map(|worked| forecast(&worked, session));
     let forecast = forecast.unwrap_or_default();
     draft.forecast = told(&draft, &forecast);
-    named_files::write(path, &draft.text())?;
-    Ok(Proposal {
-        path: path.display().to_string(),
-        entries: draft.entries.iter().map(entry).collect(),
-        forecast,
-    })
+    ProposedManifest {
+        text: draft.text(),
+        proposal: Proposal {
+            path: label.to_owned(),
+            entries: draft.entries.iter().map(entry).collect(),
+            forecast,
+        },
+    }
 }
 
-fn forecast(worked: &Worked, session: &Session) -> Forecast {
+fn forecast(worked: &MigrationPlan, session: &Session) -> Forecast {
     let lines = |text: &str| i64::try_from(text.lines().count()).unwrap_or(i64::MAX);
     let before = |path: &_| session.tree.text(path).map_or(0, |text| lines(&text));
     let removed = |operation: &Operation| match operation {

@@ -13,8 +13,11 @@ use coalesce_plan::{
 };
 use rayon::prelude::*;
 
-use super::super::work::{Depth, Worked, work_to};
-use crate::{cli, exit::Failure, progress::Overall, session::Session};
+use crate::{
+    MigrationPlan, Session,
+    planning::{Depth, PlanOptions, plan},
+    progress::Overall,
+};
 
 /// The draft with what the planner refuses marked so, and the plan of the rest; `None` when nothing
 /// can be followed. `seconds` are the entries the other way round, `path` is the manifest's.
@@ -23,7 +26,7 @@ pub fn settle(
     path: String,
     mut draft: Draft,
     mut seconds: Vec<Option<DraftEntry>>,
-) -> (Draft, Option<Worked>) {
+) -> (Draft, Option<MigrationPlan>) {
     let trial = Trial {
         session,
         path,
@@ -51,24 +54,18 @@ pub fn settle(
     (draft, worked)
 }
 
-/// How far a try goes.
-#[derive(Clone, Copy)]
-struct How {
-    depth: Depth,
-    layout: bool,
-}
-
-const CHANGES: How = How {
+const CHANGES: PlanOptions = PlanOptions {
+    prose: false,
     depth: Depth::Changes,
     layout: false,
 };
-const PROVEN: How = How {
+const PROVEN: PlanOptions = PlanOptions {
     depth: Depth::Proof,
-    layout: false,
+    ..CHANGES
 };
-const LAID_OUT: How = How {
-    depth: Depth::Proof,
+const LAID_OUT: PlanOptions = PlanOptions {
     layout: true,
+    ..PROVEN
 };
 
 struct Trial<'s> {
@@ -114,7 +111,13 @@ impl Trial<'_> {
     }
 
     /// An entry alone; where it is refused, the one the other way round.
-    fn either(&self, draft: &Draft, at: usize, second: Option<&DraftEntry>, how: How) -> Alone {
+    fn either(
+        &self,
+        draft: &Draft,
+        at: usize,
+        second: Option<&DraftEntry>,
+        how: PlanOptions,
+    ) -> Alone {
         let why = match self.work(draft, &[at], how) {
             Ok(_) => return Alone::Fits,
             Err(why) => why,
@@ -131,23 +134,20 @@ impl Trial<'_> {
     }
 
     /// The plan of these entries, or why there is none.
-    fn work(&self, draft: &Draft, entries: &[usize], how: How) -> Result<Worked, String> {
+    fn work(
+        &self,
+        draft: &Draft,
+        entries: &[usize],
+        how: PlanOptions,
+    ) -> Result<MigrationPlan, String> {
         let text = draft.text_of(entries);
         let manifest = Manifest::parse(&self.path, &text).map_err(|errors| {
             let first = errors.first();
             first.map_or_else(String::new, |error| error.message.clone())
         })?;
         let manifests = [manifest];
-        let arguments = cli::Manifests {
-            no_rustfmt: !how.layout,
-            ..cli::Manifests::default()
-        };
-        let worked = work_to(how.depth, self.session, &manifests, &arguments).map_err(|error| {
-            error.downcast_ref::<Failure>().map_or_else(
-                || error.to_string(),
-                |failure| failure.entry().message.clone(),
-            )
-        })?;
+        let worked = plan(self.session, &manifests, how)
+            .map_err(|failure| failure.entry().message.clone())?;
         match worked.assembled.refusals.first() {
             Some(refusal) => Err(format!("{}: {}", refusal.path, refusal.message)),
             None => Ok(worked),
@@ -206,9 +206,9 @@ impl Alone {
 /// Entries that fit each other.
 struct Together<'t, 's> {
     trial: &'t Trial<'s>,
-    how: How,
+    how: PlanOptions,
     accepted: Vec<usize>,
-    last: Option<Worked>,
+    last: Option<MigrationPlan>,
 }
 
 impl Together<'_, '_> {
@@ -268,9 +268,13 @@ impl Together<'_, '_> {
     }
 
     /// The plan of what was taken, in its layout: what `plan` will make of the manifest.
-    fn laid_out(mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>]) -> Option<Worked> {
+    fn laid_out(
+        mut self,
+        draft: &mut Draft,
+        seconds: &mut [Option<DraftEntry>],
+    ) -> Option<MigrationPlan> {
         let is_rust = |operation: &Operation| operation.path().extension() == Some("rs");
-        let rust = |worked: &Worked| worked.assembled.operations.iter().any(is_rust);
+        let rust = |worked: &MigrationPlan| worked.assembled.operations.iter().any(is_rust);
         if !self.last.as_ref().is_some_and(rust) {
             // rustfmt has nothing to say.
             return self.last;

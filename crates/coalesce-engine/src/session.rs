@@ -6,12 +6,16 @@ use std::{path::Path, sync::Arc};
 
 use coalesce_clones::SourceFile;
 use coalesce_index::Index;
-use coalesce_model::{Language, LanguageGraph, Settings, Texts as _, TreePath};
+use coalesce_model::{
+    Change, Language, LanguageGraph, LanguageKind, Settings, Texts as _, TreePath,
+    envelope::{Files, SkippedFile},
+};
+use coalesce_plan::{Operation, Proof, prove};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree};
 
-use crate::{exit::Failure, progress::Progress};
+use crate::{Failure, Progress};
 
 /// The facts of one language and the graph that they resolve to.
 pub struct Part<L: Language> {
@@ -38,7 +42,61 @@ impl<L: Language> Part<L> {
     }
 }
 
-/// A tree with all its languages.
+/// One language of a tree, whatever its facts and its graph.
+pub trait LanguagePart: Sync {
+    /// Which language.
+    fn kind(&self) -> LanguageKind;
+
+    /// The resolved graph.
+    fn graph(&self) -> &dyn LanguageGraph;
+
+    /// The files that gave facts, sorted.
+    fn sources(&self) -> Vec<&TreePath>;
+
+    /// A file as the duplicate finder sees it; `None` where it is none of this language.
+    fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile>;
+
+    /// Resolves the tree as the operations leave it, and compares it with this one.
+    fn prove(&self, changes: &[Change], operations: &[Operation], session: &Session) -> Proof;
+}
+
+impl<L: Language> LanguagePart for Part<L>
+where
+    L::Graph: Sync,
+{
+    fn kind(&self) -> LanguageKind {
+        self.language.kind()
+    }
+
+    fn graph(&self) -> &dyn LanguageGraph {
+        &self.graph
+    }
+
+    fn sources(&self) -> Vec<&TreePath> {
+        self.files.iter().map(|(path, _)| path).collect()
+    }
+
+    fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile> {
+        if !self.language.claims(path) {
+            return None;
+        }
+        SourceFile::outlined(&self.language, path, text)
+    }
+
+    fn prove(&self, changes: &[Change], operations: &[Operation], session: &Session) -> Proof {
+        prove(
+            &self.language,
+            &self.files,
+            &self.graph,
+            changes,
+            operations,
+            &session.settings,
+            &session.tree,
+        )
+    }
+}
+
+/// A tree with all its languages. [`Session::parts`] is the one place that lists them.
 pub struct Session {
     /// Tells whoever waits.
     pub progress: Progress,
@@ -78,7 +136,7 @@ impl Session {
     ///
     /// # Errors
     /// When the root cannot be read, or its `coalesce.toml` is malformed.
-    pub fn open(root: &Path, cache: bool, progress: Progress) -> anyhow::Result<Self> {
+    pub fn open(root: &Path, cache: bool, progress: Progress) -> Result<Self, Failure> {
         progress.stage("looking for files");
         let tree = SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
         let settings = tree.settings().clone();
@@ -98,18 +156,37 @@ impl Session {
     #[must_use]
     pub fn source_file(&self, path: &TreePath) -> Option<SourceFile> {
         let text = self.tree.text(path)?;
-        if self.python.language.claims(path) {
-            SourceFile::outlined(&self.python.language, path, text)
-        } else {
-            SourceFile::outlined(&self.rust.language, path, text)
+        let mut parts = self.parts().into_iter();
+        parts.find_map(|part| part.source_file(path, Arc::clone(&text)))
+    }
+
+    /// Every language that there is, whether the tree has files of it or not.
+    #[must_use]
+    pub fn parts(&self) -> [&dyn LanguagePart; 2] {
+        [&self.rust, &self.python]
+    }
+
+    /// The part of one language.
+    #[must_use]
+    pub fn part(&self, language: LanguageKind) -> &dyn LanguagePart {
+        match language {
+            LanguageKind::Python => &self.python,
+            LanguageKind::Rust => &self.rust,
         }
+    }
+
+    /// What was read, and what was not and why.
+    #[must_use]
+    pub fn files(&self) -> Files {
+        files_of(&self.tree, self.read())
     }
 
     /// The graphs of the languages that the tree has.
     #[must_use]
     pub fn graphs(&self) -> Vec<&dyn LanguageGraph> {
-        let all: [&dyn LanguageGraph; 2] = [&self.rust.graph, &self.python.graph];
-        all.into_iter()
+        self.parts()
+            .into_iter()
+            .map(|part| part.graph())
             .filter(|graph| !graph.modules().is_empty())
             .collect()
     }
@@ -150,4 +227,19 @@ impl Session {
     pub fn index(&self) -> Index<'_> {
         Index::new(self.graphs())
     }
+}
+
+/// What of a tree was read, and what was not and why, also once facts are gone; `read` files gave
+/// some.
+#[must_use]
+pub fn files_of(tree: &SourceTree, read: usize) -> Files {
+    let skipped = tree.skips();
+    let skipped: Vec<_> = skipped
+        .iter()
+        .map(|skip| SkippedFile {
+            path: skip.path.to_string(),
+            reason: skip.reason.to_string(),
+        })
+        .collect();
+    Files { read, skipped }
 }

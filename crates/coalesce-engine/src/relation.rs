@@ -15,7 +15,7 @@ use coalesce_plan::{
     propose::{Copy, Decision, Relation},
 };
 
-use crate::session::Session;
+use crate::Session;
 
 /// Differences of one definition that are shown.
 const DIFFERENCES: usize = 8;

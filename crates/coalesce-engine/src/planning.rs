@@ -3,28 +3,49 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Change, FileMove, Finding, Language, LanguageGraph, LanguageKind, LanguagePlan, Severity,
-    TreePath,
-    envelope::{Files, OperationEntry, OperationKind, Plan, Verdict},
+    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Severity, TreePath,
+    envelope::{Locator, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
 };
-use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble, prove};
+use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 use rayon::prelude::*;
 
-use super::{Page, links, misfit};
 use crate::{
-    cli, formatter,
-    session::{Part, Session},
+    Failure, formatter, links,
+    manifests::misfit,
+    session::{LanguagePart, Session},
 };
 
-/// A plan, proven or refused.
-#[derive(Default)]
-pub struct Worked {
+/// How a plan is worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// Whether full names in prose change too: comments, docstrings, documents.
+    pub prose: bool,
+    /// Whether edited Rust files that rustfmt had laid out are laid out again.
+    pub layout: bool,
+    /// How far the plan is worked out.
+    pub depth: Depth,
+}
+
+impl Default for PlanOptions {
+    /// Prose stays, texts are laid out, and the plan is proven.
+    fn default() -> Self {
+        Self {
+            prose: false,
+            layout: true,
+            depth: Depth::Proof,
+        }
+    }
+}
+
+/// What the manifests come to: a plan, proven or refused.
+#[derive(Debug, Default)]
+pub struct MigrationPlan {
     /// Ids of the manifests.
     pub manifests: Vec<String>,
     /// How far each entry is, and what is left to do.
@@ -44,32 +65,15 @@ pub enum Depth {
     Proof,
 }
 
-/// Works out what the manifests ask of the tree, with its proof.
+/// Works out what the manifests ask of the tree, as far as the options say.
 ///
 /// # Errors
 /// When an entry does not fit the tree.
-pub fn work_out(
+pub fn plan(
     session: &Session,
     manifests: &[Manifest],
-    arguments: &cli::Manifests,
-) -> anyhow::Result<Worked> {
-    work_to(Depth::Proof, session, manifests, arguments)
-}
-
-/// Works out what the manifests ask of the tree, as far as somebody wants to know it.
-///
-/// # Errors
-/// When an entry does not fit the tree.
-pub fn work_to(
-    depth: Depth,
-    session: &Session,
-    manifests: &[Manifest],
-    arguments: &cli::Manifests,
-) -> anyhow::Result<Worked> {
-    let options = RewriteOptions {
-        prose: arguments.docs == cli::Docs::Rewrite,
-        way: 0,
-    };
+    options: PlanOptions,
+) -> Result<MigrationPlan, Failure> {
     let index = session.index();
     let mut checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
@@ -77,29 +81,28 @@ pub fn work_to(
         .map_err(|errors| misfit(&errors, manifests, session))?;
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
-        return Err(misfit(&behind, manifests, session).into());
+        return Err(misfit(&behind, manifests, session));
     }
-    let mut worked = Worked {
+    let mut worked = MigrationPlan {
         manifests: manifests
             .iter()
             .map(|manifest| manifest.id.clone())
             .collect(),
-        ..Worked::default()
+        ..MigrationPlan::default()
     };
     if !told.refusals.is_empty() {
         // Half of a merge is no plan: nothing else is worked out before it is decided.
         worked.assembled.refusals = told.refusals;
     } else if !checked.all_done() {
         session.progress.stage("working out the change");
-        let ways = checked.changes.iter().map(|(language, changes)| {
-            let graph = graph_of(session, *language);
-            graph.ways(changes)
-        });
+        let ways = checked
+            .changes
+            .iter()
+            .map(|(language, changes)| session.part(*language).graph().ways(changes));
         let ways = ways.max().unwrap_or(1);
         for way in 0..ways {
-            let options = RewriteOptions { way, ..options };
-            let mut tried = one_way(session, &checked, options, arguments);
-            if depth == Depth::Proof {
+            let mut tried = take_way(session, &checked, options, way);
+            if options.depth == Depth::Proof {
                 tried.prove_all(session, &checked);
             }
             // Of several refusals, the one of the plainest way is told.
@@ -117,31 +120,28 @@ pub fn work_to(
 }
 
 /// A plan that takes one of the ways, not yet proven.
-fn one_way(
+fn take_way(
     session: &Session,
     checked: &Checked,
-    options: RewriteOptions,
-    arguments: &cli::Manifests,
-) -> Worked {
-    let mut worked = Worked {
-        assembled: assemble(proposals(session, checked, options), &session.tree),
-        ..Worked::default()
+    options: PlanOptions,
+    way: usize,
+) -> MigrationPlan {
+    let rewriting = RewriteOptions {
+        prose: options.prose,
+        way,
+    };
+    let mut worked = MigrationPlan {
+        assembled: assemble(proposals(session, checked, rewriting), &session.tree),
+        ..MigrationPlan::default()
     };
     links::look_at(session, &mut worked.assembled);
     let unread = unreadable(session, checked);
     worked.assembled.refusals.extend(unread);
-    if !worked.refused() && !arguments.no_rustfmt {
+    if !worked.refused() && options.layout {
         let note = formatter::lay_out(&mut worked.assembled.operations, session);
         worked.assembled.notes.extend(note);
     }
     worked
-}
-
-fn graph_of(session: &Session, language: LanguageKind) -> &dyn LanguageGraph {
-    match language {
-        LanguageKind::Python => &session.python.graph,
-        LanguageKind::Rust => &session.rust.graph,
-    }
 }
 
 /// Targets below a linked directory: what is written there would land somewhere else.
@@ -179,10 +179,7 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
 fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
     let mut found = Vec::new();
     for (language, changes) in &checked.changes {
-        let extensions: &[&str] = match language {
-            LanguageKind::Python => &["py", "pyi"],
-            LanguageKind::Rust => &["rs"],
-        };
+        let extensions = language.extensions();
         let last = |change: &Change| {
             change
                 .from
@@ -224,7 +221,7 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {
     let mut proposals = Vec::new();
     for (language, changes) in &checked.changes {
-        let graph = graph_of(session, *language);
+        let graph = session.part(*language).graph();
         let proposal = graph.rewrite(changes, options, &session.tree);
         proposals.push(text_proposal(
             session,
@@ -248,32 +245,20 @@ fn text_proposal(
     coalesce_text::rewrite(changes, moves, graph, options, &session.tree)
 }
 
-impl Worked {
+impl MigrationPlan {
     fn prove_all(&mut self, session: &Session, checked: &Checked) {
         for (language, changes) in &checked.changes {
-            match language {
-                LanguageKind::Python => self.prove(&session.python, changes, session),
-                LanguageKind::Rust => self.prove(&session.rust, changes, session),
-            }
+            self.prove(session.part(*language), changes, session);
         }
     }
 
     /// Proves the part of one language, refusing what would break.
-    pub fn prove<L: Language>(&mut self, part: &Part<L>, changes: &[Change], session: &Session) {
+    pub(crate) fn prove(&mut self, part: &dyn LanguagePart, changes: &[Change], session: &Session) {
         if !self.assembled.refusals.is_empty() {
             return;
         }
         session.progress.stage("resolving the tree as it would be");
-        let files: &[(TreePath, Arc<L::Facts>)] = &part.files;
-        let proof = prove(
-            &part.language,
-            files,
-            &part.graph,
-            changes,
-            &self.assembled.operations,
-            &session.settings,
-            &session.tree,
-        );
+        let proof = part.prove(changes, &self.assembled.operations, session);
         count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.notes.extend(proof.notes);
@@ -305,10 +290,11 @@ impl Worked {
     }
 
     /// The plan as it is printed.
-    pub fn body(&self, session: &Session, page: &mut Page<'_>, files: Files) -> Plan {
+    #[must_use]
+    pub fn to_entry(&self, session: &Session, locator: &mut Locator<'_>) -> Plan {
         let overlay = Overlay::new(&session.tree, &self.assembled.operations);
         Plan {
-            files,
+            files: session.files(),
             manifests: self.manifests.clone(),
             operations: self
                 .assembled
@@ -320,19 +306,19 @@ impl Worked {
                 .assembled
                 .rewrites
                 .iter()
-                .map(|rewrite| page.locator.rewrite(rewrite))
+                .map(|rewrite| locator.rewrite(rewrite))
                 .collect(),
             not_rewritten: self
                 .assembled
                 .not_rewritten
                 .iter()
-                .map(|reference| page.locator.not_rewritten(reference))
+                .map(|reference| locator.not_rewritten(reference))
                 .collect(),
             unproven: self
                 .assembled
                 .unproven
                 .iter()
-                .map(|unproven| page.locator.unproven(unproven))
+                .map(|unproven| locator.unproven(unproven))
                 .collect(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,

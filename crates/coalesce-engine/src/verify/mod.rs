@@ -12,23 +12,14 @@ use std::{
 };
 
 use coalesce_model::{
-    envelope::{Body, CheckRun, Command, TreeState, Verify},
+    envelope::{CheckRun, TreeState, Verify},
     manifest::{Manifest, VerifyTable},
 };
 use coalesce_tree::cache_directory;
-use coalesce_verify::{Check, Checker, Error, Limits, Outcome as Checked, Scratch, Wanted};
+use coalesce_verify::{Check, Checker, Limits, Outcome as Checked, Scratch, Wanted};
 
-use super::{
-    Page, files, manifests,
-    migrate::{file_changes, saved},
-    open, some_manifests,
-    work::{Worked, work_out},
-};
 use crate::{
-    cli,
-    exit::{Exit, Failure, Outcome},
-    progress::Progress,
-    session::Session,
+    Failure, MigrationPlan, Progress, Session, applying::file_changes, manifests::manifests,
 };
 use verdict::Ran;
 
@@ -37,40 +28,8 @@ const SECONDS: u64 = 1200;
 /// How much a program may print: every message of a large workspace, many times over.
 const OUTPUT_BYTES: usize = 1 << 28;
 
-/// Runs `verify`.
-///
-/// # Errors
-/// When there is no plan to verify, or a check cannot be made.
-pub fn run(global: &cli::Global, arguments: &cli::Verify) -> anyhow::Result<Outcome> {
-    let session = open(global)?;
-    let (mut worked, table) = match &arguments.plan {
-        Some(path) => {
-            let worked = saved(&session, path)?;
-            let table = table_of_plan(&session, &worked)?;
-            (worked, table)
-        }
-        None => {
-            let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
-            let table = table(&manifests);
-            (work_out(&session, &manifests, &arguments.manifests)?, table)
-        }
-    };
-    if worked.refused() {
-        let failure = Failure::user("the plan is refused, so there is nothing to verify");
-        return Err(failure.hint("`coalesce plan` says why").into());
-    }
-    let body = verify(&session, &mut worked, &table)?;
-    let exit = if body.passed {
-        Exit::Success
-    } else {
-        Exit::Findings
-    };
-    let envelope = Page::new(&session, global).envelope(Command::Verify, &[], Body::Verify(body));
-    Ok(Outcome { envelope, exit })
-}
-
 /// What the manifests say about checks, taken together.
-pub fn table(manifests: &[Manifest]) -> VerifyTable {
+pub fn checks_of(manifests: &[Manifest]) -> VerifyTable {
     let mut joined = VerifyTable::default();
     for VerifyTable {
         commands,
@@ -93,10 +52,10 @@ pub fn table(manifests: &[Manifest]) -> VerifyTable {
 ///
 /// # Errors
 /// When a manifest in `migrations/` cannot be read.
-pub fn table_of_plan(session: &Session, worked: &Worked) -> anyhow::Result<VerifyTable> {
-    let mut manifests = manifests(session, &[])?;
+pub fn checks_of_plan(session: &Session, worked: &MigrationPlan) -> Result<VerifyTable, Failure> {
+    let mut manifests = manifests(session, Vec::new())?;
     manifests.retain(|manifest| worked.manifests.contains(&manifest.id));
-    Ok(table(&manifests))
+    Ok(checks_of(&manifests))
 }
 
 /// Runs the project's checks on the tree as it is and as the plan leaves it; imports that nobody
@@ -106,11 +65,11 @@ pub fn table_of_plan(session: &Session, worked: &Worked) -> anyhow::Result<Verif
 /// When a check cannot be made; a project that fails its checks is no error.
 pub fn verify(
     session: &Session,
-    worked: &mut Worked,
+    worked: &mut MigrationPlan,
     table: &VerifyTable,
-) -> anyhow::Result<Verify> {
+) -> Result<Verify, Failure> {
     let mut verify = Verify {
-        files: files(session),
+        files: session.files(),
         manifests: worked.manifests.clone(),
         passed: true,
         ..Verify::default()
@@ -120,9 +79,9 @@ pub fn verify(
     }
     let Some(cache) = cache_directory() else {
         let failure = Failure::user("there is no cache directory for the scratch copy");
-        return Err(failure.hint("name one with COALESCE_CACHE_DIR").into());
+        return Err(failure.hint("name one with COALESCE_CACHE_DIR"));
     };
-    let scratch = Scratch::open(&cache, session.tree.root()).map_err(failure)?;
+    let scratch = Scratch::open(&cache, session.tree.root())?;
     let limits = Limits {
         time: Duration::from_secs(table.timeout.unwrap_or(SECONDS)),
         output_bytes: OUTPUT_BYTES,
@@ -158,10 +117,10 @@ impl Bench<'_> {
     fn all(
         &self,
         session: &Session,
-        worked: &mut Worked,
+        worked: &mut MigrationPlan,
         table: &VerifyTable,
         verify: &mut Verify,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Failure> {
         let (before, left_out) = states::before(session)?;
         verify.left_out = left_out;
         let operations = worked.assembled.operations.clone();
@@ -222,13 +181,13 @@ impl Bench<'_> {
     fn bring(&self, wanted: &Wanted) -> Result<(), Failure> {
         self.progress
             .stage(format_args!("copying {} files to check them", wanted.len()));
-        self.scratch.bring(wanted).map_err(failure)?;
+        self.scratch.bring(wanted)?;
         Ok(())
     }
 
     /// The copy as it is now, resolved.
-    fn session(&self) -> anyhow::Result<Session> {
-        Session::open(self.scratch.tree(), false, Progress::new(false))
+    fn session(&self) -> Result<Session, Failure> {
+        Session::open(self.scratch.tree(), false, Progress::silent())
     }
 
     /// The checks of the tree as it is: those that were made before for the same files are
@@ -247,7 +206,7 @@ impl Bench<'_> {
             let known = if anew {
                 None
             } else {
-                self.checker.recall(check, wanted).map_err(failure)?
+                self.checker.recall(check, wanted)?
             };
             match known {
                 Some(outcome) if outcome.hopeless.is_none() => {
@@ -275,7 +234,7 @@ impl Bench<'_> {
                 {
                     left_out.push(format!("{}: it fails before the change", check.label()));
                 }
-                Err(error) => return Err(failure(error)),
+                Err(error) => return Err(error.into()),
             }
         }
         if all.is_empty() {
@@ -293,7 +252,7 @@ impl Bench<'_> {
                 continue;
             }
             self.stage("after", check);
-            let outcome = self.checker.run(check).map_err(failure)?;
+            let outcome = self.checker.run(check)?;
             all.push(Ran::new(TreeState::After, check, outcome));
         }
         Ok(all)
@@ -315,7 +274,7 @@ impl Bench<'_> {
             let roots = roots.clone();
             let again = Check::Tests { roots, paths };
             self.stage("once more before", &again);
-            let again = self.checker.run(&again).map_err(failure)?;
+            let again = self.checker.run(&again)?;
             if again.failures.len() < failures.len() {
                 return Ok(true);
             }
@@ -331,14 +290,14 @@ impl Bench<'_> {
         checks_after: &[states::Planned],
         baseline: &[Ran],
         checks: impl Fn(&Session) -> Vec<states::Planned>,
-    ) -> anyhow::Result<Vec<Ran>> {
+    ) -> Result<Vec<Ran>, Failure> {
         let is_cargo = |check: &Check| matches!(check, Check::Cargo { .. });
         let compared = |check: &Check| baseline.iter().any(|ran| ran.is_like(check));
         let state = TreeState::ShimsHidden;
         let mut ran: Vec<Ran> = Vec::new();
         for states::Planned { check, .. } in checks_after {
             if is_cargo(check) && compared(check) {
-                let known = self.checker.recall(check, wanted).map_err(failure)?;
+                let known = self.checker.recall(check, wanted)?;
                 let passed = known.filter(|outcome| outcome.failures.is_empty());
                 ran.extend(passed.map(|outcome| Ran::new(state, check, outcome)));
             }
@@ -359,7 +318,7 @@ impl Bench<'_> {
             } else {
                 self.checker.run(&check)
             };
-            ran.push(Ran::new(state, &check, outcome.map_err(failure)?));
+            ran.push(Ran::new(state, &check, outcome?));
         }
         Ok(ran)
     }
@@ -388,14 +347,5 @@ impl Ran {
             failed: self.outcome.failures.len(),
             remembered: self.outcome.remembered,
         }
-    }
-}
-
-/// An error of the scratch copy or of a program as the user should see it.
-fn failure(error: Error) -> Failure {
-    let failure = Failure::user(error.to_string());
-    match error.hint() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{Finding, Severity, Texts as _, TreePath, finding::codes};
 use coalesce_plan::{Assembled, Operation};
 
-use crate::session::Session;
+use crate::Session;
 
 /// Refuses what would have to be done to links, and says which stay behind.
 pub fn look_at(session: &Session, assembled: &mut Assembled) {

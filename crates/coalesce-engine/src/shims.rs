@@ -8,7 +8,7 @@ use coalesce_model::{
     envelope::ShimEntry, manifest::Manifest,
 };
 
-use crate::session::Session;
+use crate::Session;
 
 /// All shims of the tree, by name.
 pub fn shims(session: &Session, manifests: &[Manifest]) -> Vec<ShimEntry> {

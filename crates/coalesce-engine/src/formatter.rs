@@ -14,7 +14,7 @@ use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use coalesce_plan::Operation;
 use rayon::prelude::*;
 
-use crate::session::Session;
+use crate::Session;
 
 /// A rustfmt that can be started.
 struct Formatter {

@@ -13,7 +13,7 @@ use coalesce_rust::Imports;
 use coalesce_verify::{Check, Renames, UnusedImport, Wanted, compare};
 
 use super::{Bench, states, verdict::Ran};
-use crate::{commands::migrate::file_changes, formatter, session::Session};
+use crate::{Failure, Session, applying::file_changes, formatter};
 
 /// How often the check is made again at most.
 const ROUNDS: usize = 4;
@@ -51,7 +51,7 @@ impl Bench<'_> {
         &self,
         start: &Start<'_>,
         entries: &mut Vec<Entry>,
-    ) -> anyhow::Result<Option<Pruned>> {
+    ) -> Result<Option<Pruned>, Failure> {
         let overlay = Overlay::new(&start.session.tree, start.operations);
         let found = new_ones(start);
         let mut why: BTreeMap<TreePath, &'static str> = BTreeMap::new();
@@ -99,7 +99,7 @@ impl Bench<'_> {
         start: &Start<'_>,
         overlay: &Overlay<'_>,
         imports: &[&UnusedImport],
-    ) -> anyhow::Result<Pruned> {
+    ) -> Result<Pruned, Failure> {
         let mut operations = start.operations.to_vec();
         let mut edited: Vec<usize> = Vec::new();
         for (at, operation) in operations.iter_mut().enumerate() {
@@ -123,7 +123,7 @@ impl Bench<'_> {
             let outcome = match &ran.check {
                 Check::Cargo { .. } => {
                     self.stage("after, without unused imports", &ran.check);
-                    self.checker.run(&ran.check).map_err(super::failure)?
+                    self.checker.run(&ran.check)?
                 }
                 _ => ran.outcome.clone(),
             };

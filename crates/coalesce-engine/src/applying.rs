@@ -1,0 +1,200 @@
+//! From a plan to a changed tree: what each file is before and after, and the plan on disk.
+
+use std::collections::BTreeMap;
+
+use coalesce_apply::{Applied, Content, FileChange, Metadata, Stamp, Store};
+use coalesce_model::{ContentHash, Texts as _, TreePath};
+use coalesce_plan::{Assembled, Operation, SavedPlan};
+
+use crate::{Failure, MigrationPlan, Session};
+
+/// A plan that is ready to be written: every file in its state before and after.
+#[derive(Debug)]
+pub struct PreparedMigration<'p> {
+    plan: &'p MigrationPlan,
+    changes: Vec<FileChange>,
+}
+
+/// What becomes of files with changes that no commit has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UncommittedChanges {
+    /// The migration is refused, naming them.
+    Refuse,
+    /// They are touched like any other; `rollback` knows their text.
+    Touch,
+}
+
+impl<'p> PreparedMigration<'p> {
+    /// Works out what is to be written. Nothing is, yet.
+    ///
+    /// # Errors
+    /// When the plan is refused, a file cannot be read any more, or has uncommitted changes that are
+    /// not to be touched.
+    pub fn new(
+        session: &Session,
+        plan: &'p MigrationPlan,
+        uncommitted: UncommittedChanges,
+    ) -> Result<Self, Failure> {
+        if let Some(refusal) = plan.assembled.refusals.first() {
+            let message = format!("the plan is refused: {}: {}", refusal.path, refusal.message);
+            return Err(Failure::user(message));
+        }
+        let changes = file_changes(session, &plan.assembled.operations)?;
+        let touched: Vec<TreePath> = changes.iter().map(|change| change.path.clone()).collect();
+        if uncommitted == UncommittedChanges::Refuse {
+            refuse_dirty(session, &touched)?;
+        }
+        Ok(Self { plan, changes })
+    }
+
+    /// How many files are written or removed.
+    #[must_use]
+    pub fn file_count(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Writes all of it, or nothing; what was done, with the name by which `rollback` undoes it.
+    ///
+    /// # Errors
+    /// When a file has changed meanwhile, or cannot be written; the tree is then as it was.
+    pub fn apply(&self, store: &Store) -> Result<Applied, Failure> {
+        let metadata = Metadata {
+            manifests: self.plan.manifests.clone(),
+        };
+        Ok(store.apply(&self.changes, &metadata)?)
+    }
+}
+
+/// The text of a file that holds the plan, for [`read_saved_plan`].
+///
+/// # Errors
+/// None in practice: every part is data that JSON can hold.
+pub fn save_plan(session: &Session, plan: &MigrationPlan) -> Result<String, Failure> {
+    let saved = SavedPlan::new(
+        plan.manifests.clone(),
+        plan.assembled.clone(),
+        plan.proven,
+        session.sources(),
+        |path| hash(session, path),
+    );
+    Ok(saved.to_json()?)
+}
+
+/// A plan from the text of a file called `label`, refused when the tree is not the one that it was
+/// made for.
+///
+/// # Errors
+/// When it cannot be read, or was made for another state of the tree.
+pub fn read_saved_plan(
+    session: &Session,
+    label: &str,
+    text: &str,
+) -> Result<MigrationPlan, Failure> {
+    let config =
+        |error: coalesce_plan::SavedPlanError| Failure::config(format!("{label}: {error}"));
+    let plan = SavedPlan::parse(text).map_err(config)?;
+    plan.check(session.sources(), |path| hash(session, path))
+        .map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
+    Ok(MigrationPlan {
+        manifests: plan.manifests,
+        assembled: Assembled {
+            operations: plan.operations,
+            rewrites: plan.rewrites,
+            not_rewritten: plan.not_rewritten,
+            unproven: plan.unproven,
+            ..Assembled::default()
+        },
+        proven: plan.proven,
+        ..MigrationPlan::default()
+    })
+}
+
+/// The hash of a file's bytes as this run sees them; `None` when there is no such file.
+fn hash(session: &Session, path: &TreePath) -> Option<ContentHash> {
+    let read = || {
+        let content = session.tree.content(path);
+        content.ok().map(|(bytes, _)| ContentHash::of(&bytes))
+    };
+    session.tree.seen(path).or_else(read)
+}
+
+fn refuse_dirty(session: &Session, paths: &[TreePath]) -> Result<(), Failure> {
+    let dirty = coalesce_apply::uncommitted(session.tree.root(), paths)?;
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "uncommitted changes in {} of the files that the migration touches: {}",
+        dirty.len(),
+        some(&dirty)
+    );
+    Err(Failure::user(message).hint("commit them first, or pass --allow-dirty"))
+}
+
+/// A few of the paths by name; `git status` has them all.
+fn some(paths: &[TreePath]) -> String {
+    const SHOWN: usize = 5;
+    let names = paths.iter().take(SHOWN).map(ToString::to_string);
+    let names = names.collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(SHOWN) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// The state of every touched path before and after. A path that one file leaves and another one
+/// takes is one change.
+///
+/// # Errors
+/// When a file cannot be read any more.
+pub fn file_changes(
+    session: &Session,
+    operations: &[Operation],
+) -> Result<Vec<FileChange>, Failure> {
+    let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
+    for operation in operations {
+        match operation {
+            Operation::Move { from, to, text } => {
+                after.entry(from.clone()).or_insert(None);
+                let (bytes, mode) = session.tree.content(from)?;
+                let bytes = text
+                    .as_ref()
+                    .map_or(bytes, |text| text.clone().into_bytes());
+                after.insert(
+                    to.clone(),
+                    Some(Content {
+                        bytes,
+                        mode: Some(mode),
+                    }),
+                );
+            }
+            Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
+                after.insert(
+                    path.clone(),
+                    Some(Content {
+                        bytes: text.clone().into_bytes(),
+                        mode: None,
+                    }),
+                );
+            }
+            Operation::Delete { path } => drop(after.entry(path.clone()).or_insert(None)),
+        }
+    }
+    let change = |(path, after): (TreePath, Option<Content>)| {
+        let before = if session.tree.exists(&path) {
+            let (bytes, mode) = session.tree.content(&path)?;
+            Some(Stamp {
+                hash: ContentHash::of(&bytes),
+                mode,
+            })
+        } else {
+            None
+        };
+        Ok(FileChange {
+            path,
+            before,
+            after,
+        })
+    };
+    after.into_iter().map(change).collect()
+}

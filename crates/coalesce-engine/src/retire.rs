@@ -1,0 +1,236 @@
+//! The removal of shims that are due or that nobody uses, as a plan.
+
+use std::cmp::Ordering;
+
+use coalesce_model::{
+    Finding, Reference, Severity, TreePath,
+    envelope::ShimEntry,
+    finding::codes,
+    manifest::{Manifest, nearest},
+};
+use coalesce_plan::assemble;
+
+use crate::{
+    Failure, MigrationPlan, Session,
+    shims::{of_items, references, shims},
+};
+
+/// What stands for the manifests in the journal.
+const ID: &str = "retire";
+
+/// Which shims are asked about.
+#[derive(Clone, Debug, Default)]
+pub struct ShimSelection {
+    /// Those of these old names.
+    pub names: Vec<String>,
+    /// Those that this release removes, or an earlier one.
+    pub due: Option<String>,
+    /// Those that nothing in the tree names any more.
+    pub unused: bool,
+    /// Whether those that are still used go as well.
+    pub even_used: bool,
+}
+
+/// One shim that was asked about.
+#[derive(Clone, Debug)]
+pub struct SelectedShim {
+    /// The shim.
+    pub shim: ShimEntry,
+    /// Whether it goes.
+    pub goes: bool,
+    /// Who names it.
+    pub references: Vec<Reference>,
+}
+
+/// The shims that were asked about, and what it takes to remove those that go.
+///
+/// # Errors
+/// When a name is no shim, or a release no number.
+pub fn retire(
+    session: &Session,
+    manifests: &[Manifest],
+    wanted: &ShimSelection,
+) -> Result<(Vec<SelectedShim>, MigrationPlan), Failure> {
+    let selected = selected(session, shims(session, manifests), wanted)?;
+    let mut plan = plan_removal(session, &selected, wanted.even_used);
+    if !wanted.unused {
+        let refusals = selected.iter().filter_map(still_used);
+        plan.assembled.refusals.extend(refusals);
+    }
+    Ok((selected, plan))
+}
+
+/// The shims that were asked about. One that is still used stays, unless it is to go even so;
+/// `--unused` asks only about those that are not.
+fn selected(
+    session: &Session,
+    all: Vec<ShimEntry>,
+    wanted: &ShimSelection,
+) -> Result<Vec<SelectedShim>, Failure> {
+    for name in &wanted.names {
+        if !all.iter().any(|shim| shim.name == *name) {
+            let failure = Failure::user(format!("there is no shim at `{name}`"));
+            let near = nearest(name, all.iter().map(|shim| shim.name.as_str()));
+            return Err(match near {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure.hint("`coalesce status` lists them"),
+            });
+        }
+    }
+    let mut chosen = Vec::new();
+    for shim in all {
+        let due = match (&wanted.due, &shim.remove_in) {
+            (Some(version), Some(remove_in)) => compare(remove_in, version)?.is_le(),
+            _ => false,
+        };
+        if due || wanted.unused || wanted.names.contains(&shim.name) {
+            chosen.push(shim);
+        }
+    }
+    let named = references(session, &chosen);
+    let selected = chosen.into_iter().zip(named).map(|(shim, references)| {
+        let goes = references.is_empty() || (wanted.even_used && !wanted.unused);
+        SelectedShim {
+            shim,
+            goes,
+            references,
+        }
+    });
+    Ok(selected.collect())
+}
+
+/// Why a shim that was asked for by name or release does not go.
+fn still_used(selected: &SelectedShim) -> Option<Finding> {
+    let SelectedShim {
+        shim,
+        goes,
+        references,
+    } = selected;
+    let refusal = || Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: shim.path.clone(),
+        span: None,
+        message: match references.len() {
+            1 => format!("`{}` is still named at 1 place", shim.name),
+            places => format!("`{}` is still named at {places} places", shim.name),
+        },
+        help: Some("let them name the new home, or pass --even-used".to_owned()),
+    };
+    (!goes).then(refusal)
+}
+
+/// Orders releases by their numbers; `4.0` is `4.0.0`, and what follows a number (`rc1`, `-beta`)
+/// is left out of the comparison.
+fn compare(a: &str, b: &str) -> Result<Ordering, Failure> {
+    let (mut a, mut b) = (numbers(a)?, numbers(b)?);
+    let length = a.len().max(b.len());
+    a.resize(length, 0);
+    b.resize(length, 0);
+    Ok(a.cmp(&b))
+}
+
+fn numbers(release: &str) -> Result<Vec<u64>, Failure> {
+    let number = |part: &str| {
+        let digits = part.find(|c: char| !c.is_ascii_digit());
+        let (digits, rest) = part.split_at(digits.unwrap_or(part.len()));
+        Some((digits.parse().ok()?, rest.is_empty()))
+    };
+    let mut found = Vec::new();
+    for part in release.trim().trim_start_matches('v').split('.') {
+        match number(part) {
+            Some((number, true)) => found.push(number),
+            Some((number, false)) => {
+                found.push(number);
+                break;
+            }
+            None => break,
+        }
+    }
+    if found.is_empty() {
+        let failure = Failure::user(format!("`{release}` is no release number"));
+        return Err(failure.hint("write it like `4.0.0`"));
+    }
+    Ok(found)
+}
+
+/// The removal of those that go, proven as any other change of the tree.
+fn plan_removal(session: &Session, selected: &[SelectedShim], even_used: bool) -> MigrationPlan {
+    let going: Vec<ShimEntry> = selected
+        .iter()
+        .filter(|one| one.goes)
+        .map(|one| one.shim.clone())
+        .collect();
+    let mut worked = removal(session, &going);
+    if even_used {
+        // Who is told that users break and does it even so has decided.
+        let (refused, broken) = std::mem::take(&mut worked.assembled.refusals)
+            .into_iter()
+            .partition(|finding| !finding.message.contains("would not resolve any more"));
+        worked.assembled.refusals = refused;
+        worked
+            .assembled
+            .notes
+            .extend(broken.into_iter().map(|finding: Finding| Finding {
+                severity: Severity::Warning,
+                ..finding
+            }));
+    }
+    worked
+}
+
+/// The removal of shims, proven.
+pub fn removal(session: &Session, shims: &[ShimEntry]) -> MigrationPlan {
+    let mut worked = MigrationPlan {
+        manifests: vec![ID.to_owned()],
+        ..MigrationPlan::default()
+    };
+    let items = of_items(session, shims);
+    let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
+    let paths = modules.map(|shim| &shim.path);
+    let items: Vec<String> = items.iter().cloned().collect();
+    let mut proposals = Vec::new();
+    let mut concerned = Vec::new();
+    for part in session.parts() {
+        let own: Vec<TreePath> = paths
+            .clone()
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|end| part.kind().extensions().contains(&end))
+            })
+            .cloned()
+            .collect();
+        proposals.push(part.graph().retire(&own, &session.tree));
+        proposals.push(part.graph().retire_items(&items, &session.tree));
+        if !own.is_empty() || !items.is_empty() {
+            concerned.push(part);
+        }
+    }
+    worked.assembled = assemble(proposals, &session.tree);
+    for part in concerned {
+        worked.prove(part, &[], session);
+    }
+    worked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_compare_by_number() {
+        for (a, b, order) in [
+            ("4.0.0", "4.0.0", Ordering::Equal),
+            ("4.0", "4.0.0", Ordering::Equal),
+            ("v4", "4.0.1", Ordering::Less),
+            ("3.10.0", "3.9", Ordering::Greater),
+            ("4.0.0rc1", "4.0.0", Ordering::Equal),
+            ("4.0-beta", "4.0.1", Ordering::Less),
+        ] {
+            assert_eq!(compare(a, b).unwrap(), order, "{a} {b}");
+        }
+        for wrong in ["", "next", "-1", "99999999999999999999999"] {
+            assert!(compare(wrong, "1").is_err(), "{wrong}");
+        }
+    }
+}
