@@ -7,6 +7,8 @@ use anyhow::{Context as _, bail};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
+use crate::random::mixed;
+
 const HELP: &str = "\
 cargo xtask draw AUDIT.json ROOT [--seed N] [--count N]
 
@@ -65,13 +67,6 @@ fn drawn(classes: &[Value], seed: u64, count: u64) -> impl Iterator<Item = &Valu
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let chosen = order.into_iter().take(count);
     chosen.filter_map(|(_, at)| classes.get(at))
-}
-
-/// The finalizer of splitmix64.
-const fn mixed(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }
 
 fn print(number: usize, class: &Value, root: &Path) -> anyhow::Result<()> {

@@ -7,6 +7,8 @@ mod bench;
 mod ci;
 mod codegen;
 mod draw;
+mod judge;
+mod random;
 mod repository;
 mod sample;
 mod soak;
@@ -30,6 +32,7 @@ The repository's own commands:
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
   draw AUDIT ROOT     random classes of an audit's duplicates, to be read
+  judge TREE          random consolidations of a tree, with the compiler or interpreter as judge
   weights DIRECTORY   fit what is told of duplicates to the labelled classes, and try it on others
   soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("bench") => bench::run(&Repository::find(), words(&rest)),
         Some("draw") => draw::run(words(&rest)),
+        Some("judge") => judge::run(words(&rest)),
         Some("weights") => weights::run(&Repository::find(), words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),

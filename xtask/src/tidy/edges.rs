@@ -79,6 +79,8 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "coalesce",
             "coalesce-clones",
+            // `judge` asks it what a tree has.
+            "coalesce-engine",
             "coalesce-model",
             "coalesce-python",
             "coalesce-rust",

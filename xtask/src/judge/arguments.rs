@@ -1,0 +1,86 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+
+use super::{HELP, consolidation::Kind};
+
+/// What was asked for.
+pub struct Arguments {
+    /// The tree; it is only read.
+    pub tree: PathBuf,
+    /// Where the random numbers begin.
+    pub seed: u64,
+    /// How many consolidations are drawn.
+    pub count: u64,
+    /// Which kinds.
+    pub kinds: Vec<Kind>,
+    /// How many of a hundred moves leave a shim.
+    pub shims: u64,
+    /// The program, and what comes before its own arguments.
+    pub program: PathBuf,
+    /// The interpreter.
+    pub python: PathBuf,
+    /// Where manifests and answers are kept.
+    pub keep: Option<PathBuf>,
+    /// Whether only the manifests are wanted.
+    pub list: bool,
+}
+
+impl Arguments {
+    /// Reads the words.
+    pub fn parse(words: Vec<String>) -> anyhow::Result<Self> {
+        let mut arguments = Self {
+            tree: PathBuf::new(),
+            seed: 1,
+            count: 20,
+            kinds: Kind::ALL.to_vec(),
+            shims: 50,
+            program: std::env::current_exe()?,
+            python: PathBuf::from("python3"),
+            keep: None,
+            list: false,
+        };
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            if word == "--help" || word == "-h" {
+                bail!("{HELP}");
+            } else if word == "--list" {
+                arguments.list = true;
+            } else if word.starts_with('-') {
+                let value = words
+                    .next()
+                    .with_context(|| format!("{word} needs a value"))?;
+                arguments.set(&word, &value)?;
+            } else {
+                arguments.tree = PathBuf::from(word);
+            }
+        }
+        anyhow::ensure!(arguments.tree.is_dir(), "no tree is named\n\n{HELP}");
+        arguments.tree = arguments.tree.canonicalize()?;
+        Ok(arguments)
+    }
+
+    fn set(&mut self, option: &str, value: &str) -> anyhow::Result<()> {
+        let number = || -> anyhow::Result<u64> {
+            value
+                .parse()
+                .with_context(|| format!("{option} takes a number, not `{value}`"))
+        };
+        match option {
+            "--seed" => self.seed = number()?,
+            "--count" => self.count = number()?,
+            "--shims" => self.shims = number()?,
+            "--bin" => self.program = PathBuf::from(value).canonicalize()?,
+            "--python" => self.python = PathBuf::from(value),
+            "--keep" => self.keep = Some(PathBuf::from(value)),
+            "--kinds" => {
+                let kinds = value.split(',').map(Kind::parse);
+                self.kinds = kinds.collect::<anyhow::Result<_>>()?;
+            }
+            _ => bail!("there is no option `{option}`\n\n{HELP}"),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,211 @@
+//! What of a tree can be consolidated, and random choices among it.
+
+use std::process::Command;
+
+use anyhow::Context as _;
+use coalesce_model::{LanguageKind, ModuleKind};
+use serde_json::Value;
+
+use super::{
+    arguments::Arguments,
+    consolidation::{Consolidation, Kind},
+    scratch::read_tree,
+};
+use crate::random::Random;
+
+/// How many of a hundred items go to a module that is made for them.
+const NEW_MODULES: u64 = 30;
+/// How many of a hundred moved modules get another name, too.
+const RENAMES: u64 = 30;
+/// How often a draw that fits nowhere is made again.
+const TRIES: u32 = 50;
+
+/// A module that has a file of its own.
+struct Place {
+    name: String,
+    language: LanguageKind,
+    package: bool,
+    defines: Vec<String>,
+}
+
+/// Two names of the same thing, as the finder sees it.
+struct Pair {
+    language: LanguageKind,
+    modules: bool,
+    first: String,
+    second: String,
+}
+
+/// What of a tree can be consolidated.
+pub struct Candidates {
+    places: Vec<Place>,
+    pairs: Vec<Pair>,
+}
+
+impl Candidates {
+    /// Reads them from the tree.
+    pub fn read(arguments: &Arguments) -> anyhow::Result<Self> {
+        let session = read_tree(&arguments.tree)?;
+        let mut places = Vec::new();
+        let mut names_by_path = Vec::new();
+        for graph in session.graphs() {
+            for module in graph.modules() {
+                if module.inline.is_none() && module.kind == ModuleKind::Module {
+                    names_by_path.push((module.path.to_string(), module.name.clone()));
+                    places.push(Place {
+                        name: module.name.clone(),
+                        language: module.language,
+                        package: module.package,
+                        defines: module.defines.clone(),
+                    });
+                }
+            }
+        }
+        let wanted = |kind| arguments.kinds.contains(&kind);
+        let pairs = if wanted(Kind::Replace) || wanted(Kind::Merge) {
+            pairs(arguments, &names_by_path)?
+        } else {
+            Vec::new()
+        };
+        Ok(Self { places, pairs })
+    }
+
+    /// How many modules there are.
+    pub fn modules(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many pairs of duplicates there are.
+    pub fn duplicates(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// One consolidation; `None` where the tree has nothing of the kinds that are asked for.
+    pub fn draw(&self, random: &mut Random, arguments: &Arguments) -> Option<Consolidation> {
+        for _ in 0..TRIES {
+            let kind = *random.choose(&arguments.kinds)?;
+            let shim = random.percent(arguments.shims);
+            let drawn = match kind {
+                Kind::Module => self.module(random),
+                Kind::Item => self.item(random),
+                Kind::Replace => {
+                    self.pair(random, |pair| !pair.modules || pair.first != pair.second)
+                }
+                Kind::Merge => self.pair(random, |pair| pair.modules),
+            };
+            if let Some((language, from, to)) = drawn {
+                return Some(Consolidation {
+                    kind,
+                    language,
+                    from,
+                    to,
+                    shim,
+                });
+            }
+        }
+        None
+    }
+
+    fn module(&self, random: &mut Random) -> Option<(LanguageKind, String, String)> {
+        let place = random.choose(&self.places)?;
+        let separator = place.language.separator();
+        let (parent, name) = place.name.rsplit_once(separator)?;
+        let above = random.choose(&self.places)?;
+        let holds = above.language == LanguageKind::Rust || above.package;
+        let below = above.name.starts_with(&place.name);
+        if above.language != place.language || !holds || below || above.name == parent {
+            return None;
+        }
+        let name = if random.percent(RENAMES) {
+            format!("{name}_moved")
+        } else {
+            name.to_owned()
+        };
+        let to = format!("{}{separator}{name}", above.name);
+        Some((place.language, place.name.clone(), to))
+    }
+
+    fn item(&self, random: &mut Random) -> Option<(LanguageKind, String, String)> {
+        let place = random.choose(&self.places)?;
+        let item = random.choose(&place.defines)?;
+        let above = random.choose(&self.places)?;
+        if above.language != place.language || above.name == place.name {
+            return None;
+        }
+        let separator = place.language.separator();
+        let from = format!("{}{separator}{item}", place.name);
+        let holds = above.language == LanguageKind::Rust || above.package;
+        let to = if random.percent(NEW_MODULES) && holds {
+            format!("{}{separator}made{separator}{item}", above.name)
+        } else {
+            format!("{}{separator}{item}", above.name)
+        };
+        Some((place.language, from, to))
+    }
+
+    fn pair(
+        &self,
+        random: &mut Random,
+        fits: impl Fn(&Pair) -> bool,
+    ) -> Option<(LanguageKind, String, String)> {
+        let pair = random.choose(&self.pairs).filter(|pair| fits(pair))?;
+        let (from, to) = if random.percent(50) {
+            (&pair.first, &pair.second)
+        } else {
+            (&pair.second, &pair.first)
+        };
+        Some((pair.language, from.clone(), to.clone()))
+    }
+}
+
+/// The duplicates of the tree, as `audit` tells them, two members at a time.
+fn pairs(arguments: &Arguments, names_by_path: &[(String, String)]) -> anyhow::Result<Vec<Pair>> {
+    let output = Command::new(&arguments.program)
+        .args(["audit", "--no-cache", "--format", "json", "--root"])
+        .arg(&arguments.tree)
+        .output()
+        .context("failed to start audit")?;
+    let audit: Value = serde_json::from_slice(&output.stdout).context("audit printed no JSON")?;
+    let classes = audit.get("duplicates").and_then(Value::as_array);
+    let mut pairs = Vec::new();
+    for class in classes.into_iter().flatten() {
+        let modules = match class.get("kind").and_then(Value::as_str) {
+            Some("module") => true,
+            Some("class" | "function") => false,
+            _ => continue,
+        };
+        let members = class.get("members").and_then(Value::as_array);
+        let names: Vec<_> = members
+            .into_iter()
+            .flatten()
+            .filter_map(|member| named(member, names_by_path))
+            .collect();
+        for two in names.windows(2) {
+            if let [first, second] = two
+                && first != second
+            {
+                let language = LanguageKind::of_name(first).unwrap_or(LanguageKind::Python);
+                pairs.push(Pair {
+                    language,
+                    modules,
+                    first: first.clone(),
+                    second: second.clone(),
+                });
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// The full name of a member: of a module, or of an item that stands in no other one.
+fn named(member: &Value, names_by_path: &[(String, String)]) -> Option<String> {
+    let path = member.get("path")?.as_str()?;
+    let item = member.get("item")?.as_str()?;
+    let (_, module) = names_by_path.iter().find(|(at, _)| at == path)?;
+    if item.is_empty() {
+        return Some(module.clone());
+    }
+    let separator = LanguageKind::of_name(module).map_or(".", LanguageKind::separator);
+    let plain = item.chars().all(|c| c.is_alphanumeric() || c == '_');
+    plain.then(|| format!("{module}{separator}{item}"))
+}

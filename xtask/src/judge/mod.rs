@@ -1,0 +1,90 @@
+//! `cargo xtask judge`: random consolidations of a real tree, with the compiler or the interpreter
+//! as judge of what the program says of them.
+//!
+//! Each round draws a manifest from a seed, applies it to a scratch copy of the tree, lets the
+//! language decide, and undoes it. What is refused is never counted as right.
+
+mod arguments;
+mod candidates;
+mod consolidation;
+mod interpreter;
+mod oracle;
+mod rounds;
+mod rustc;
+mod scratch;
+mod tally;
+
+use std::fs;
+
+use anyhow::Context as _;
+
+use self::{arguments::Arguments, candidates::Candidates, rounds::Judge, tally::Tally};
+use crate::random::Random;
+
+const HELP: &str = "\
+cargo xtask judge TREE [OPTIONS]
+
+Draws consolidations of TREE at random, applies each to a scratch copy, asks the compiler (`cargo
+check`, all targets; default, no and all features where those compile before) or the interpreter
+(every module is imported) whether the result works as before, and undoes it.
+
+This RUNS the tree's code: build scripts, procedural macros, imports. Use it on trees you trust.
+
+  --seed N        where the numbers begin (1)
+  --count N       how many consolidations (20)
+  --kinds LIST    of module,item,replace,merge, with commas (all)
+  --shims N       how many of a hundred moves leave a shim (50)
+  --bin PATH      judge that program instead of this build
+  --python PATH   the interpreter (python3)
+  --keep DIR      write each manifest and what was said of it there, by number
+  --list          print the manifests that would be drawn, and stop
+
+The last lines count: right, wrong, not proven, refused, each by kind; wrong ones come first. Exits
+with 1 when something that was told resolved does not work.
+";
+
+/// `cargo xtask judge`.
+pub fn run(words: Vec<String>) -> anyhow::Result<()> {
+    let arguments = Arguments::parse(words)?;
+    let candidates = Candidates::read(&arguments)?;
+    let mut random = Random::new(arguments.seed);
+    let mut drawn = Vec::new();
+    for _ in 0..arguments.count {
+        drawn.extend(candidates.draw(&mut random, &arguments));
+    }
+    println!(
+        "{}: {} modules, {} duplicates; {} consolidations drawn, seed {}",
+        arguments.tree.display(),
+        candidates.modules(),
+        candidates.duplicates(),
+        drawn.len(),
+        arguments.seed
+    );
+    if arguments.list {
+        for (at, one) in drawn.iter().enumerate() {
+            println!("# {}\n{}", at + 1, one.manifest());
+        }
+        return Ok(());
+    }
+    if let Some(folder) = &arguments.keep {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("failed to make {}", folder.display()))?;
+    }
+    let judge = Judge::new(&arguments)?;
+    let mut tally = Tally::default();
+    for (at, one) in drawn.iter().enumerate() {
+        let outcome = judge.round(one)?;
+        println!("{:4} {:8} {}", at + 1, outcome.word(), one.summary());
+        if let Some(folder) = &arguments.keep {
+            outcome.keep(folder, at + 1, one)?;
+        }
+        tally.add(one, outcome);
+    }
+    print!("\n{tally}");
+    anyhow::ensure!(
+        tally.wrong() == 0,
+        "{} were told to work and do not",
+        tally.wrong()
+    );
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Who decides whether a tree works: one answer before, one after, and what is worse.
+
+use std::path::Path;
+
+use coalesce_model::LanguageKind;
+
+use super::{
+    arguments::Arguments, consolidation::Consolidation, interpreter::Interpreter, rustc::Compiler,
+    scratch::read_tree,
+};
+
+/// The compiler and the interpreter, each where the tree has its language.
+pub struct Oracle {
+    compiler: Option<Compiler>,
+    interpreter: Option<Interpreter>,
+}
+
+impl Oracle {
+    /// Asks both about the untouched tree.
+    ///
+    /// # Errors
+    /// When the tree does not work as it is: then nothing can be told of it.
+    pub fn new(root: &Path, beside: &Path, arguments: &Arguments) -> anyhow::Result<Self> {
+        let session = read_tree(root)?;
+        let has = |language| {
+            let mut graphs = session.graphs().into_iter();
+            graphs.any(|graph| graph.language() == language)
+        };
+        let compiler = has(LanguageKind::Rust)
+            .then(|| Compiler::new(root, beside))
+            .transpose()?;
+        let interpreter = has(LanguageKind::Python)
+            .then(|| Interpreter::new(root, &arguments.python))
+            .transpose()?;
+        Ok(Self {
+            compiler,
+            interpreter,
+        })
+    }
+
+    /// What is worse than before; `None` where nothing is.
+    pub fn objection(&self, root: &Path, done: &Consolidation) -> anyhow::Result<Option<String>> {
+        match (done.language, &self.compiler, &self.interpreter) {
+            (LanguageKind::Rust, Some(compiler), _) => compiler.objection(root),
+            (LanguageKind::Python, _, Some(interpreter)) => interpreter.objection(root, done),
+            _ => anyhow::bail!("nobody can judge {}", done.summary()),
+        }
+    }
+}

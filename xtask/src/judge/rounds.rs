@@ -1,0 +1,140 @@
+//! One round: apply, ask, undo.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+use super::{arguments::Arguments, consolidation::Consolidation, oracle::Oracle, scratch::Scratch};
+
+/// How a round ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was told to be resolved, and works as before.
+    Right,
+    /// It was told to be resolved, and does not work as before.
+    Wrong(String),
+    /// The program says that it cannot prove it; why.
+    NotProven(String),
+    /// The program refuses; why.
+    Refused(String),
+}
+
+impl Outcome {
+    /// The outcome in a word.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Wrong(_) => "WRONG",
+            Self::NotProven(_) => "unproven",
+            Self::Refused(_) => "refused",
+        }
+    }
+
+    /// What there is to say about it.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Right => "",
+            Self::Wrong(why) | Self::NotProven(why) | Self::Refused(why) => why,
+        }
+    }
+
+    /// Writes manifest and answer to a folder.
+    pub fn keep(&self, folder: &Path, number: usize, done: &Consolidation) -> anyhow::Result<()> {
+        let mut text = format!("# {}", self.word());
+        for line in self.reason().lines() {
+            text.push_str(&format!(": {line}\n#"));
+        }
+        text.push_str(&format!("\n{}", done.manifest()));
+        let file = folder.join(format!("{number:04}-{}.toml", self.word().to_lowercase()));
+        fs::write(&file, text).with_context(|| format!("failed to write {}", file.display()))
+    }
+}
+
+/// The scratch copy with those who decide.
+pub struct Judge<'a> {
+    arguments: &'a Arguments,
+    scratch: Scratch,
+    oracle: Oracle,
+}
+
+impl<'a> Judge<'a> {
+    /// Copies the tree, and asks about it as it is.
+    pub fn new(arguments: &'a Arguments) -> anyhow::Result<Self> {
+        let scratch = Scratch::copy(&arguments.tree)?;
+        let oracle = Oracle::new(&scratch.root(), &scratch.beside("target"), arguments)?;
+        Ok(Self {
+            arguments,
+            scratch,
+            oracle,
+        })
+    }
+
+    /// One consolidation, from the manifest to the tree as it was.
+    pub fn round(&self, done: &Consolidation) -> anyhow::Result<Outcome> {
+        let manifest = self.scratch.beside("manifest.toml");
+        fs::write(&manifest, done.manifest())?;
+        let (applied, answer) = self.program(&["migrate"], Some(&manifest))?;
+        if !applied {
+            let changed = self.scratch.first_change()?;
+            anyhow::ensure!(
+                changed.is_none(),
+                "{} was refused, and {:?} is not as it was",
+                done.summary(),
+                changed.unwrap_or_default()
+            );
+            return Ok(refusal(&answer));
+        }
+        let objection = self.oracle.objection(&self.scratch.root(), done)?;
+        let (undone, _) = self.program(&["rollback"], None)?;
+        let left = self.scratch.first_change()?;
+        anyhow::ensure!(
+            undone && left.is_none(),
+            "{} was not undone: {:?}",
+            done.summary(),
+            left.unwrap_or_default()
+        );
+        Ok(objection.map_or(Outcome::Right, Outcome::Wrong))
+    }
+
+    /// Whether the program did its work, and what it says.
+    fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<(bool, Value)> {
+        let output = Command::new(&self.arguments.program)
+            .args(words)
+            .args(["--yes", "--format", "json", "--root"])
+            .arg(self.scratch.root())
+            .args(manifest)
+            .output()
+            .context("failed to start the program")?;
+        let answer = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        Ok((output.status.success(), answer))
+    }
+}
+
+/// What the program says instead of doing it.
+fn refusal(answer: &Value) -> Outcome {
+    let word = |value: &Value, key: &str| {
+        let word = value.get(key).and_then(Value::as_str);
+        word.unwrap_or_default().to_owned()
+    };
+    if let Some(error) = answer.get("error") {
+        return Outcome::Refused(word(error, "message"));
+    }
+    let findings = answer.get("findings").and_then(Value::as_array);
+    let mut errors = findings.into_iter().flatten();
+    let error = errors.find(|finding| word(finding, "severity") == "error");
+    if let Some(error) = error {
+        return Outcome::Refused(format!(
+            "{}: {}",
+            word(error, "code"),
+            word(error, "message")
+        ));
+    }
+    let unproven = answer.get("unproven").and_then(Value::as_array);
+    match unproven.and_then(|unproven| unproven.first()) {
+        Some(first) => {
+            Outcome::NotProven(format!("{}: {}", word(first, "kind"), word(first, "why")))
+        }
+        None => Outcome::Refused("the program gave no reason".to_owned()),
+    }
+}

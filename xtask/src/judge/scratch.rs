@@ -1,0 +1,102 @@
+//! A copy of the tree that consolidations are tried on, and whether it is as it was.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use coalesce_engine::{Progress, Session};
+use coalesce_model::ContentHash;
+
+/// Folders that are no part of the tree: what builds, imports and version control leave.
+const LEFT_OUT: &[&str] = &[".git", ".coalesce", "target", "__pycache__"];
+
+/// A tree as the program reads it, without cache and progress.
+pub fn read_tree(root: &Path) -> anyhow::Result<Session> {
+    let session = Session::open(root, false, Progress::silent());
+    session.with_context(|| format!("failed to read {}", root.display()))
+}
+
+/// The copy.
+pub struct Scratch {
+    folder: tempfile::TempDir,
+    original: BTreeMap<PathBuf, ContentHash>,
+}
+
+impl Scratch {
+    /// Copies the files of `tree`; links are left out.
+    pub fn copy(tree: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        for path in files(tree)? {
+            let to = folder.path().join("tree").join(path.strip_prefix(tree)?);
+            if let Some(parent) = to.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            // Not `fs::copy`: files of a registry are read-only, and what is read-only is refused.
+            let bytes = fs::read(&path);
+            fs::write(
+                &to,
+                bytes.with_context(|| format!("failed to read {}", path.display()))?,
+            )?;
+        }
+        let mut scratch = Self {
+            folder,
+            original: BTreeMap::new(),
+        };
+        scratch.original = scratch.hashes()?;
+        Ok(scratch)
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("tree")
+    }
+
+    /// A path beside it, for what is no part of the tree.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The first path that is not as it was; `None` where all are.
+    pub fn first_change(&self) -> anyhow::Result<Option<PathBuf>> {
+        let now = self.hashes()?;
+        let gone = self.original.iter();
+        let gone = gone.filter(|(path, hash)| now.get(*path) != Some(hash));
+        let come = now
+            .iter()
+            .filter(|(path, _)| !self.original.contains_key(*path));
+        let different = gone.chain(come).map(|(path, _)| path).min();
+        Ok(different.cloned())
+    }
+
+    fn hashes(&self) -> anyhow::Result<BTreeMap<PathBuf, ContentHash>> {
+        let root = self.root();
+        let mut hashes = BTreeMap::new();
+        for path in files(&root)? {
+            // A check may write a lock file where there was none.
+            let below = path.strip_prefix(&root)?;
+            if below != Path::new("Cargo.lock") {
+                hashes.insert(below.to_owned(), ContentHash::of(&fs::read(&path)?));
+            }
+        }
+        Ok(hashes)
+    }
+}
+
+fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut walk = ignore::WalkBuilder::new(root);
+    walk.standard_filters(false).filter_entry(|entry| {
+        let name = entry.file_name().to_str();
+        !name.is_some_and(|name| LEFT_OUT.contains(&name))
+    });
+    let mut files = Vec::new();
+    for entry in walk.build() {
+        let entry = entry?;
+        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            files.push(entry.into_path());
+        }
+    }
+    Ok(files)
+}
