@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Severity, TreePath,
+    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Settings, Severity, TreePath,
     envelope::{Locator, OperationEntry, OperationKind, Plan, Verdict},
     finding::codes,
     language::RewriteOptions,
@@ -54,6 +54,8 @@ pub struct MigrationPlan {
     pub assembled: Assembled,
     /// What the proof has counted.
     pub proven: Proven,
+    /// What the manifests allow to change when modules are imported.
+    pub allowed: Allowed,
 }
 
 /// How far a plan is worked out.
@@ -247,6 +249,7 @@ fn text_proposal(
 
 impl MigrationPlan {
     fn prove_all(&mut self, session: &Session, checked: &Checked) {
+        self.allowed.clone_from(&checked.allowed);
         for (language, changes) in &checked.changes {
             self.prove(session.part(*language), changes, session);
         }
@@ -258,7 +261,11 @@ impl MigrationPlan {
             return;
         }
         session.progress.stage("resolving the tree as it would be");
-        let proof = part.prove(changes, &self.assembled.operations, session);
+        let settings = Settings {
+            allowed: self.allowed.clone(),
+            ..session.settings.clone()
+        };
+        let proof = part.prove(changes, &self.assembled.operations, (session, &settings));
         count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.notes.extend(proof.notes);

@@ -56,8 +56,14 @@ pub trait LanguagePart: Sync {
     /// A file as the duplicate finder sees it; `None` where it is none of this language.
     fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile>;
 
-    /// Resolves the tree as the operations leave it, and compares it with this one.
-    fn prove(&self, changes: &[Change], operations: &[Operation], session: &Session) -> Proof;
+    /// Resolves the tree as the operations leave it, under these settings, and compares it with this
+    /// one.
+    fn prove(
+        &self,
+        changes: &[Change],
+        operations: &[Operation],
+        of: (&Session, &Settings),
+    ) -> Proof;
 }
 
 impl<L: Language> LanguagePart for Part<L>
@@ -83,14 +89,19 @@ where
         SourceFile::outlined(&self.language, path, text)
     }
 
-    fn prove(&self, changes: &[Change], operations: &[Operation], session: &Session) -> Proof {
+    fn prove(
+        &self,
+        changes: &[Change],
+        operations: &[Operation],
+        (session, settings): (&Session, &Settings),
+    ) -> Proof {
         prove(
             &self.language,
             &self.files,
             &self.graph,
             changes,
             operations,
-            &session.settings,
+            settings,
             &session.tree,
         )
     }

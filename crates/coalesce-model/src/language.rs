@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
@@ -17,6 +17,20 @@ pub struct Settings {
     pub python_roots: Option<Vec<TreePath>>,
     /// What counts as a duplicate.
     pub duplicates: DuplicateSettings,
+    /// What the manifests of a plan allow to change at import.
+    pub allowed: Allowed,
+}
+
+/// What manifests allow to change when modules are imported: their `[allow]` tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Allowed {
+    /// Packages from outside of the tree that modules may come to need when they are imported.
+    #[serde(default)]
+    pub requirements: Vec<String>,
+    /// Modules whose guarded imports (`try: … except ImportError`) may come alive or die.
+    #[serde(default)]
+    pub guarded_imports: Vec<String>,
 }
 
 /// What `coalesce.toml` says about duplicates.

@@ -27,7 +27,7 @@ pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;
 pub use language::{
-    DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
+    Allowed, DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
 };
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};

@@ -7,7 +7,7 @@ mod read;
 
 use serde::Deserialize;
 
-use crate::{ByteSpan, LanguageKind, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LanguageKind, pattern::NamePattern};
 
 /// One migration manifest.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Manifest {
     pub forbids: Vec<Forbid>,
     /// How `verify` checks the result.
     pub verify: VerifyTable,
+    /// What may change when modules are imported.
+    pub allow: Allowed,
 }
 
 /// `[verify]`: how the project checks itself.

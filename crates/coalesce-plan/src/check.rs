@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use coalesce_index::Index;
 use coalesce_model::{
-    Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts, TreePath,
+    Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts, TreePath,
     manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, nearest},
 };
 
@@ -47,6 +47,8 @@ pub struct Checked {
     pub changes: BTreeMap<LanguageKind, Vec<Change>>,
     /// The open merges, of which nothing is in `changes` yet.
     pub merges: Vec<OpenMerge>,
+    /// What the manifests allow to change when modules are imported.
+    pub allowed: Allowed,
 }
 
 /// A merge that is still to do: both modules are there.
@@ -91,6 +93,9 @@ pub fn check(
         for removal in &manifest.removals {
             checker.removal(manifest, removal, &mut checked);
         }
+        let (all, own) = (&mut checked.allowed, &manifest.allow);
+        all.requirements.extend(own.requirements.iter().cloned());
+        all.guarded_imports.extend(own.guarded_imports.iter().cloned());
     }
     checker.across_manifests();
     if checker.errors.is_empty() {
@@ -299,8 +304,11 @@ impl<'a> Checker<'a> {
         name: &Name,
         from: &[&'a Module],
     ) -> Option<&'a Module> {
+        // A file of types is another text of the same module, beside its source or in a tree of types.
+        let types = |module: &&&Module| module.path.extension() == Some("pyi");
+        let sources: Vec<&Module> = from.iter().filter(|module| !types(module)).copied().collect();
+        let from = if sources.is_empty() { from } else { &sources };
         let first = from.first()?;
-        // A file of types beside a source file is another text of the same module.
         let place = |module: &Module| {
             let path = module.path.as_str();
             path.strip_suffix(".pyi")

@@ -6,8 +6,10 @@
 mod annotations;
 mod assignments;
 mod imports;
+mod lazy;
 mod parts;
 mod predicates;
+mod run_time;
 
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{
@@ -19,9 +21,11 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::{Content, ImportStatement, Spanned};
 
+pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
 pub use parts::{
     Binding, Called, Definition, DefinitionKind, Evaluated, Scope, StringLiteral, Use,
 };
+pub use run_time::RunTimeImport;
 use predicates::{
     assigns_all, catches_import_error, is_logger, is_name, is_run_as_program, is_suppress,
     is_type_checking, is_warning, mentions_type_checking, stronger,
@@ -46,8 +50,10 @@ pub struct Analysis {
     pub content: Content,
     /// Where and why the file does not parse.
     pub syntax_error: Option<(ByteSpan, String)>,
-    /// `importlib.import_module("…")` and its kin: the literal, and what stands around it.
-    pub dynamic_imports: Vec<(Spanned, Guard, bool)>,
+    /// `importlib.import_module("…")` and its kin: what is imported, and what stands around it.
+    pub run_time: Vec<(RunTimeImport, Guard, bool)>,
+    /// Tables that load modules at run time.
+    pub lazy: LazyTables,
     /// What module-level code defines: functions, classes and names that get a value.
     pub definitions: Vec<Definition>,
 }
@@ -134,11 +140,26 @@ impl Analysis {
     /// Names that importing the module binds by something else than an import, in source order.
     #[must_use]
     pub fn defines(&self) -> Vec<String> {
+        self.bound_in(false)
+    }
+
+    /// Names that the file binds only when it runs as a program, in source order.
+    #[must_use]
+    pub fn program_names(&self) -> Vec<String> {
+        let defined = self.defines();
+        let mut names = self.bound_in(true);
+        names.retain(|name| !defined.contains(name));
+        names
+    }
+
+    /// Names that module-level code binds by something else than an import, when the file runs as a
+    /// program or when it is imported.
+    fn bound_in(&self, program: bool) -> Vec<String> {
         let Some(module) = self.scopes.first() else {
             return Vec::new();
         };
         let own = module.bindings.iter().filter_map(|(name, bindings)| {
-            let mut own = bindings.iter().filter(|binding| !binding.program);
+            let mut own = bindings.iter().filter(|binding| binding.program == program);
             let first = own.find(|binding| binding.import.is_none())?;
             Some((first.span, name.clone()))
         });
@@ -195,6 +216,8 @@ impl<'t> Walker<'t> {
             self.content(statement);
             self.visit_stmt(statement);
         }
+        self.found.lazy = lazy::find(body, self.text, self.start);
+        self.found.dynamic |= self.found.lazy.dynamic;
     }
 
     /// Marks the docstring of a body.
@@ -330,6 +353,40 @@ impl<'t> Walker<'t> {
         self.scope = outer;
     }
 
+    /// What a comprehension goes through first is looked up outside of it; the rest has a scope of
+    /// its own.
+    fn comprehension(&mut self, generators: &'t [ast::Comprehension], results: &[&'t Expr]) {
+        if let Some(first) = generators.first() {
+            self.visit_expr(&first.iter);
+        }
+        self.within(false, false, |walker| {
+            if let Some(scope) = walker.found.scopes.get_mut(walker.scope) {
+                scope.comprehension = true;
+            }
+            for (at, generator) in generators.iter().enumerate() {
+                if at > 0 {
+                    walker.visit_expr(&generator.iter);
+                }
+                walker.visit_expr(&generator.target);
+                generator.ifs.iter().for_each(|test| walker.visit_expr(test));
+            }
+            results.iter().for_each(|result| walker.visit_expr(result));
+        });
+    }
+
+    /// `name := value` binds around the comprehensions that it stands in.
+    fn walrus(&mut self, named: &'t ast::ExprNamed) {
+        self.visit_expr(&named.value);
+        let mut around = self.scope;
+        while let Some(scope) = self.found.scopes.get(around).filter(|scope| scope.comprehension) {
+            let Some(parent) = scope.parent else { break };
+            around = parent;
+        }
+        let outer = std::mem::replace(&mut self.scope, around);
+        self.visit_expr(&named.target);
+        self.scope = outer;
+    }
+
     fn guarded(&mut self, guard: Guard, body: &'t [Stmt]) {
         let outer = self.guard;
         self.guard = stronger(outer, guard);
@@ -416,9 +473,6 @@ impl<'t> Walker<'t> {
                 class.hooks = true;
             }
         }
-        if function.name.as_str() == "__getattr__" && self.scope == 0 {
-            self.found.dynamic = true;
-        }
         self.parameters_outside(&function.parameters);
         if let Some(returns) = &function.returns {
             self.visit_annotation(returns);
@@ -497,7 +551,10 @@ impl<'t> Walker<'t> {
             }
             self.guarded(handlers, &handler.body);
         }
+        // What follows a success is executed only then.
+        self.branches += usize::from(catches);
         self.visit_body(&statement.orelse);
+        self.branches -= usize::from(catches);
         self.visit_body(&statement.finalbody);
     }
 
@@ -539,16 +596,9 @@ impl<'t> Walker<'t> {
             "extend" | "append" => return self.extend_all(call, callee == "append"),
             _ => return,
         };
-        if let Some(Expr::StringLiteral(literal)) = call.arguments.args.first()
-            && let Some(part) = literal.value.iter().next()
-        {
-            let name = Spanned {
-                text: literal.value.to_str().to_owned(),
-                span: shift(part.content_range(), self.start),
-            };
-            self.found
-                .dynamic_imports
-                .push((name, guard, self.executed()));
+        if let Some(found) = run_time::module(call, self.start) {
+            let executed = self.executed();
+            self.found.run_time.push((found, guard, executed));
         }
     }
 
@@ -713,12 +763,14 @@ impl<'t> Visitor<'t> for Walker<'t> {
                     walker.visit_expr(&lambda.body);
                 });
             }
-            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
-                self.within(false, false, |walker| {
-                    // Targets first: they are in scope wherever they stand in the comprehension.
-                    visitor::walk_expr(walker, expression);
-                });
+            Expr::ListComp(found) => self.comprehension(&found.generators, &[&found.elt]),
+            Expr::SetComp(found) => self.comprehension(&found.generators, &[&found.elt]),
+            Expr::Generator(found) => self.comprehension(&found.generators, &[&found.elt]),
+            Expr::DictComp(found) => {
+                let key = found.key.as_deref().unwrap_or(&found.value);
+                self.comprehension(&found.generators, &[key, &found.value]);
             }
+            Expr::Named(named) => self.walrus(named),
             Expr::Call(call) => {
                 self.call(call);
                 self.arguments(call);

@@ -1,10 +1,10 @@
 //! From the text of a file to its facts.
 
-use coalesce_model::{ByteSpan, LineIndex, TreePath};
+use coalesce_model::{ByteSpan, Guard, LineIndex, TreePath};
 
 use crate::{
-    analysis::Analysis,
-    facts::{ImportStatement, Leaf, PythonFacts, Spanned},
+    analysis::{Analysis, RunTimeImport},
+    facts::{FromPart, ImportStatement, Leaf, PythonFacts, Spanned},
     flow::Flow,
     project,
 };
@@ -13,6 +13,7 @@ use crate::{
 pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
     match path.file_name() {
         "pyproject.toml" | "setup.cfg" => project::facts(path, text),
+        "setup.py" => project::setup_py(text, source(text)),
         _ => source(text),
     }
 }
@@ -22,32 +23,10 @@ fn source(text: &str) -> PythonFacts {
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, &analysis);
+    let program_names = analysis.program_names();
     imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
-    // `import_module("a.b")` is an import of a module by a literal name.
-    imports.extend(
-        analysis
-            .dynamic_imports
-            .iter()
-            .filter(|(name, ..)| is_dotted(&name.text) || is_identifier(&name.text))
-            .cloned()
-            .map(|(name, guard, eager)| ImportStatement {
-                span: name.span,
-                from: None,
-                leaves: vec![Leaf {
-                    line: 0,
-                    span: name.span,
-                    alias: Some(Spanned {
-                        text: String::new(),
-                        span: ByteSpan::empty(name.span.end),
-                    }),
-                    name,
-                }],
-                eager,
-                top_level: false,
-                guard,
-                conditional: false,
-            }),
-    );
+    imports.extend(analysis.run_time.iter().filter_map(run_time));
+    imports.extend(analysis.lazy.imports.iter().map(|each| each.import.clone()));
     let flow = Flow::new(&analysis, &imports);
     let lines = LineIndex::new(text);
     for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
@@ -70,8 +49,55 @@ fn source(text: &str) -> PythonFacts {
         content: analysis.content,
         names,
         declared_roots: Vec::new(),
+        program_names,
+        lazy_stub: analysis.lazy.stub,
+        unknown_tables: analysis.lazy.unknown,
+        requirements: Vec::new(),
+        extensions: Vec::new(),
         flow,
     }
+}
+
+/// `import_module("a.b")` is an import of a module by a literal name; it binds nothing.
+fn run_time((found, guard, eager): &(RunTimeImport, Guard, bool)) -> Option<ImportStatement> {
+    let FromPart { level, module, span } = &found.from;
+    if !module.split('.').all(is_identifier) {
+        return None;
+    }
+    let (from, name) = match (level, module.rsplit_once('.')) {
+        (0, _) => (None, module.as_str()),
+        (_, above) => {
+            let (above, name) = above.unwrap_or(("", module));
+            let from = FromPart {
+                level: *level,
+                module: above.to_owned(),
+                span: *span,
+            };
+            (Some(from), name)
+        }
+    };
+    let name = Spanned {
+        text: name.to_owned(),
+        span: *span,
+    };
+    Some(ImportStatement {
+        span: *span,
+        from,
+        leaves: vec![Leaf {
+            line: 0,
+            span: *span,
+            alias: Some(Spanned {
+                text: String::new(),
+                span: ByteSpan::empty(span.end),
+            }),
+            name,
+        }],
+        eager: *eager,
+        top_level: false,
+        guard: *guard,
+        conditional: false,
+        lazy: false,
+    })
 }
 
 /// The manifest id of a shim, from the marker on one of the first lines.

@@ -40,6 +40,16 @@ pub struct PythonFacts {
     pub names: Vec<(Spanned, u32)>,
     /// Import roots that a project file declares, relative to its directory, with the reason.
     pub declared_roots: Vec<(String, String)>,
+    /// Names bound at module level only when the file runs as a program, in source order.
+    pub program_names: Vec<String>,
+    /// The file of types beside this one says what is imported at run time.
+    pub lazy_stub: bool,
+    /// Tables that load modules at run time and could not be read.
+    pub unknown_tables: Vec<ByteSpan>,
+    /// Distributions that a project file says are always installed along.
+    pub requirements: Vec<String>,
+    /// Full names of compiled modules that a project file says are built.
+    pub extensions: Vec<String>,
     /// What executing the file and calling its definitions does, in order.
     pub flow: Flow,
 }
@@ -73,6 +83,8 @@ pub struct ImportStatement {
     pub guard: Guard,
     /// Stands in a branch of an `if`: whether it is executed, the text does not say.
     pub conditional: bool,
+    /// A table says it, and it is executed when one of its names is asked for.
+    pub lazy: bool,
 }
 
 /// The module part of a `from` import.
@@ -84,6 +96,26 @@ pub struct FromPart {
     pub module: String,
     /// Dots and module together.
     pub span: ByteSpan,
+}
+
+impl FromPart {
+    /// The absolute name of the module in a module of package `package`; `None` when the dots lead
+    /// above the top.
+    #[must_use]
+    pub fn absolute(&self, package: &str) -> Option<String> {
+        if self.level == 0 {
+            return Some(self.module.clone());
+        }
+        let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
+        for _ in 1..self.level {
+            parts.pop()?;
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        parts.extend(self.module.split('.').filter(|part| !part.is_empty()));
+        Some(parts.join("."))
+    }
 }
 
 /// One imported name.
@@ -115,19 +147,7 @@ impl ImportStatement {
     /// `None` when the dots lead above the top.
     #[must_use]
     pub fn base(&self, package: &str) -> Option<String> {
-        let from = self.from.as_ref()?;
-        if from.level == 0 {
-            return Some(from.module.clone());
-        }
-        let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
-        for _ in 1..from.level {
-            parts.pop()?;
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        parts.extend(from.module.split('.').filter(|part| !part.is_empty()));
-        Some(parts.join("."))
+        self.from.as_ref()?.absolute(package)
     }
 
     /// The full name that a leaf means, before re-exports are followed.

@@ -153,7 +153,8 @@ impl Builder<'_> {
     fn imports(&self, wanted: impl Fn(bool) -> bool) -> Vec<Event> {
         let imports = self.imports.iter().enumerate();
         let executed = imports
-            .filter(|(_, import)| import.guard != Guard::TypeChecking && wanted(import.eager));
+            .filter(|(_, import)| !import.lazy && import.guard != Guard::TypeChecking)
+            .filter(|(_, import)| wanted(import.eager));
         let events = executed.filter_map(|(statement, import)| {
             Some(Event {
                 at: import.span.start,

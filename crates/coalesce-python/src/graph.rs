@@ -6,14 +6,14 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind, Mention,
-    Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
+    Allowed, ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind, Mention,
+    Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes, manifest::nearest,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Content, ImportStatement, Leaf, PythonFacts},
-    roots::{is_source, name_files},
+    roots::{is_in_stub_tree, is_source, name_files},
 };
 
 /// How many re-exports are followed before a chain counts as opaque.
@@ -46,6 +46,12 @@ pub struct PythonGraph {
     bound: Vec<FxHashMap<String, Bound>>,
     stars: Vec<Vec<usize>>,
     extensions: FxHashMap<TreePath, Vec<String>>,
+    /// Full names of compiled modules that project files say are built.
+    built: FxHashSet<String>,
+    /// Distributions that project files say are always installed along.
+    pub(crate) requirements: FxHashSet<String>,
+    /// What manifests allow to change when modules are imported.
+    pub(crate) allowed: Allowed,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -82,6 +88,9 @@ impl PythonGraph {
             bound: Vec::with_capacity(rows.len()),
             stars: Vec::with_capacity(rows.len()),
             extensions: extensions(paths),
+            built: declared(files, |facts| &facts.extensions),
+            requirements: declared(files, |facts| &facts.requirements),
+            allowed: settings.allowed.clone(),
         };
         for (names, path, facts) in rows {
             graph.add(names.canonical, names.also, path, facts);
@@ -205,16 +214,27 @@ impl PythonGraph {
         found.iter().rev().max_by_key(near).copied()
     }
 
-    /// The other text of a module: the file of types beside a source file, or the reverse.
+    /// The other text of a module: its file of types, beside it or in a tree of types, or the reverse.
     #[must_use]
     pub fn twin(&self, module: usize) -> Option<usize> {
-        let path = &self.modules.get(module)?.path;
+        let own = self.modules.get(module)?;
+        let path = &own.path;
         let extension = match path.extension()? {
             "py" => "pyi",
             _ => "py",
         };
         let twin = format!("{}.{extension}", path.file_stem());
-        self.by_path.get(&join(&path.parent()?, &twin)).copied()
+        let beside = self.by_path.get(&join(&path.parent()?, &twin)).copied();
+        beside.or_else(|| {
+            let mut named = self.by_name.get(&own.name)?.iter().copied();
+            named.find(|other| {
+                let other = self.modules.get(*other).map(|other| &other.path);
+                other.is_some_and(|other| {
+                    other.extension() == Some(extension)
+                        && (is_in_stub_tree(other) || is_in_stub_tree(path))
+                })
+            })
+        })
     }
 
     /// Whether modules of the tree are named below this name, though it is no module itself.
@@ -366,11 +386,35 @@ impl PythonGraph {
             .extensions
             .get(&directory)
             .is_some_and(|stems| stems.iter().any(|stem| stem == name));
+        let full = self.modules.get(package).map(|module| format!("{}.{name}", module.name));
         compiled
+            || full.is_some_and(|full| self.built.contains(&full))
             || name.contains("version")
-            || name.starts_with("_generated")
-            || name.ends_with("_pb2")
-            || name.ends_with("_pb2_grpc")
+            || ["_generated", "_build", "_git"].iter().any(|start| name.starts_with(start))
+            || ["_pb2", "_pb2_grpc", "_generated", "build_info", "git_info"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            || self.may_be_compiled(&directory, name)
+    }
+
+    /// Whether a private module that is not in the tree is what a compiler makes: nobody imports a
+    /// module of their own that is not there, unless they have misspelled one that is.
+    fn may_be_compiled(&self, directory: &TreePath, name: &str) -> bool {
+        let private = name.starts_with('_') && !name.starts_with("__");
+        let beside = || {
+            let here = |module: &&Module| {
+                let path = &module.path;
+                let holds = if module.package {
+                    path.parent().and_then(|own| own.parent())
+                } else {
+                    path.parent()
+                };
+                holds.as_ref() == Some(directory)
+            };
+            let names = self.modules.iter().filter(here);
+            names.map(|module| module.name.rsplit('.').next().unwrap_or_default())
+        };
+        private && (name.len() < 5 || nearest(name, beside().filter(|other| other.starts_with('_'))).is_none())
     }
 
     /// Whether the text of a module binds `name`, by an import or otherwise.
@@ -408,6 +452,11 @@ impl PythonGraph {
         }
         if let Some(submodule) = self.submodule(module, name) {
             return Entity::Module(submodule);
+        }
+        if facts.lazy_stub
+            && let Some(found) = self.twin_member_at(module, name, depth + 1)
+        {
+            return found;
         }
         let mut opaque = facts.dynamic
             || facts.syntax_error.is_some()
@@ -454,6 +503,26 @@ impl PythonGraph {
             });
         }
         Some(self.leaf_entity_at(module, import, leaf, depth + 1))
+    }
+
+    /// The module that reading a name of another one loads, where a table says so.
+    pub(crate) fn lazy_source(&self, module: usize, name: &str) -> Option<usize> {
+        let facts = self.facts.get(module)?;
+        // What tables say comes last.
+        if !facts.lazy_stub && !facts.imports.last().is_some_and(|import| import.lazy) {
+            return None;
+        }
+        let source = if facts.lazy_stub { self.twin(module)? } else { module };
+        let imports = self.facts.get(source)?.imports.iter();
+        let lazy = imports.filter(|import| import.lazy || source != module);
+        let (import, leaf) = lazy
+            .flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)))
+            .find(|(_, leaf)| leaf.bound() == name)?;
+        match self.leaf_entity(source, import, leaf) {
+            Entity::Module(target) => Some(target),
+            Entity::Item(home, _) => Some(self.base_module(source, import).unwrap_or(home)),
+            Entity::External | Entity::Missing | Entity::Opaque => None,
+        }
     }
 
     /// The submodule of a package.
@@ -543,14 +612,23 @@ impl PythonGraph {
             },
             _ => None,
         };
-        let mut found: Vec<Entity> = std::iter::once(target).chain(twin).collect();
+        let program = name.rsplit_once('.').and_then(|(module, last)| {
+            let module = self.find(None, module)?;
+            let names = &self.facts.get(module)?.program_names;
+            names.iter().any(|name| name == last).then(|| Entity::Item(module, last.to_owned()))
+        });
+        let mut found: Vec<Entity> = std::iter::once(target).chain(twin).chain(program).collect();
         found.dedup();
         found.retain(|entity| matches!(entity, Entity::Module(_) | Entity::Item(..)));
         found
     }
 
     fn twin_member(&self, module: usize, name: &str) -> Option<Entity> {
-        let member = self.member(self.twin(module)?, name);
+        self.twin_member_at(module, name, 0)
+    }
+
+    fn twin_member_at(&self, module: usize, name: &str, depth: usize) -> Option<Entity> {
+        let member = self.member_at(self.twin(module)?, name, depth);
         matches!(member, Entity::Module(_) | Entity::Item(..)).then_some(member)
     }
 
@@ -608,6 +686,10 @@ impl PythonGraph {
                 Some(module) => ImportTarget::Module(module),
                 None => ImportTarget::External,
             },
+            // What a table means by a text that is no module of the tree, nobody knows.
+            Entity::Missing if import.lazy && self.base_module(importer, import).is_none() => {
+                ImportTarget::Opaque
+            }
             Entity::Missing => ImportTarget::Unresolved,
             Entity::Opaque => match self.base_module(importer, import) {
                 Some(module) => ImportTarget::Module(module),
@@ -684,6 +766,14 @@ impl PythonGraph {
         }));
         problems
     }
+}
+
+/// What all project files declare of one kind.
+fn declared(
+    files: &[(TreePath, Arc<PythonFacts>)],
+    of: impl Fn(&PythonFacts) -> &Vec<String>,
+) -> FxHashSet<String> {
+    files.iter().flat_map(|(_, facts)| of(facts).iter().cloned()).collect()
 }
 
 /// What module-level code binds, and which statements are star imports.

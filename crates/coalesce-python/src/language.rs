@@ -12,8 +12,8 @@ use crate::{
     analysis::Analysis,
     extract,
     facts::PythonFacts,
-    graph::{Entity, PythonGraph},
-    order, outline, references, retire, retire_items, rewrite,
+    graph::PythonGraph,
+    order, outline, references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -24,7 +24,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 6;
+    const FACTS_VERSION: u32 = 7;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -95,7 +95,7 @@ impl LanguageGraph for PythonGraph {
     }
 
     fn knows(&self, name: &str) -> bool {
-        matches!(self.lookup(name), Entity::Module(_) | Entity::Item(..))
+        !self.lookup_all(name).is_empty()
     }
 
     fn canonical(&self, name: &str) -> Option<String> {
@@ -154,6 +154,8 @@ impl LanguageGraph for PythonGraph {
         _before_texts: &dyn Texts,
         _after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        order::order_regressions(self, after, changes)
+        let mut findings = order::order_regressions(self, after, changes);
+        findings.extend(requirements::regressions(self, after, changes));
+        findings
     }
 }

@@ -15,6 +15,7 @@ mod outline;
 mod project;
 mod project_edit;
 mod references;
+mod requirements;
 mod retire;
 mod retire_items;
 mod rewrite;

@@ -9,6 +9,7 @@
 //!
 //! Calls of what is held in variables are not followed.
 
+mod advice;
 mod bound;
 mod calls;
 mod program;
@@ -50,7 +51,11 @@ pub fn order_regressions(
         for failure in new {
             let (_, reader, target, name, _) = failure;
             if told.insert((reader.clone(), target.clone(), name.clone())) {
-                findings.extend(finding(before, after, &new_name, failure));
+                let found = finding(before, after, &new_name, failure);
+                findings.extend(found.map(|found| Finding {
+                    help: advice::advice(after, &touched_after, (branches, &known), failure),
+                    ..found
+                }));
             }
         }
     }
@@ -124,22 +129,27 @@ fn finding(
         message: format!(
             "after the migration, `{reader}` {would} read {what} before it is bound, when `{first}` is imported first"
         ),
-        help: Some(
-            "import it inside the function that uses it, or move the two modules together"
-                .to_owned(),
-        ),
+        help: None,
     })
 }
 
-/// Plays the import of every module, each in a fresh interpreter; what a top-level package does is
-/// shared by all modules below it.
+/// Plays the import of every module from which a touched one can be reached, each in a fresh
+/// interpreter; what a top-level package does is shared by all modules below it. The others do what
+/// they did.
 fn failures(
     graph: &PythonGraph,
     touched: &[bool],
     branches: bool,
     name: &dyn Fn(&str) -> String,
 ) -> BTreeSet<Failure> {
-    let program = Program::new(graph, touched, branches);
+    played(&Program::new(graph, touched, branches), graph, name)
+}
+
+fn played(
+    program: &Program<'_>,
+    graph: &PythonGraph,
+    name: &dyn Fn(&str) -> String,
+) -> BTreeSet<Failure> {
     let mut tops: FxHashMap<usize, State> = FxHashMap::default();
     let mut failures = BTreeSet::new();
     let module_name = |module: usize| {
@@ -163,7 +173,8 @@ fn failures(
             )
         }));
     };
-    for root in 0..graph.modules.len() {
+    let reaching = program.reaching();
+    for root in (0..graph.modules.len()).filter(|root| reaching.get(*root) == Some(&true)) {
         let top = program.top(root);
         let start = tops.entry(top).or_insert_with(|| {
             let mut state = program.fresh();

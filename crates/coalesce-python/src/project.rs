@@ -1,64 +1,123 @@
-//! Import roots that `pyproject.toml` and `setup.cfg` declare.
+//! What project files declare: import roots, compiled modules, and what is always installed along.
+
+mod setup;
 
 use coalesce_model::TreePath;
+use toml_edit::Item;
 
 use crate::facts::PythonFacts;
 
+pub use setup::setup_py;
+
 /// The facts of a project file; a malformed one declares nothing.
 pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
-    let declared_roots = match path.file_name() {
+    match path.file_name() {
         "pyproject.toml" => pyproject(text).unwrap_or_default(),
         _ => setup_cfg(text),
-    };
-    PythonFacts {
-        declared_roots,
-        ..PythonFacts::default()
     }
 }
 
-fn pyproject(text: &str) -> Option<Vec<(String, String)>> {
+/// A document by its keys.
+struct Document<'d>(&'d Item);
+
+impl<'d> Document<'d> {
+    fn at(&self, keys: &[&str]) -> Option<&'d Item> {
+        keys.iter().try_fold(self.0, |item, key| item.get(key))
+    }
+
+    fn strings(&self, keys: &[&str]) -> Vec<String> {
+        self.at(keys).map(strings).unwrap_or_default()
+    }
+}
+
+fn pyproject(text: &str) -> Option<PythonFacts> {
     let document = toml_edit::Document::parse(text.trim_start_matches('\u{feff}')).ok()?;
-    let at = |keys: &[&str]| {
-        keys.iter()
-            .try_fold(document.as_item(), |item, key| item.get(key))
-    };
+    let document = Document(document.as_item());
+    Some(PythonFacts {
+        declared_roots: roots(&document),
+        requirements: requirements(&document),
+        extensions: extensions(&document),
+        ..PythonFacts::default()
+    })
+}
+
+/// Keys that name import roots, and what a reader knows the table as.
+const ROOTS: [(&[&str], &str); 8] = [
+    (&["tool", "setuptools", "packages", "find", "where"], "[tool.setuptools.packages.find]"),
+    (&["tool", "setuptools", "package-dir", ""], "[tool.setuptools.package-dir]"),
+    (&["tool", "pytest", "ini_options", "pythonpath"], "[tool.pytest.ini_options]"),
+    (&["tool", "hatch", "build", "targets", "wheel", "sources"], "[tool.hatch]"),
+    (&["tool", "hatch", "build", "sources"], "[tool.hatch]"),
+    (&["tool", "maturin", "python-source"], "[tool.maturin]"),
+    (&["tool", "pdm", "build", "package-dir"], "[tool.pdm.build]"),
+    (&["tool", "uv", "build-backend", "module-root"], "[tool.uv.build-backend]"),
+];
+
+fn roots(document: &Document<'_>) -> Vec<(String, String)> {
+    let declared = |root: String, table: &str| (root, format!("declared by {table} in pyproject.toml"));
     let mut roots = Vec::new();
-    let mut declare = |item: Option<&toml_edit::Item>, reason: &str| {
-        let strings = item.into_iter().flat_map(strings);
-        roots.extend(strings.map(|root| (root, format!("declared by {reason} in pyproject.toml"))));
-    };
-    declare(
-        at(&["tool", "setuptools", "packages", "find", "where"]),
-        "[tool.setuptools.packages.find]",
-    );
-    declare(
-        at(&["tool", "setuptools", "package-dir", ""]),
-        "[tool.setuptools.package-dir]",
-    );
-    declare(
-        at(&["tool", "pytest", "ini_options", "pythonpath"]),
-        "[tool.pytest.ini_options]",
-    );
-    declare(
-        at(&["tool", "hatch", "build", "targets", "wheel", "sources"]),
-        "[tool.hatch]",
-    );
-    declare(at(&["tool", "maturin", "python-source"]), "[tool.maturin]");
-    let poetry = at(&["tool", "poetry", "packages"]).and_then(toml_edit::Item::as_array);
+    for (keys, table) in ROOTS {
+        roots.extend(document.strings(keys).into_iter().map(|root| declared(root, table)));
+    }
+    let poetry = document.at(&["tool", "poetry", "packages"]).and_then(Item::as_array);
     let from = poetry
         .into_iter()
         .flatten()
         .filter_map(|package| package.as_inline_table()?.get("from")?.as_str());
-    roots.extend(from.map(|root| {
-        (
-            root.to_owned(),
-            "declared by [tool.poetry] in pyproject.toml".to_owned(),
-        )
-    }));
-    Some(roots)
+    roots.extend(from.map(|root| declared(root.to_owned(), "[tool.poetry]")));
+    // A list of package directories says where each of them lies.
+    let lists: [(&[&str], &str); 3] = [
+        (&["tool", "hatch", "build", "targets", "wheel", "packages"], "[tool.hatch]"),
+        (&["tool", "hatch", "build", "packages"], "[tool.hatch]"),
+        (&["tool", "scikit-build", "wheel", "packages"], "[tool.scikit-build]"),
+    ];
+    for (keys, table) in lists {
+        let packages = document.strings(keys);
+        let above = packages.iter().filter_map(|package| package.rsplit_once('/'));
+        roots.extend(above.map(|(above, _)| declared(above.to_owned(), table)));
+    }
+    roots
 }
 
-fn strings(item: &toml_edit::Item) -> Vec<String> {
+/// Distributions that are installed with the project, whatever is asked for.
+fn requirements(document: &Document<'_>) -> Vec<String> {
+    let listed = document.strings(&["project", "dependencies"]);
+    let mut names: Vec<String> = listed.iter().map(|line| distribution(line)).collect();
+    let poetry = document.at(&["tool", "poetry", "dependencies"]).and_then(Item::as_table_like);
+    for (name, value) in poetry.into_iter().flat_map(|table| table.iter()) {
+        let optional = value.get("optional").and_then(Item::as_bool) == Some(true);
+        if name != "python" && !optional {
+            names.push(distribution(name));
+        }
+    }
+    names
+}
+
+/// The name of a requirement, in the spelling that indexes compare by.
+pub fn distribution(line: &str) -> String {
+    let end = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
+    let name = line.get(..end.unwrap_or(line.len())).unwrap_or_default();
+    name.to_lowercase().replace(['-', '.'], "_")
+}
+
+/// Compiled modules that the build makes.
+fn extensions(document: &Document<'_>) -> Vec<String> {
+    let mut names = document.strings(&["tool", "maturin", "module-name"]);
+    let lists: [(&[&str], &str); 2] = [
+        (&["tool", "setuptools", "ext-modules"], "name"),
+        (&["tool", "setuptools-rust", "ext-modules"], "target"),
+    ];
+    for (keys, key) in lists {
+        let Some(list) = document.at(keys) else { continue };
+        let inline = list.as_array().into_iter().flatten();
+        names.extend(inline.filter_map(|each| Some(each.as_inline_table()?.get(key)?.as_str()?.to_owned())));
+        let tables = list.as_array_of_tables().into_iter().flatten();
+        names.extend(tables.filter_map(|each| Some(each.get(key)?.as_str()?.to_owned())));
+    }
+    names
+}
+
+fn strings(item: &Item) -> Vec<String> {
     match item.as_array() {
         Some(array) => array
             .iter()
@@ -68,31 +127,38 @@ fn strings(item: &toml_edit::Item) -> Vec<String> {
     }
 }
 
-/// `package_dir` and `where` of setuptools' own format.
-fn setup_cfg(text: &str) -> Vec<(String, String)> {
-    let mut roots = Vec::new();
+/// `package_dir`, `where` and `install_requires` of setuptools' own format.
+fn setup_cfg(text: &str) -> PythonFacts {
+    let mut found = PythonFacts::default();
     let mut key = String::new();
+    let mut value = |key: &str, value: &str| {
+        let value = value.trim();
+        let root = match key {
+            "where" => Some(value),
+            "package_dir" => value.strip_prefix('=').map(str::trim),
+            "install_requires" if !value.is_empty() && !value.starts_with('#') => {
+                found.requirements.push(distribution(value));
+                None
+            }
+            _ => None,
+        };
+        if let Some(root) = root.filter(|root| !root.is_empty()) {
+            let reason = format!("declared by {key} in setup.cfg");
+            found.declared_roots.push((root.to_owned(), reason));
+        }
+    };
     for line in text.lines() {
         if line.starts_with('[') {
             key.clear();
-        } else if let Some((name, value)) = line
+        } else if let Some((name, rest)) = line
             .split_once('=')
             .filter(|_| !line.starts_with([' ', '\t']))
         {
             key = name.trim().to_owned();
-            roots.extend(root_of(&key, value));
+            value(&key, rest);
         } else {
-            roots.extend(root_of(&key, line));
+            value(&key, line);
         }
     }
-    roots
-}
-
-fn root_of(key: &str, value: &str) -> Option<(String, String)> {
-    let value = match key {
-        "where" => value.trim(),
-        "package_dir" => value.trim().strip_prefix('=')?.trim(),
-        _ => return None,
-    };
-    (!value.is_empty()).then(|| (value.to_owned(), format!("declared by {key} in setup.cfg")))
+    found
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::{
     analysis::Analysis,
     extract::is_dotted,
-    facts::{ImportStatement, Leaf},
+    facts::{FromPart, ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
     names::Names,
 };
@@ -80,6 +80,12 @@ fn in_file(
     };
     for (import, _) in &analysis.imports {
         finder.import(import);
+    }
+    for each in &analysis.lazy.imports {
+        finder.lazy(&each.import);
+    }
+    for (found, ..) in &analysis.run_time {
+        finder.run_time(&found.from);
     }
     let definitions = own_definitions(&analysis, module, targets);
     let definition = match definitions.as_slice() {
@@ -194,6 +200,31 @@ impl Finder<'_> {
             self.push(leaf.name.span, vec![leaf.name.span], form);
         } else if import.from.is_none() {
             self.prefixes(&leaf.name.text, leaf.name.span, Form::Import);
+        }
+    }
+
+    /// An entry of a table that says an import.
+    fn lazy(&mut self, import: &ImportStatement) {
+        if let Some(from) = &import.from
+            && let Some(base) = self.graph.base_module(self.module, import)
+            && self.targets.contains(&Entity::Module(base))
+        {
+            self.push(from.span, vec![from.span], Form::String);
+        }
+        for leaf in &import.leaves {
+            let entity = self.graph.leaf_entity(self.module, import, leaf);
+            if self.targets.contains(&entity) {
+                self.push(leaf.name.span, vec![leaf.name.span], Form::String);
+            }
+        }
+    }
+
+    /// A module that a call imports by a text that is more than its full name.
+    fn run_time(&mut self, from: &FromPart) {
+        let package = self.graph.package_of(self.module);
+        let found = from.absolute(package).and_then(|name| self.graph.find(Some(self.module), &name));
+        if found.is_some_and(|found| self.targets.contains(&Entity::Module(found))) {
+            self.push(from.span, vec![from.span], Form::String);
         }
     }
 

@@ -95,6 +95,20 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
             .collect();
     }
     let mut declared = BTreeMap::from([(TreePath::root(), "the root of the tree".to_owned())]);
+    for (path, _) in files {
+        // What build backends look for without being told.
+        let beside = path.parent().unwrap_or_else(TreePath::root);
+        let named = matches!(path.file_name(), "pyproject.toml" | "setup.cfg" | "setup.py");
+        for name in ["src", "stubs", "typings"] {
+            if let Ok(root) = beside.join(name)
+                && (named || name != "src" && beside.is_root())
+                && holds_sources(files, &root)
+            {
+                let reason = format!("`{name}` beside a project file, without `__init__.py`");
+                declared.insert(root, reason);
+            }
+        }
+    }
     for (path, facts) in files {
         let directory = path.parent().unwrap_or_else(TreePath::root);
         for (root, reason) in &facts.declared_roots {
@@ -104,6 +118,17 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
         }
     }
     declared
+}
+
+/// Whether a directory is no package and has sources below it.
+fn holds_sources(files: &[File], directory: &TreePath) -> bool {
+    let is_package = directory.join("__init__.py").is_ok_and(|file| {
+        files.binary_search_by(|(path, _)| path.cmp(&file)).is_ok()
+    });
+    let first = files.partition_point(|(path, _)| path < directory);
+    let inside = |(path, _): &&File| path.strip_prefix(directory).is_some();
+    let mut near = files.iter().skip(first).take_while(|(path, _)| path.as_str().starts_with(directory.as_str()));
+    !is_package && near.any(|file| inside(&file) && is_source(&file.0))
 }
 
 fn support(files: &[File]) -> FxHashMap<String, u32> {
@@ -203,12 +228,13 @@ impl Namer {
         }
     }
 
-    /// The topmost package that holds the directory; `None` when it is no package.
+    /// The topmost package that holds the directory; `None` when none does. A directory without
+    /// `__init__.py` inside of a package is a part of it, as the import system sees it.
     fn top(&self, directory: &TreePath) -> Option<TreePath> {
-        let mut top = self
-            .packages
-            .contains(directory)
-            .then(|| directory.clone())?;
+        let mut top = directory.clone();
+        while !self.packages.contains(&top) {
+            top = top.parent().filter(|above| !above.is_root())?;
+        }
         while let Some(parent) = top
             .parent()
             .filter(|parent| !parent.is_root() && self.packages.contains(parent))
@@ -254,11 +280,25 @@ impl Namer {
     }
 }
 
+/// Whether a path lies in a tree of types alone: `stubs/`, `typings/`, `pkg-stubs/`.
+pub fn is_in_stub_tree(path: &TreePath) -> bool {
+    let mut parts = path.components();
+    path.extension() == Some("pyi")
+        && parts.any(|part| matches!(part, "stubs" | "typings") || part.ends_with("-stubs"))
+}
+
 /// The dotted name of a file as seen from `root`.
 pub fn dotted(path: &TreePath, root: &TreePath) -> String {
     let relative = path.strip_prefix(root).unwrap_or(path.as_str());
     let stem = relative.rsplit_once('.').map_or(relative, |(stem, _)| stem);
     let name = stem.replace('/', ".");
+    // A package of types alone is called after the package that they are the types of.
+    let (top, below) = name.split_once('.').unwrap_or((&name, ""));
+    let name = match top.strip_suffix("-stubs") {
+        Some(typed) if below.is_empty() => typed.to_owned(),
+        Some(typed) => format!("{typed}.{below}"),
+        None => name,
+    };
     match name.strip_suffix(".__init__") {
         Some(package) => package.to_owned(),
         None => name,

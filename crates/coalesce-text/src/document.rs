@@ -97,6 +97,12 @@ fn is_link(text: &str, span: ByteSpan) -> bool {
     if directive.is_some_and(|name| names.iter().any(|start| name.starts_with(start))) {
         return true;
     }
+    // `::: pkg.mod` and `[text][pkg.mod]` of Markdown, a line of `autosummary`.
+    let after = text.get(span.end as usize..).unwrap_or_default();
+    let reference = line.ends_with("][") || line.ends_with('[') && after.contains("][]");
+    if line.trim() == ":::" || reference || is_listed(before, line) {
+        return true;
+    }
     let plain = line.trim_end_matches(['~', '!']);
     let titled = line
         .strip_suffix('<')
@@ -108,6 +114,20 @@ fn is_link(text: &str, span: ByteSpan) -> bool {
             let role = head.rsplit([' ', '(', '[', ',']).next().unwrap_or_default();
             role.starts_with(':') && role.len() > 1
         })
+}
+
+/// Whether a line is an entry of a list of names that a directive holds.
+fn is_listed(before: &str, line: &str) -> bool {
+    let indentation = line.len() - line.trim_start().len();
+    if indentation == 0 || !line.trim().trim_start_matches('~').is_empty() {
+        return false;
+    }
+    let mut above = before.lines().rev().skip(1);
+    let head = above.find(|other| {
+        let own = other.len() - other.trim_start().len();
+        !other.trim().is_empty() && own < indentation
+    });
+    head.is_some_and(|head| head.trim_start().starts_with(".. autosummary::"))
 }
 
 /// Whether the line up to a name is an import, prompts aside.
@@ -191,6 +211,10 @@ mod tests {
             ("Use p.old", false),
             (".. note:: p.old", false),
             ("<p.old>", false),
+            ("::: p.old", true),
+            ("[the class][p.old.C]", true),
+            (".. autosummary::\n   :toctree: api\n\n   p.old.C", true),
+            ("- a list\n\n   p.old.C", false),
         ] {
             let start = text.find("p.old").unwrap();
             let span = ByteSpan::from_range(start..start + 5);

@@ -2,6 +2,8 @@
 
 use coalesce_model::TreePath;
 
+use crate::history;
+
 /// What a text file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -27,36 +29,12 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
     {
         return None;
     }
-    let history = [
-        "changelog",
-        "changes",
-        "history",
-        "news",
-        "release",
-        "whatsnew",
-        "whats-new",
-        "whats_new",
-    ]
-    .iter()
-    .any(|word| lower.starts_with(word));
     let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
     let document = matches!(
         extension,
         Some("md" | "markdown" | "rst" | "txt" | "adoc" | "mdx")
     );
-    let old = path.components().any(|part| {
-        matches!(
-            part,
-            "whatsnew"
-                | "history"
-                | "changelog"
-                | "changelog.d"
-                | "release_notes"
-                | "release-notes"
-                | "releases"
-        )
-    });
-    if (history || (old && document)) && (document || extension.is_none()) {
+    if history::is_history(path, document || extension.is_none()) {
         return Some(FileKind::History);
     }
     if is_operations(path, &lower) {
@@ -88,13 +66,27 @@ fn is_operations(path: &TreePath, lower: &str) -> bool {
             | ".gitlab-ci.yml"
             | "noxfile"
             | "procfile"
+            | "jenkinsfile"
+            | "vagrantfile"
+            | "snakefile"
+            | "cmakelists.txt"
+            | "meson.build"
+            | "build"
+            | "build.bazel"
+            | "workspace"
     );
     let directory = matches!(first, ".github" | ".circleci" | ".gitlab" | ".buildkite");
     let script = matches!(
         lower.rsplit_once('.').map(|(_, extension)| extension),
         Some("sh" | "bash" | "mk" | "bat" | "ps1")
     );
-    named || directory || script || lower.starts_with("dockerfile.")
+    // Programs that say their language in their first line.
+    let above = path.parent().unwrap_or_else(TreePath::root);
+    let tool = !lower.contains('.')
+        && above.components().any(|part| {
+            matches!(part, "bin" | "ci" | ".ci" | "hooks" | ".githooks" | "release" | "scripts" | "tools")
+        });
+    named || directory || script || tool || lower.starts_with("dockerfile.")
 }
 
 #[cfg(test)]
@@ -112,6 +104,25 @@ mod tests {
             ("docs/releases/3.1.txt", Some(FileKind::History)),
             ("docs/history/3.0.rst", Some(FileKind::History)),
             ("doc/whats-new.rst", Some(FileKind::History)),
+            ("doc/whats_new/v1.9.rst", Some(FileKind::History)),
+            ("doc/release/api_1.9.rst", Some(FileKind::History)),
+            ("doc/release/old_release_log.rst", Some(FileKind::History)),
+            ("doc/api_2.0.1.rst", Some(FileKind::History)),
+            ("docs/v0.24.md", Some(FileKind::History)),
+            ("RELEASE_NOTES.md", Some(FileKind::History)),
+            ("releasenotes/notes/a-1b2c.yaml", Some(FileKind::History)),
+            ("newsfragments/12.bugfix", Some(FileKind::History)),
+            ("changes/12.rst", Some(FileKind::History)),
+            ("docs/migration-guide.md", Some(FileKind::History)),
+            ("docs/upgrading.rst", Some(FileKind::History)),
+            ("NEWS", Some(FileKind::History)),
+            ("docs/releasing.md", Some(FileKind::Document)),
+            ("docs/release_process.md", Some(FileKind::Document)),
+            ("docs/newsletter.md", Some(FileKind::Document)),
+            ("docs/changing.md", Some(FileKind::Document)),
+            ("docs/api.rst", Some(FileKind::Document)),
+            ("CMakeLists.txt", Some(FileKind::Operations)),
+            ("scripts/release", Some(FileKind::Operations)),
             ("nb/a.ipynb", Some(FileKind::Notebook)),
             ("Cargo.lock", None),
             ("src/lib.rs", None),

@@ -6,8 +6,10 @@
 mod blocks;
 mod document;
 mod fragment;
+mod history;
 mod kind;
 mod names;
+mod places;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +23,7 @@ use rayon::prelude::*;
 use crate::{
     kind::{FileKind, kind},
     names::{dotted, occurrences},
+    places::Places,
 };
 
 /// Works out what the changes of one language mean for text files.
@@ -35,7 +38,7 @@ pub fn rewrite(
     let separator = graph.language().separator();
     let subject = Subject {
         changes,
-        moves,
+        places: Places::new(moves, texts),
         graph,
         separator,
         prose: options.prose,
@@ -166,7 +169,7 @@ fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, Fil
 
 pub(crate) struct Subject<'a> {
     changes: &'a [Change],
-    moves: &'a [FileMove],
+    places: Places,
     graph: &'a dyn LanguageGraph,
     separator: &'static str,
     prose: bool,
@@ -192,6 +195,13 @@ impl Found {
         self.edits
             .iter()
             .any(|edit| edit.span.start < span.end && span.start < edit.span.end)
+    }
+
+    /// Whether something at these bytes was told already.
+    fn is_left(&self, span: ByteSpan) -> bool {
+        self.not_rewritten
+            .iter()
+            .any(|left| left.span.start < span.end && span.start < left.span.end)
     }
 
     fn change(&mut self, span: ByteSpan, from: &str, to: &str, reason: Reason) {
@@ -235,7 +245,10 @@ impl Subject<'_> {
             FileKind::Configuration | FileKind::Operations => {
                 self.configuration(kind, text, &mut found)
             }
-            FileKind::Document => document::rewrite(self, text, &mut found),
+            FileKind::Document => {
+                document::rewrite(self, text, &mut found);
+                self.places.document(text, &mut found);
+            }
             FileKind::Notebook => document::notebook(self, text, &mut found),
         }
         found.edits.sort();
@@ -252,6 +265,7 @@ impl Subject<'_> {
             .filter(|change| change.from.contains(self.separator))
         {
             names.extend(self.entry_points(change, text));
+            names.extend(self.expressions(change, text));
             for span in occurrences(text, &change.from) {
                 let nearer = self.changes.iter().any(|other| {
                     let longer = other.from.len() > change.from.len()
@@ -291,6 +305,17 @@ impl Subject<'_> {
             .collect()
     }
 
+    /// A name as regular expressions have it: `pkg\\.old`.
+    fn expressions(&self, change: &Change, text: &str) -> Vec<(ByteSpan, String, String)> {
+        let mut found = Vec::new();
+        for dot in ["\\.", "\\\\."].iter().filter(|_| self.separator == ".") {
+            let (from, to) = (change.from.replace('.', dot), change.to.replace('.', dot));
+            let spans: Vec<ByteSpan> = occurrences(text, &from).collect();
+            found.extend(spans.into_iter().map(|span| (span, from.clone(), to.clone())));
+        }
+        found
+    }
+
     fn history(&self, text: &str, found: &mut Found) {
         if let Some((span, from, _)) = self.names(text).into_iter().next() {
             found.leave(span, Form::Prose, &from, "history stays as it was written");
@@ -307,29 +332,7 @@ impl Subject<'_> {
             };
             found.change(span, &from, &to, reason);
         }
-        for file in self
-            .moves
-            .iter()
-            .filter(|file| file.from.as_str().contains('/'))
-        {
-            for span in occurrences(text, file.from.as_str()) {
-                if kind == FileKind::Operations {
-                    found.leave(
-                        span,
-                        Form::FilePath,
-                        file.from.as_str(),
-                        "a path in a file that runs or guards the project: change it by hand",
-                    );
-                } else if !found.covered(span) {
-                    let reason = Reason {
-                        form: Form::FilePath,
-                        evidence: Evidence::ExactPath,
-                        safety: Safety::Safe,
-                        text: "the path of a file that moves",
-                    };
-                    found.change(span, file.from.as_str(), file.to.as_str(), reason);
-                }
-            }
-        }
+        self.places
+            .configuration(kind == FileKind::Operations, text, found);
     }
 }

@@ -13,20 +13,24 @@ pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = Byt
         let before = text.get(..at)?.chars().next_back();
         let after = text.get(at + name.len()..)?.chars().next();
         let starts = !before.is_some_and(|c| {
-            joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_path_start(text, at, c)
+            joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_punctuation(text, at, (c, name))
         });
         let ends = !after.is_some_and(|c| joins(c) || c == '-');
         (starts && ends).then(|| ByteSpan::from_range(at..at + name.len()))
     })
 }
 
-/// Whether what stands before a name is punctuation of the file, not a part of the name: `./path`,
-/// or the colon of `key:value`.
-fn is_path_start(text: &str, at: usize, before: char) -> bool {
+/// Whether what stands before a name is punctuation of the file, not a part of the name: `./path`, a
+/// path from the root of the tree, the colon of `key:value` or of `error::pkg.Warning`.
+fn is_punctuation(text: &str, at: usize, (before, name): (char, &str)) -> bool {
     let head = text.get(..at).unwrap_or_default();
     match before {
-        '/' => head.ends_with("./") && !head.ends_with("../"),
-        ':' => !head.ends_with("::"),
+        '/' if head.ends_with("./") => !head.ends_with("../"),
+        '/' if name.contains('/') => {
+            let first = head.trim_end_matches('/').chars().next_back();
+            first.is_none_or(|c| c.is_whitespace() || "\"'=!^:,([{".contains(c))
+        }
+        ':' => !(head.ends_with("::") && name.contains("::")),
         _ => false,
     }
 }
@@ -82,8 +86,19 @@ mod tests {
             ("p.old_memory", 0),
             ("a/p.old", 0),
             ("key:p.old", 1),
+            ("error::p.old.W", 1),
+            ("/p.old", 0),
         ] {
             assert_eq!(occurrences(text, "p.old").count(), count, "{text}");
+        }
+        for (text, count) in [
+            ("/src/a.py @team", 1),
+            ("include ./src/a.py", 1),
+            ("../src/a.py", 0),
+            ("https://host/src/a.py", 0),
+            ("other/src/a.py", 0),
+        ] {
+            assert_eq!(occurrences(text, "src/a.py").count(), count, "{text}");
         }
         let names: Vec<_> = dotted("a: p.q.R, x::y; v1 p.q:main")
             .into_iter()

@@ -72,6 +72,7 @@ fn parse(root: &Path, text: &str) -> Result<TreeSettings, Error> {
         for_languages: Settings {
             python_roots: roots.transpose()?,
             duplicates: duplicates(text, &document.duplicates)?,
+            ..Settings::default()
         },
     })
 }

@@ -9,7 +9,7 @@ use super::{
     Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal, Verb,
     VerifyTable, nearest,
 };
-use crate::{ByteSpan, LineIndex, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LineIndex, pattern::NamePattern};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -30,6 +30,8 @@ struct Document {
     forbids: Vec<Spanned<ForbidTable>>,
     #[serde(default)]
     verify: VerifyTable,
+    #[serde(default)]
+    allow: Allowed,
 }
 
 #[derive(Default, Deserialize)]
@@ -159,6 +161,7 @@ impl Manifest {
             removals,
             forbids,
             verify: document.verify,
+            allow: document.allow,
         })
     }
 }

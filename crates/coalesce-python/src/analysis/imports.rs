@@ -46,6 +46,7 @@ impl Walker<'_> {
             top_level: self.scope == 0,
             guard: self.guard,
             conditional: self.branches > 0,
+            lazy: false,
         };
         self.found.imports.push((import, self.scope));
     }

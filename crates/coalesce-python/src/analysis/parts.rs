@@ -53,6 +53,8 @@ pub struct Scope {
     pub parent: Option<usize>,
     /// A class body: its names are not seen from the functions in it.
     pub class: bool,
+    /// A comprehension: what `:=` binds in it is bound around it.
+    pub comprehension: bool,
     /// Names bound here.
     pub bindings: BTreeMap<String, Vec<Binding>>,
     /// Names declared `global`.

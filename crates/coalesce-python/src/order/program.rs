@@ -32,13 +32,23 @@ pub struct State {
     pub(super) supposed: Option<Supposed>,
     /// Reads that have failed.
     pub failed: FxHashSet<Read>,
+    /// The import statements that are being executed, while somebody wants to know.
+    pub(super) trail: Option<Vec<Statement>>,
+    /// The statements that were being executed when a read failed for certain.
+    pub(super) trails: Vec<(Read, Vec<Statement>)>,
 }
+
+/// An import statement: its module and its number there.
+pub(super) type Statement = (usize, u32);
 
 impl State {
     pub(super) fn fail(&mut self, reader: usize, target: usize, name: &str) {
         let certain = self.supposed.is_none();
-        self.failed
-            .insert((reader, target, name.to_owned(), certain));
+        let read = (reader, target, name.to_owned(), certain);
+        if let Some(trail) = self.trail.as_ref().filter(|_| certain) {
+            self.trails.push((read.clone(), trail.clone()));
+        }
+        self.failed.insert(read);
     }
 }
 
@@ -75,6 +85,8 @@ pub struct Program<'g> {
     pub(super) graph: &'g PythonGraph,
     /// Whether branches of `if` are executed.
     branches: bool,
+    /// A statement that is not executed, as if it stood inside of functions.
+    pub(super) without: Option<Statement>,
     /// Modules that the changes touch: only what leads to them is executed for a call that need
     /// not happen.
     pub(super) touched: &'g [bool],
@@ -124,6 +136,7 @@ impl<'g> Program<'g> {
         Self {
             graph,
             branches,
+            without: None,
             touched,
             leading: leading(touched, &loads, &parents),
             loads,
@@ -144,6 +157,11 @@ impl<'g> Program<'g> {
             self.parents.get(*module).copied().flatten()
         });
         parents.last().unwrap_or(module)
+    }
+
+    /// Modules from which a touched one can be reached, also by what their functions import.
+    pub fn reaching(&self) -> Vec<bool> {
+        reaching(self.graph, self.touched, &self.parents)
     }
 
     /// A fresh interpreter.
@@ -193,9 +211,26 @@ impl<'g> Program<'g> {
         let Some(import) = facts.and_then(|facts| facts.imports.get(statement as usize)) else {
             return;
         };
-        if import.conditional && !self.branches {
+        if import.conditional && !self.branches || self.without == Some((module, statement)) {
             return;
         }
+        if let Some(trail) = &mut state.trail {
+            trail.push((module, statement));
+        }
+        self.leaves(module, import, state, depth);
+        if let Some(trail) = &mut state.trail {
+            trail.pop();
+        }
+    }
+
+    /// The leaves of an import statement, one after the other.
+    fn leaves(
+        &self,
+        module: usize,
+        import: &'g ImportStatement,
+        state: &mut State,
+        depth: usize,
+    ) {
         for leaf in &import.leaves {
             let Some((target, whole)) = self.target(module, leaf.name.span.start) else {
                 continue;
@@ -210,6 +245,10 @@ impl<'g> Program<'g> {
                 self.star(module, import, target, state);
             } else if !whole {
                 self.read(module, target, &leaf.name.text, state, depth);
+                // A table of the module loads another one when the name is asked for.
+                if let Some(source) = self.graph.lazy_source(target, &leaf.name.text) {
+                    self.execute(source, state, depth + 1);
+                }
             }
         }
     }
@@ -324,6 +363,19 @@ fn loads(graph: &PythonGraph) -> Vec<Vec<usize>> {
         }
     }
     loads
+}
+
+/// Modules from which a touched one can be reached, also by what their functions import.
+fn reaching(graph: &PythonGraph, touched: &[bool], parents: &[Option<usize>]) -> Vec<bool> {
+    let mut loads: Vec<Vec<usize>> = vec![Vec::new(); graph.modules.len()];
+    for import in &graph.imports {
+        if let (ImportTarget::Module(target), Some(list)) =
+            (&import.target, loads.get_mut(import.importer))
+        {
+            list.push(*target);
+        }
+    }
+    leading(touched, &loads, parents)
 }
 
 /// Modules that come to a touched one in the end.

@@ -1,7 +1,7 @@
 //! Mentions that are less than a full name: `old.py`, `optimization/old.py`, `optimization.old` in
 //! strings, docstrings and comments. They are reported and never changed.
 
-use coalesce_model::{ByteSpan, Form};
+use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use crate::{
     analysis::Use,
@@ -58,11 +58,16 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     let rests = strings
         .filter(|string| !string.documentation && string.span.of(file.text) == Some(leaf))
         .map(|string| (string.span, "a bare name beside a prefix that completes it"));
-    let why = "a prefix that is completed at run time; it may lead to the module";
-    let prefixes = prefixes.into_iter().map(|span| (span, why));
-    for (span, why) in rests.chain(prefixes) {
+    for (span, why) in rests {
         if !found.covered(span) {
             found.leave(span, Form::String, name, why);
+        }
+    }
+    for span in prefixes {
+        if !found.covered(span) {
+            let why = "a prefix that is completed at run time; it may lead to the module";
+            found.leave(span, Form::String, name, why);
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

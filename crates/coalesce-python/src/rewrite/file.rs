@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{
     ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
-    finding::codes,
+    Unproven, UnprovenKind, finding::codes,
 };
 
 use crate::{
@@ -90,6 +90,16 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Whether the change that concerns a name leaves a shim.
+    pub fn has_shim(&self, name: &str) -> bool {
+        let changes = self.mapping.all.iter().filter(|change| {
+            let rest = name.strip_prefix(change.from.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let nearest = changes.max_by_key(|change| change.from.len());
+        nearest.is_some_and(|change| change.shim.is_some())
+    }
+
     /// Where new statements after `import` go: the place, what comes before each, what after.
     pub fn place_after(&self, import: &ImportStatement) -> (u32, String) {
         let before = self
@@ -129,6 +139,7 @@ pub struct FileEdits {
     pub not_rewritten: Vec<NotRewritten>,
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
 }
 
 impl FileEdits {
@@ -141,6 +152,7 @@ impl FileEdits {
             not_rewritten: Vec::new(),
             refusals: Vec::new(),
             notes: Vec::new(),
+            unproven: Vec::new(),
         }
     }
 
@@ -187,6 +199,17 @@ impl FileEdits {
             path: self.path.clone(),
             span,
             form,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
+    /// A place that the changes may concern and that cannot be read.
+    pub fn doubt(&mut self, span: ByteSpan, kind: UnprovenKind, name: &str, why: &str) {
+        self.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
             name: name.to_owned(),
             why: why.to_owned(),
         });

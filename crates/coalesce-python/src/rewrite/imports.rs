@@ -236,6 +236,9 @@ impl Statement<'_> {
             self.own(destinations, found);
             return;
         }
+        if self.lazy_stub(destinations, found) {
+            return;
+        }
         let kept = self.kept_parent(destinations);
         if kept.is_empty() {
             self.whole_modules(destinations, found);
@@ -368,7 +371,6 @@ impl Statement<'_> {
         if old == spelled {
             return;
         }
-        self.lazy_stub(&spelled, found);
         let same = kept == self.base;
         let reason = if same {
             "the importing file moves"
@@ -406,23 +408,37 @@ impl Statement<'_> {
         ));
     }
 
-    /// `lazy_loader` reads the stub of a package and follows imports below the package only.
-    fn lazy_stub(&self, spelled: &str, found: &mut FileEdits) {
-        let below = spelled.starts_with('.') && !spelled.starts_with("..");
-        if found.path.file_name() != "__init__.pyi" || below {
-            return;
+    /// `lazy_loader` reads the stub of a package and follows imports below the package only, by the
+    /// names that they have there. Where a shim stays, the stub goes on naming it.
+    fn lazy_stub(&self, destinations: &[Destination], found: &mut FileEdits) -> bool {
+        let graph = self.file.graph();
+        let twin = self.file.module.and_then(|module| graph.twin(module));
+        let facts = twin.and_then(|twin| graph.facts.get(twin));
+        if found.path.file_name() != "__init__.pyi" || !facts.is_some_and(|facts| facts.lazy_stub) {
+            return false;
         }
-        let directory = found.path.parent();
-        let beside = directory.and_then(|directory| directory.join("__init__.py").ok());
-        let text = beside.and_then(|path| self.file.mapping.texts.text(&path));
-        if text.is_some_and(|text| text.contains("attach_stub(")) {
-            let help = "import the names from the new module in the package itself";
-            let package = &self.file.package;
-            let message = format!(
-                "the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it"
-            );
-            found.refuse(self.from.span, message, Some(help.to_owned()));
+        let package = &self.file.package;
+        for (leaf, to) in self.import.leaves.iter().zip(destinations) {
+            let spelled = self.spell(&to.parent);
+            let below = spelled.starts_with('.') && !spelled.starts_with("..");
+            let why = if !below {
+                format!("the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it")
+            } else if to.name != leaf.name.text {
+                format!("the lazy imports of `{package}` cannot give `{}` another name", to.name)
+            } else {
+                continue;
+            };
+            let full = format!("{}.{}", self.base, leaf.name.text);
+            if self.file.has_shim(&full) || self.file.has_shim(self.base) {
+                let why = format!("{why}; it goes on naming the shim");
+                found.leave(leaf.name.span, Form::ImportFrom, &full, &why);
+            } else {
+                let help = "leave a shim with `shim = true`, or import the name in the package itself first";
+                found.refuse(leaf.name.span, why, Some(help.to_owned()));
+            }
+            return true;
         }
+        false
     }
 
     /// How a module is spelled in the `from` part: relative where it was and can be.

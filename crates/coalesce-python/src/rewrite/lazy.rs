@@ -1,7 +1,9 @@
-//! Names of modules that are imported by a string at run time: `import_module(".old", __package__)`,
-//! tables of a module's `__getattr__`, `lazy.attach`.
+//! Names of modules that are imported by a string at run time: `import_module(".old", __package__)`.
+//!
+//! Tables that were read are looked at in `tables`; here is what no table accounts for.
 
 use coalesce_model::{ByteSpan, Edit, Form};
+use rustc_hash::FxHashSet;
 
 use crate::{
     analysis::StringLiteral,
@@ -9,7 +11,6 @@ use crate::{
     rewrite::{
         file::{File, FileEdits, Reference},
         imports,
-        strings::relative_after,
     },
 };
 
@@ -18,19 +19,29 @@ pub struct Lazy<'a> {
     file: &'a File<'a>,
     /// It imports modules whose names are in strings.
     dynamic: bool,
-    /// It uses `lazy_loader`.
-    attaches: bool,
+    /// Where the texts of tables begin that were read.
+    understood: FxHashSet<u32>,
 }
 
 impl<'a> Lazy<'a> {
     pub fn new(file: &'a File<'a>) -> Self {
         let has =
             |text: &str| memchr::memmem::find(file.text.as_bytes(), text.as_bytes()).is_some();
-        let attaches = has("attach(");
+        let tables = file.analysis().lazy.imports.iter();
+        let imports = tables.map(|each| &each.import);
+        let understood = imports.flat_map(|import| {
+            let modules = import.from.iter().map(|from| from.span.start);
+            let leaves = import.leaves.iter();
+            let names = leaves.flat_map(|leaf| {
+                let alias = leaf.alias.as_ref().map(|alias| alias.span.start);
+                std::iter::once(leaf.name.span.start).chain(alias)
+            });
+            modules.chain(names).collect::<Vec<u32>>()
+        });
         Self {
             file,
-            attaches,
-            dynamic: attaches
+            understood: understood.collect(),
+            dynamic: has("attach(")
                 || has("import_module")
                 || has("__getattr__")
                 || has("__import__")
@@ -42,6 +53,10 @@ impl<'a> Lazy<'a> {
     pub fn rewrite(&self, string: &StringLiteral, content: &str, found: &mut FileEdits) -> bool {
         if !self.dynamic || self.file.module.is_none() {
             return false;
+        }
+        // A full name is one wherever it stands.
+        if self.understood.contains(&string.span.start) && !is_dotted(content) {
+            return true;
         }
         let name = content.trim_start_matches('.');
         let dots = content.len() - name.len();
@@ -119,8 +134,7 @@ impl<'a> Lazy<'a> {
             .then(|| package.to_owned())
     }
 
-    /// A bare `"old"` in the package that `old` leaves: a key of `submod_attrs` changes, other
-    /// entries of tables are reported.
+    /// A bare `"old"` in the package that `old` leaves is reported.
     fn bare(&self, span: ByteSpan, content: &str, found: &mut FileEdits) -> bool {
         let Some(module) = self.file.module else {
             return false;
@@ -145,55 +159,16 @@ impl<'a> Lazy<'a> {
         if self.is_export(span) {
             return false;
         }
-        let rest = self
-            .file
-            .text
-            .get(span.end as usize + 1..)
-            .unwrap_or_default()
-            .trim_start();
-        let key = rest
-            .strip_prefix(':')
-            .is_some_and(|rest| rest.trim_start().starts_with('['));
-        let relative = relative_after(self.file, &new)
-            .map(|relative| relative.trim_start_matches('.').to_owned());
-        match relative.filter(|_| {
-            self.attaches && key && new.starts_with(&format!("{}.", self.file.package_after))
-        }) {
-            Some(relative) => {
-                let reference = Reference::exact(
-                    Form::String,
-                    &full,
-                    &new,
-                    "a key of a table of lazy imports",
-                );
-                found.change(Edit::replace(span, relative), reference.needs_review());
-            }
-            None if self.attaches && key && !self.has_shim(&full) => {
-                let help = "import the names from the new module in the package itself";
-                let package = &self.file.package;
-                let message = format!(
-                    "lazy imports of `{package}` cannot lead to `{new}`, which is not below it"
-                );
-                found.refuse(span, message, Some(help.to_owned()));
-            }
-            None => found.leave(
-                span,
-                Form::String,
-                &full,
-                "a bare name in a package that imports by strings; it may name the module",
-            ),
+        if self.file.mapping.all.iter().all(|change| change.from != full) || new == full {
+            return false;
         }
+        found.leave(
+            span,
+            Form::String,
+            &full,
+            "a bare name in a package that imports by strings; it may name the module",
+        );
         true
-    }
-
-    /// Whether the change that concerns a name leaves a shim.
-    fn has_shim(&self, name: &str) -> bool {
-        let changes = self.file.mapping.all.iter().filter(|change| {
-            let rest = name.strip_prefix(change.from.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        let nearest = changes.max_by_key(|change| change.from.len());
-        nearest.is_some_and(|change| change.shim.is_some())
     }
 
     fn is_export(&self, span: ByteSpan) -> bool {

@@ -22,7 +22,6 @@ pub struct Mapping<'g> {
     pub all: &'g [Change],
     /// The items that change their name.
     pub items: Items,
-    pub texts: &'g dyn Texts,
     /// New names of the modules that change theirs.
     names: FxHashMap<usize, String>,
     /// Where files go, by path; those of replaced modules have no place.
@@ -43,7 +42,7 @@ pub struct Mapping<'g> {
 }
 
 impl<'g> Mapping<'g> {
-    pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &'g dyn Texts) -> Self {
+    pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &dyn Texts) -> Self {
         let (changes, items): (Vec<Change>, Vec<Change>) = all
             .iter()
             .cloned()
@@ -62,7 +61,6 @@ impl<'g> Mapping<'g> {
             changes: changes.clone(),
             all,
             items: Items::default(),
-            texts,
             names: FxHashMap::default(),
             files: BTreeMap::new(),
             gone: BTreeSet::new(),

@@ -18,6 +18,7 @@ mod removal;
 mod snippet;
 mod strings;
 mod structure;
+mod tables;
 
 pub use mapping::Mapping;
 
@@ -91,6 +92,7 @@ fn in_one_way(
         plan.not_rewritten.extend(file.not_rewritten);
         plan.refusals.extend(file.refusals);
         plan.notes.extend(file.notes);
+        plan.unproven.extend(file.unproven);
         if !made.is_empty() {
             edits.insert(file.path, made.into_iter().map(|(edit, _)| edit).collect());
         }
@@ -98,6 +100,7 @@ fn in_one_way(
     for (path, made) in edits {
         plan.edits.entry(path).or_default().extend(made);
     }
+    tables::unknown(&mapping, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
@@ -139,6 +142,7 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
         broken(file, found);
         return;
     }
+    tables::rewrite(file, found);
     chains::rewrite(file, found);
     exports::rewrite(file, found);
     exports::star_users(file, found);

@@ -13,7 +13,7 @@ use crate::{
     rewrite::{
         documents,
         file::{File, FileEdits, Reference},
-        imports, lazy, paths,
+        lazy, paths,
         snippet::{self, Setting},
     },
 };
@@ -337,9 +337,4 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
             _ => {}
         }
     }
-}
-
-/// The relative spelling of `new` for a file, with dots.
-pub fn relative_after(file: &File<'_>, new: &str) -> Option<String> {
-    imports::relative(&file.package_after, new)
 }

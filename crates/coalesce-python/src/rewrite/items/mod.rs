@@ -35,6 +35,7 @@ use rustc_hash::FxHashMap;
 use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
+pub use exports::entries_after;
 pub use way::Way;
 
 /// An item that gives up its name.

@@ -1,0 +1,257 @@
+//! A module's own `__getattr__`: the tables that it looks names up in, and its branches.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ruff_python_ast::{
+    self as ast, CmpOp, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+
+use super::{LazyForm, LazyImport, Piece, Prefix, Search, leaf, pieces, prefix, statement, tables};
+use crate::{
+    analysis::predicates::last_name,
+    facts::{FromPart, ImportStatement, Spanned},
+};
+
+/// What a function and those that it calls do, as far as imports depend on it.
+#[derive(Default)]
+struct Body<'t> {
+    names: BTreeSet<&'t str>,
+    /// Values of local names.
+    values: BTreeMap<&'t str, &'t Expr>,
+    /// First arguments of `import_module` and its kin.
+    imported: Vec<&'t Expr>,
+}
+
+impl<'t> Visitor<'t> for Body<'t> {
+    fn visit_stmt(&mut self, statement: &'t Stmt) {
+        if let Stmt::Assign(assign) = statement
+            && let [Expr::Name(name)] = assign.targets.as_slice()
+        {
+            self.values.insert(name.id.as_str(), &assign.value);
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'t Expr) {
+        match expression {
+            Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
+            Expr::Call(call) if matches!(last_name(&call.func), Some("import_module" | "__import__")) => {
+                self.imported.extend(call.arguments.args.first());
+            }
+            _ => {}
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+impl<'t> Body<'t> {
+    /// The parts of an argument, through one local name.
+    fn pieces(&self, argument: &'t Expr) -> Vec<Piece> {
+        let value = match argument {
+            Expr::Name(name) => self.values.get(name.id.as_str()).copied(),
+            _ => None,
+        };
+        pieces(value.unwrap_or(argument))
+    }
+}
+
+impl<'t> Search<'t> {
+    /// Reads a `__getattr__` among the statements of its module.
+    pub(super) fn getattr(&mut self, function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) {
+        let body = reached(function, module);
+        let prefixes: Vec<Prefix> = body
+            .imported
+            .iter()
+            .filter_map(|argument| prefix(&body.pieces(argument)))
+            .collect();
+        let tables: Vec<tables::Table> = body
+            .names
+            .iter()
+            .filter_map(|name| self.tables.named(name).cloned())
+            .collect();
+        if let Some(first) = prefixes.first() {
+            let same = prefixes.iter().all(|other| other == first);
+            if !same || tables.is_empty() || tables.iter().any(|table| !table.whole) {
+                self.found.unknown.push(self.span(function));
+            }
+            if same {
+                tables.iter().for_each(|table| self.add(table, first));
+            }
+        }
+        let parameter = function.parameters.iter().next();
+        if let Some(parameter) = parameter {
+            self.branches(&function.body, parameter.name().as_str());
+        }
+    }
+
+    /// `if name == "x": …` and `match name: case "x": …`.
+    fn branches(&mut self, body: &'t [Stmt], parameter: &str) {
+        for statement in body {
+            match statement {
+                Stmt::If(block) => {
+                    self.branch(&asked(&block.test, parameter), &block.body);
+                    self.branches(&block.body, parameter);
+                    for clause in &block.elif_else_clauses {
+                        let asked = clause.test.as_ref().map(|test| asked(test, parameter));
+                        self.branch(&asked.unwrap_or_default(), &clause.body);
+                        self.branches(&clause.body, parameter);
+                    }
+                }
+                Stmt::Match(block) if is_name(&block.subject, parameter) => {
+                    for case in &block.cases {
+                        let asked = match &case.pattern {
+                            ast::Pattern::MatchValue(value) => literals(&value.value),
+                            _ => Vec::new(),
+                        };
+                        self.branch(&asked, &case.body);
+                    }
+                }
+                Stmt::Try(block) => self.branches(&block.body, parameter),
+                _ => {}
+            }
+        }
+    }
+
+    /// What a branch returns for the names that it is asked for.
+    fn branch(&mut self, asked: &[&'t ast::ExprStringLiteral], body: &'t [Stmt]) {
+        let returned = body.iter().find_map(|statement| match statement {
+            Stmt::Return(found) => found.value.as_deref(),
+            _ => None,
+        });
+        let Some(returned) = returned else { return };
+        for literal in asked {
+            let span = self.span(*literal);
+            let name = Spanned {
+                text: literal.value.to_str().to_owned(),
+                span,
+            };
+            if let Some(import) = self.returned(returned, body, &name) {
+                let table = self.found.imports.len();
+                self.found.imports.push(LazyImport {
+                    import,
+                    form: LazyForm::Branch,
+                    entry: span,
+                    table,
+                });
+            }
+        }
+    }
+
+    fn returned(&self, value: &'t Expr, body: &'t [Stmt], bound: &Spanned) -> Option<ImportStatement> {
+        match value {
+            Expr::Name(name) => self.imported_as(name.id.as_str(), body, bound),
+            Expr::Attribute(attribute) => {
+                let attr = self.spanned(attribute.attr.as_str(), attribute.attr.range);
+                match &*attribute.value {
+                    Expr::Call(call) => {
+                        let from = self.run_time(call)?;
+                        Some(statement(from, vec![leaf(&attr, bound)]))
+                    }
+                    Expr::Name(module) => {
+                        let import = self.imported_as(module.id.as_str(), body, bound)?;
+                        let mut from = import.from?;
+                        let last = &import.leaves.first()?.name.text;
+                        let dot = if from.module.is_empty() { "" } else { "." };
+                        from.module = format!("{}{dot}{last}", from.module);
+                        Some(statement(from, vec![leaf(&attr, bound)]))
+                    }
+                    _ => None,
+                }
+            }
+            Expr::Call(call) => {
+                let mut from = self.run_time(call)?;
+                let (above, last) = match from.module.rsplit_once('.') {
+                    Some((above, last)) => (above.to_owned(), last.to_owned()),
+                    None if from.level > 0 => (String::new(), from.module.clone()),
+                    None => return None,
+                };
+                let name = Spanned { text: last, span: from.span };
+                from.module = above;
+                Some(statement(from, vec![leaf(&name, bound)]))
+            }
+            _ => None,
+        }
+    }
+
+    /// The import of a body that binds a name.
+    fn imported_as(&self, name: &str, body: &'t [Stmt], bound: &Spanned) -> Option<ImportStatement> {
+        body.iter().find_map(|each| {
+            let Stmt::ImportFrom(import) = each else {
+                return None;
+            };
+            let alias = import.names.iter().find(|alias| {
+                let own = alias.asname.as_ref().unwrap_or(&alias.name);
+                own.as_str() == name
+            })?;
+            let from = FromPart {
+                level: import.level,
+                module: import.module.as_ref().map(ToString::to_string).unwrap_or_default(),
+                span: self.span(import),
+            };
+            let found = self.spanned(alias.name.as_str(), alias.name.range);
+            Some(statement(from, vec![leaf(&found, bound)]))
+        })
+    }
+
+    /// The module that a call of `import_module` with a known text imports.
+    fn run_time(&self, call: &'t ast::ExprCall) -> Option<FromPart> {
+        if !matches!(last_name(&call.func), Some("import_module")) {
+            return None;
+        }
+        super::super::run_time::module(call, self.start).map(|found| found.from)
+    }
+
+    fn spanned(&self, text: &str, range: ruff_text_size::TextRange) -> Spanned {
+        Spanned {
+            text: text.to_owned(),
+            span: self.span(range),
+        }
+    }
+}
+
+/// A function with those of its module that it names.
+fn reached<'t>(function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) -> Body<'t> {
+    let mut body = Body::default();
+    let mut open = vec![function];
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    while let Some(function) = open.pop() {
+        if !seen.insert(function.name.as_str()) {
+            continue;
+        }
+        body.visit_body(&function.body);
+        let named = module.iter().filter_map(|statement| match statement {
+            Stmt::FunctionDef(other) if body.names.contains(other.name.as_str()) => Some(other),
+            _ => None,
+        });
+        open.extend(named);
+    }
+    body
+}
+
+fn is_name(expression: &Expr, name: &str) -> bool {
+    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
+}
+
+/// The literals of an expression that is one, or a list of some.
+fn literals(expression: &Expr) -> Vec<&ast::ExprStringLiteral> {
+    let elements = match expression {
+        Expr::StringLiteral(literal) => return vec![literal],
+        Expr::Tuple(tuple) => &tuple.elts,
+        Expr::List(list) => &list.elts,
+        Expr::Set(set) => &set.elts,
+        _ => return Vec::new(),
+    };
+    elements.iter().filter_map(Expr::as_string_literal_expr).collect()
+}
+
+/// The names that a test asks for: `name == "x"`, `name in ("x", "y")`.
+fn asked<'t>(test: &'t Expr, parameter: &str) -> Vec<&'t ast::ExprStringLiteral> {
+    let Expr::Compare(compare) = test else {
+        return Vec::new();
+    };
+    match (&*compare.ops, &*compare.comparators) {
+        ([CmpOp::Eq | CmpOp::In], [right]) if is_name(&compare.left, parameter) => literals(right),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Calls that import by a text: `import_module(".old", __package__)`, `__import__(f"{__name__}.old")`.
+
+use coalesce_model::ByteSpan;
+use ruff_python_ast::{self as ast, Expr};
+use ruff_text_size::Ranged;
+
+use super::{lazy::{Piece, pieces}, shift};
+use crate::facts::FromPart;
+
+/// What such a call imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunTimeImport {
+    /// The module as a `from` part would name it.
+    pub from: FromPart,
+    /// It is one literal that says the whole name.
+    pub plain: bool,
+    /// It begins with the name of the package: `f"{__name__}.old"`.
+    pub own: bool,
+    /// The last literal part of the text, which the name ends with.
+    pub tail: Option<(String, ByteSpan)>,
+}
+
+/// The module that a call imports; none when a part of its name is not known.
+pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
+    let argument = call.arguments.args.first()?;
+    let parts = pieces(argument);
+    let package = call.arguments.find_argument_value("package", 1);
+    let (mut text, mut own) = (String::new(), false);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Piece::Text(part, _) => text.push_str(part),
+            Piece::Package if at == 0 => own = true,
+            Piece::Package | Piece::Unknown => return None,
+        }
+    }
+    let name = text.trim_start_matches('.');
+    let dots = text.len() - name.len();
+    let (level, module) = match (own, dots) {
+        // The name of the package and what follows it.
+        (true, 1) => (1, name.to_owned()),
+        (true, _) => return None,
+        (false, 0) => (0, name.to_owned()),
+        (false, _) => relative(dots, name, package?)?,
+    };
+    let plain = matches!(parts.as_slice(), [Piece::Text(..)]);
+    let tail = match parts.last() {
+        Some(Piece::Text(part, range)) => Some((part.clone(), shift(*range, start))),
+        _ => None,
+    };
+    let span = match (&tail, plain) {
+        (Some((_, span)), true) => *span,
+        _ => shift(argument.range(), start),
+    };
+    let from = FromPart { level, module, span };
+    (!from.module.is_empty()).then_some(RunTimeImport { from, plain, own, tail })
+}
+
+/// A name with dots, as seen from the package of the call.
+fn relative(dots: usize, name: &str, package: &Expr) -> Option<(u32, String)> {
+    let level = u32::try_from(dots).ok()?;
+    match pieces(package).as_slice() {
+        [Piece::Package] => Some((level, name.to_owned())),
+        [Piece::Text(package, _)] => {
+            let mut parts: Vec<&str> = package.split('.').collect();
+            parts.truncate((parts.len() + 1).checked_sub(dots)?);
+            parts.push(name);
+            Some((0, parts.join(".")))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,85 @@
+//! What `setup.py` says by literals: import roots, compiled modules, what is installed along.
+
+use ruff_python_ast::{
+    self as ast, Expr,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+use crate::facts::PythonFacts;
+
+/// Adds what the calls of a `setup.py` declare to its facts.
+pub fn setup_py(text: &str, facts: PythonFacts) -> PythonFacts {
+    let source = text.trim_start_matches('\u{feff}');
+    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let mut search = Setup { facts };
+    if let ast::Mod::Module(module) = parsed.syntax() {
+        search.visit_body(&module.body);
+    }
+    search.facts
+}
+
+struct Setup {
+    facts: PythonFacts,
+}
+
+impl Setup {
+    fn call(&mut self, call: &ast::ExprCall) {
+        let callee = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return,
+        };
+        let arguments = &call.arguments;
+        match callee {
+            "find_packages" | "find_namespace_packages" => {
+                let root = arguments.find_argument_value("where", 0).and_then(text);
+                self.root(root, callee);
+            }
+            "setup" => {
+                if let Some(Expr::Dict(directories)) = keyword(arguments, "package_dir") {
+                    let own = directories.items.iter().find(|item| {
+                        item.key.as_ref().and_then(text).is_some_and(|key| key.is_empty())
+                    });
+                    self.root(own.and_then(|item| text(&item.value)), "package_dir");
+                }
+                if let Some(Expr::List(list)) = keyword(arguments, "install_requires") {
+                    let lines = list.elts.iter().filter_map(text);
+                    self.facts.requirements.extend(lines.map(|line| super::distribution(&line)));
+                }
+            }
+            // Every build of compiled modules calls its description so.
+            other if other.ends_with("Extension") => {
+                self.facts.extensions.extend(arguments.find_argument_value("name", 0).and_then(text));
+            }
+            _ => {}
+        }
+    }
+
+    fn root(&mut self, root: Option<String>, by: &str) {
+        if let Some(root) = root.filter(|root| !root.is_empty() && root != ".") {
+            let reason = format!("declared by {by} in setup.py");
+            self.facts.declared_roots.push((root, reason));
+        }
+    }
+}
+
+fn keyword<'a>(arguments: &'a ast::Arguments, name: &str) -> Option<&'a Expr> {
+    arguments.find_keyword(name).map(|keyword| &keyword.value)
+}
+
+fn text(value: &Expr) -> Option<String> {
+    match value {
+        Expr::StringLiteral(literal) => Some(literal.value.to_str().to_owned()),
+        _ => None,
+    }
+}
+
+impl Visitor<'_> for Setup {
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression {
+            self.call(call);
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

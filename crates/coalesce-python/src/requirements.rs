@@ -1,0 +1,245 @@
+//! What importing the modules of a tree needs from outside of it, before and after a change.
+//!
+//! A module needs what it imports when it is executed, outside of every guard and condition, and what
+//! the modules that it imports so need, packages around them included. That may not grow: where the
+//! library is missing, a module that could be imported could be no more. The same is compared for
+//! what stands under a guard, which would take another way without a word.
+
+mod guarded;
+mod standard;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, change::renamed, finding::codes,
+};
+use rustc_hash::FxHashMap;
+
+use crate::{
+    facts::{ImportStatement, Leaf},
+    graph::{Entity, PythonGraph},
+};
+
+/// Names of libraries.
+type Libraries = BTreeSet<String>;
+
+/// What every module of a graph needs when it is imported.
+pub struct Needs<'g> {
+    graph: &'g PythonGraph,
+    of: Vec<Libraries>,
+    /// The modules that each module executes for certain.
+    loads: Vec<Vec<usize>>,
+    own: Vec<Libraries>,
+}
+
+/// What changes for the worse, or without a word, when modules are imported.
+pub fn regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Finding> {
+    let (old, new) = (Needs::new(before), Needs::new(after));
+    let pairs = pairs(before, after, changes);
+    let mut findings = grown(&old, &new, &pairs);
+    findings.extend(guarded::changed(&old, &new, &pairs));
+    findings
+}
+
+/// A module before and after.
+type Pair = (usize, usize);
+
+fn pairs(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Pair> {
+    let is_source = |module: &Module| module.path.extension() == Some("py");
+    let by_name: FxHashMap<&str, usize> = after
+        .modules
+        .iter()
+        .enumerate()
+        .filter(|(_, module)| is_source(module))
+        .map(|(at, module)| (module.name.as_str(), at))
+        .collect();
+    let named = before.modules.iter().enumerate().filter(|(_, module)| is_source(module));
+    let mut pairs = Vec::new();
+    for (at, module) in named {
+        let new = renamed(changes, ".", &module.name);
+        // A shim stands where the module was: who imports that may need no more either.
+        let names = [Some(module.name.as_str()), new.as_deref()];
+        let found = names.into_iter().flatten().filter_map(|name| by_name.get(name));
+        pairs.extend(found.map(|after| (at, *after)));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Whether a statement is executed for certain when its module is, and fails loudly.
+fn is_certain(import: &ImportStatement) -> bool {
+    import.eager && import.guard == Guard::None && !import.conditional && !import.lazy
+}
+
+impl<'g> Needs<'g> {
+    fn new(graph: &'g PythonGraph) -> Self {
+        let count = graph.modules.len();
+        let mut needs = Self {
+            graph,
+            of: Vec::new(),
+            loads: vec![Vec::new(); count],
+            own: vec![Libraries::new(); count],
+        };
+        for (module, facts) in graph.facts.iter().enumerate() {
+            for import in facts.imports.iter().filter(|import| is_certain(import)) {
+                for leaf in &import.leaves {
+                    let (targets, library) = needs.reaches(module, import, leaf);
+                    if let (Some(loads), Some(own)) = (needs.loads.get_mut(module), needs.own.get_mut(module)) {
+                        loads.extend(targets);
+                        own.extend(library);
+                    }
+                }
+            }
+            let around = needs.packages_around(module);
+            if let Some(loads) = needs.loads.get_mut(module) {
+                loads.extend(around);
+            }
+        }
+        needs.spread();
+        needs
+    }
+
+    /// The packages that are executed before a module.
+    fn packages_around(&self, module: usize) -> Vec<usize> {
+        let name = self.graph.modules.get(module).map_or("", |module| module.name.as_str());
+        let above = std::iter::successors(name.rsplit_once('.'), |(above, _)| above.rsplit_once('.'));
+        above.filter_map(|(above, _)| self.graph.find(Some(module), above)).collect()
+    }
+
+    /// The modules that a leaf executes, and the library that it is from.
+    fn reaches(&self, module: usize, import: &ImportStatement, leaf: &Leaf) -> (Vec<usize>, Option<String>) {
+        let graph = self.graph;
+        let base = graph.base_module(module, import);
+        let mut targets: Vec<usize> = base.into_iter().collect();
+        match graph.leaf_entity(module, import, leaf) {
+            Entity::Module(target) => targets.push(target),
+            Entity::Item(..) => targets.extend(base.and_then(|base| graph.lazy_source(base, &leaf.name.text))),
+            Entity::External if base.is_none() => {
+                let name = match &import.from {
+                    Some(from) if from.level > 0 => return (targets, None),
+                    Some(from) => &from.module,
+                    None => &leaf.name.text,
+                };
+                let top = name.split('.').next().unwrap_or_default();
+                return (targets, (!standard::is_standard(top)).then(|| top.to_owned()));
+            }
+            Entity::External | Entity::Missing | Entity::Opaque => {}
+        }
+        (targets, None)
+    }
+
+    /// Hands what each module needs to those that execute it.
+    fn spread(&mut self) {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.loads.len()];
+        for (module, loads) in self.loads.iter().enumerate() {
+            for target in loads {
+                if let Some(users) = users.get_mut(*target) {
+                    users.push(module);
+                }
+            }
+        }
+        self.of.clone_from(&self.own);
+        let libraries: Libraries = self.own.iter().flatten().cloned().collect();
+        for library in &libraries {
+            let needs = self.own.iter().enumerate().filter(|(_, own)| own.contains(library));
+            let mut open: Vec<usize> = needs.map(|(module, _)| module).collect();
+            while let Some(module) = open.pop() {
+                for user in users.get(module).into_iter().flatten() {
+                    if self.of.get_mut(*user).is_some_and(|of| of.insert(library.clone())) {
+                        open.push(*user);
+                    }
+                }
+            }
+        }
+    }
+
+    fn of(&self, module: usize) -> Libraries {
+        self.of.get(module).cloned().unwrap_or_default()
+    }
+
+    fn name(&self, module: usize) -> &str {
+        self.graph.modules.get(module).map_or("", |module| module.name.as_str())
+    }
+
+    /// Whether a library is there wherever the project is.
+    fn is_always_there(&self, library: &str) -> bool {
+        let requirements = &self.graph.requirements;
+        let known = standard::distribution(library);
+        requirements.contains(&library.to_lowercase()) || requirements.contains(known)
+    }
+
+    fn is_allowed(&self, library: &str) -> bool {
+        self.graph.allowed.requirements.iter().any(|allowed| allowed == library)
+    }
+
+    /// The way from a module to one that imports a library itself.
+    fn way(&self, module: usize, library: &str) -> Vec<usize> {
+        let mut from: BTreeMap<usize, usize> = BTreeMap::from([(module, module)]);
+        let mut open = std::collections::VecDeque::from([module]);
+        while let Some(at) = open.pop_front() {
+            if self.own.get(at).is_some_and(|own| own.contains(library)) {
+                let back = std::iter::successors(Some(at), |at| {
+                    from.get(at).copied().filter(|before| before != at)
+                });
+                let mut way: Vec<usize> = back.collect();
+                way.reverse();
+                return way;
+            }
+            for next in self.loads.get(at).into_iter().flatten() {
+                if !from.contains_key(next) {
+                    from.insert(*next, at);
+                    open.push_back(*next);
+                }
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// Modules that would need a library that they did not need.
+fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
+    let mut by_library: BTreeMap<String, Vec<Pair>> = BTreeMap::new();
+    for (before, after) in pairs {
+        let (had, has) = (old.of.get(*before), new.of.get(*after));
+        let (Some(had), Some(has)) = (had, has) else {
+            continue;
+        };
+        for library in has.difference(had) {
+            if !new.is_always_there(library) && !new.is_allowed(library) {
+                by_library.entry(library.clone()).or_default().push((*before, *after));
+            }
+        }
+    }
+    let findings = by_library.into_iter().filter_map(|(library, modules)| {
+        // The package that most programs import says it best.
+        let depth = |pair: &&Pair| (new.name(pair.1).matches('.').count(), new.name(pair.1).to_owned());
+        let (before, after) = *modules.iter().min_by_key(depth)?;
+        let path = old.graph.modules.get(before)?.path.clone();
+        let way: Vec<String> = new.way(after, &library).iter().map(|at| format!("`{}`", new.name(*at))).collect();
+        let others = match modules.len() - 1 {
+            0 => String::new(),
+            1 => " (and one more module)".to_owned(),
+            more => format!(" (and {more} more modules)"),
+        };
+        let message = format!(
+            "after the migration, importing `{}`{others} would need `{library}`, which it does not need now: {}",
+            new.name(after),
+            way.join(" imports "),
+        );
+        let help = format!("to allow it, write in the manifest: [allow] requirements = [\"{library}\"]");
+        Some(refusal(path, None, message, Some(help)))
+    });
+    findings.collect()
+}
+
+fn refusal(path: TreePath, span: Option<ByteSpan>, message: String, help: Option<String>) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path,
+        span,
+        message,
+        help,
+    }
+}

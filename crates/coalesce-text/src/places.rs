@@ -1,0 +1,206 @@
+//! Paths of what moves, in text files: from the root of the tree, or from the file that has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Evidence, FileMove, Form, Safety, Texts, TreePath};
+
+use crate::{Found, Reason, names::occurrences};
+
+/// Where files go, and whole directories.
+pub struct Places {
+    /// Longest first, so that a file is told before the directory around it.
+    pairs: Vec<(String, String)>,
+    files: BTreeMap<TreePath, TreePath>,
+}
+
+impl Places {
+    pub fn new(moves: &[FileMove], texts: &dyn Texts) -> Self {
+        let files: BTreeMap<TreePath, TreePath> = moves
+            .iter()
+            .map(|file| (file.from.clone(), file.to.clone()))
+            .collect();
+        let mut pairs: Vec<(String, String)> = files
+            .iter()
+            .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()))
+            .chain(directories(&files, texts))
+            .filter(|(from, _)| from.contains('/'))
+            .collect();
+        pairs.sort_by(|a, b| (b.0.len(), &a.0).cmp(&(a.0.len(), &b.0)));
+        pairs.dedup();
+        Self { pairs, files }
+    }
+
+    /// Paths in a configuration file change; in one that runs or guards the project they are told.
+    pub fn configuration(&self, operations: bool, text: &str, found: &mut Found) {
+        for (from, to) in self.pairs.iter().flat_map(spellings) {
+            for span in occurrences(text, &from) {
+                if found.covered(span) || found.is_left(span) {
+                    continue;
+                }
+                if operations {
+                    let why = "a path in a file that runs or guards the project: change it by hand";
+                    found.leave(span, Form::FilePath, &from, why);
+                } else {
+                    found.change(span, &from, &to, reason("the path of a file that moves"));
+                }
+            }
+        }
+        self.in_part(text, found);
+    }
+
+    /// Paths in a document: those that a directive or a link leads to change, others are told.
+    pub fn document(&self, text: &str, found: &mut Found) {
+        let directory = found.path.parent().unwrap_or_else(TreePath::root);
+        for (span, word) in words(text) {
+            let Some((old, new)) = self.named(&directory, word) else {
+                continue;
+            };
+            if found.covered(span) {
+                continue;
+            }
+            if is_led_to(text, span) {
+                found.change(span, &old, &new, reason("the path of a file that moves, which the document shows"));
+            } else {
+                let why = "the path of a file that moves, in a text: change it by hand";
+                found.leave(span, Form::FilePath, &old, why);
+            }
+        }
+        self.in_part(text, found);
+    }
+
+    /// What a word is the path of, as it is spelled, and what it becomes.
+    fn named(&self, directory: &TreePath, word: &str) -> Option<(String, String)> {
+        let path = word.trim_start_matches('/');
+        let beside = directory.join(word.trim_start_matches("./")).ok();
+        let beside = beside.and_then(|path| self.files.get(&path));
+        if let Some(to) = beside.filter(|_| !word.starts_with('/')) {
+            return Some((word.to_owned(), relative(directory, to)));
+        }
+        let to = TreePath::new(path).ok().and_then(|path| self.files.get(&path).cloned());
+        if let Some(to) = to {
+            let lead = &word[..word.len() - path.len()];
+            return Some((word.to_owned(), format!("{lead}{to}")));
+        }
+        // An address, or the path in another checkout.
+        let ends = self.files.iter().find(|(from, _)| {
+            word.strip_suffix(from.as_str()).is_some_and(|head| head.ends_with('/'))
+        });
+        let (from, to) = ends.filter(|_| word.contains("://"))?;
+        Some((from.as_str().to_owned(), to.as_str().to_owned()))
+    }
+
+    /// Paths that lack the directories above a package, and names of files in the directory of their
+    /// own: what they are the paths of, nobody knows for certain.
+    fn in_part(&self, text: &str, found: &mut Found) {
+        let own = found.path.parent().unwrap_or_else(TreePath::root);
+        for from in self.files.keys() {
+            let mut tail = from.as_str();
+            while let Some((_, rest)) = tail.split_once('/') {
+                tail = rest;
+                let beside = !tail.contains('/') && from.parent().as_ref() == Some(&own);
+                if !(tail.contains('/') || beside) {
+                    break;
+                }
+                for at in memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes()) {
+                    let span = ByteSpan::from_range(at..at + tail.len());
+                    let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+                    let before = text.get(..at).and_then(|head| head.chars().next_back());
+                    let after = text.get(at + tail.len()..).and_then(|rest| rest.chars().next());
+                    let part = before.is_some_and(joins) || after.is_some_and(joins);
+                    if !part && !found.covered(span) && !found.is_left(span) {
+                        let why = "it ends as the path of a file that moves does";
+                        found.leave(span, Form::FilePath, tail, why);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn reason(text: &'static str) -> Reason {
+    Reason {
+        form: Form::FilePath,
+        evidence: Evidence::ExactPath,
+        safety: Safety::Safe,
+        text,
+    }
+}
+
+/// A path as it is, and as a regular expression has it.
+fn spellings(pair: &(String, String)) -> Vec<(String, String)> {
+    let (from, to) = pair;
+    let escaped = |with: &str| (from.replace('.', with), to.replace('.', with));
+    let mut all = vec![pair.clone()];
+    if from.contains('.') {
+        all.extend([escaped("\\."), escaped("\\\\.")]);
+    }
+    all
+}
+
+/// Directories of which every file goes to the same other one.
+fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(String, String)> {
+    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in files {
+        let (mut from, mut to) = (from.as_str(), to.as_str());
+        while let (Some((old, a)), Some((new, b))) = (from.rsplit_once('/'), to.rsplit_once('/')) {
+            if a != b {
+                break;
+            }
+            known.entry(old.to_owned()).or_default().insert(new.to_owned());
+            (from, to) = (old, new);
+        }
+    }
+    let whole = known.into_iter().filter_map(|(from, to)| {
+        let mut to = to.into_iter();
+        let (only, None) = (to.next()?, to.next()) else {
+            return None;
+        };
+        let directory = TreePath::new(&from).ok()?;
+        let goes = |path: &TreePath| match path.strip_prefix(&directory) {
+            Some(rest) => files.get(path).is_some_and(|to| to.as_str() == format!("{only}/{rest}")),
+            None => true,
+        };
+        (from != only && texts.paths().iter().all(goes)).then_some((from, only))
+    });
+    whole.collect()
+}
+
+/// `to` as seen from a directory.
+fn relative(directory: &TreePath, to: &TreePath) -> String {
+    let here: Vec<&str> = directory.components().collect();
+    let there: Vec<&str> = to.components().collect();
+    let shared = here.iter().zip(&there).take_while(|(a, b)| a == b).count();
+    let up = "../".repeat(here.len() - shared);
+    format!("{up}{}", there.get(shared..).unwrap_or_default().join("/"))
+}
+
+/// The parts of a text that may be paths.
+fn words(text: &str) -> impl Iterator<Item = (ByteSpan, &str)> {
+    let ends = |c: char| c.is_whitespace() || "\"'`<>()[]{}|,;*".contains(c);
+    let start = text.as_ptr() as usize;
+    text.split(ends).filter_map(move |word| {
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        let word = word.split(['#', '?']).next().unwrap_or(word);
+        let at = word.as_ptr() as usize - start;
+        word.contains('/').then(|| (ByteSpan::from_range(at..at + word.len()), word))
+    })
+}
+
+/// Whether a document shows what stands at a path, or links to it.
+fn is_led_to(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let directive = line
+        .strip_prefix(".. ")
+        .and_then(|rest| rest.split_once("::"))
+        .is_some_and(|(name, rest)| {
+            rest.trim().is_empty()
+                && matches!(name, "literalinclude" | "include" | "code" | "autofile" | "highlightinclude" | "plot" | "jupyter-execute")
+        });
+    let braces = line.trim_start_matches(['`', ':', '~']);
+    let myst = braces
+        .strip_prefix('{')
+        .and_then(|rest| rest.split_once('}'))
+        .is_some_and(|(name, rest)| rest.trim().is_empty() && name.contains("include"));
+    directive || myst || before.ends_with("](") || line.starts_with("--8<--") || line.contains("{% include")
+}
