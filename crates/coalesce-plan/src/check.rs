@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use coalesce_index::Index;
 use coalesce_model::{
-    Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts, TreePath,
+    Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts,
+    TreePath,
     manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, nearest},
 };
 
@@ -95,7 +96,8 @@ pub fn check(
         }
         let (all, own) = (&mut checked.allowed, &manifest.allow);
         all.requirements.extend(own.requirements.iter().cloned());
-        all.guarded_imports.extend(own.guarded_imports.iter().cloned());
+        all.guarded_imports
+            .extend(own.guarded_imports.iter().cloned());
     }
     checker.across_manifests();
     if checker.errors.is_empty() {
@@ -306,7 +308,11 @@ impl<'a> Checker<'a> {
     ) -> Option<&'a Module> {
         // A file of types is another text of the same module, beside its source or in a tree of types.
         let types = |module: &&&Module| module.path.extension() == Some("pyi");
-        let sources: Vec<&Module> = from.iter().filter(|module| !types(module)).copied().collect();
+        let sources: Vec<&Module> = from
+            .iter()
+            .filter(|module| !types(module))
+            .copied()
+            .collect();
         let from = if sources.is_empty() { from } else { &sources };
         let first = from.first()?;
         let place = |module: &Module| {

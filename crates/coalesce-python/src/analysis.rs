@@ -25,11 +25,11 @@ pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
 pub use parts::{
     Binding, Called, Definition, DefinitionKind, Evaluated, Scope, StringLiteral, Use,
 };
-pub use run_time::RunTimeImport;
 use predicates::{
     assigns_all, catches_import_error, is_logger, is_name, is_run_as_program, is_suppress,
     is_type_checking, is_warning, mentions_type_checking, stronger,
 };
+pub use run_time::RunTimeImport;
 
 /// What the walk found.
 #[derive(Debug, Default)]
@@ -368,7 +368,10 @@ impl<'t> Walker<'t> {
                     walker.visit_expr(&generator.iter);
                 }
                 walker.visit_expr(&generator.target);
-                generator.ifs.iter().for_each(|test| walker.visit_expr(test));
+                generator
+                    .ifs
+                    .iter()
+                    .for_each(|test| walker.visit_expr(test));
             }
             results.iter().for_each(|result| walker.visit_expr(result));
         });
@@ -378,7 +381,12 @@ impl<'t> Walker<'t> {
     fn walrus(&mut self, named: &'t ast::ExprNamed) {
         self.visit_expr(&named.value);
         let mut around = self.scope;
-        while let Some(scope) = self.found.scopes.get(around).filter(|scope| scope.comprehension) {
+        while let Some(scope) = self
+            .found
+            .scopes
+            .get(around)
+            .filter(|scope| scope.comprehension)
+        {
             let Some(parent) = scope.parent else { break };
             around = parent;
         }

@@ -60,7 +60,11 @@ fn source(text: &str) -> PythonFacts {
 
 /// `import_module("a.b")` is an import of a module by a literal name; it binds nothing.
 fn run_time((found, guard, eager): &(RunTimeImport, Guard, bool)) -> Option<ImportStatement> {
-    let FromPart { level, module, span } = &found.from;
+    let FromPart {
+        level,
+        module,
+        span,
+    } = &found.from;
     if !module.split('.').all(is_identifier) {
         return None;
     }

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    Allowed, ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind, Mention,
-    Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes, manifest::nearest,
+    Allowed, ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind,
+    Mention, Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
+    manifest::nearest,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -386,11 +387,16 @@ impl PythonGraph {
             .extensions
             .get(&directory)
             .is_some_and(|stems| stems.iter().any(|stem| stem == name));
-        let full = self.modules.get(package).map(|module| format!("{}.{name}", module.name));
+        let full = self
+            .modules
+            .get(package)
+            .map(|module| format!("{}.{name}", module.name));
         compiled
             || full.is_some_and(|full| self.built.contains(&full))
             || name.contains("version")
-            || ["_generated", "_build", "_git"].iter().any(|start| name.starts_with(start))
+            || ["_generated", "_build", "_git"]
+                .iter()
+                .any(|start| name.starts_with(start))
             || ["_pb2", "_pb2_grpc", "_generated", "build_info", "git_info"]
                 .iter()
                 .any(|end| name.ends_with(end))
@@ -414,7 +420,9 @@ impl PythonGraph {
             let names = self.modules.iter().filter(here);
             names.map(|module| module.name.rsplit('.').next().unwrap_or_default())
         };
-        private && (name.len() < 5 || nearest(name, beside().filter(|other| other.starts_with('_'))).is_none())
+        private
+            && (name.len() < 5
+                || nearest(name, beside().filter(|other| other.starts_with('_'))).is_none())
     }
 
     /// Whether the text of a module binds `name`, by an import or otherwise.
@@ -512,7 +520,11 @@ impl PythonGraph {
         if !facts.lazy_stub && !facts.imports.last().is_some_and(|import| import.lazy) {
             return None;
         }
-        let source = if facts.lazy_stub { self.twin(module)? } else { module };
+        let source = if facts.lazy_stub {
+            self.twin(module)?
+        } else {
+            module
+        };
         let imports = self.facts.get(source)?.imports.iter();
         let lazy = imports.filter(|import| import.lazy || source != module);
         let (import, leaf) = lazy
@@ -615,7 +627,10 @@ impl PythonGraph {
         let program = name.rsplit_once('.').and_then(|(module, last)| {
             let module = self.find(None, module)?;
             let names = &self.facts.get(module)?.program_names;
-            names.iter().any(|name| name == last).then(|| Entity::Item(module, last.to_owned()))
+            names
+                .iter()
+                .any(|name| name == last)
+                .then(|| Entity::Item(module, last.to_owned()))
         });
         let mut found: Vec<Entity> = std::iter::once(target).chain(twin).chain(program).collect();
         found.dedup();
@@ -773,7 +788,10 @@ fn declared(
     files: &[(TreePath, Arc<PythonFacts>)],
     of: impl Fn(&PythonFacts) -> &Vec<String>,
 ) -> FxHashSet<String> {
-    files.iter().flat_map(|(_, facts)| of(facts).iter().cloned()).collect()
+    files
+        .iter()
+        .flat_map(|(_, facts)| of(facts).iter().cloned())
+        .collect()
 }
 
 /// What module-level code binds, and which statements are star imports.

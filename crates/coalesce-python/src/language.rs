@@ -9,11 +9,8 @@ use coalesce_model::{
 };
 
 use crate::{
-    analysis::Analysis,
-    extract,
-    facts::PythonFacts,
-    graph::PythonGraph,
-    order, outline, references, requirements, retire, retire_items, rewrite,
+    analysis::Analysis, extract, facts::PythonFacts, graph::PythonGraph, order, outline,
+    references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.

@@ -43,23 +43,46 @@ fn pyproject(text: &str) -> Option<PythonFacts> {
 
 /// Keys that name import roots, and what a reader knows the table as.
 const ROOTS: [(&[&str], &str); 8] = [
-    (&["tool", "setuptools", "packages", "find", "where"], "[tool.setuptools.packages.find]"),
-    (&["tool", "setuptools", "package-dir", ""], "[tool.setuptools.package-dir]"),
-    (&["tool", "pytest", "ini_options", "pythonpath"], "[tool.pytest.ini_options]"),
-    (&["tool", "hatch", "build", "targets", "wheel", "sources"], "[tool.hatch]"),
+    (
+        &["tool", "setuptools", "packages", "find", "where"],
+        "[tool.setuptools.packages.find]",
+    ),
+    (
+        &["tool", "setuptools", "package-dir", ""],
+        "[tool.setuptools.package-dir]",
+    ),
+    (
+        &["tool", "pytest", "ini_options", "pythonpath"],
+        "[tool.pytest.ini_options]",
+    ),
+    (
+        &["tool", "hatch", "build", "targets", "wheel", "sources"],
+        "[tool.hatch]",
+    ),
     (&["tool", "hatch", "build", "sources"], "[tool.hatch]"),
     (&["tool", "maturin", "python-source"], "[tool.maturin]"),
     (&["tool", "pdm", "build", "package-dir"], "[tool.pdm.build]"),
-    (&["tool", "uv", "build-backend", "module-root"], "[tool.uv.build-backend]"),
+    (
+        &["tool", "uv", "build-backend", "module-root"],
+        "[tool.uv.build-backend]",
+    ),
 ];
 
 fn roots(document: &Document<'_>) -> Vec<(String, String)> {
-    let declared = |root: String, table: &str| (root, format!("declared by {table} in pyproject.toml"));
+    let declared =
+        |root: String, table: &str| (root, format!("declared by {table} in pyproject.toml"));
     let mut roots = Vec::new();
     for (keys, table) in ROOTS {
-        roots.extend(document.strings(keys).into_iter().map(|root| declared(root, table)));
+        roots.extend(
+            document
+                .strings(keys)
+                .into_iter()
+                .map(|root| declared(root, table)),
+        );
     }
-    let poetry = document.at(&["tool", "poetry", "packages"]).and_then(Item::as_array);
+    let poetry = document
+        .at(&["tool", "poetry", "packages"])
+        .and_then(Item::as_array);
     let from = poetry
         .into_iter()
         .flatten()
@@ -67,13 +90,21 @@ fn roots(document: &Document<'_>) -> Vec<(String, String)> {
     roots.extend(from.map(|root| declared(root.to_owned(), "[tool.poetry]")));
     // A list of package directories says where each of them lies.
     let lists: [(&[&str], &str); 3] = [
-        (&["tool", "hatch", "build", "targets", "wheel", "packages"], "[tool.hatch]"),
+        (
+            &["tool", "hatch", "build", "targets", "wheel", "packages"],
+            "[tool.hatch]",
+        ),
         (&["tool", "hatch", "build", "packages"], "[tool.hatch]"),
-        (&["tool", "scikit-build", "wheel", "packages"], "[tool.scikit-build]"),
+        (
+            &["tool", "scikit-build", "wheel", "packages"],
+            "[tool.scikit-build]",
+        ),
     ];
     for (keys, table) in lists {
         let packages = document.strings(keys);
-        let above = packages.iter().filter_map(|package| package.rsplit_once('/'));
+        let above = packages
+            .iter()
+            .filter_map(|package| package.rsplit_once('/'));
         roots.extend(above.map(|(above, _)| declared(above.to_owned(), table)));
     }
     roots
@@ -83,7 +114,9 @@ fn roots(document: &Document<'_>) -> Vec<(String, String)> {
 fn requirements(document: &Document<'_>) -> Vec<String> {
     let listed = document.strings(&["project", "dependencies"]);
     let mut names: Vec<String> = listed.iter().map(|line| distribution(line)).collect();
-    let poetry = document.at(&["tool", "poetry", "dependencies"]).and_then(Item::as_table_like);
+    let poetry = document
+        .at(&["tool", "poetry", "dependencies"])
+        .and_then(Item::as_table_like);
     for (name, value) in poetry.into_iter().flat_map(|table| table.iter()) {
         let optional = value.get("optional").and_then(Item::as_bool) == Some(true);
         if name != "python" && !optional {
@@ -108,9 +141,13 @@ fn extensions(document: &Document<'_>) -> Vec<String> {
         (&["tool", "setuptools-rust", "ext-modules"], "target"),
     ];
     for (keys, key) in lists {
-        let Some(list) = document.at(keys) else { continue };
+        let Some(list) = document.at(keys) else {
+            continue;
+        };
         let inline = list.as_array().into_iter().flatten();
-        names.extend(inline.filter_map(|each| Some(each.as_inline_table()?.get(key)?.as_str()?.to_owned())));
+        names.extend(
+            inline.filter_map(|each| Some(each.as_inline_table()?.get(key)?.as_str()?.to_owned())),
+        );
         let tables = list.as_array_of_tables().into_iter().flatten();
         names.extend(tables.filter_map(|each| Some(each.get(key)?.as_str()?.to_owned())));
     }

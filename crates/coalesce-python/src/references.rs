@@ -222,7 +222,9 @@ impl Finder<'_> {
     /// A module that a call imports by a text that is more than its full name.
     fn run_time(&mut self, from: &FromPart) {
         let package = self.graph.package_of(self.module);
-        let found = from.absolute(package).and_then(|name| self.graph.find(Some(self.module), &name));
+        let found = from
+            .absolute(package)
+            .and_then(|name| self.graph.find(Some(self.module), &name));
         if found.is_some_and(|found| self.targets.contains(&Entity::Module(found))) {
             self.push(from.span, vec![from.span], Form::String);
         }

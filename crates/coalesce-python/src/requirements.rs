@@ -53,13 +53,20 @@ fn pairs(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<P
         .filter(|(_, module)| is_source(module))
         .map(|(at, module)| (module.name.as_str(), at))
         .collect();
-    let named = before.modules.iter().enumerate().filter(|(_, module)| is_source(module));
+    let named = before
+        .modules
+        .iter()
+        .enumerate()
+        .filter(|(_, module)| is_source(module));
     let mut pairs = Vec::new();
     for (at, module) in named {
         let new = renamed(changes, ".", &module.name);
         // A shim stands where the module was: who imports that may need no more either.
         let names = [Some(module.name.as_str()), new.as_deref()];
-        let found = names.into_iter().flatten().filter_map(|name| by_name.get(name));
+        let found = names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| by_name.get(name));
         pairs.extend(found.map(|after| (at, *after)));
     }
     pairs.sort_unstable();
@@ -85,7 +92,9 @@ impl<'g> Needs<'g> {
             for import in facts.imports.iter().filter(|import| is_certain(import)) {
                 for leaf in &import.leaves {
                     let (targets, library) = needs.reaches(module, import, leaf);
-                    if let (Some(loads), Some(own)) = (needs.loads.get_mut(module), needs.own.get_mut(module)) {
+                    if let (Some(loads), Some(own)) =
+                        (needs.loads.get_mut(module), needs.own.get_mut(module))
+                    {
                         loads.extend(targets);
                         own.extend(library);
                     }
@@ -102,19 +111,33 @@ impl<'g> Needs<'g> {
 
     /// The packages that are executed before a module.
     fn packages_around(&self, module: usize) -> Vec<usize> {
-        let name = self.graph.modules.get(module).map_or("", |module| module.name.as_str());
-        let above = std::iter::successors(name.rsplit_once('.'), |(above, _)| above.rsplit_once('.'));
-        above.filter_map(|(above, _)| self.graph.find(Some(module), above)).collect()
+        let name = self
+            .graph
+            .modules
+            .get(module)
+            .map_or("", |module| module.name.as_str());
+        let above =
+            std::iter::successors(name.rsplit_once('.'), |(above, _)| above.rsplit_once('.'));
+        above
+            .filter_map(|(above, _)| self.graph.find(Some(module), above))
+            .collect()
     }
 
     /// The modules that a leaf executes, and the library that it is from.
-    fn reaches(&self, module: usize, import: &ImportStatement, leaf: &Leaf) -> (Vec<usize>, Option<String>) {
+    fn reaches(
+        &self,
+        module: usize,
+        import: &ImportStatement,
+        leaf: &Leaf,
+    ) -> (Vec<usize>, Option<String>) {
         let graph = self.graph;
         let base = graph.base_module(module, import);
         let mut targets: Vec<usize> = base.into_iter().collect();
         match graph.leaf_entity(module, import, leaf) {
             Entity::Module(target) => targets.push(target),
-            Entity::Item(..) => targets.extend(base.and_then(|base| graph.lazy_source(base, &leaf.name.text))),
+            Entity::Item(..) => {
+                targets.extend(base.and_then(|base| graph.lazy_source(base, &leaf.name.text)))
+            }
             Entity::External if base.is_none() => {
                 let name = match &import.from {
                     Some(from) if from.level > 0 => return (targets, None),
@@ -122,7 +145,10 @@ impl<'g> Needs<'g> {
                     None => &leaf.name.text,
                 };
                 let top = name.split('.').next().unwrap_or_default();
-                return (targets, (!standard::is_standard(top)).then(|| top.to_owned()));
+                return (
+                    targets,
+                    (!standard::is_standard(top)).then(|| top.to_owned()),
+                );
             }
             Entity::External | Entity::Missing | Entity::Opaque => {}
         }
@@ -142,11 +168,19 @@ impl<'g> Needs<'g> {
         self.of.clone_from(&self.own);
         let libraries: Libraries = self.own.iter().flatten().cloned().collect();
         for library in &libraries {
-            let needs = self.own.iter().enumerate().filter(|(_, own)| own.contains(library));
+            let needs = self
+                .own
+                .iter()
+                .enumerate()
+                .filter(|(_, own)| own.contains(library));
             let mut open: Vec<usize> = needs.map(|(module, _)| module).collect();
             while let Some(module) = open.pop() {
                 for user in users.get(module).into_iter().flatten() {
-                    if self.of.get_mut(*user).is_some_and(|of| of.insert(library.clone())) {
+                    if self
+                        .of
+                        .get_mut(*user)
+                        .is_some_and(|of| of.insert(library.clone()))
+                    {
                         open.push(*user);
                     }
                 }
@@ -159,7 +193,10 @@ impl<'g> Needs<'g> {
     }
 
     fn name(&self, module: usize) -> &str {
-        self.graph.modules.get(module).map_or("", |module| module.name.as_str())
+        self.graph
+            .modules
+            .get(module)
+            .map_or("", |module| module.name.as_str())
     }
 
     /// Whether a library is there wherever the project is.
@@ -170,7 +207,11 @@ impl<'g> Needs<'g> {
     }
 
     fn is_allowed(&self, library: &str) -> bool {
-        self.graph.allowed.requirements.iter().any(|allowed| allowed == library)
+        self.graph
+            .allowed
+            .requirements
+            .iter()
+            .any(|allowed| allowed == library)
     }
 
     /// The way from a module to one that imports a library itself.
@@ -207,7 +248,10 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
         };
         for library in has.difference(had) {
             if !new.is_always_there(library) && !new.is_allowed(library) {
-                by_library.entry(library.clone()).or_default().push((*before, *after));
+                by_library
+                    .entry(library.clone())
+                    .or_default()
+                    .push((*before, *after));
             }
         }
     }
@@ -233,7 +277,12 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     findings.collect()
 }
 
-fn refusal(path: TreePath, span: Option<ByteSpan>, message: String, help: Option<String>) -> Finding {
+fn refusal(
+    path: TreePath,
+    span: Option<ByteSpan>,
+    message: String,
+    help: Option<String>,
+) -> Finding {
     Finding {
         code: codes::UNSAFE_CHANGE,
         severity: Severity::Error,

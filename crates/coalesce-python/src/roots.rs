@@ -98,7 +98,10 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
     for (path, _) in files {
         // What build backends look for without being told.
         let beside = path.parent().unwrap_or_else(TreePath::root);
-        let named = matches!(path.file_name(), "pyproject.toml" | "setup.cfg" | "setup.py");
+        let named = matches!(
+            path.file_name(),
+            "pyproject.toml" | "setup.cfg" | "setup.py"
+        );
         for name in ["src", "stubs", "typings"] {
             if let Ok(root) = beside.join(name)
                 && (named || name != "src" && beside.is_root())
@@ -122,12 +125,15 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
 
 /// Whether a directory is no package and has sources below it.
 fn holds_sources(files: &[File], directory: &TreePath) -> bool {
-    let is_package = directory.join("__init__.py").is_ok_and(|file| {
-        files.binary_search_by(|(path, _)| path.cmp(&file)).is_ok()
-    });
+    let is_package = directory
+        .join("__init__.py")
+        .is_ok_and(|file| files.binary_search_by(|(path, _)| path.cmp(&file)).is_ok());
     let first = files.partition_point(|(path, _)| path < directory);
     let inside = |(path, _): &&File| path.strip_prefix(directory).is_some();
-    let mut near = files.iter().skip(first).take_while(|(path, _)| path.as_str().starts_with(directory.as_str()));
+    let mut near = files
+        .iter()
+        .skip(first)
+        .take_while(|(path, _)| path.as_str().starts_with(directory.as_str()));
     !is_package && near.any(|file| inside(&file) && is_source(&file.0))
 }
 

@@ -66,14 +66,23 @@ pub fn is_history(path: &TreePath, document: bool) -> bool {
     });
     let mut directories: Vec<String> = path.components().map(normalized).collect();
     directories.pop();
-    if directories.iter().any(|part| FRAGMENTS.contains(&part.as_str())) {
+    if directories
+        .iter()
+        .any(|part| FRAGMENTS.contains(&part.as_str()))
+    {
         return true;
     }
-    let named = |part: &String| NAMES.contains(&part.as_str()) || PARTS.iter().any(|word| part.contains(word));
+    let named = |part: &String| {
+        NAMES.contains(&part.as_str()) || PARTS.iter().any(|word| part.contains(word))
+    };
     let own = normalized(stem);
     let numbered = NAMES.iter().any(|word| {
-        let rest = own.strip_prefix(word).and_then(|rest| rest.strip_prefix('_'));
-        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) || rest.starts_with('v'))
+        let rest = own
+            .strip_prefix(word)
+            .and_then(|rest| rest.strip_prefix('_'));
+        rest.is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_digit()) || rest.starts_with('v')
+        })
     });
     document
         && (directories.iter().any(named)
@@ -96,6 +105,11 @@ fn is_version(stem: &str) -> bool {
     let word = word.trim_end_matches(['_', '-']);
     let digits = rest.starts_with(|c: char| c.is_ascii_digit()) && rest.contains('.');
     digits
-        && matches!(word, "" | "v" | "api" | "version" | "release" | "rel" | "changes")
-        && rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+        && matches!(
+            word,
+            "" | "v" | "api" | "version" | "release" | "rel" | "changes"
+        )
+        && rest
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
 }

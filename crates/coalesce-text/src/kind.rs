@@ -84,7 +84,10 @@ fn is_operations(path: &TreePath, lower: &str) -> bool {
     let above = path.parent().unwrap_or_else(TreePath::root);
     let tool = !lower.contains('.')
         && above.components().any(|part| {
-            matches!(part, "bin" | "ci" | ".ci" | "hooks" | ".githooks" | "release" | "scripts" | "tools")
+            matches!(
+                part,
+                "bin" | "ci" | ".ci" | "hooks" | ".githooks" | "release" | "scripts" | "tools"
+            )
         });
     named || directory || script || tool || lower.starts_with("dockerfile.")
 }

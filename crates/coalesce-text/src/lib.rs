@@ -311,7 +311,11 @@ impl Subject<'_> {
         for dot in ["\\.", "\\\\."].iter().filter(|_| self.separator == ".") {
             let (from, to) = (change.from.replace('.', dot), change.to.replace('.', dot));
             let spans: Vec<ByteSpan> = occurrences(text, &from).collect();
-            found.extend(spans.into_iter().map(|span| (span, from.clone(), to.clone())));
+            found.extend(
+                spans
+                    .into_iter()
+                    .map(|span| (span, from.clone(), to.clone())),
+            );
         }
         found
     }

@@ -59,7 +59,12 @@ impl Places {
                 continue;
             }
             if is_led_to(text, span) {
-                found.change(span, &old, &new, reason("the path of a file that moves, which the document shows"));
+                found.change(
+                    span,
+                    &old,
+                    &new,
+                    reason("the path of a file that moves, which the document shows"),
+                );
             } else {
                 let why = "the path of a file that moves, in a text: change it by hand";
                 found.leave(span, Form::FilePath, &old, why);
@@ -76,14 +81,17 @@ impl Places {
         if let Some(to) = beside.filter(|_| !word.starts_with('/')) {
             return Some((word.to_owned(), relative(directory, to)));
         }
-        let to = TreePath::new(path).ok().and_then(|path| self.files.get(&path).cloned());
+        let to = TreePath::new(path)
+            .ok()
+            .and_then(|path| self.files.get(&path).cloned());
         if let Some(to) = to {
             let lead = &word[..word.len() - path.len()];
             return Some((word.to_owned(), format!("{lead}{to}")));
         }
         // An address, or the path in another checkout.
         let ends = self.files.iter().find(|(from, _)| {
-            word.strip_suffix(from.as_str()).is_some_and(|head| head.ends_with('/'))
+            word.strip_suffix(from.as_str())
+                .is_some_and(|head| head.ends_with('/'))
         });
         let (from, to) = ends.filter(|_| word.contains("://"))?;
         Some((from.as_str().to_owned(), to.as_str().to_owned()))
@@ -105,7 +113,9 @@ impl Places {
                     let span = ByteSpan::from_range(at..at + tail.len());
                     let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
                     let before = text.get(..at).and_then(|head| head.chars().next_back());
-                    let after = text.get(at + tail.len()..).and_then(|rest| rest.chars().next());
+                    let after = text
+                        .get(at + tail.len()..)
+                        .and_then(|rest| rest.chars().next());
                     let part = before.is_some_and(joins) || after.is_some_and(joins);
                     if !part && !found.covered(span) && !found.is_left(span) {
                         let why = "it ends as the path of a file that moves does";
@@ -146,7 +156,10 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
             if a != b {
                 break;
             }
-            known.entry(old.to_owned()).or_default().insert(new.to_owned());
+            known
+                .entry(old.to_owned())
+                .or_default()
+                .insert(new.to_owned());
             (from, to) = (old, new);
         }
     }
@@ -157,7 +170,9 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
         };
         let directory = TreePath::new(&from).ok()?;
         let goes = |path: &TreePath| match path.strip_prefix(&directory) {
-            Some(rest) => files.get(path).is_some_and(|to| to.as_str() == format!("{only}/{rest}")),
+            Some(rest) => files
+                .get(path)
+                .is_some_and(|to| to.as_str() == format!("{only}/{rest}")),
             None => true,
         };
         (from != only && texts.paths().iter().all(goes)).then_some((from, only))
@@ -182,7 +197,8 @@ fn words(text: &str) -> impl Iterator<Item = (ByteSpan, &str)> {
         let word = word.trim_end_matches(['.', ':', '!', '?']);
         let word = word.split(['#', '?']).next().unwrap_or(word);
         let at = word.as_ptr() as usize - start;
-        word.contains('/').then(|| (ByteSpan::from_range(at..at + word.len()), word))
+        word.contains('/')
+            .then(|| (ByteSpan::from_range(at..at + word.len()), word))
     })
 }
 
@@ -195,12 +211,25 @@ fn is_led_to(text: &str, span: ByteSpan) -> bool {
         .and_then(|rest| rest.split_once("::"))
         .is_some_and(|(name, rest)| {
             rest.trim().is_empty()
-                && matches!(name, "literalinclude" | "include" | "code" | "autofile" | "highlightinclude" | "plot" | "jupyter-execute")
+                && matches!(
+                    name,
+                    "literalinclude"
+                        | "include"
+                        | "code"
+                        | "autofile"
+                        | "highlightinclude"
+                        | "plot"
+                        | "jupyter-execute"
+                )
         });
     let braces = line.trim_start_matches(['`', ':', '~']);
     let myst = braces
         .strip_prefix('{')
         .and_then(|rest| rest.split_once('}'))
         .is_some_and(|(name, rest)| rest.trim().is_empty() && name.contains("include"));
-    directive || myst || before.ends_with("](") || line.starts_with("--8<--") || line.contains("{% include")
+    directive
+        || myst
+        || before.ends_with("](")
+        || line.starts_with("--8<--")
+        || line.contains("{% include")
 }

@@ -155,7 +155,11 @@ impl<'t> Search<'t> {
     /// A lazy module that is made with a table of the names of each module.
     fn structure(&mut self, call: &'t ast::ExprCall) {
         let keywords = call.arguments.keywords.iter();
-        let values = call.arguments.args.iter().chain(keywords.map(|each| &each.value));
+        let values = call
+            .arguments
+            .args
+            .iter()
+            .chain(keywords.map(|each| &each.value));
         let mut known = false;
         for value in values {
             let table = self.tables.of(value);

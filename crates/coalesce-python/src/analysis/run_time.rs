@@ -4,7 +4,10 @@ use coalesce_model::ByteSpan;
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
-use super::{lazy::{Piece, pieces}, shift};
+use super::{
+    lazy::{Piece, pieces},
+    shift,
+};
 use crate::facts::FromPart;
 
 /// What such a call imports.
@@ -51,8 +54,17 @@ pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
         (Some((_, span)), true) => *span,
         _ => shift(argument.range(), start),
     };
-    let from = FromPart { level, module, span };
-    (!from.module.is_empty()).then_some(RunTimeImport { from, plain, own, tail })
+    let from = FromPart {
+        level,
+        module,
+        span,
+    };
+    (!from.module.is_empty()).then_some(RunTimeImport {
+        from,
+        plain,
+        own,
+        tail,
+    })
 }
 
 /// A name with dots, as seen from the package of the call.

@@ -43,7 +43,11 @@ pub fn advice(
         Some(format!(
             "in `{}`, import {} inside of the functions that use it",
             module.name,
-            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+            names
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
         ))
     })
 }
@@ -53,7 +57,11 @@ fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<Stri
     let facts = graph.facts.get(module)?;
     let import: &ImportStatement = facts.imports.get(statement as usize)?;
     let own = graph.modules.get(module).filter(|own| !own.package)?;
-    let names: Vec<String> = import.leaves.iter().map(|leaf| leaf.bound().to_owned()).collect();
+    let names: Vec<String> = import
+        .leaves
+        .iter()
+        .map(|leaf| leaf.bound().to_owned())
+        .collect();
     let flow = &facts.flow;
     let root = |what: &What| match what {
         What::Use { chain, .. } => chain.first().map(|root| flow.text(*root).to_owned()),
@@ -63,25 +71,47 @@ fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<Stri
     let called: Vec<String> = flow
         .module
         .iter()
-        .filter(|event| matches!(event.what, What::Use { called: Calls::Yes, .. }))
+        .filter(|event| {
+            matches!(
+                event.what,
+                What::Use {
+                    called: Calls::Yes,
+                    ..
+                }
+            )
+        })
         .filter_map(|event| root(&event.what))
         .collect();
     let at_once: Vec<String> = at_once.collect();
     let bodies = flow.bodies.iter().filter(|body| {
-        body.events.iter().filter_map(|event| root(&event.what)).any(|name| names.contains(&name))
+        body.events
+            .iter()
+            .filter_map(|event| root(&event.what))
+            .any(|name| names.contains(&name))
     });
     let users: Vec<&str> = bodies.map(|body| flow.text(body.name)).collect();
     let passed_on = graph.imports.iter().any(|other| {
-        let item = other.name.strip_prefix(own.name.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let item = other
+            .name
+            .strip_prefix(own.name.as_str())
+            .and_then(|rest| rest.strip_prefix('.'));
         item.is_some_and(|item| names.iter().any(|name| name == item))
     });
-    let listed = facts.all.iter().flatten().any(|entry| names.contains(&entry.text));
+    let listed = facts
+        .all
+        .iter()
+        .flatten()
+        .any(|entry| names.contains(&entry.text));
     let waits = import.top_level
         && import.eager
         && !users.is_empty()
         && !passed_on
         && !listed
-        && !names.iter().any(|name| name == "*" || at_once.contains(name))
-        && !users.iter().any(|user| called.iter().any(|name| name == user));
+        && !names
+            .iter()
+            .any(|name| name == "*" || at_once.contains(name))
+        && !users
+            .iter()
+            .any(|user| called.iter().any(|name| name == user));
     waits.then_some(names)
 }

@@ -224,13 +224,7 @@ impl<'g> Program<'g> {
     }
 
     /// The leaves of an import statement, one after the other.
-    fn leaves(
-        &self,
-        module: usize,
-        import: &'g ImportStatement,
-        state: &mut State,
-        depth: usize,
-    ) {
+    fn leaves(&self, module: usize, import: &'g ImportStatement, state: &mut State, depth: usize) {
         for leaf in &import.leaves {
             let Some((target, whole)) = self.target(module, leaf.name.span.start) else {
                 continue;

@@ -39,18 +39,25 @@ impl Setup {
             "setup" => {
                 if let Some(Expr::Dict(directories)) = keyword(arguments, "package_dir") {
                     let own = directories.items.iter().find(|item| {
-                        item.key.as_ref().and_then(text).is_some_and(|key| key.is_empty())
+                        item.key
+                            .as_ref()
+                            .and_then(text)
+                            .is_some_and(|key| key.is_empty())
                     });
                     self.root(own.and_then(|item| text(&item.value)), "package_dir");
                 }
                 if let Some(Expr::List(list)) = keyword(arguments, "install_requires") {
                     let lines = list.elts.iter().filter_map(text);
-                    self.facts.requirements.extend(lines.map(|line| super::distribution(&line)));
+                    self.facts
+                        .requirements
+                        .extend(lines.map(|line| super::distribution(&line)));
                 }
             }
             // Every build of compiled modules calls its description so.
             other if other.ends_with("Extension") => {
-                self.facts.extensions.extend(arguments.find_argument_value("name", 0).and_then(text));
+                self.facts
+                    .extensions
+                    .extend(arguments.find_argument_value("name", 0).and_then(text));
             }
             _ => {}
         }

@@ -36,7 +36,13 @@ pub fn changed(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding>
             if let Some((now, _)) = is.get(key)
                 && let Some((why, library)) = difference(new, outcome, now)
             {
-                findings.extend(finding(old, (*before, *span), &key.0, &why, library.as_deref()));
+                findings.extend(finding(
+                    old,
+                    (*before, *span),
+                    &key.0,
+                    &why,
+                    library.as_deref(),
+                ));
             }
         }
     }
@@ -46,7 +52,9 @@ pub fn changed(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding>
 
 fn is_allowed(old: &Needs<'_>, new: &Needs<'_>, (before, after): Pair) -> bool {
     let allowed = &new.graph.allowed.guarded_imports;
-    allowed.iter().any(|name| name == old.name(before) || name == new.name(after))
+    allowed
+        .iter()
+        .any(|name| name == old.name(before) || name == new.name(after))
 }
 
 /// What a difference means, and the library that makes it.
@@ -56,19 +64,23 @@ fn difference(new: &Needs<'_>, was: &Outcome, is: &Outcome) -> Option<(String, O
         (Outcome::Dead, Outcome::Alive(_)) => {
             Some(("fails now and would succeed".to_owned(), None))
         }
-        (Outcome::Alive(_), Outcome::Dead) => {
-            Some(("succeeds now and would fail without a word".to_owned(), None))
-        }
+        (Outcome::Alive(_), Outcome::Dead) => Some((
+            "succeeds now and would fail without a word".to_owned(),
+            None,
+        )),
         (Outcome::Alive(had), Outcome::Alive(has)) => {
             let more = has.difference(had).find(counts);
             let less = had.difference(has).find(counts);
             match (more, less) {
                 (Some(library), _) => {
-                    let why = format!("would fail without a word where `{library}` is missing, and does not now");
+                    let why = format!(
+                        "would fail without a word where `{library}` is missing, and does not now"
+                    );
                     Some((why, Some(library.clone())))
                 }
                 (None, Some(library)) => {
-                    let why = format!("fails now where `{library}` is missing, and would succeed there");
+                    let why =
+                        format!("fails now where `{library}` is missing, and would succeed there");
                     Some((why, Some(library.clone())))
                 }
                 (None, None) => None,
@@ -89,7 +101,9 @@ fn finding(
     let message = format!("the guarded import of `{name}` {why}");
     let own = format!("guarded-imports = [\"{}\"]", found.name);
     let help = match library {
-        Some(library) => format!("to allow it, write in the manifest: [allow] {own} or requirements = [\"{library}\"]"),
+        Some(library) => format!(
+            "to allow it, write in the manifest: [allow] {own} or requirements = [\"{library}\"]"
+        ),
         None => format!("to allow it, write in the manifest: [allow] {own}"),
     };
     Some(refusal(found.path.clone(), Some(span), message, Some(help)))
@@ -102,7 +116,11 @@ fn outcomes(needs: &Needs<'_>, module: usize, guarded: bool) -> BTreeMap<Key, (O
     let Some(facts) = needs.graph.facts.get(module) else {
         return found;
     };
-    for import in facts.imports.iter().filter(|import| import.guard.hides_failure() == guarded) {
+    for import in facts
+        .imports
+        .iter()
+        .filter(|import| import.guard.hides_failure() == guarded)
+    {
         for leaf in &import.leaves {
             let bound = match leaf.bound() {
                 "" => leaf.name.text.rsplit('.').next().unwrap_or_default(),
@@ -138,16 +156,26 @@ fn outcome(needs: &Needs<'_>, module: usize, import: &ImportStatement, leaf: &Le
 fn hidden(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (before, after) in pairs {
-        let is_shim = new.graph.facts.get(*after).is_some_and(|facts| facts.shim.is_some());
+        let is_shim = new
+            .graph
+            .facts
+            .get(*after)
+            .is_some_and(|facts| facts.shim.is_some());
         if is_shim {
             continue;
         }
         for guarded in [false, true] {
             let is = outcomes(new, *after, guarded);
             for (key, (was, span)) in outcomes(old, *before, guarded) {
-                let lost = matches!(was, Outcome::Alive(_)) && is.get(&key).is_some_and(|(is, _)| is_lost(new, *after, &key, is));
+                let lost = matches!(was, Outcome::Alive(_))
+                    && is
+                        .get(&key)
+                        .is_some_and(|(is, _)| is_lost(new, *after, &key, is));
                 if let (true, Some(module)) = (lost, old.graph.modules.get(*before)) {
-                    let message = format!("after the migration, nothing of the tree would be behind the import of `{}`", key.0);
+                    let message = format!(
+                        "after the migration, nothing of the tree would be behind the import of `{}`",
+                        key.0
+                    );
                     findings.push(refusal(module.path.clone(), Some(span), message, None));
                 }
             }
@@ -158,7 +186,12 @@ fn hidden(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
 
 /// Whether an import that leads nowhere in the tree names a package of it.
 fn is_lost(new: &Needs<'_>, module: usize, key: &Key, outcome: &Outcome) -> bool {
-    let Some(facts) = new.graph.facts.get(module).filter(|_| *outcome == Outcome::Other) else {
+    let Some(facts) = new
+        .graph
+        .facts
+        .get(module)
+        .filter(|_| *outcome == Outcome::Other)
+    else {
         return false;
     };
     let mut leaves = facts.imports.iter().flat_map(|import| {

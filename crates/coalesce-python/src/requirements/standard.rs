@@ -24,8 +24,24 @@ wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo ";
 
 /// Whether a top-level module is part of the language, private ones of its implementation included.
 pub fn is_standard(top: &str) -> bool {
-    let known = STANDARD.find(top).is_some_and(|_| STANDARD.contains(&format!(" {top} ")));
-    known || matches!(top, "_typeshed" | "_collections_abc" | "_weakrefset" | "_ctypes" | "_io" | "_csv" | "_socket" | "_json" | "_winapi" | "_frozen_importlib" | "_frozen_importlib_external")
+    let known = STANDARD
+        .find(top)
+        .is_some_and(|_| STANDARD.contains(&format!(" {top} ")));
+    known
+        || matches!(
+            top,
+            "_typeshed"
+                | "_collections_abc"
+                | "_weakrefset"
+                | "_ctypes"
+                | "_io"
+                | "_csv"
+                | "_socket"
+                | "_json"
+                | "_winapi"
+                | "_frozen_importlib"
+                | "_frozen_importlib_external"
+        )
 }
 
 /// What a library is distributed as, where its name is another one; else the name itself.

@@ -422,9 +422,14 @@ impl Statement<'_> {
             let spelled = self.spell(&to.parent);
             let below = spelled.starts_with('.') && !spelled.starts_with("..");
             let why = if !below {
-                format!("the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it")
+                format!(
+                    "the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it"
+                )
             } else if to.name != leaf.name.text {
-                format!("the lazy imports of `{package}` cannot give `{}` another name", to.name)
+                format!(
+                    "the lazy imports of `{package}` cannot give `{}` another name",
+                    to.name
+                )
             } else {
                 continue;
             };

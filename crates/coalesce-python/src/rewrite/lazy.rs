@@ -159,7 +159,14 @@ impl<'a> Lazy<'a> {
         if self.is_export(span) {
             return false;
         }
-        if self.file.mapping.all.iter().all(|change| change.from != full) || new == full {
+        if self
+            .file
+            .mapping
+            .all
+            .iter()
+            .all(|change| change.from != full)
+            || new == full
+        {
             return false;
         }
         found.leave(

@@ -28,7 +28,9 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     }
     for (at, each) in imports.iter().enumerate() {
         match &each.form {
-            LazyForm::Names(_) if is_first_of_group(imports, at) => Group::new(file, each).rewrite(found),
+            LazyForm::Names(_) if is_first_of_group(imports, at) => {
+                Group::new(file, each).rewrite(found)
+            }
             LazyForm::Submodule => submodule(file, each, found),
             LazyForm::Module(prefix) => module(file, each, prefix, found),
             LazyForm::Names(_) | LazyForm::Branch => {}
@@ -46,14 +48,17 @@ pub fn unknown(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
         let mut changes = mapping.all.iter();
         let change = changes.find(|change| module.package && change.from.starts_with(&below));
         let Some(change) = change else { continue };
-        plan.unproven.extend(facts.unknown_tables.iter().map(|span| Unproven {
+        plan.unproven
+            .extend(facts.unknown_tables.iter().map(|span| {
+                Unproven {
             path: module.path.clone(),
             span: Some(*span),
             kind: UnprovenKind::RuntimeTable,
             name: change.from.clone(),
             why: "what this package loads at run time could not be read; it may name what changes"
                 .to_owned(),
-        }));
+        }
+            }));
     }
 }
 
@@ -62,7 +67,12 @@ fn from_of(import: &ImportStatement) -> Option<&FromPart> {
 }
 
 fn is_same_key(a: &LazyImport, b: &LazyImport) -> bool {
-    let key = |each: &LazyImport| each.import.from.as_ref().map(|from| (from.level, from.module.clone()));
+    let key = |each: &LazyImport| {
+        each.import
+            .from
+            .as_ref()
+            .map(|from| (from.level, from.module.clone()))
+    };
     a.table == b.table
         && matches!((&a.form, &b.form), (LazyForm::Names(_), LazyForm::Names(_)))
         && key(a) == key(b)
@@ -78,7 +88,8 @@ fn is_first_of_group(imports: &[LazyImport], at: usize) -> bool {
 
 /// What `new` is called below the package of a file.
 fn below<'n>(file: &File<'_>, new: &'n str) -> Option<&'n str> {
-    new.strip_prefix(file.package_after.as_str())?.strip_prefix('.')
+    new.strip_prefix(file.package_after.as_str())?
+        .strip_prefix('.')
 }
 
 /// What a table cannot say: refused, unless a shim stays at the old name.
@@ -129,7 +140,10 @@ impl<'a> Group<'a> {
         for (leaf, to) in &leaves {
             let full = format!("{}.{}", self.base, leaf.name.text);
             let why = if to.name != leaf.name.text {
-                format!("the lazy imports of `{}` cannot give `{}` another name", self.file.package, to.name)
+                format!(
+                    "the lazy imports of `{}` cannot give `{}` another name",
+                    self.file.package, to.name
+                )
             } else if !to.own && below(self.file, &to.parent).is_none() {
                 format!(
                     "lazy imports of `{}` cannot lead to `{}`, which is not below it",
@@ -143,7 +157,10 @@ impl<'a> Group<'a> {
         }
         let parents: Vec<&str> = leaves.iter().map(|(_, to)| to.parent.as_str()).collect();
         match parents.as_slice() {
-            [first, rest @ ..] if rest.iter().all(|other| other == first) && !leaves.iter().any(|(_, to)| to.own) => {
+            [first, rest @ ..]
+                if rest.iter().all(|other| other == first)
+                    && !leaves.iter().any(|(_, to)| to.own) =>
+            {
                 self.whole(first, found);
             }
             _ => self.entries.iter().for_each(|each| self.part(each, found)),
@@ -166,7 +183,10 @@ impl<'a> Group<'a> {
         let Some(key) = below(self.file, parent) else {
             return;
         };
-        if self.of_module(key).is_some_and(|other| !is_same_key(other, self.first)) {
+        if self
+            .of_module(key)
+            .is_some_and(|other| !is_same_key(other, self.first))
+        {
             self.entries.iter().for_each(|each| self.part(each, found));
             return;
         }
@@ -182,11 +202,20 @@ impl<'a> Group<'a> {
     fn part(&self, each: &LazyImport, found: &mut FileEdits) {
         let leaves = &each.import.leaves;
         let to: Vec<Destination> = leaves.iter().map(|leaf| self.destination(leaf)).collect();
-        let gone: Vec<bool> = to.iter().map(|to| to.parent != self.base || to.own).collect();
+        let gone: Vec<bool> = to
+            .iter()
+            .map(|to| to.parent != self.base || to.own)
+            .collect();
         let mut keys: Vec<&str> = Vec::new();
         for (leaf, to) in leaves.iter().zip(&to).filter(|(_, to)| to.changed) {
-            let (from, new) = (format!("{}.{}", self.base, leaf.name.text), format!("{}.{}", to.parent, to.name));
-            found.note(leaf.name.span, Reference::exact(Form::String, &from, &new, REASON));
+            let (from, new) = (
+                format!("{}.{}", self.base, leaf.name.text),
+                format!("{}.{}", to.parent, to.name),
+            );
+            found.note(
+                leaf.name.span,
+                Reference::exact(Form::String, &from, &new, REASON),
+            );
             let key = below(self.file, &to.parent).filter(|key| !to.own && !keys.contains(key));
             keys.extend(key);
         }
@@ -194,7 +223,10 @@ impl<'a> Group<'a> {
         for key in keys {
             let goes = |to: &&Destination| !to.own && below(self.file, &to.parent) == Some(key);
             let names: Vec<&str> = to.iter().filter(goes).map(|to| to.name.as_str()).collect();
-            match self.of_module(key).and_then(|other| other.import.leaves.last()) {
+            match self
+                .of_module(key)
+                .and_then(|other| other.import.leaves.last())
+            {
                 Some(last) => found.push(entries_after(self.file.text, last.name.span, &names)),
                 None => made.push_str(&self.entry(each, key, &names)),
             }
@@ -224,8 +256,15 @@ impl<'a> Group<'a> {
         let text = self.file.text;
         let start = from_of(&each.import).map_or(each.entry.start, |from| from.span.start);
         let before = text.get(..start as usize).unwrap_or_default();
-        let quote = before.chars().next_back().filter(|c| matches!(c, '"' | '\'')).unwrap_or('"');
-        let listed: Vec<String> = names.iter().map(|name| format!("{quote}{name}{quote}")).collect();
+        let quote = before
+            .chars()
+            .next_back()
+            .filter(|c| matches!(c, '"' | '\''))
+            .unwrap_or('"');
+        let listed: Vec<String> = names
+            .iter()
+            .map(|name| format!("{quote}{name}{quote}"))
+            .collect();
         let listed = listed.join(", ");
         let line = before.rsplit('\n').next().unwrap_or_default();
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -250,8 +289,14 @@ fn submodule(file: &File<'_>, each: &LazyImport, found: &mut FileEdits) {
     let Some(leaf) = each.import.leaves.first() else {
         return;
     };
-    let full = each.import.full_name(leaf, file.package).unwrap_or_default();
-    let Some(new) = file.absolute(&full).filter(|_| !found.covered(leaf.name.span)) else {
+    let full = each
+        .import
+        .full_name(leaf, file.package)
+        .unwrap_or_default();
+    let Some(new) = file
+        .absolute(&full)
+        .filter(|_| !found.covered(leaf.name.span))
+    else {
         return;
     };
     let reference = Reference::exact(Form::String, &full, &new, REASON);
@@ -298,11 +343,18 @@ fn module(file: &File<'_>, each: &LazyImport, prefix: &Prefix, found: &mut FileE
         && base.rsplit('.').next() != text.rsplit('.').next();
     let own_text = leaf.alias.is_some() || leaf.name.span != each_key(each);
     if !whole && to.name != leaf.name.text && !own_text {
-        let why = format!("a table of `{}` cannot give `{}` another name", file.package, to.name);
+        let why = format!(
+            "a table of `{}` cannot give `{}` another name",
+            file.package, to.name
+        );
         cannot(file, from.span, &full, &why, found);
         return;
     }
-    let new = if whole { format!("{}.{}", to.parent, to.name) } else { to.parent.clone() };
+    let new = if whole {
+        format!("{}.{}", to.parent, to.name)
+    } else {
+        to.parent.clone()
+    };
     let spelled = match prefix {
         Prefix::None if text.starts_with('.') => relative(&file.package_after, &new),
         Prefix::None => Some(new.clone()),
@@ -322,7 +374,8 @@ fn module(file: &File<'_>, each: &LazyImport, prefix: &Prefix, found: &mut FileE
     if spelled != text {
         found.change(Edit::replace(from.span, spelled), reference);
     }
-    if whole && to.name != leaf.name.text && leaf.alias.is_none() && to.parent == file.package_after {
+    if whole && to.name != leaf.name.text && leaf.alias.is_none() && to.parent == file.package_after
+    {
         found.push(Edit::replace(each_key(each), to.name.as_str()));
     } else if !whole && to.name != leaf.name.text {
         found.push(Edit::replace(leaf.name.span, to.name));
@@ -346,8 +399,15 @@ fn run_time(file: &File<'_>, call: &RunTimeImport, found: &mut FileEdits) {
         return;
     }
     let new = file.absolute(&full).unwrap_or_else(|| full.clone());
-    let reference = Reference::exact(Form::String, &full, &new, "a name that is imported at run time");
-    let tail = new.strip_prefix(file.package_after.as_str()).filter(|rest| rest.starts_with('.'));
+    let reference = Reference::exact(
+        Form::String,
+        &full,
+        &new,
+        "a name that is imported at run time",
+    );
+    let tail = new
+        .strip_prefix(file.package_after.as_str())
+        .filter(|rest| rest.starts_with('.'));
     match (&call.tail, tail) {
         (Some((text, span)), Some(tail)) if call.own && text.starts_with('.') => {
             if text != tail {
@@ -355,6 +415,9 @@ fn run_time(file: &File<'_>, call: &RunTimeImport, found: &mut FileEdits) {
             }
         }
         _ if new == full && !call.own => {}
-        _ => found.change(Edit::replace(call.from.span, format!("\"{new}\"")), reference),
+        _ => found.change(
+            Edit::replace(call.from.span, format!("\"{new}\"")),
+            reference,
+        ),
     }
 }

@@ -36,7 +36,9 @@ impl<'t> Visitor<'t> for Body<'t> {
     fn visit_expr(&mut self, expression: &'t Expr) {
         match expression {
             Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
-            Expr::Call(call) if matches!(last_name(&call.func), Some("import_module" | "__import__")) => {
+            Expr::Call(call)
+                if matches!(last_name(&call.func), Some("import_module" | "__import__")) =>
+            {
                 self.imported.extend(call.arguments.args.first());
             }
             _ => {}
@@ -138,7 +140,12 @@ impl<'t> Search<'t> {
         }
     }
 
-    fn returned(&self, value: &'t Expr, body: &'t [Stmt], bound: &Spanned) -> Option<ImportStatement> {
+    fn returned(
+        &self,
+        value: &'t Expr,
+        body: &'t [Stmt],
+        bound: &Spanned,
+    ) -> Option<ImportStatement> {
         match value {
             Expr::Name(name) => self.imported_as(name.id.as_str(), body, bound),
             Expr::Attribute(attribute) => {
@@ -166,7 +173,10 @@ impl<'t> Search<'t> {
                     None if from.level > 0 => (String::new(), from.module.clone()),
                     None => return None,
                 };
-                let name = Spanned { text: last, span: from.span };
+                let name = Spanned {
+                    text: last,
+                    span: from.span,
+                };
                 from.module = above;
                 Some(statement(from, vec![leaf(&name, bound)]))
             }
@@ -175,7 +185,12 @@ impl<'t> Search<'t> {
     }
 
     /// The import of a body that binds a name.
-    fn imported_as(&self, name: &str, body: &'t [Stmt], bound: &Spanned) -> Option<ImportStatement> {
+    fn imported_as(
+        &self,
+        name: &str,
+        body: &'t [Stmt],
+        bound: &Spanned,
+    ) -> Option<ImportStatement> {
         body.iter().find_map(|each| {
             let Stmt::ImportFrom(import) = each else {
                 return None;
@@ -186,7 +201,11 @@ impl<'t> Search<'t> {
             })?;
             let from = FromPart {
                 level: import.level,
-                module: import.module.as_ref().map(ToString::to_string).unwrap_or_default(),
+                module: import
+                    .module
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
                 span: self.span(import),
             };
             let found = self.spanned(alias.name.as_str(), alias.name.range);
@@ -242,7 +261,10 @@ fn literals(expression: &Expr) -> Vec<&ast::ExprStringLiteral> {
         Expr::Set(set) => &set.elts,
         _ => return Vec::new(),
     };
-    elements.iter().filter_map(Expr::as_string_literal_expr).collect()
+    elements
+        .iter()
+        .filter_map(Expr::as_string_literal_expr)
+        .collect()
 }
 
 /// The names that a test asks for: `name == "x"`, `name in ("x", "y")`.

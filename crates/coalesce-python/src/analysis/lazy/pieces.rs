@@ -34,16 +34,21 @@ pub fn pieces(expression: &Expr) -> Vec<Piece> {
 
 fn collect(expression: &Expr, found: &mut Vec<Piece>) {
     match expression {
-        Expr::StringLiteral(literal) => found.extend(literal.value.iter().map(|part| {
-            Piece::Text(part.value.to_string(), part.content_range())
-        })),
+        Expr::StringLiteral(literal) => found.extend(
+            literal
+                .value
+                .iter()
+                .map(|part| Piece::Text(part.value.to_string(), part.content_range())),
+        ),
         Expr::FString(text) => {
             for part in &text.value {
                 match part {
                     FStringPart::Literal(part) => {
                         found.push(Piece::Text(part.value.to_string(), part.content_range()));
                     }
-                    FStringPart::FString(part) => part.elements.iter().for_each(|each| element(each, found)),
+                    FStringPart::FString(part) => {
+                        part.elements.iter().for_each(|each| element(each, found))
+                    }
                 }
             }
         }
@@ -79,7 +84,9 @@ pub fn prefix(pieces: &[Piece]) -> Option<Prefix> {
         [Piece::Text(text, _)] if text == "." => Prefix::Package,
         [Piece::Package, Piece::Text(text, _)] if text == "." => Prefix::Package,
         [Piece::Text(text, _)] => Prefix::Text(text.clone()),
-        [Piece::Package, Piece::Text(text, _)] if text.starts_with('.') => Prefix::Text(text.clone()),
+        [Piece::Package, Piece::Text(text, _)] if text.starts_with('.') => {
+            Prefix::Text(text.clone())
+        }
         _ => return None,
     })
 }

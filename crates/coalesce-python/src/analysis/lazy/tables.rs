@@ -55,7 +55,8 @@ impl Table {
         };
         let text = |entry: &Entry| matches!(entry.value, Value::Text(_));
         let mut named = self.entries.iter().filter(|entry| entry.has_names());
-        self.entries.iter().any(text) || (self.entries.iter().any(Entry::has_names) && named.all(dotted))
+        self.entries.iter().any(text)
+            || (self.entries.iter().any(Entry::has_names) && named.all(dotted))
     }
 }
 
@@ -98,7 +99,9 @@ impl<'t> Tables<'t> {
                         self.call(call, self.span(statement));
                     }
                 }
-                other => suites(other).into_iter().for_each(|suite| self.suite(suite)),
+                other => suites(other)
+                    .into_iter()
+                    .for_each(|suite| self.suite(suite)),
             }
         }
     }
@@ -216,7 +219,10 @@ impl<'t> Tables<'t> {
             Expr::Call(call) => match (&*call.func, &*call.arguments.args) {
                 (Expr::Name(name), []) if name.id.as_str() == "dict" => None,
                 (Expr::Name(name), [inner])
-                    if matches!(name.id.as_str(), "set" | "frozenset" | "list" | "tuple" | "sorted" | "dict") =>
+                    if matches!(
+                        name.id.as_str(),
+                        "set" | "frozenset" | "list" | "tuple" | "sorted" | "dict"
+                    ) =>
                 {
                     self.literal(inner)
                 }
@@ -323,7 +329,12 @@ pub fn suites(statement: &Stmt) -> Vec<&[Stmt]> {
         }
         Stmt::Try(block) => {
             let mut all = vec![&*block.body];
-            all.extend(block.handlers.iter().map(|ExceptHandler::ExceptHandler(handler)| &*handler.body));
+            all.extend(
+                block
+                    .handlers
+                    .iter()
+                    .map(|ExceptHandler::ExceptHandler(handler)| &*handler.body),
+            );
             all.extend([&*block.orelse, &*block.finalbody]);
             all
         }
