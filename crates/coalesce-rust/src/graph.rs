@@ -16,6 +16,7 @@ use crate::{
     discover,
     facts::{self, Facts},
     outline, references,
+    regressions::{Tree, regressions},
     resolve::{self, Res, World},
     retire, retire_items, rewrite,
 };
@@ -230,11 +231,19 @@ impl LanguageGraph for RustGraph {
 
     fn order_regressions(
         &self,
-        _after: &Self,
+        after: &Self,
         _changes: &[Change],
-        _: &dyn Texts,
-        _: &dyn Texts,
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        Vec::new()
+        let before = Tree {
+            world: &self.world,
+            texts: before_texts,
+        };
+        let after = Tree {
+            world: &after.world,
+            texts: after_texts,
+        };
+        regressions(before, after)
     }
 }

@@ -10,6 +10,7 @@ mod graph;
 mod lexer;
 mod outline;
 mod references;
+mod regressions;
 pub mod resolve;
 mod retire;
 mod retire_items;

@@ -23,6 +23,8 @@ pub(crate) struct Shim<'a> {
     pub outside: &'a str,
     /// `(name at the old path, name at the new one)`, every public name.
     pub names: &'a [(String, String)],
+    /// Items whose signatures name what the shim cannot: they come through re-exports.
+    pub unsayable: &'a BTreeSet<String>,
     /// Whether everything else may come through a glob: the module moved as a whole.
     pub whole: bool,
     /// `since = "…", ` or nothing.
@@ -121,7 +123,9 @@ impl Writer<'_> {
         let mut constructor = false;
         for item in &found {
             let before = self.made.needed.clone();
-            let made = self.item(item, old, new).filter(|_| {
+            let unsayable = self.shim.unsayable.contains(self.defined(new));
+            let made = self.item(item, old, new).filter(|_| !unsayable);
+            let made = made.filter(|_| {
                 let needed = self.made.needed.difference(&before);
                 needed.into_iter().all(|name| (self.shim.known)(name))
             });
@@ -213,12 +217,17 @@ impl Writer<'_> {
             _ => return String::new(),
         };
         let function = matches!(item, syn::Item::Fn(_));
-        let kept = attributes.iter().filter(|attribute| {
+        let kept = attributes.iter().filter_map(|attribute| {
             let path = attribute.path();
-            path.is_ident("cfg") || (function && path.is_ident("must_use"))
+            let said = self.slice(attribute.span().byte_range());
+            let means = path.is_ident("cfg")
+                || (function && (path.is_ident("must_use") || path.is_ident("track_caller")));
+            match means {
+                true => Some(said.to_owned()),
+                false => allowed(attribute),
+            }
         });
-        kept.map(|attribute| format!("{}\n", self.slice(attribute.span().byte_range())))
-            .collect()
+        kept.map(|attribute| format!("{attribute}\n")).collect()
     }
 
     /// `pub type Old<'a, T> = path<'a, T>;`, bounds left out: aliases do not check them.
@@ -385,6 +394,40 @@ pub(crate) fn reexport(inside: &str, names: &[String]) -> String {
         [one] => format!("pub use {inside}::{one};\n"),
         several => format!("pub use {inside}::{{{}}};\n", several.join(", ")),
     }
+}
+
+/// Lints that look at bodies alone: a shim has none that they could find anything in.
+const OF_BODIES: &[&str] = &[
+    "dead_code",
+    "deprecated",
+    "unreachable_code",
+    "unreachable_patterns",
+    "unused_assignments",
+    "unused_imports",
+    "unused_macros",
+    "unused_must_use",
+    "unused_mut",
+    "unused_parens",
+    "unused_unsafe",
+    "unused_variables",
+];
+
+/// The lints that an attribute allows or expects, of those that may find something in a shim too: it
+/// has the name and the signature of what it stands for.
+fn allowed(attribute: &syn::Attribute) -> Option<String> {
+    let path = attribute.path();
+    if !(path.is_ident("allow") || path.is_ident("expect")) {
+        return None;
+    }
+    let said = attribute.meta.span().source_text()?;
+    let (_, list) = said.split_once('(')?;
+    let list = list.trim_end().strip_suffix(')')?;
+    let lints = list.split(',').map(str::trim);
+    let lints: Vec<&str> = lints
+        .filter(|lint| !lint.is_empty() && !lint.contains('='))
+        .filter(|lint| !OF_BODIES.contains(lint))
+        .collect();
+    (!lints.is_empty()).then(|| format!("#[allow({})]", lints.join(", ")))
 }
 
 /// The first names of paths in a type.

@@ -9,11 +9,9 @@ use crate::{
     RustGraph,
     discover::TargetKind,
     facts::{SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, Res, World},
+    resolve::{FileId, ModuleId, Reach, Res, World},
 };
 
-/// How the line starts by which a shim lists what rustc is silent about.
-const SILENT: &str = "//! rustc does not warn about these: ";
 /// How the note of a deprecation of ours starts.
 const OURS: &str = "note = \"use `";
 
@@ -101,7 +99,7 @@ impl Reader<'_> {
             let Some(body) = self.world.bodies.get(body.index()) else {
                 continue;
             };
-            let Some(home) = home(self.world, body.module) else {
+            let Some(home) = home_of(self.world, body.module) else {
                 continue;
             };
             for module in facts.modules.iter().filter(|one| one.scope == body.scope) {
@@ -126,7 +124,7 @@ impl Reader<'_> {
                     found.insert(home.named(name, conditions, true));
                 }
             }
-            if body.scope.0 == 0 {
+            if body.scope.0 == 0 && facts.shim_marker.is_some() {
                 self.silent(&home, body.module, found);
             }
         }
@@ -142,41 +140,34 @@ impl Reader<'_> {
         span.of(self.text).unwrap_or_default()
     }
 
-    /// What the shim itself lists. A constructor has its type's name, and cannot be named apart.
+    /// Public names that a shim has by its re-exports alone, its modules included: rustc is silent
+    /// about those, unless they were deprecated all along.
     fn silent(&self, home: &Home, module: ModuleId, found: &mut BTreeSet<OldName>) {
-        let mut lines = self.text.lines();
-        let Some(list) = lines.find_map(|line| line.strip_prefix(SILENT)) else {
+        let Some(space) = self.world.space(module) else {
             return;
         };
-        let names = list.trim_end().trim_end_matches('.').split(", ");
-        for name in names.filter(|name| !name.ends_with("(…)")) {
-            let mut at = module;
-            let mut inner = Vec::new();
-            let (modules, last) = name.rsplit_once("::").unwrap_or(("", name));
-            for part in modules.split("::").filter(|part| !part.is_empty()) {
-                let Some(child) = self.child(at, part) else {
-                    break;
-                };
-                inner.extend(module_conditions(self.world, child));
-                at = child;
+        let mut inner = Vec::new();
+        for (sym, bindings) in space.names.iter() {
+            let name = self.world.names.as_str(*sym);
+            let public = bindings.iter().filter(|one| one.reach == Reach::Public);
+            let of_items = public.filter(|one| !matches!(one.res, Res::Module(_)));
+            let by_import: Vec<bool> = of_items.map(|one| one.import.is_some()).collect();
+            if !by_import.is_empty() && by_import.iter().all(|by_import| *by_import) {
+                let definitions = self.definitions(module, name);
+                let own = joined(&definitions);
+                let warns = !definitions.is_empty() && definitions.iter().all(|one| one.deprecated);
+                found.insert(home.named(&written(name), own, warns));
             }
-            let definitions = self.definitions(at, last);
-            let own = joined(&definitions);
-            // A re-export of what was deprecated all along warns by itself.
-            let warns = !definitions.is_empty() && definitions.iter().all(|one| one.deprecated);
-            let parts: Vec<String> = name.split("::").map(written).collect();
-            let conditions = inner.into_iter().chain(own);
-            found.insert(home.named(&parts.join("::"), conditions, warns));
+            inner.extend(bindings.iter().filter_map(|one| match one.res {
+                Res::Module(child) if one.import.is_none() => Some(child),
+                _ => None,
+            }));
         }
-    }
-
-    fn child(&self, module: ModuleId, name: &str) -> Option<ModuleId> {
-        let children = &self.world.module(module)?.children;
-        let named = |child: &&ModuleId| self.world.module(**child).map(|node| node.name.as_str());
-        children
-            .iter()
-            .find(|child| named(child) == Some(name))
-            .copied()
+        for child in inner {
+            if let Some(home) = home_of(self.world, child) {
+                self.silent(&home, child, found);
+            }
+        }
     }
 
     /// The definitions that a name of a module leads to.
@@ -251,7 +242,7 @@ impl Home {
 }
 
 /// `None` for a module that no other crate can name.
-fn home(world: &World, module: ModuleId) -> Option<Home> {
+fn home_of(world: &World, module: ModuleId) -> Option<Home> {
     let mut names = Vec::new();
     let mut conditions = Vec::new();
     let mut at = module;

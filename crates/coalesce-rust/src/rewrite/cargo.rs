@@ -20,7 +20,8 @@ use super::{
     mapping::{Mapping, refusal},
     packages,
     place::Place,
-    sight::{Because, Needs, Purpose, Subject, conditions_at},
+    sight::{Because, Needs, Purpose, Subject},
+    conditions::conditions_at,
 };
 use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind, crate_name},

@@ -8,7 +8,7 @@ use super::{
     cargo::{is_macro_package, manifest_of},
     mapping::{Mapping, refusal},
     packages::{Ask, Wishes},
-    sight::conditions_of,
+    conditions::conditions_of,
     spell::module_in,
 };
 use crate::{
@@ -343,7 +343,7 @@ fn defaults(text: &str) -> BTreeSet<String> {
 }
 
 /// The packages of two crates.
-fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
+pub(super) fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
     let package = |krate: CrateId| {
         let found = mapping.world.crates.get(krate.index());
         found.map_or(usize::MAX, |found| found.package)
@@ -352,7 +352,7 @@ fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usi
 }
 
 /// The features that a package declares.
-fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
+pub(super) fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
     let path = manifest_of(mapping.world, package);
     let text = path.and_then(|path| texts.text(&path));
     text.map(|text| features(&text)).unwrap_or_default()

@@ -7,12 +7,13 @@ use coalesce_model::{
 };
 
 use super::{
-    inherit, lines,
+    conditions, lines,
     mapping::{Mapping, refusal},
     place::Place,
     public::is_public,
     shims::Shims,
-    sight::{Needs, conditions_at},
+    sight::Needs,
+    conditions::conditions_at,
     spell::written,
     structure::{Arrival, Leaving, Structure, own_edits},
 };
@@ -156,8 +157,8 @@ impl<'a> Placing<'a> {
             .parent()
             .map(|home| conditions_at(self.mapping, &home))
             .unwrap_or_default();
-        known.extend(declaration.cfg.iter().map(|own| inherit::plain(own)));
-        let attributes = inherit::attributes(self.mapping, leaving, &known, self.texts);
+        known.extend(declaration.cfg.iter().map(|own| conditions::plain(own)));
+        let attributes = conditions::attributes(self.mapping, leaving, &known, self.texts);
         let at = declaration.visibility.span.start;
         let indent = lines::prefix(text, at).unwrap_or_default();
         let line = lines::line_break(text);

@@ -7,6 +7,7 @@
 mod between;
 mod cargo;
 mod collide;
+mod conditions;
 mod crossing;
 mod cycles;
 mod declarations;
@@ -14,7 +15,7 @@ mod file;
 mod fits;
 mod fragment;
 mod globs;
-mod inherit;
+mod implicit;
 mod items;
 mod layout;
 mod libraries;
@@ -22,15 +23,14 @@ mod lines;
 mod macro_paths;
 mod macros;
 mod mapping;
-mod members;
 mod mentions;
 mod merge;
 mod packages;
 mod place;
 mod public;
 mod removal;
+mod shim_names;
 mod shims;
-mod sight;
 mod signatures;
 mod spell;
 mod stages;
@@ -38,6 +38,7 @@ mod stand_in;
 mod structure;
 mod traits;
 pub(crate) mod use_tree;
+mod visibility;
 mod walk;
 
 pub(crate) use items::merged;
@@ -46,10 +47,11 @@ pub(crate) use packages::{package_of, retire as retire_packages};
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
+    Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
 };
 use rayon::prelude::*;
 
+use self::visibility as sight;
 use crate::{
     RustGraph,
     facts::SourceFacts,
@@ -57,6 +59,7 @@ use crate::{
     rewrite::{
         declarations::Placing, file::FileEdits, mapping::Mapping, shims::Shims, sight::Needs,
         structure::Structure,
+        visibility::{Piece, Relocation},
     },
 };
 
@@ -189,13 +192,52 @@ fn widen(
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
-    let members = members::widen(mapping, texts);
+    let relocation = relocation(mapping);
+    let implicit = implicit::macros(&relocation, texts);
+    plan.refusals.extend(implicit.refusals);
+    plan.unproven.extend(implicit.unproven);
+    needs.extend(implicit.needs);
+    add(edits, implicit.edits);
+    let members = visibility::widen(&relocation, texts);
     needs.extend(members.needs);
     plan.notes.extend(members.notes);
     plan.refusals.extend(members.refusals);
     add(edits, members.edits);
     needs.extend(shims::needs(mapping));
     widen_needs(mapping, texts, needs, edits, plan);
+}
+
+/// What modules take along, and what takes the place of items.
+fn relocation<'a>(mapping: &'a Mapping<'a>) -> Relocation<'a> {
+    let world = mapping.world;
+    let mut pieces = Vec::new();
+    let mut gone = Vec::new();
+    for body in &world.bodies {
+        let Some(change) = mapping.change_of(body.module) else {
+            continue;
+        };
+        let facts = world.facts(body.file);
+        let Some(scope) = facts.and_then(|facts| facts.scope(body.scope)) else {
+            continue;
+        };
+        if mapping.is_replaced(body.module) {
+            gone.push((body.module, body.file, scope.span));
+        } else if change.kind == ChangeKind::Move {
+            pieces.push(Piece {
+                file: body.file,
+                span: scope.span,
+                from: body.module,
+                to: mapping.after(body.module),
+                members: true,
+            });
+        }
+    }
+    Relocation {
+        mapping,
+        pieces,
+        replaced: fits::pairs(mapping),
+        gone,
+    }
 }
 
 /// The visibilities that needs ask for.
@@ -212,7 +254,7 @@ fn widen_needs(
     add(edits, widened.edits);
     add(
         edits,
-        inherit::undocumented(mapping, &needs.shown(mapping), texts),
+        conditions::undocumented(mapping, &needs.shown(mapping), texts),
     );
 }
 

@@ -1,5 +1,7 @@
 //! Whether other crates can name a module.
 
+use coalesce_model::Severity;
+
 use super::{mapping::Mapping, place::Place};
 use crate::{
     discover::TargetKind,
@@ -22,6 +24,15 @@ pub(super) fn is_reachable_after(mapping: &Mapping<'_>, place: &Place) -> bool {
     mapping
         .at(place)
         .is_some_and(|module| is_reachable(mapping, module))
+}
+
+/// How a widening in a place after is told: what lets other crates in is a warning, all else a note.
+pub(super) fn severity_of_widening(mapping: &Mapping<'_>, home: &Place, written: &str) -> Severity {
+    if written.trim_end() == "pub" && is_reachable_after(mapping, home) {
+        Severity::Warning
+    } else {
+        Severity::Note
+    }
 }
 
 fn all_public(mapping: &Mapping<'_>, module: ModuleId, enough: impl Fn(ModuleId) -> bool) -> bool {

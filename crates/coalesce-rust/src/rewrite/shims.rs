@@ -10,17 +10,18 @@ use coalesce_model::{
 };
 
 use super::{
-    inherit, layout,
+    conditions, layout,
     mapping::{Mapping, refusal},
     packages,
     place::Place,
     public::is_public,
+    shim_names::{Import, Respelled, ShimNames},
     sight::{Because, Need, Purpose, Subject},
     spell::{Speller, written},
     stand_in::StandIn,
 };
 use crate::{
-    resolve::{ModuleId, ModuleNode, Reach, Res, World},
+    resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Shim},
 };
 
@@ -119,7 +120,7 @@ impl Shims {
         match builder.module(module, 0) {
             Some(made) => {
                 let removal = builder.removal();
-                let allowed: String = inherit::allowed(mapping.world, module, texts)
+                let allowed: String = conditions::allowed(mapping.world, module, texts)
                     .iter()
                     .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
                     .collect();
@@ -228,12 +229,21 @@ fn no_shim(path: TreePath, change: &Change) -> Finding {
     }
 }
 
-/// What rustc is silent about: these names, and of a library what names none of its items.
+/// How wide a line of documentation is at most.
+const WIDTH: usize = 100;
+
+/// What rustc is silent about: these names, and of a library what names none of its items. More names
+/// than a line holds are counted.
 fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
     let mut lines = Vec::new();
-    if !silent.is_empty() {
-        let names = silent.join(", ");
-        lines.push(format!("//! rustc does not warn about these: {names}.\n"));
+    if let Some(first) = silent.first() {
+        let line = format!("//! rustc does not warn about these: {}.", silent.join(", "));
+        let count = silent.len();
+        lines.push(if line.chars().count() <= WIDTH {
+            format!("{line}\n")
+        } else {
+            format!("//! rustc does not warn about {count} of these names, `{first}` among them.\n")
+        });
     }
     if module.is_some_and(|module| module.parent.is_none()) {
         let line =
@@ -398,6 +408,7 @@ impl Builder<'_> {
                 short: "",
                 outside: &outside,
                 names: &[],
+                unsayable: &BTreeSet::new(),
                 whole: true,
                 since: &since,
                 removal: &removal,
@@ -418,7 +429,7 @@ impl Builder<'_> {
             .unwrap_or(module);
         let (mut names, mut lost) = self.offered(module);
         names.extend(self.forwarded(module, &self.mapping.after(module)));
-        let (text, facts_file) = self.text_of(source)?;
+        let (text, file, base) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let (since, removal) = (self.since(), self.removal());
         let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
@@ -429,28 +440,46 @@ impl Builder<'_> {
         };
         let notes = other.as_ref().map(|other| other.notes(&names));
         let notes = notes.unwrap_or_default();
+        let said = ShimNames {
+            mapping: self.mapping,
+            source,
+            module,
+            here: self.place_before(module),
+        };
+        let brought = |name: &str, reach: Reach| match whole {
+            true => reach == Reach::Public,
+            false => names.iter().any(|(old, _)| old == name),
+        };
         let made = match other {
             Some(other) => other.items(&names),
-            None => shim::items(&Shim {
-                text: &text,
-                defined_as: "",
-                inside: &inside,
-                short: "",
-                outside: &outside,
-                names: &names,
-                whole,
-                since: &since,
-                removal: &removal,
-                trait_bounds: self.request.trait_bounds,
-                known: &|name| is_known_in(world, source, name),
-            })?,
+            None => {
+                let Respelled { text, unsayable } = said.respelled(file, &text, base);
+                shim::items(&Shim {
+                    text: &text,
+                    defined_as: "",
+                    inside: &inside,
+                    short: "",
+                    outside: &outside,
+                    names: &names,
+                    unsayable: &unsayable,
+                    whole,
+                    since: &since,
+                    removal: &removal,
+                    trait_bounds: self.request.trait_bounds,
+                    known: &|name| {
+                        let can = said.imports(name, &|reach| brought(name, reach)).is_some();
+                        can && is_known_in(world, source, name)
+                    },
+                })?
+            }
         };
+        let imports = made.needed.iter().flat_map(|name| {
+            let found = said.imports(name, &|reach| brought(name, reach));
+            let found = found.unwrap_or_default().into_iter();
+            found.map(move |import| (name.as_str(), import))
+        });
         let mut result = Made {
-            text: format!(
-                "{}{}",
-                self.imports(source, facts_file, &made.needed),
-                made.text
-            ),
+            text: format!("{}{}", self.imports(imports), made.text),
             silent: made.silent,
             lost: Vec::new(),
             notes,
@@ -503,7 +532,7 @@ impl Builder<'_> {
                 result.lost.extend(names.into_iter().map(|(old, _)| old));
                 continue;
             };
-            let (text, _) = self.text_of(source)?;
+            let (text, ..) = self.text_of(source)?;
             let made = shim::items(&Shim {
                 text: &text,
                 defined_as: "",
@@ -511,6 +540,7 @@ impl Builder<'_> {
                 short: "",
                 outside: &self.outside_of(place),
                 names: &names,
+                unsayable: &BTreeSet::new(),
                 whole: false,
                 since: &self.since(),
                 removal: &self.removal(),
@@ -544,18 +574,10 @@ impl Builder<'_> {
         let world = self.mapping.world;
         let name = world.module(child).map(|node| node.name.clone())?;
         let made = self.module(child, depth + 1)?;
-        let cfg: String = world
-            .declarations(child)
-            .first()
-            .and_then(|(file, at)| world.facts(*file)?.modules.get(*at as usize))
-            .map(|declaration| {
-                declaration
-                    .cfg
-                    .iter()
-                    .map(|cfg| format!("#[cfg({cfg})]\n"))
-                    .collect()
-            })
-            .unwrap_or_default();
+        let declared: String = conditions::declared(world, child, self.texts)
+            .iter()
+            .map(|attribute| format!("{attribute}\n"))
+            .collect();
         let body: String = made
             .text
             .lines()
@@ -574,7 +596,7 @@ impl Builder<'_> {
             result.text.push('\n');
         }
         result.text.push_str(&format!(
-            "\n/// Moved to [`{}`].\n{cfg}{attribute}\npub mod {} {{\n{body}}}\n",
+            "\n/// Moved to [`{}`].\n{declared}{attribute}\npub mod {} {{\n{body}}}\n",
             self.inside(child),
             written(&name)
         ));
@@ -585,19 +607,28 @@ impl Builder<'_> {
         Some(())
     }
 
-    /// The text of a module's first body.
-    fn text_of(&self, module: ModuleId) -> Option<(String, crate::resolve::FileId)> {
+    /// The place at which a shim stays: that of its module before.
+    fn place_before(&self, module: ModuleId) -> Place {
+        let node = self.mapping.world.module(module);
+        match node.and_then(|node| Some((node.parent?, &node.name))) {
+            Some((parent, name)) => self.place_before(parent).child(name),
+            None => Place::root(self.mapping.krate(module)),
+        }
+    }
+
+    /// The text of a module's first body, its file, and where in that it starts.
+    fn text_of(&self, module: ModuleId) -> Option<(String, FileId, u32)> {
         let world = self.mapping.world;
         let node = world.module(module)?;
         let body = world.bodies.get(node.bodies.first()?.index())?;
         let file = world.files.get(body.file.index())?;
         let text = self.texts.text(&file.path)?;
         if !layout::is_inline(world, body) {
-            return Some((text.to_string(), body.file));
+            return Some((text.to_string(), body.file, 0));
         }
         let scope = world.facts(body.file)?.scope(body.scope)?;
         let inner = ByteSpan::new(scope.items_start, scope.span.end.saturating_sub(1));
-        Some((inner.of(&text)?.to_owned(), body.file))
+        Some((inner.of(&text)?.to_owned(), body.file, inner.start))
     }
 
     /// The public names that are there in the new place, and those that are not.
@@ -642,58 +673,31 @@ impl Builder<'_> {
     }
 
     /// The conditions on an import, a line each.
-    fn conditions(&self, (file, leaf): (crate::resolve::FileId, u32)) -> String {
+    fn conditions(&self, (file, leaf): (FileId, u32)) -> String {
         let found = self.mapping.world.facts(file).and_then(|facts| {
             let declaration = facts.leaves.get(leaf as usize)?.declaration;
             let span = facts.uses.get(declaration as usize)?.span;
             let path = &self.mapping.world.files.get(file.index())?.path;
             let text = self.texts.text(path)?;
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
-            Some(inherit::conditions(&item.attrs))
+            Some(conditions::conditions(&item.attrs))
         });
         let lines = found.unwrap_or_default().into_iter();
         lines.map(|line| format!("{line}\n")).collect()
     }
 
-    /// Imports that the signatures in a shim need, from the imports of the module itself.
-    fn imports(
-        &self,
-        module: ModuleId,
-        file: crate::resolve::FileId,
-        needed: &BTreeSet<String>,
-    ) -> String {
-        let world = self.mapping.world;
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+    /// The lines of the imports that the signatures in a shim need.
+    fn imports<'n>(&self, imports: impl Iterator<Item = (&'n str, Import)>) -> String {
         let mut lines = BTreeSet::new();
-        for name in needed {
-            let sym = world.names.get(name);
-            let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
-            for binding in bindings.into_iter().flatten() {
-                let (Some(import), true) = (binding.import, binding.reach != Reach::Public) else {
-                    continue;
-                };
-                let Some(mut path) = speller.absolute(import).filter(|_| import.0 == file) else {
-                    continue;
-                };
-                if binding.glob {
-                    path.push(name.clone());
-                }
-                let Some(krate) = speller.krate_of(import) else {
-                    continue;
-                };
-                let here = Place::root(self.mapping.krate(module));
-                let path = speller.said_in(path, krate, &here, &mut Vec::new());
-                let conditions = self.conditions(import);
-                let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
-                let alias = if path.last() == Some(name) {
-                    String::new()
-                } else {
-                    format!(" as {name}")
-                };
-                lines.insert(format!("{conditions}use {}{alias};\n", spelled.join("::")));
-            }
+        for (name, import) in imports {
+            let conditions = import.by.map(|by| self.conditions(by)).unwrap_or_default();
+            let spelled: Vec<String> = import.path.iter().map(|part| written(part)).collect();
+            let alias = if import.path.last().is_some_and(|last| last == name) {
+                String::new()
+            } else {
+                format!(" as {name}")
+            };
+            lines.insert(format!("{conditions}use {}{alias};\n", spelled.join("::")));
         }
         let block: String = lines.into_iter().collect();
         if block.is_empty() {

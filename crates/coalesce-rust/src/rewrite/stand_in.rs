@@ -192,6 +192,7 @@ impl<'a> StandIn<'a> {
             short: "",
             outside: &name.outside,
             names: &[(name.old.to_owned(), name.new.to_owned())],
+            unsayable: &BTreeSet::new(),
             whole: false,
             since: self.since,
             removal: self.removal,

@@ -115,7 +115,7 @@ pub(super) fn compare(
 }
 
 /// The items that go, each with the one that is in its place after.
-fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
+pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
     let world = mapping.world;
     let mut pairs = BTreeMap::new();
     let gone = world.items.iter().enumerate().filter(|(_, item)| {

@@ -6,9 +6,8 @@ use coalesce_model::{ByteSpan, Finding, Texts};
 
 use super::{
     super::{
-        inherit,
+        conditions::{self, Arrival, conditions_of},
         mapping::refusal,
-        sight::{conditions_at, conditions_of},
     },
     moving::{Chunk, Moving, Set},
     scan::Scan,
@@ -37,7 +36,7 @@ fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Findin
     let tokens = lexer::tokens(&text, chunk.span);
     let mut words = tokens.iter().filter(|token| token.is_ident());
     let word = words.find(|token| token.span.of(&text) == Some("unsafe"))?;
-    let module = inherit::set_at(
+    let module = conditions::set_at(
         set.mapping,
         &moving.to,
         ("unsafe_code", &["deny", "forbid"]),
@@ -64,7 +63,7 @@ pub(super) fn undocumented(
         let moving = set.moving(chunk.moving);
         moving.is_some_and(|moving| {
             let lint = ("missing_docs", &["warn", "deny"][..]);
-            inherit::set_at(set.mapping, &moving.to, lint, texts).is_some()
+            conditions::set_at(set.mapping, &moving.to, lint, texts).is_some()
         })
     };
     let chunks = set.chunks.iter();
@@ -91,53 +90,24 @@ fn is_documented(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> bool {
 }
 
 fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {
-    let path = set.mapping.file_of(moving.home)?;
-    let known = conditions_of(set.mapping, moving.home);
-    let there = conditions_at(set.mapping, &moving.to);
-    let lost = known
-        .iter()
-        .find(|condition| condition.ends_with('!') && !there.contains(*condition));
-    if let Some(name) = lost {
-        let message = format!(
-            "`{}` stands inside `{name}`, and what that adds cannot travel",
-            moving.change.from
-        );
-        return Some(refusal(path, message));
-    }
-    let new: BTreeSet<String> = there.difference(&known).cloned().collect();
-    let first = new.first()?;
+    let chunks = set.chunks.iter().filter(|chunk| chunk.moving == at);
+    let mut known = conditions_of(set.mapping, moving.home);
     // What stands on every piece of it already is nothing new.
-    let mut chunks = set.chunks.iter().filter(|chunk| chunk.moving == at);
-    let own = |condition: &str| format!("#[cfg({condition})]");
-    let said = chunks.all(|chunk| {
-        let known: BTreeSet<String> = chunk.cfg.iter().map(|one| inherit::plain(one)).collect();
-        new.iter().all(|condition| known.contains(&own(condition)))
+    let said = chunks.clone().map(|chunk| {
+        let own = chunk.cfg.iter();
+        let own = own.filter_map(|one| one.strip_prefix("#[cfg(")?.strip_suffix(")]"));
+        own.map(conditions::plain).collect::<BTreeSet<String>>()
     });
-    if said {
-        return None;
-    }
-    let impls = set
-        .chunks
-        .iter()
-        .any(|chunk| chunk.moving == at && chunk.definition.is_none());
-    let who = if moving.shim {
-        Some("its shim is there without".to_owned())
-    } else if impls {
-        Some("its `impl`s count without".to_owned())
-    } else {
-        let users = scan.users.get(&at).into_iter().flatten();
-        let mut without = users.filter(|user| {
-            let own = conditions_at(set.mapping, user);
-            new.iter().any(|condition| !own.contains(condition))
-        });
-        without
-            .next()
-            .map(|user| format!("`{}` uses it without", set.mapping.name_of(user)))
+    known.extend(said.reduce(|all, one| &all & &one).unwrap_or_default());
+    let arrival = Arrival {
+        before: moving.change.from.clone(),
+        after: set.name_after(moving),
+        known,
+        to: moving.to.clone(),
+        has_shim: moving.shim,
+        has_impls: chunks.clone().any(|chunk| chunk.definition.is_none()),
+        users: scan.users.get(&at).into_iter().flatten().collect(),
     };
-    let message = format!(
-        "`{}` would only be there under cfg({first}), and {}",
-        set.name_after(moving),
-        who?
-    );
-    Some(refusal(path, message))
+    let message = conditions::refused(set.mapping, &arrival)?;
+    Some(refusal(set.mapping.file_of(moving.home)?, message))
 }

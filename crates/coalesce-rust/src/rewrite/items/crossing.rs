@@ -7,9 +7,12 @@ use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath, finding::code
 use super::{
     super::{
         cargo::is_macro_package,
-        crossing::{Crossing, cargo_variables, features, is_default, named_features, no_feature},
+        crossing::{
+            Crossing, cargo_variables, features, features_of, is_default, named_features,
+            no_feature, packages_of,
+        },
         mapping::refusal,
-        sight::conditions_of,
+        conditions::conditions_of,
         spell::module_in,
     },
     moving::{Chunk, Moving, Set},
@@ -81,16 +84,22 @@ fn text_of(
     let Some(text) = texts.text(&path) else {
         return;
     };
+    let (from, to) = packages_of(set.mapping, set.mapping.krate(moving.home), moving.to.krate);
+    let own = features_of(set.mapping, from, texts);
     for condition in &chunk.cfg {
         let whole = ByteSpan::from_range(0..condition.len());
         for (feature, _) in named_features(condition, whole) {
-            if !known.contains(&feature) {
+            if own.contains(&feature) && !known.contains(&feature) {
+                found.wishes.features.insert((from, to, feature));
+            } else if !known.contains(&feature) {
                 found.refusals.push(no_feature(&path, name, &feature));
             }
         }
     }
     for (feature, span) in named_features(&text, chunk.span) {
-        if !known.contains(&feature) {
+        if own.contains(&feature) && !known.contains(&feature) {
+            found.wishes.features.insert((from, to, feature));
+        } else if !known.contains(&feature) {
             found.refusals.push(Finding {
                 span: Some(span),
                 ..no_feature(&path, name, &feature)

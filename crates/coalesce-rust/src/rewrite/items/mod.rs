@@ -24,6 +24,7 @@ mod shims;
 mod texts;
 mod walk;
 
+pub(super) use imports::is_everywhere;
 pub(super) use rules::{has_wide_import, is_attribute, is_exported};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +37,9 @@ use self::{moving::Set, scan::Scan};
 use super::{
     add,
     declarations::joined,
-    depend,
+    depend, implicit,
     mapping::Mapping,
+    packages,
     sight::{Needs, Subject},
     use_tree, widen_needs as widen,
 };
@@ -83,7 +85,15 @@ pub(super) fn rewrite(
     plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan, texts));
     texts::rewrite(&set, &structure, &mut scan);
-    let sight = seen::widen(&set, &scan, texts);
+    let relocation = seen::relocation(&set);
+    let implicit = implicit::macros(&relocation, texts);
+    plan.refusals.extend(implicit.refusals);
+    plan.unproven.extend(implicit.unproven);
+    scan.needs.extend(implicit.needs);
+    let mut sight = seen::widen(&set, &scan, &relocation, texts);
+    for (path, edits) in implicit.edits {
+        sight.edits.entry(path).or_default().extend(edits);
+    }
     let mut edits = file_edits(&set, &scan, texts);
     let undocumented = conditions::undocumented(&set, &sight.shown, texts);
     add(&mut edits, sight.edits);
@@ -92,6 +102,10 @@ pub(super) fn rewrite(
     let needs = needs(&set, &mut scan, sight.needs);
     widen(&mapping, texts, &needs, &mut edits, &mut plan);
     depend(&mapping, (&needs, texts), &mut edits, &mut plan);
+    if plan.refusals.is_empty() {
+        let refused = packages::grant(&mapping, &crossing.wishes, texts, &mut edits);
+        plan.refusals.extend(refused);
+    }
     plan.refusals.append(&mut scan.refusals);
     plan.rewrites.append(&mut scan.rewrites);
     plan.not_rewritten.append(&mut scan.not_rewritten);

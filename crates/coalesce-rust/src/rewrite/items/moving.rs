@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
 
 use super::{
     super::{
-        inherit, lines,
+        conditions, lines,
         mapping::{Mapping, refusal},
         place::Place,
         public::is_public,
@@ -432,7 +432,7 @@ impl<'a> Set<'a> {
         let inherited = if dropped {
             Vec::new()
         } else {
-            inherit::around_item(self.mapping, node.home, file, &node.to, texts)
+            conditions::around_item(self.mapping, node.home, file, &node.to, texts)
         };
         let mut cfg = conditions(span.of(&text).unwrap_or_default());
         let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));
@@ -510,17 +510,17 @@ pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: Ite
 pub(super) fn conditions(text: &str) -> BTreeSet<String> {
     let parsed = syn::parse_str::<syn::Item>(text).ok();
     let found = parsed.as_ref().map(|item| match item {
-        syn::Item::Const(item) => inherit::conditions(&item.attrs),
-        syn::Item::Enum(item) => inherit::conditions(&item.attrs),
-        syn::Item::Fn(item) => inherit::conditions(&item.attrs),
-        syn::Item::Impl(item) => inherit::conditions(&item.attrs),
-        syn::Item::Macro(item) => inherit::conditions(&item.attrs),
-        syn::Item::Static(item) => inherit::conditions(&item.attrs),
-        syn::Item::Struct(item) => inherit::conditions(&item.attrs),
-        syn::Item::Trait(item) => inherit::conditions(&item.attrs),
-        syn::Item::TraitAlias(item) => inherit::conditions(&item.attrs),
-        syn::Item::Type(item) => inherit::conditions(&item.attrs),
-        syn::Item::Union(item) => inherit::conditions(&item.attrs),
+        syn::Item::Const(item) => conditions::conditions(&item.attrs),
+        syn::Item::Enum(item) => conditions::conditions(&item.attrs),
+        syn::Item::Fn(item) => conditions::conditions(&item.attrs),
+        syn::Item::Impl(item) => conditions::conditions(&item.attrs),
+        syn::Item::Macro(item) => conditions::conditions(&item.attrs),
+        syn::Item::Static(item) => conditions::conditions(&item.attrs),
+        syn::Item::Struct(item) => conditions::conditions(&item.attrs),
+        syn::Item::Trait(item) => conditions::conditions(&item.attrs),
+        syn::Item::TraitAlias(item) => conditions::conditions(&item.attrs),
+        syn::Item::Type(item) => conditions::conditions(&item.attrs),
+        syn::Item::Union(item) => conditions::conditions(&item.attrs),
         _ => Vec::new(),
     });
     drop(parsed);

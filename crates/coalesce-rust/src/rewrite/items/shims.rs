@@ -174,6 +174,7 @@ impl Shims {
             short,
             outside: &outside,
             names: &pair,
+            unsayable: &BTreeSet::new(),
             whole: false,
             since: &since,
             removal: &removal,

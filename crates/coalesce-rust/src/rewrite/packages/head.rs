@@ -10,7 +10,7 @@ use syn::spanned::Spanned as _;
 use super::{
     super::{
         cargo::manifest_of,
-        inherit, lines,
+        conditions, lines,
         mapping::{Library, Mapping, refusal},
     },
     Packages, check, features, files,
@@ -294,7 +294,7 @@ fn condition(attribute: &syn::Attribute) -> Option<String> {
     let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
     let nested = list.parse_args_with(parser).ok()?;
     let first = nested.first()?.span().source_text()?;
-    Some(inherit::plain(&first))
+    Some(conditions::plain(&first))
 }
 
 /// When a root does without `std`: `None` never, an empty condition always.
@@ -384,7 +384,7 @@ impl Pass<'_, '_> {
     /// What becomes of an attribute that left.
     fn carry(&mut self, inner: &Inner) {
         let says = |name: &str| inner.names.iter().any(|own| own == name);
-        let same = |other: &Inner| inherit::plain(&other.text) == inherit::plain(&inner.text);
+        let same = |other: &Inner| conditions::plain(&other.text) == conditions::plain(&inner.text);
         if self.new.inner.iter().any(same) || says("no_std") || says("no_core") {
             return;
         }
@@ -510,7 +510,7 @@ impl Pass<'_, '_> {
             let Some(fact) = fact.filter(|fact| fact.exported) else {
                 continue;
             };
-            for condition in super::super::sight::conditions_of(self.mapping, item.module) {
+            for condition in conditions::conditions_of(self.mapping, item.module) {
                 found.push_str(&format!("#[cfg({condition})]\n"));
             }
             if let (true, Some(source)) = (fact.conditional, world.files.get(file.index())) {
@@ -523,7 +523,7 @@ impl Pass<'_, '_> {
     fn own_conditions(&self, path: &TreePath, span: ByteSpan) -> String {
         let text = (*path == self.old.path).then(|| span.of(&self.old.text).unwrap_or_default());
         let parsed = text.and_then(|text| syn::parse_str::<syn::ItemMacro>(text).ok());
-        let found = parsed.map(|item| inherit::conditions(&item.attrs));
+        let found = parsed.map(|item| conditions::conditions(&item.attrs));
         let lines = found.unwrap_or_default().into_iter();
         lines.map(|line| format!("{line}\n")).collect()
     }

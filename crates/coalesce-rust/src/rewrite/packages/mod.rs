@@ -99,6 +99,23 @@ pub(super) fn manifests(
     made
 }
 
+/// Features that items need where they go, in manifests with the edits that they have already.
+pub(super) fn grant(
+    mapping: &Mapping<'_>,
+    wishes: &Wishes,
+    texts: &dyn Texts,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+) -> Vec<Finding> {
+    if wishes.is_empty() {
+        return Vec::new();
+    }
+    let mut book = book::Book::new(texts, std::mem::take(edits));
+    let granted = wishes.grant(mapping, &mut book);
+    *edits = book.close();
+    let refused = granted.err().map(|(path, message)| refusal(path, message));
+    refused.into_iter().collect()
+}
+
 /// Whether a module belongs to a test, an example or a bench that goes along with its library.
 pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     let krate = mapping.world.crates.get(mapping.krate(module).index());

@@ -8,7 +8,7 @@ use super::{Import, Settler, leaf_of};
 use crate::{
     facts::{LeafKind, Origin, UseLeaf},
     resolve::{FileId, ModuleId, Res, World},
-    rewrite::{inherit, items::scan::untouchable, mapping::refusal, place::Place, traits},
+    rewrite::{conditions, items::scan::untouchable, mapping::refusal, place::Place, traits},
 };
 
 impl<'a> Settler<'_, 'a> {
@@ -131,7 +131,7 @@ impl<'a> Settler<'_, 'a> {
                 path.push("*".to_owned());
             }
             let mut cfg = self.conditions(leaf);
-            let around = inherit::around_item(self.set.mapping, home, leaf.0, place, self.texts);
+            let around = conditions::around_item(self.set.mapping, home, leaf.0, place, self.texts);
             cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
             let list = self.imports.arriving.entry(place.clone()).or_default();
             list.insert(Import { path, alias, cfg });
@@ -190,6 +190,11 @@ fn in_core(name: &str) -> Option<Vec<String>> {
             .map(str::to_owned)
             .collect(),
     )
+}
+
+/// Whether every module has a macro, a derive or an item of that name.
+pub(in crate::rewrite) fn is_everywhere(name: &str) -> bool {
+    PRELUDE.contains(&name)
 }
 
 /// Names that every module has: of preludes, of built-in macros, derives and attributes.

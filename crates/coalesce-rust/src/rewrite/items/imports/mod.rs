@@ -10,6 +10,8 @@ mod shims;
 mod spent;
 mod textual;
 
+pub(in crate::rewrite) use carry::is_everywhere;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, Finding, Texts};
@@ -18,7 +20,7 @@ use crate::{
     facts::{LeafKind, UseLeaf, VisibilityKind},
     resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{
-        inherit,
+        conditions,
         items::{
             moving::{Set, conditions},
             scan::{Borrow, Scan},
@@ -227,7 +229,7 @@ impl<'a> Settler<'_, 'a> {
             let span = facts.uses.get(declaration as usize)?.span;
             let text = self.texts.text(&self.set.path(file))?;
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
-            Some(inherit::conditions(&item.attrs))
+            Some(conditions::conditions(&item.attrs))
         });
         proc_macro2::extra::invalidate_current_thread_spans();
         found.unwrap_or_default().into_iter().collect()

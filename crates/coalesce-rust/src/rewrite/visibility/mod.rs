@@ -1,21 +1,29 @@
 //! Who has to see what after the changes, and the visibility that this asks for.
 //!
 //! The narrowest visibility that the known users prove sufficient is written; each widening is a
-//! note of the plan. Fields and methods go by name, in `members`.
+//! note of the plan. Modules and items are followed by their paths, here; fields and methods by their
+//! names and the types in reach, in `widen`.
+
+mod code;
+mod members;
+mod types;
+mod widen;
+
+pub(super) use widen::{Piece, Relocation, widen};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Severity, TreePath, finding::codes};
+use coalesce_model::{Edit, Finding, Severity, TreePath, finding::codes};
 
 use super::{
-    inherit,
+    conditions::{self, Arrival, conditions_of},
     mapping::{Mapping, refusal},
     place::Place,
-    public::{is_public, is_reachable, is_reachable_after},
+    public::{is_public, is_reachable, is_reachable_after, severity_of_widening},
 };
 use crate::{
-    facts::{ItemKind, ModuleDeclaration, Origin, SourceFacts, Visibility, VisibilityKind},
-    resolve::{CrateId, FileId, ItemId, ModuleId, Sym, World},
+    facts::{ItemKind, Origin, Visibility, VisibilityKind},
+    resolve::{CrateId, FileId, ItemId, ModuleId, Sym},
 };
 
 /// What has to be seen.
@@ -149,73 +157,28 @@ impl Needs {
 
     /// What would only be there under a condition that those who need it do not have.
     pub fn conditions(&self, mapping: &Mapping<'_>) -> Vec<Finding> {
-        let mut found = Vec::new();
-        for (module, _) in mapping.roots.iter().flatten() {
-            if mapping.is_replaced(*module) {
-                continue;
-            }
-            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
-            if let Some(name) = Self::lost(mapping, *module) {
-                let message = format!(
-                    "`{}` stands inside `{name}`, and what that adds cannot travel",
-                    mapping
-                        .world
-                        .module(*module)
-                        .map_or("", |node| &node.canonical),
-                );
-                found.push(refusal(path, message));
-                continue;
-            }
-            let Some((condition, who)) = self.condition(mapping, *module) else {
-                continue;
-            };
-            let condition = if condition.ends_with('!') {
-                format!("what `{condition}` adds")
-            } else {
-                format!("cfg({condition})")
-            };
-            let message = format!(
-                "`{}` would only be there under {condition}, and {who}",
-                mapping.name_of(&mapping.after(*module)),
-            );
-            found.push(refusal(path, message));
-        }
-        found
-    }
-
-    /// What macros put around the old place, which cannot be written at the new one.
-    fn lost(mapping: &Mapping<'_>, module: ModuleId) -> Option<String> {
-        let home = mapping.after(module).parent()?;
-        let there = conditions_at(mapping, &home);
-        let known = conditions_of(mapping, module);
-        known
-            .into_iter()
-            .find(|condition| condition.ends_with('!') && !there.contains(condition))
-    }
-
-    /// A condition of the new place, and who needs the module without it.
-    fn condition(&self, mapping: &Mapping<'_>, module: ModuleId) -> Option<(String, String)> {
-        let known = conditions_of(mapping, module);
-        let home = mapping.after(module).parent()?;
-        let there = conditions_at(mapping, &home);
-        let new: BTreeSet<String> = there.difference(&known).cloned().collect();
-        let first = new.first()?.clone();
-        let shim = mapping
-            .change_of(module)
-            .is_some_and(|change| change.shim.is_some());
-        if shim && is_public(mapping, module) {
-            return Some((first, "its shim is there without".to_owned()));
-        }
-        if has_impls(mapping, module) {
-            return Some((first, "its `impl`s count without".to_owned()));
-        }
-        let users = self.by_subject.get(&Subject::Module(module));
-        users.into_iter().flatten().find_map(|user| {
-            let own = conditions_at(mapping, user);
-            let condition = new.iter().find(|condition| !own.contains(*condition))?;
-            let who = format!("`{}` uses it without", mapping.name_of(user));
-            Some((condition.clone(), who))
-        })
+        let moved = mapping.roots.iter().flatten().map(|(module, _)| *module);
+        let moved = moved.filter(|module| !mapping.is_replaced(*module));
+        moved
+            .filter_map(|module| {
+                let change = mapping.change_of(module);
+                let users = self.by_subject.get(&Subject::Module(module));
+                conditions::refused(
+                    mapping,
+                    &Arrival {
+                        before: mapping.world.module(module)?.canonical.clone(),
+                        after: mapping.name_of(&mapping.after(module)),
+                        known: conditions_of(mapping, module),
+                        to: mapping.after(module).parent()?,
+                        has_shim: change.is_some_and(|change| change.shim.is_some())
+                            && is_public(mapping, module),
+                        has_impls: has_impls(mapping, module),
+                        users: users.into_iter().flatten().collect(),
+                    },
+                )
+                .map(|message| refusal(mapping.file_of(module).unwrap_or_else(TreePath::root), message))
+            })
+            .collect()
     }
 
     /// The edits that widen what stays where it is, with a note for each.
@@ -414,9 +377,9 @@ impl Widenings {
         self.edits.entry(path.clone()).or_default().push(edit);
         self.notes.push(Finding {
             code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
+            severity: severity_of_widening(mapping, home, &text),
             path,
-            span: Some(ByteSpan::new(span.start, span.end)),
+            span: Some(span),
             message: format!(
                 "`{name}` becomes {}, because {} uses it",
                 text.trim_end(),
@@ -447,71 +410,4 @@ fn has_impls(mapping: &Mapping<'_>, module: ModuleId) -> bool {
         mapping.owner(body.module) == owner
             && facts.is_some_and(|facts| facts.impls.iter().any(|found| found.scope == body.scope))
     })
-}
-
-/// The conditions on the declarations of a module and of those around it; one that only some of
-/// several declarations have does not count.
-pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
-    let world = mapping.world;
-    let mut found = BTreeSet::new();
-    let mut at = Some(module);
-    while let Some(module) = at {
-        let mut all = world.declarations(module).into_iter().map(|(file, index)| {
-            let facts = world.facts(file);
-            let declared = facts.and_then(|facts| facts.modules.get(index as usize));
-            let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
-            let around = facts
-                .zip(declared)
-                .and_then(|(facts, declared)| macro_around(facts, declared));
-            conditions
-                .iter()
-                .map(|condition| inherit::plain(condition))
-                .chain(around)
-                .collect::<BTreeSet<String>>()
-        });
-        if let (Some(only), None) = (all.next(), all.next()) {
-            found.extend(only);
-        }
-        found.extend(inner_conditions(world, module));
-        at = world.module(module).and_then(|node| node.parent);
-    }
-    found
-}
-
-/// What the head of a module's only body says of it.
-fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
-    let node = world.module(module);
-    let [body] = node.map_or(&[][..], |node| &node.bodies) else {
-        return Vec::new();
-    };
-    let body = world.bodies.get(body.index());
-    let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
-    let own = facts.into_iter().flat_map(|(facts, scope)| {
-        let own = facts.inner_cfg.iter().filter(move |(at, _)| *at == scope);
-        own.map(|(_, condition)| inherit::plain(condition))
-    });
-    own.collect()
-}
-
-/// The macro call that a declaration stands in, as a condition: it may add one.
-fn macro_around(facts: &SourceFacts, declared: &ModuleDeclaration) -> Option<String> {
-    let calls = facts.macro_calls.iter();
-    let call = calls
-        .filter(|call| call.body.contains(declared.span))
-        .min_by_key(|call| call.body.len())?;
-    let path = facts.paths.get(call.path as usize)?;
-    let name = facts.segments(path.segments).last()?;
-    Some(format!("{}!", facts.name(name.name)))
-}
-
-/// The conditions of what is at a place after, or around it.
-pub(super) fn conditions_at(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
-    let mut at = Some(place.clone());
-    while let Some(here) = at {
-        if let Some(module) = mapping.at(&here) {
-            return conditions_of(mapping, module);
-        }
-        at = here.parent();
-    }
-    BTreeSet::new()
 }

@@ -1,18 +1,81 @@
-//! What a module has from the modules around it and takes along when it leaves them: conditions,
-//! and lints that are allowed.
+//! Conditions (`cfg`) of modules and items: what code has from the modules around it and takes along
+//! when it leaves them, lints that are allowed among it, and what the new place asks for besides.
 //!
-//! Lints that are denied stay behind: without them everything still compiles.
+//! Lints that are denied stay behind: without them everything still compiles. Whether users have the
+//! conditions of what they name is asked of the planned tree (`regressions`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
 use syn::spanned::Spanned as _;
 
-use super::{lines, mapping::Mapping, place::Place, structure::Leaving};
-use crate::{
-    facts::VisibilityKind,
-    resolve::{Body, FileId, ModuleId, World},
+use super::{
+    crossing::{features, named_features},
+    lines,
+    mapping::Mapping,
+    place::Place,
+    structure::Leaving,
 };
+use crate::{
+    facts::{ModuleDeclaration, SourceFacts, VisibilityKind},
+    resolve::{Body, CrateId, FileId, ModuleId, World},
+};
+
+/// What arrives at a place that may have conditions of its own.
+pub(super) struct Arrival<'u> {
+    /// Its full names.
+    pub before: String,
+    pub after: String,
+    /// The conditions that it had, or says itself.
+    pub known: BTreeSet<String>,
+    /// The module that it arrives in.
+    pub to: Place,
+    pub has_shim: bool,
+    /// Whether `impl`s come along, which count without being named.
+    pub has_impls: bool,
+    pub users: Vec<&'u Place>,
+}
+
+/// Why something cannot arrive: a macro around its old place adds what cannot travel, or it would only
+/// be there under a condition, and is needed without.
+pub(super) fn refused(mapping: &Mapping<'_>, arrival: &Arrival<'_>) -> Option<String> {
+    let there = conditions_at(mapping, &arrival.to);
+    let mut macros = arrival.known.iter().filter(|condition| is_macro(condition));
+    if let Some(name) = macros.find(|condition| !there.contains(*condition)) {
+        return Some(format!(
+            "`{}` stands inside `{name}`, and what that adds cannot travel",
+            arrival.before
+        ));
+    }
+    let new: BTreeSet<&String> = there.difference(&arrival.known).collect();
+    let first = *new.first()?;
+    let (condition, who) = if arrival.has_shim {
+        (first, "its shim is there without".to_owned())
+    } else if arrival.has_impls {
+        (first, "its `impl`s count without".to_owned())
+    } else {
+        arrival.users.iter().find_map(|user| {
+            let own = conditions_at(mapping, user);
+            let condition = new.iter().find(|condition| !own.contains(**condition))?;
+            let who = format!("`{}` uses it without", mapping.name_of(user));
+            Some((*condition, who))
+        })?
+    };
+    let condition = if is_macro(condition) {
+        format!("what `{condition}` adds")
+    } else {
+        format!("cfg({condition})")
+    };
+    Some(format!(
+        "`{}` would only be there under {condition}, and {who}",
+        arrival.after
+    ))
+}
+
+/// Whether a condition is the name of a macro that may add one.
+fn is_macro(condition: &str) -> bool {
+    condition.ends_with('!')
+}
 
 /// The attributes, outermost first, that the declaration of a module needs in its new place.
 pub(super) fn attributes(
@@ -40,7 +103,33 @@ pub(super) fn attributes(
             .and_then(|rest| rest.strip_suffix(")]"));
         condition.is_none_or(|condition| !known.contains(&plain(condition)))
     });
+    let from = mapping.krate(leaving.module);
+    found.retain(|attribute| means_something(mapping, (from, &place), attribute, texts));
     found
+}
+
+/// Whether a lint that a feature switches is one of the package at `place`: of a feature that it does
+/// not have, rustc says that there is none.
+fn means_something(
+    mapping: &Mapping<'_>,
+    (from, place): (CrateId, &Place),
+    attribute: &str,
+    texts: &dyn Texts,
+) -> bool {
+    if from == place.krate || !attribute.starts_with("#[cfg_attr(") {
+        return true;
+    }
+    let named = named_features(attribute, ByteSpan::from_range(0..attribute.len()));
+    if named.is_empty() {
+        return true;
+    }
+    let world = mapping.world;
+    let krate = world.crates.get(place.krate.index());
+    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
+    let known = manifest.and_then(|path| Some(features(&texts.text(&path)?)));
+    let known = known.unwrap_or_default();
+    named.iter().all(|(name, _)| known.contains(name))
 }
 
 /// The attributes, outermost first, that an item says itself once it has left `home` for `place`.
@@ -68,6 +157,8 @@ pub(super) fn around_item(
             .declared
             .and_then(|(outer, _)| world.bodies.get(outer.index()));
     }
+    let from = mapping.krate(home);
+    found.retain(|attribute| means_something(mapping, (from, place), attribute, texts));
     found
 }
 
@@ -197,6 +288,16 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
     found
 }
 
+/// What the declaration of a module says of conditions and allowed lints, and its file of the latter.
+pub(super) fn declared(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
+    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let first = bodies.first().and_then(|body| world.bodies.get(body.index()));
+    let mut found = first.map(|body| of_body(world, body, texts)).unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    found.retain(|attribute| seen.insert(plain(attribute)));
+    found
+}
+
 /// The conditions among attributes, written as outer ones.
 pub(super) fn conditions(attributes: &[syn::Attribute]) -> Vec<String> {
     let mut found = kept(attributes);
@@ -278,4 +379,71 @@ fn kept(attributes: &[syn::Attribute]) -> Vec<String> {
         }
     }
     found
+}
+
+/// The conditions on the declarations of a module and of those around it; one that only some of
+/// several declarations have does not count.
+pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet<String> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    let mut at = Some(module);
+    while let Some(module) = at {
+        let mut all = world.declarations(module).into_iter().map(|(file, index)| {
+            let facts = world.facts(file);
+            let declared = facts.and_then(|facts| facts.modules.get(index as usize));
+            let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
+            let around = facts
+                .zip(declared)
+                .and_then(|(facts, declared)| macro_around(facts, declared));
+            conditions
+                .iter()
+                .map(|condition| plain(condition))
+                .chain(around)
+                .collect::<BTreeSet<String>>()
+        });
+        if let (Some(only), None) = (all.next(), all.next()) {
+            found.extend(only);
+        }
+        found.extend(inner_conditions(world, module));
+        at = world.module(module).and_then(|node| node.parent);
+    }
+    found
+}
+
+/// What the head of a module's only body says of it.
+fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
+    let node = world.module(module);
+    let [body] = node.map_or(&[][..], |node| &node.bodies) else {
+        return Vec::new();
+    };
+    let body = world.bodies.get(body.index());
+    let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
+    let own = facts.into_iter().flat_map(|(facts, scope)| {
+        let own = facts.inner_cfg.iter().filter(move |(at, _)| *at == scope);
+        own.map(|(_, condition)| plain(condition))
+    });
+    own.collect()
+}
+
+/// The macro call that a declaration stands in, as a condition: it may add one.
+fn macro_around(facts: &SourceFacts, declared: &ModuleDeclaration) -> Option<String> {
+    let calls = facts.macro_calls.iter();
+    let call = calls
+        .filter(|call| call.body.contains(declared.span))
+        .min_by_key(|call| call.body.len())?;
+    let path = facts.paths.get(call.path as usize)?;
+    let name = facts.segments(path.segments).last()?;
+    Some(format!("{}!", facts.name(name.name)))
+}
+
+/// The conditions of what is at a place after, or around it.
+pub(super) fn conditions_at(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
+    let mut at = Some(place.clone());
+    while let Some(here) = at {
+        if let Some(module) = mapping.at(&here) {
+            return conditions_of(mapping, module);
+        }
+        at = here.parent();
+    }
+    BTreeSet::new()
 }

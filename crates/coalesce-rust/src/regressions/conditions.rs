@@ -1,0 +1,322 @@
+//! The conditions (`cfg`) around a place of a file, and those under which a definition is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::ByteSpan;
+
+use super::Tree;
+use crate::{
+    lexer::{self, Token, TokenKind},
+    resolve::{BodyId, FileId, ItemId, ModuleId},
+};
+
+/// The conditions of a tree, each file read once.
+pub(super) struct Conditions<'a> {
+    tree: Tree<'a>,
+    files: BTreeMap<FileId, Vec<(ByteSpan, String)>>,
+}
+
+/// A condition as people write it.
+pub(super) fn display(condition: &str) -> String {
+    condition.replace('=', " = ").replace(',', ", ")
+}
+
+impl<'a> Conditions<'a> {
+    pub fn new(tree: Tree<'a>) -> Self {
+        Self {
+            tree,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// The conditions around a byte of a file that is a body of a module.
+    pub fn at_place(&mut self, file: FileId, body: BodyId, at: u32) -> BTreeSet<String> {
+        let mut found = self.around(file, at);
+        found.extend(self.of_body(body));
+        found
+    }
+
+    /// The conditions of a module; none where it has several bodies, of which some will be there.
+    pub fn of_module(&mut self, module: ModuleId) -> BTreeSet<String> {
+        match self.tree.world.module(module).map(|node| node.bodies.as_slice()) {
+            Some([body]) => self.of_body(*body),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// The conditions of an item; none where it has several definitions.
+    pub fn of_item(&mut self, item: ItemId) -> BTreeSet<String> {
+        let world = self.tree.world;
+        let Some(node) = world.items.get(item.index()) else {
+            return BTreeSet::new();
+        };
+        let [(file, at)] = node.definitions.as_slice() else {
+            return BTreeSet::new();
+        };
+        let fact = world.facts(*file);
+        let Some(fact) = fact.and_then(|facts| facts.items.get(*at as usize)) else {
+            return BTreeSet::new();
+        };
+        let mut found = self.around(*file, fact.name.span.start);
+        let bodies = world.module(node.module).map_or(&[][..], |node| &node.bodies);
+        let mut own = bodies.iter().filter(|body| {
+            let body = world.bodies.get(body.index());
+            body.is_some_and(|body| body.file == *file)
+        });
+        if let (Some(body), None) = (own.next(), own.next()) {
+            found.extend(self.of_body(*body));
+        }
+        found
+    }
+
+    /// The conditions of an import.
+    pub fn of_import(&mut self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
+        let facts = self.tree.world.facts(file);
+        let span = facts.and_then(|facts| Some(facts.leaves.get(leaf as usize)?.span));
+        span.map(|span| self.around(file, span.start)).unwrap_or_default()
+    }
+
+    /// The conditions of a body of a module: of the declarations that lead to it, and of the heads of
+    /// the files on the way.
+    fn of_body(&mut self, body: BodyId) -> BTreeSet<String> {
+        let world = self.tree.world;
+        let mut found = BTreeSet::new();
+        let mut at = world.bodies.get(body.index());
+        while let Some(body) = at {
+            if let Some(facts) = world.facts(body.file) {
+                let own = facts.inner_cfg.iter().filter(|(scope, _)| *scope == body.scope);
+                own.for_each(|(_, condition)| split(&plain(condition), &mut found));
+            }
+            at = body.declared.and_then(|(outer, declaration)| {
+                let outer = world.bodies.get(outer.index())?;
+                let facts = world.facts(outer.file)?;
+                let declared = facts.modules.get(declaration as usize)?;
+                for condition in &declared.cfg {
+                    split(&plain(condition), &mut found);
+                }
+                found.extend(self.around(outer.file, declared.name.span.start));
+                Some(outer)
+            });
+        }
+        found
+    }
+
+    /// The conditions of attributes in a file whose items hold a byte.
+    fn around(&mut self, file: FileId, at: u32) -> BTreeSet<String> {
+        let tree = self.tree;
+        let extents = self.files.entry(file).or_insert_with(|| {
+            let path = tree.world.files.get(file.index()).map(|file| &file.path);
+            let text = path.and_then(|path| tree.texts.text(path));
+            text.map(|text| extents(&text)).unwrap_or_default()
+        });
+        let mut found = BTreeSet::new();
+        for (span, condition) in extents {
+            if span.start <= at && at < span.end {
+                split(condition, &mut found);
+            }
+        }
+        found
+    }
+}
+
+/// A condition without its spaces, as conditions are compared.
+fn plain(condition: &str) -> String {
+    condition.split_whitespace().collect()
+}
+
+/// `all(…)` is several conditions.
+fn split(condition: &str, found: &mut BTreeSet<String>) {
+    match inside(condition, "all") {
+        Some(parts) => parts.iter().for_each(|part| split(part, found)),
+        None => drop(found.insert(condition.to_owned())),
+    }
+}
+
+/// The parts of `word(…)`.
+pub(super) fn inside<'c>(condition: &'c str, word: &str) -> Option<Vec<&'c str>> {
+    let list = condition.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')')?;
+    let (mut depth, mut quoted, mut start) = (0_u32, false, 0);
+    let mut parts = Vec::new();
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'(' if !quoted => depth += 1,
+            b')' if !quoted => depth = depth.saturating_sub(1),
+            b',' if !quoted && depth == 0 => {
+                parts.extend(list.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(list.get(start..).filter(|rest| !rest.is_empty()));
+    Some(parts)
+}
+
+/// Each `#[cfg(…)]` of a text, with the span of what it stands on. Attributes stand on items,
+/// statements, fields, variants, arms and arguments; where each of them ends is read from tokens, for
+/// no parser knows the last three apart from what is around them.
+fn extents(text: &str) -> Vec<(ByteSpan, String)> {
+    if !text.contains("cfg") {
+        return Vec::new();
+    }
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        let Some((condition, behind)) = condition_at(text, &tokens, at) else {
+            continue;
+        };
+        let start = tokens.get(at).map_or(0, |token| token.span.start);
+        let end = end_of_element(text, &tokens, behind);
+        found.push((ByteSpan::new(start, end), plain(condition)));
+    }
+    found
+}
+
+/// The condition of an attribute that starts at a token, and the first token behind it.
+fn condition_at<'t>(text: &'t str, tokens: &[Token], at: usize) -> Option<(&'t str, usize)> {
+    let [hash, open, word, list] = tokens.get(at..at + 4)? else {
+        return None;
+    };
+    let is_cfg = hash.is(b'#')
+        && open.kind == TokenKind::Open(b'[')
+        && word.span.of(text) == Some("cfg")
+        && list.kind == TokenKind::Open(b'(');
+    if !is_cfg {
+        return None;
+    }
+    let close = tokens.get(closing(tokens, at + 3)?)?;
+    let condition = text.get(list.span.end as usize..close.span.start as usize)?;
+    Some((condition, closing(tokens, at + 1)? + 1))
+}
+
+/// The index of the token that closes what the one at `open` opens.
+fn closing(tokens: &[Token], open: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Where what starts at a token ends, other attributes on it passed over.
+fn end_of_element(text: &str, tokens: &[Token], mut at: usize) -> u32 {
+    let whole = u32::try_from(text.len()).unwrap_or_default();
+    while tokens.get(at).is_some_and(|token| token.is(b'#')) {
+        match closing(tokens, at + 1) {
+            Some(close) => at = close + 1,
+            None => return whole,
+        }
+    }
+    let by_comma = !is_item(text, tokens, at);
+    let mut angles = 0_i32;
+    let mut before: Option<&Token> = None;
+    while let Some(token) = tokens.get(at) {
+        let arrow = before.is_some_and(|before| before.is(b'-') || before.is(b'='));
+        match token.kind {
+            TokenKind::Close(_) => return token.span.start,
+            TokenKind::Open(kind) => {
+                let Some(close) = closing(tokens, at) else {
+                    return whole;
+                };
+                at = close;
+                let next = tokens.get(close + 1);
+                let goes_on = next.is_some_and(|next| {
+                    next.is(b'.') || next.is(b'?') || next.span.of(text) == Some("else")
+                });
+                if kind == b'{' && !goes_on {
+                    return tokens.get(close).map_or(whole, |close| close.span.end);
+                }
+            }
+            TokenKind::Punct(b';') => return token.span.end,
+            TokenKind::Punct(b'<') => angles += 1,
+            TokenKind::Punct(b'>') if !arrow => angles -= 1,
+            TokenKind::Punct(b',') if by_comma && angles <= 0 => return token.span.end,
+            _ => {}
+        }
+        before = tokens.get(at);
+        at += 1;
+    }
+    whole
+}
+
+/// Whether an item or a `let` starts at a token: no comma ends it.
+fn is_item(text: &str, tokens: &[Token], mut at: usize) -> bool {
+    const WORDS: &[&str] = &[
+        "async", "const", "enum", "extern", "fn", "impl", "let", "macro_rules", "mod", "static",
+        "struct", "trait", "type", "union", "unsafe", "use",
+    ];
+    let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+    if word(at) == Some("pub") {
+        at += 1;
+        if tokens.get(at).is_some_and(|token| token.kind == TokenKind::Open(b'(')) {
+            at = closing(tokens, at).map_or(tokens.len(), |close| close + 1);
+        }
+    }
+    word(at).is_some_and(|word| WORDS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conditions_of(text: &str, name: &str) -> Vec<String> {
+        let at = u32::try_from(text.find(name).unwrap()).unwrap();
+        let mut found = BTreeSet::new();
+        for (span, condition) in extents(text) {
+            if span.start <= at && at < span.end {
+                split(&condition, &mut found);
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    #[test]
+    fn an_attribute_ends_with_what_it_stands_on() {
+        let text = r#"
+#[cfg(unix)]
+#[inline]
+fn f<T, U>(inside: T) -> [u8; 4] { body() }
+fn g() {
+    #[cfg(all(feature = "a", feature = "b"))]
+    return statement();
+    match x {
+        #[cfg(windows)]
+        A => arm(),
+        B => other_arm(),
+    }
+}
+struct S {
+    #[cfg(test)]
+    pub field: Map<K, V>,
+    pub next: Next,
+}
+#[cfg(any(unix, windows))]
+use a::{imported, more};
+use a::plain;
+"#;
+        for (name, expected) in [
+            ("inside", vec!["unix"]),
+            ("body", vec!["unix"]),
+            ("fn g", vec![]),
+            ("statement", vec!["feature=\"a\"", "feature=\"b\""]),
+            ("arm", vec!["windows"]),
+            ("other_arm", vec![]),
+            ("V>", vec!["test"]),
+            ("Next", vec![]),
+            ("imported", vec!["any(unix,windows)"]),
+            ("plain", vec![]),
+        ] {
+            assert_eq!(conditions_of(text, name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Which features of one package are certain where code of another one stands under features of its
+//! own: by what the manifests say, and only by that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml_edit::{Item, TableLike};
+
+use super::{Tree, conditions::inside};
+
+/// What manifests say about features, each read once.
+pub(super) struct Features<'a> {
+    tree: Tree<'a>,
+    manifests: BTreeMap<usize, Manifest>,
+}
+
+/// What a manifest says about features.
+#[derive(Clone, Default)]
+struct Manifest {
+    /// What each feature brings.
+    features: BTreeMap<String, Vec<String>>,
+    /// Dependencies by their name in the manifest: the package, and the features that they have.
+    dependencies: BTreeMap<String, Dependency>,
+}
+
+#[derive(Clone, Default)]
+struct Dependency {
+    package: String,
+    features: Vec<String>,
+}
+
+impl<'a> Features<'a> {
+    pub fn new(tree: Tree<'a>) -> Self {
+        Self {
+            tree,
+            manifests: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a condition that speaks of the features of `target` holds wherever the conditions `own`
+    /// of code of the package `user` do.
+    pub fn implies(
+        &mut self,
+        (user, own): (Option<usize>, &BTreeSet<String>),
+        target: Option<usize>,
+        condition: &str,
+    ) -> bool {
+        let same = user == target;
+        if own.contains(condition) && (same || !condition.contains("feature=")) {
+            return true;
+        }
+        if let Some(parts) = inside(condition, "any") {
+            return parts
+                .iter()
+                .any(|part| self.implies((user, own), target, part));
+        }
+        if let Some(parts) = inside(condition, "all") {
+            return parts
+                .iter()
+                .all(|part| self.implies((user, own), target, part));
+        }
+        let name = condition.strip_prefix("feature=\"");
+        let name = name.and_then(|name| name.strip_suffix('"'));
+        let (Some(name), Some(user), Some(target)) = (name, user, target) else {
+            return false;
+        };
+        let named = |one: &String| {
+            let name = one.strip_prefix("feature=\"")?.strip_suffix('"')?;
+            Some(name.to_owned())
+        };
+        let switched = self.closure(user, own.iter().filter_map(named).collect());
+        if same {
+            return switched.contains(name);
+        }
+        let granted = self.granted(user, &switched, target);
+        self.closure(target, granted).contains(name)
+    }
+
+    /// The features that a package's dependency on another one has, given what of its own is on.
+    fn granted(&mut self, user: usize, own: &BTreeSet<String>, target: usize) -> Vec<String> {
+        let target = self.tree.world.packages.get(target);
+        let target = target.map_or("", |package| package.name.as_str()).to_owned();
+        let manifest = self.manifest(user);
+        let mut found = Vec::new();
+        for (key, dependency) in &manifest.dependencies {
+            if dependency.package != target {
+                continue;
+            }
+            found.extend(dependency.features.iter().cloned());
+            for said in own {
+                let (name, feature) = said.split_once('/').unwrap_or((said, ""));
+                if name.trim_end_matches('?') == key && !feature.is_empty() {
+                    found.push(feature.to_owned());
+                }
+            }
+        }
+        found
+    }
+
+    /// All that features of a package switch on, themselves among it.
+    fn closure(&mut self, package: usize, first: Vec<String>) -> BTreeSet<String> {
+        let manifest = self.manifest(package);
+        let mut waiting = first;
+        let mut found = BTreeSet::new();
+        while let Some(name) = waiting.pop() {
+            waiting.extend(manifest.features.get(&name).into_iter().flatten().cloned());
+            found.insert(name);
+        }
+        found
+    }
+
+    fn manifest(&mut self, package: usize) -> Manifest {
+        if let Some(known) = self.manifests.get(&package) {
+            return known.clone();
+        }
+        let read = self.read(package).unwrap_or_default();
+        self.manifests.insert(package, read.clone());
+        read
+    }
+
+    fn read(&self, package: usize) -> Option<Manifest> {
+        let directory = &self.tree.world.packages.get(package)?.directory;
+        let text = self.tree.texts.text(&directory.join("Cargo.toml").ok()?)?;
+        let document = toml_edit::Document::parse(&*text).ok()?;
+        let root = document.as_table();
+        let mut manifest = Manifest::default();
+        let features = root.get("features").and_then(Item::as_table_like);
+        for (name, list) in features.into_iter().flat_map(|table| table.iter()) {
+            let list = list.as_array().into_iter().flat_map(|list| list.iter());
+            let list = list.filter_map(|one| Some(one.as_str()?.to_owned()));
+            manifest.features.insert(name.to_owned(), list.collect());
+        }
+        let systems = root.get("target").and_then(Item::as_table_like);
+        let systems = systems.into_iter().flat_map(|table| table.iter());
+        let systems = systems.filter_map(|(_, item)| item.as_table_like());
+        for table in systems.chain(std::iter::once::<&dyn TableLike>(root)) {
+            let tables = ["dependencies", "dev-dependencies"];
+            let tables = tables.iter().filter_map(|name| Some((*name, table.get(name)?)));
+            let tables = tables.filter_map(|(name, table)| Some((name, table.as_table_like()?)));
+            for (kind, (key, item)) in
+                tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, entry)))
+            {
+                // What tests ask for besides is not there for others.
+                if kind != "dependencies" && manifest.dependencies.contains_key(key) {
+                    continue;
+                }
+                let dependency = self.dependency(key, item);
+                let known = manifest.dependencies.entry(key.to_owned()).or_default();
+                known.package = dependency.package;
+                known.features.extend(dependency.features);
+            }
+        }
+        Some(manifest)
+    }
+
+    /// A dependency, with what the workspace says of it.
+    fn dependency(&self, key: &str, item: &Item) -> Dependency {
+        let own = item.as_table_like();
+        let inherits = own.and_then(|own| own.get("workspace")?.as_bool()) == Some(true);
+        let mut found = Dependency {
+            package: key.to_owned(),
+            features: Vec::new(),
+        };
+        let mut defaults = true;
+        if inherits {
+            self.inherited(key, &mut |table| {
+                defaults &= read_dependency(table, &mut found);
+            });
+        }
+        if let Some(own) = own {
+            let said = read_dependency(own, &mut found);
+            // A member cannot take back what the workspace asks for.
+            defaults = if inherits { defaults || said && own.contains_key("default-features") } else { said };
+        }
+        if defaults {
+            found.features.push("default".to_owned());
+        }
+        found
+    }
+
+    /// Reads what `[workspace.dependencies]` says of a name, wherever in the tree that stands.
+    fn inherited(&self, key: &str, read: &mut dyn FnMut(&dyn TableLike)) {
+        let mut manifests = self.tree.texts.paths().iter();
+        let root = manifests.find_map(|path| {
+            if path.file_name() != "Cargo.toml" {
+                return None;
+            }
+            let text = self.tree.texts.text(path)?;
+            let said = text.contains("[workspace.dependencies") || text.contains("[workspace]");
+            said.then_some(text)
+        });
+        let document = root.and_then(|text| toml_edit::Document::parse(text.to_string()).ok());
+        let found = document.as_ref().and_then(|document| {
+            let workspace = document.get("workspace")?.as_table_like()?;
+            let all = workspace.get("dependencies")?.as_table_like()?;
+            all.get(key)?.as_table_like()
+        });
+        if let Some(found) = found {
+            read(found);
+        }
+    }
+}
+
+/// Reads a dependency's table; whether it has the default features.
+fn read_dependency(table: &dyn TableLike, found: &mut Dependency) -> bool {
+    if let Some(package) = table.get("package").and_then(Item::as_str) {
+        package.clone_into(&mut found.package);
+    }
+    let list = table.get("features").and_then(Item::as_array);
+    let list = list.into_iter().flat_map(|list| list.iter());
+    let names = list.filter_map(|one| Some(one.as_str()?.to_owned()));
+    found.features.extend(names);
+    table.get("default-features").and_then(Item::as_bool) != Some(false)
+}

@@ -1,0 +1,302 @@
+//! What would no longer compile in the planned tree: paths that lead through what they may not see,
+//! and names under a condition that those who say them do not have.
+//!
+//! Both are asked of the planned tree itself, resolved, and of no step that led to it: it makes no
+//! difference whether a module, an item, a merge or a shim is the cause. What was so before the
+//! changes is not told.
+
+mod conditions;
+mod features;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+
+use self::{
+    conditions::{Conditions, display},
+    features::Features,
+};
+use crate::{
+    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{FileId, Found, ModuleId, Reach, Res, Site, UseSite, World},
+};
+
+/// A tree and its texts.
+#[derive(Clone, Copy)]
+pub(crate) struct Tree<'a> {
+    pub world: &'a World,
+    pub texts: &'a dyn Texts,
+}
+
+/// What cannot be, of a name at a place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Problem {
+    /// It is kept to a part of the tree that the place is not in.
+    Hidden,
+    /// `pub use` shows more than there is to show.
+    ShowsTooMuch,
+    /// It is only there under this condition.
+    Conditional(String),
+}
+
+/// A problem, the file that has it, and the full name that it is about.
+type Problems = BTreeMap<(String, Problem), (TreePath, String)>;
+
+/// What does not compile in the tree `after` and did in the one `before`, as far as visibilities and
+/// conditions say. Only files that the changes touch are looked at.
+pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
+    let changed = |own: &World, other: &World, file: FileId| {
+        let source = own.files.get(file.index());
+        source.is_some_and(|source| {
+            let known = other.file_at(&source.path);
+            let known = known.and_then(|known| other.files.get(known.index()));
+            known.is_none_or(|known| !Arc::ptr_eq(&known.facts, &source.facts))
+        })
+    };
+    let new = problems(after, &|file| changed(after.world, before.world, file));
+    if new.is_empty() {
+        return Vec::new();
+    }
+    let old = problems(before, &|file| changed(before.world, after.world, file));
+    let new = new.into_iter().filter(|(key, _)| !old.contains_key(key));
+    let mut found: Vec<Finding> = new
+        .map(|((_, problem), (path, name))| finding(path, &name, &problem))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
+    let (message, help) = match problem {
+        Problem::Hidden => (
+            format!("`{name}` would be named where it cannot be seen"),
+            "make it visible there first, or move what names it along".to_owned(),
+        ),
+        Problem::ShowsTooMuch => (
+            format!("`{name}` would be re-exported to more than it is visible to"),
+            "make it `pub` first".to_owned(),
+        ),
+        Problem::Conditional(condition) => (
+            format!(
+                "`{name}` would only be there under cfg({}), and it is named here without",
+                display(condition)
+            ),
+            "put the same condition on what names it, or take it from the target".to_owned(),
+        ),
+    };
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path,
+        span: None,
+        message,
+        help: Some(help),
+    }
+}
+
+fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
+    let mut check = Check {
+        tree,
+        conditions: Conditions::new(tree),
+        features: Features::new(tree),
+        found: Problems::new(),
+    };
+    for at in 0..tree.world.files.len() {
+        let Ok(at) = u32::try_from(at) else { break };
+        let file = FileId(at);
+        let Some(source) = tree.world.files.get(file.index()) else {
+            continue;
+        };
+        let reads = tree.world.facts(file).is_some_and(|facts| facts.problem.is_none());
+        if !reads || !is_changed(file) {
+            continue;
+        }
+        for load in &source.loads {
+            let mut sites = Vec::new();
+            tree.world
+                .visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
+            for (facts, site) in &sites {
+                check.site(file, facts, site);
+            }
+        }
+    }
+    check.found
+}
+
+struct Check<'a> {
+    tree: Tree<'a>,
+    conditions: Conditions<'a>,
+    features: Features<'a>,
+    found: Problems,
+}
+
+fn module_of(step: &Found) -> Option<ModuleId> {
+    step.all().find_map(|(res, _)| match res {
+        Res::Module(module) => Some(module),
+        _ => None,
+    })
+}
+
+impl Check<'_> {
+    fn site(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let read = matches!(
+            site.origin,
+            Origin::Code | Origin::KnownMacro | Origin::MacroArguments | Origin::Attribute
+        );
+        if !read || matches!(site.site, UseSite::ExternCrate(_)) {
+            return;
+        }
+        self.visibility(file, facts, site);
+        self.condition(file, facts, site);
+    }
+
+    fn add(&mut self, file: FileId, (last, full): (&str, String), problem: Problem) {
+        if let Some(source) = self.tree.world.files.get(file.index()) {
+            let place = (source.path.clone(), full);
+            self.found.entry((last.to_owned(), problem)).or_insert(place);
+        }
+    }
+
+    fn full_name(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> String {
+        let world = self.tree.world;
+        let found = site.trace.steps.get(at).and_then(|step| step.all().next());
+        match found {
+            Some((res, _)) => world.name_of(&world.target(res)),
+            None => {
+                let names = site.segments.iter().take(at + 1);
+                let names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
+                names.join("::")
+            }
+        }
+    }
+
+    /// Whether each step of a path is seen from where the path stands.
+    fn visibility(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let world = self.tree.world;
+        let from = world.module_of(site.space);
+        for (at, pair) in site.trace.steps.windows(2).enumerate() {
+            let [outer, step] = pair else { continue };
+            let (Some(module), Some(segment)) = (module_of(outer), site.segments.get(at + 1)) else {
+                continue;
+            };
+            let name = facts.name(segment.name);
+            let bindings = world
+                .names
+                .get(name)
+                .and_then(|sym| world.space(module)?.names.get(&sym));
+            let mut meant = bindings
+                .into_iter()
+                .flatten()
+                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
+                .peekable();
+            if meant.peek().is_none() {
+                continue;
+            }
+            let reaches: Vec<Reach> = meant.map(|binding| binding.reach).collect();
+            if !reaches.iter().any(|reach| reach.is_seen_from(world, from)) {
+                let full = self.full_name(facts, site, at + 1);
+                self.add(file, (name, full), Problem::Hidden);
+                return;
+            }
+            let last = at + 2 == site.segments.len();
+            let public = last && is_public_name(facts, site);
+            if public && !reaches.contains(&Reach::Public) {
+                let full = self.full_name(facts, site, at + 1);
+                self.add(file, (name, full), Problem::ShowsTooMuch);
+            }
+        }
+    }
+
+
+    /// Whether what a path names is there whenever the path is.
+    fn condition(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let world = self.tree.world;
+        let Some(first) = site.segments.first() else {
+            return;
+        };
+        let from = world.module_of(site.space);
+        let body = world.body_of(site);
+        let mut own: Option<BTreeSet<String>> = None;
+        for (at, step) in site.trace.steps.iter().enumerate() {
+            let outer = match at.checked_sub(1) {
+                None => Some(from),
+                Some(before) => site.trace.steps.get(before).and_then(module_of),
+            };
+            let name = site.segments.get(at).map_or("", |one| facts.name(one.name));
+            if outer.is_some_and(|outer| self.is_alternative(outer, name, step)) {
+                continue;
+            }
+            for (condition, package) in self.of_step(step, from) {
+                let own = own.get_or_insert_with(|| {
+                    self.conditions.at_place(file, body, first.span.start)
+                });
+                let user = package_of(world, from);
+                if self.features.implies((user, own), package, &condition) {
+                    continue;
+                }
+                let full = self.full_name(facts, site, at);
+                self.add(file, (name, full), Problem::Conditional(condition));
+            }
+        }
+    }
+
+    /// Whether a module has several things by a name, of which conditions choose.
+    fn is_alternative(&self, module: ModuleId, name: &str, step: &Found) -> bool {
+        let world = self.tree.world;
+        let bindings = world
+            .names
+            .get(name)
+            .and_then(|sym| world.space(module)?.names.get(&sym));
+        let alike = bindings.into_iter().flatten().filter(|binding| {
+            step.all()
+                .any(|(_, namespaces)| namespaces.meets(binding.namespaces))
+        });
+        alike.count() > 1
+    }
+
+    /// The conditions of what a step leads to, each with the package whose features it speaks of.
+    fn of_step(&mut self, step: &Found, from: ModuleId) -> Vec<(String, Option<usize>)> {
+        let world = self.tree.world;
+        let mut found = Vec::new();
+        let mut results = step.all().map(|(res, _)| res);
+        let (first, second) = (results.next(), results.next());
+        if let (Some(res), None) = (first, second) {
+            let (conditions, home) = match res {
+                Res::Module(module) => (self.conditions.of_module(module), Some(module)),
+                Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+                    let node = world.items.get(item.index());
+                    (self.conditions.of_item(item), node.map(|node| node.module))
+                }
+                Res::External(_) => (BTreeSet::new(), None),
+            };
+            let package = home.and_then(|home| package_of(world, home));
+            found.extend(conditions.into_iter().map(|one| (one, package)));
+        }
+        if let Some(import) = step.import {
+            let package = package_of(world, from);
+            let conditions = self.conditions.of_import(import);
+            found.extend(conditions.into_iter().map(|one| (one, package)));
+        }
+        found
+    }
+}
+
+/// Whether a leaf shows a name to everybody.
+fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
+    let UseSite::Leaf(leaf) = site.site else {
+        return false;
+    };
+    let leaf = facts.leaves.get(leaf as usize);
+    let declaration = leaf.and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+    let named = leaf.is_some_and(|leaf| leaf.kind == LeafKind::Name);
+    named && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Public)
+}
+
+fn package_of(world: &World, module: ModuleId) -> Option<usize> {
+    let krate = world.module(module)?.krate;
+    Some(world.crates.get(krate.index())?.package)
+}

@@ -1,0 +1,266 @@
+//! Macros that code has from the root of its crate without importing them: `#[macro_use] extern crate`.
+//!
+//! In another crate it has them no more. Each use of one is written with the library's name, which
+//! works everywhere; where two libraries may have it, the plan is refused, and where a glob may have
+//! brought it as well, it is not proven.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, UnprovenKind};
+
+use super::{
+    items,
+    mapping::refusal,
+    place::Place,
+    spell::Speller,
+    visibility::{Need, Piece, Relocation},
+};
+use crate::{
+    facts::{Namespaces, Origin, SourceFacts},
+    resolve::{CrateId, Res, Site, UseSite, World},
+};
+
+/// What code takes along of what it had without a word.
+#[derive(Default)]
+pub(super) struct Implicit {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub needs: Vec<Need>,
+    pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
+    /// Crates whose code says less from now on.
+    left: BTreeSet<CrateId>,
+}
+
+/// Looks at all code that goes to another crate; a library that goes as a whole takes its root along.
+pub(super) fn macros(relocation: &Relocation<'_>, texts: &dyn Texts) -> Implicit {
+    let mut found = Implicit::default();
+    let mapping = relocation.mapping;
+    let crossing = relocation.pieces.iter().filter(|piece| {
+        let from = mapping.krate(piece.from);
+        from != piece.to.krate && mapping.library_of(from).is_none()
+    });
+    let mut given: BTreeMap<CrateId, BTreeSet<String>> = BTreeMap::new();
+    for piece in crossing {
+        let from = mapping.krate(piece.from);
+        let mut own = given
+            .entry(from)
+            .or_insert_with(|| giving(mapping.world, from))
+            .clone();
+        let there = given
+            .entry(piece.to.krate)
+            .or_insert_with(|| giving(mapping.world, piece.to.krate));
+        own.retain(|name| !there.contains(name));
+        if !own.is_empty() {
+            found.piece(relocation, piece, &own, texts);
+        }
+    }
+    let left: BTreeSet<CrateId> = std::mem::take(&mut found.left);
+    for krate in left {
+        if !is_used(relocation, krate, texts) {
+            found.spent(mapping.world, krate, texts);
+        }
+    }
+    found
+}
+
+/// Whether code that stays in a crate may still use a macro that its root gives it.
+fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bool {
+    let mapping = relocation.mapping;
+    let world = mapping.world;
+    let mut used = false;
+    for source in &world.files {
+        let Some(text) = texts.text(&source.path) else {
+            continue;
+        };
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                let here = world.module_of(site.space);
+                let Some(first) = site.segments.first().filter(|_| mapping.krate(here) == krate)
+                else {
+                    return;
+                };
+                let leaves = relocation.pieces.iter().any(|piece| {
+                    world.files.get(piece.file.index()).map(|file| &file.path) == Some(&source.path)
+                        && piece.span.start <= first.span.start
+                        && first.span.start < piece.span.end
+                });
+                let alone = site.segments.len() == 1;
+                let name = facts.name(first.name);
+                used |= alone
+                    && !leaves
+                    && !items::is_everywhere(name)
+                    && is_macro(facts, &site, &text)
+                    && is_from_nowhere(&site);
+            });
+        }
+    }
+    used
+}
+
+/// The libraries whose macros the root of a crate gives to all of its modules.
+fn giving(world: &World, krate: CrateId) -> BTreeSet<String> {
+    let root = world.crates.get(krate.index()).and_then(|krate| krate.root);
+    let bodies = root.and_then(|root| world.module(root));
+    let mut found = BTreeSet::new();
+    for body in bodies.map_or(&[][..], |node| &node.bodies) {
+        let body = world.bodies.get(body.index());
+        let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
+        let Some((facts, scope)) = facts else { continue };
+        let own = facts.extern_crates.iter();
+        let own = own.filter(|one| one.macro_use && one.scope == scope);
+        found.extend(own.map(|one| facts.name(one.name.name).to_owned()));
+    }
+    // Of those, what everybody has anyway says nothing.
+    found.retain(|name| !matches!(name.as_str(), "std" | "core" | "alloc" | "self"));
+    found
+}
+
+impl Implicit {
+    fn piece(
+        &mut self,
+        relocation: &Relocation<'_>,
+        piece: &Piece,
+        given: &BTreeSet<String>,
+        texts: &dyn Texts,
+    ) {
+        let world = relocation.mapping.world;
+        let Some(source) = world.files.get(piece.file.index()) else {
+            return;
+        };
+        let Some(text) = texts.text(&source.path) else {
+            return;
+        };
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                let inside = site.segments.first().is_some_and(|first| {
+                    piece.span.start <= first.span.start && first.span.end <= piece.span.end
+                });
+                if inside && is_macro(facts, &site, &text) && is_from_nowhere(&site) {
+                    self.one(relocation, (piece, &source.path), (facts, &site), given);
+                }
+            });
+        }
+    }
+
+    fn one(
+        &mut self,
+        relocation: &Relocation<'_>,
+        (piece, path): (&Piece, &TreePath),
+        (facts, site): (&SourceFacts, &Site<'_>),
+        given: &BTreeSet<String>,
+    ) {
+        let [segment] = site.segments else { return };
+        let name = facts.name(segment.name);
+        if items::is_everywhere(name) {
+            return;
+        }
+        let mut libraries = given.iter();
+        let (Some(library), None) = (libraries.next(), libraries.next()) else {
+            let all: Vec<String> = given.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!(
+                "`{name}` comes from the `#[macro_use] extern crate` of its old root, and {} may \
+                 have it",
+                all.join(" or ")
+            );
+            self.refusals.push(Finding {
+                span: Some(segment.span),
+                help: Some(format!("import it first: `use {}::{name};`", all.join("/").replace('`', ""))),
+                ..refusal(path.clone(), message)
+            });
+            return;
+        };
+        let opaque = site.trace.steps.first().is_some_and(|step| step.opaque);
+        if opaque {
+            self.unproven.push(Unproven {
+                path: path.clone(),
+                span: Some(segment.span),
+                kind: UnprovenKind::ProceduralMacro,
+                name: name.to_owned(),
+                why: format!(
+                    "`{library}` may have brought it by `#[macro_use] extern crate`, or a glob"
+                ),
+            });
+        }
+        self.left.insert(relocation.mapping.krate(piece.from));
+        let said = self.say(relocation, piece, library);
+        let edit = Edit::insert(segment.span.start, format!("{said}::"));
+        let edits = self.edits.entry(path.clone()).or_default();
+        if !edits.contains(&edit) {
+            edits.push(edit);
+        }
+    }
+
+    /// Takes `#[macro_use]` from the declarations of a root that nothing uses any more.
+    fn spent(&mut self, world: &World, krate: CrateId, texts: &dyn Texts) {
+        let root = world.crates.get(krate.index()).and_then(|krate| krate.root);
+        let bodies = root.and_then(|root| world.module(root));
+        for body in bodies.map_or(&[][..], |node| &node.bodies) {
+            let body = world.bodies.get(body.index());
+            let source = body.and_then(|body| world.files.get(body.file.index()));
+            let facts = body.and_then(|body| world.facts(body.file));
+            let (Some(source), Some(facts)) = (source, facts) else {
+                continue;
+            };
+            let Some(text) = texts.text(&source.path) else {
+                continue;
+            };
+            for one in facts.extern_crates.iter().filter(|one| one.macro_use) {
+                let edit = without_macro_use(&text, one.span);
+                let edits = self.edits.entry(source.path.clone()).or_default();
+                edits.extend(edit);
+            }
+        }
+    }
+
+    /// The name of a library in the crate of a piece after, which depends on it from now on.
+    fn say(&mut self, relocation: &Relocation<'_>, piece: &Piece, library: &str) -> String {
+        let speller = Speller {
+            mapping: relocation.mapping,
+        };
+        let from = relocation.mapping.krate(piece.from);
+        let root = Place::root(piece.to.krate);
+        let path = vec![library.to_owned()];
+        let said = speller.said_in(path, from, &root, &mut self.needs);
+        said.into_iter().next().unwrap_or_else(|| library.to_owned())
+    }
+}
+
+/// Takes `#[macro_use]`, or `#[macro_use(…)]`, with the space behind it out of a declaration.
+fn without_macro_use(text: &str, declaration: ByteSpan) -> Option<Edit> {
+    let own = declaration.of(text)?;
+    let start = own.find("#[macro_use")?;
+    let close = own.get(start..)?.find(']')? + start + 1;
+    let rest = own.get(close..)?;
+    let end = close + rest.len() - rest.trim_start().len();
+    let span = ByteSpan::from_range(start..end).shifted(declaration.start);
+    Some(Edit::delete(span))
+}
+
+/// Whether a site is the name of a macro that is called, or of a derive.
+fn is_macro(facts: &SourceFacts, site: &Site<'_>, text: &str) -> bool {
+    let UseSite::Path(path) = site.site else {
+        return false;
+    };
+    if facts.macro_calls.iter().any(|call| call.path == path) {
+        return matches!(
+            site.origin,
+            Origin::Code | Origin::KnownMacro | Origin::MacroArguments
+        );
+    }
+    let fact = facts.paths.get(path as usize);
+    let start = site.segments.first().map_or(0, |first| first.span.start);
+    let head = text.get(..start as usize).unwrap_or_default();
+    let attribute = head.rfind("#[").and_then(|at| head.get(at..));
+    site.origin == Origin::Attribute
+        && fact.is_some_and(|fact| fact.namespaces.meets(Namespaces::MACRO))
+        && attribute.is_some_and(|said| said.contains("derive(") && !said.contains(']'))
+}
+
+/// Whether nothing that can be seen gives a name.
+fn is_from_nowhere(site: &Site<'_>) -> bool {
+    let first = site.trace.steps.first();
+    first.is_some_and(|step| {
+        let known = |res| matches!(res, Res::Item(_) | Res::Module(_) | Res::External(_));
+        !step.all().any(|(res, _)| known(res))
+    })
+}

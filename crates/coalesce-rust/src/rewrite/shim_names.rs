@@ -1,0 +1,308 @@
+//! How a shim names what its signatures name.
+//!
+//! A signature is copied into a module that it was not written for. What it names is imported there
+//! from where it is defined, or by an import that the shim may see: never by a private import, and
+//! never through a private module. What cannot be named so comes through a re-export, which copies
+//! no signature.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Edit, EditSet};
+
+use super::{
+    mapping::Mapping,
+    place::Place,
+    spell::{Speller, module_in, written},
+};
+use crate::{
+    facts::{Origin, SourceFacts, VisibilityKind},
+    resolve::{Binding, CrateId, FileId, ModuleId, Reach, Res, Site, UseSite},
+};
+
+/// How many globs of globs are followed to the import that brings a name.
+const DEEPEST: usize = 16;
+
+/// The names of signatures that a shim copies.
+pub(super) struct ShimNames<'a> {
+    pub mapping: &'a Mapping<'a>,
+    /// The module that the signatures are copied from.
+    pub source: ModuleId,
+    /// The module that the shim stands for.
+    pub module: ModuleId,
+    /// The place of the shim.
+    pub here: Place,
+}
+
+/// What a name of a signature takes in a shim.
+pub(super) struct Import {
+    /// The path that the shim imports.
+    pub path: Vec<String>,
+    /// The import of the source module that brings the name there: its conditions count.
+    pub by: Option<(FileId, u32)>,
+}
+
+/// Signatures whose paths hold in the shim.
+pub(super) struct Respelled {
+    /// The text with its paths spelled anew.
+    pub text: String,
+    /// Items whose signatures name what the shim cannot.
+    pub unsayable: BTreeSet<String>,
+}
+
+impl<'a> ShimNames<'a> {
+    fn speller(&self) -> Speller<'a> {
+        Speller {
+            mapping: self.mapping,
+        }
+    }
+
+    fn bindings(&self, module: ModuleId, name: &str) -> &'a [Binding] {
+        let world = self.mapping.world;
+        let found = world
+            .names
+            .get(name)
+            .and_then(|sym| world.space(module)?.names.get(&sym));
+        found.unwrap_or_default()
+    }
+
+    /// The imports that a name takes; `None` where the shim cannot name what it leads to.
+    /// `is_brought` says whether a glob or a definition of the shim brings a name of that reach.
+    pub fn imports(&self, name: &str, is_brought: &dyn Fn(Reach) -> bool) -> Option<Vec<Import>> {
+        let bindings = self.bindings(self.source, name).iter();
+        let needed = bindings.filter(|binding| !is_brought(binding.reach));
+        needed.map(|binding| self.import(name, binding)).collect()
+    }
+
+    fn import(&self, name: &str, binding: &Binding) -> Option<Import> {
+        let by = self.import_behind(name, binding);
+        let as_imported = by.and_then(|(import, glob)| {
+            let mut path = self.speller().absolute(import)?;
+            if glob {
+                path.push(name.to_owned());
+            }
+            let krate = self.speller().krate_of(import)?;
+            let root = Place::root(self.here.krate);
+            Some(self.speller().said_in(path, krate, &root, &mut Vec::new()))
+        });
+        let as_defined = || self.definition(binding.res);
+        let path = as_imported
+            .filter(|path| self.leads(path))
+            .or_else(|| as_defined().filter(|path| self.leads(path)))?;
+        Some(Import {
+            path,
+            by: by.map(|(import, _)| import),
+        })
+    }
+
+    /// The import that gives a name its path, and whether that is a glob: globs of modules of the
+    /// tree are followed to the import which those have.
+    fn import_behind(&self, name: &str, binding: &Binding) -> Option<((FileId, u32), bool)> {
+        let mut found = (binding.import?, binding.glob);
+        for _ in 0..DEEPEST {
+            let target = found.1.then(|| self.speller().glob_target(found.0)).flatten();
+            let Some(target) = target else { break };
+            let mut own = self.bindings(target, name).iter();
+            let Some(next) = own.find(|own| own.res == binding.res) else {
+                break;
+            };
+            match next.import {
+                Some(import) if import != found.0 => found = (import, next.glob),
+                _ => break,
+            }
+        }
+        Some(found)
+    }
+
+    /// The path of a definition of the tree as the crate of the shim says it.
+    fn definition(&self, res: Res) -> Option<Vec<String>> {
+        let world = self.mapping.world;
+        let item = |item: crate::resolve::ItemId| {
+            let node = world.items.get(item.index())?;
+            let home = self.mapping.after(node.module);
+            let mut path = self.speller().rooted_in(self.here.krate, &home);
+            path.push(node.name.clone());
+            Some(path)
+        };
+        match res {
+            Res::Module(module) => {
+                let place = self.mapping.after(module);
+                Some(self.speller().rooted_in(self.here.krate, &place))
+            }
+            Res::Item(found) => item(found),
+            Res::Variant(of, name) => {
+                let mut path = item(of)?;
+                path.push(world.names.text(name).to_string());
+                Some(path)
+            }
+            Res::Member(..) | Res::External(_) => None,
+        }
+    }
+
+    /// Whether a path that starts at the root of a crate leads somewhere that the shim may see.
+    fn leads(&self, path: &[String]) -> bool {
+        let Some((first, rest)) = path.split_first() else {
+            return false;
+        };
+        let Some(krate) = self.crate_called(first) else {
+            return true;
+        };
+        let mut place = Place::root(krate);
+        let mut at = self.mapping.at(&place);
+        for (index, name) in rest.iter().enumerate() {
+            let next = place.child(name);
+            let below = self.mapping.at(&next);
+            if below.is_some_and(|module| self.sees_module(module, &place)) {
+                (place, at) = (next, below);
+                continue;
+            }
+            if below.is_none() && self.is_made(&next) {
+                (place, at) = (next, None);
+                continue;
+            }
+            let Some(module) = at else { return false };
+            let bindings = self.bindings(module, name).iter();
+            let seen: Vec<Res> = bindings
+                .filter(|one| one.import.is_some() || !matches!(one.res, Res::Module(_)))
+                .filter(|one| self.speller().sees(&self.here, one.reach, module))
+                .map(|one| one.res)
+                .collect();
+            let inner = seen.iter().find_map(|res| match res {
+                Res::Module(module) => Some(*module),
+                _ => None,
+            });
+            match inner {
+                _ if index + 1 == rest.len() => return !seen.is_empty(),
+                Some(module) => (place, at) = (self.mapping.after(module), Some(module)),
+                // A variant, or something outside of the tree.
+                None => return !seen.is_empty(),
+            }
+        }
+        true
+    }
+
+    /// The crate of the tree that a path of the shim starts with; `None` for one from elsewhere.
+    fn crate_called(&self, first: &str) -> Option<CrateId> {
+        if first == "crate" {
+            return Some(self.here.krate);
+        }
+        let crates = &self.mapping.world.crates;
+        let externs = &crates.get(self.here.krate.index())?.externs;
+        let known = externs.iter().find(|(name, _)| name == first);
+        match known {
+            Some((_, krate)) => *krate,
+            // A dependency that comes with the changes.
+            None => crates
+                .iter()
+                .position(|krate| krate.root.is_some() && krate.name == first)
+                .and_then(|at| u32::try_from(at).ok())
+                .map(CrateId),
+        }
+    }
+
+    /// Whether the declaration of a module after, inside `outer`, can be seen from the shim.
+    fn sees_module(&self, module: ModuleId, outer: &Place) -> bool {
+        let world = self.mapping.world;
+        let declarations = world.declarations(module);
+        let public = declarations.iter().any(|(file, at)| {
+            let facts = world.facts(*file);
+            let found = facts.and_then(|facts| facts.modules.get(*at as usize));
+            found.is_some_and(|found| {
+                found.visibility.kind == VisibilityKind::Public
+            })
+        });
+        if public || declarations.is_empty() || self.here.is_within(outer) {
+            return true;
+        }
+        let Some(node) = world.module(module) else {
+            return false;
+        };
+        let parent = node.parent.filter(|_| !self.mapping.is_root(module));
+        parent.is_some_and(|parent| {
+            let bindings = self.bindings(parent, &node.name).iter();
+            let mut own = bindings.filter(|one| one.res == Res::Module(module));
+            own.any(|one| {
+                one.import.is_none() && self.speller().sees(&self.here, one.reach, parent)
+            })
+        })
+    }
+
+    /// Whether a place is that of a module which the changes make around one that moves.
+    fn is_made(&self, place: &Place) -> bool {
+        let roots = self.mapping.roots.iter().flatten();
+        let mut around = roots.filter(|(_, to)| to != place && to.is_within(place));
+        around.next().is_some()
+    }
+
+    /// The text of signatures, each path in it that starts at `crate`, `self` or `super` led to where
+    /// it leads after. `base` is where the text starts in its file.
+    pub fn respelled(&self, file: FileId, text: &str, base: u32) -> Respelled {
+        let mut edits = Vec::new();
+        let mut unsayable = BTreeSet::new();
+        let world = self.mapping.world;
+        let words = ["crate::", "self::", "super::"];
+        let load = world.files.get(file.index());
+        let load = load.and_then(|file| file.loads.first());
+        let load = load.filter(|_| words.iter().any(|word| text.contains(word)));
+        if let Some(load) = load {
+            world.visit(*load as usize, &mut |facts, site| {
+                let named = self.signature_of(facts, &site);
+                let Some((name, path, span)) = named else {
+                    return;
+                };
+                match path {
+                    Some(path) => edits.push((span, path)),
+                    None => drop(unsayable.insert(name)),
+                }
+            });
+        }
+        let edits = edits.into_iter().filter_map(|(span, path)| {
+            let start = span.start.checked_sub(base)?;
+            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+            let span = ByteSpan::new(start, span.end.checked_sub(base)?);
+            Some(Edit::replace(span, names.join("::")))
+        });
+        let set = EditSet::from_edits(text, edits.collect());
+        let new = set.and_then(|set| set.apply(text));
+        Respelled {
+            text: new.unwrap_or_else(|_| text.to_owned()),
+            unsayable,
+        }
+    }
+
+    /// Of a path in a signature of the source module that would lead elsewhere in the shim: the item
+    /// whose signature it is, the new path, and what of it that stands for.
+    fn signature_of(
+        &self,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<(String, Option<Vec<String>>, ByteSpan)> {
+        let world = self.mapping.world;
+        let first = site.segments.first()?;
+        let word = matches!(facts.name(first.name), "crate" | "self" | "super");
+        let path = matches!(site.site, UseSite::Path(_)) && site.origin == Origin::Code;
+        if !(word && path && world.module_of(site.space) == self.source) {
+            return None;
+        }
+        let mut items = facts.items.iter();
+        let owner = items.find(|item| item.signature.contains(first.span))?;
+        let name = facts.name(owner.name.name).to_owned();
+        let moved = |module: ModuleId| self.mapping.is_changed(module);
+        let steps = &site.trace.steps;
+        let through = steps.iter().filter_map(module_in).any(moved);
+        let (at, res) = steps.iter().enumerate().rev().find_map(|(at, step)| {
+            let res = step.all().map(|(res, _)| res);
+            let mut res = res.filter(|res| matches!(res, Res::Item(_) | Res::Module(_)));
+            Some((at, res.next()?))
+        })?;
+        let inside = match res {
+            Res::Item(item) => world.items.get(item.index()).is_some_and(|node| moved(node.module)),
+            _ => false,
+        };
+        if self.source == self.module && !through && !inside {
+            return None;
+        }
+        let span = first.span.cover(site.segments.get(at)?.span);
+        let path = self.definition(res).filter(|path| self.leads(path));
+        Some((name, path, span))
+    }
+}

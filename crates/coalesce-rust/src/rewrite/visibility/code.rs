@@ -1,0 +1,376 @@
+//! What a piece of code names: the items that its paths lead to, and the names behind its dots.
+//!
+//! A receiver is known where it is `self` in an `impl` of the tree; of any other one, only the name
+//! of the field or method is.
+
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use coalesce_model::{ByteSpan, Texts};
+
+use crate::{
+    facts::ItemKind,
+    lexer::{self, Token, TokenKind},
+    resolve::{FileId, ItemId, Res, UseSite, World},
+};
+
+/// A path of a file, and the items that it leads through.
+pub(super) struct Named {
+    pub at: u32,
+    pub items: Vec<ItemId>,
+    /// `Type::name`
+    members: Vec<(ItemId, String)>,
+}
+
+/// The paths of a file, resolved.
+#[derive(Default)]
+pub(super) struct FilePaths {
+    /// By place.
+    named: Vec<Named>,
+    /// What each path of the facts leads to in the end.
+    targets: BTreeMap<u32, BTreeSet<ItemId>>,
+    /// The same by the byte behind the path.
+    ends: BTreeMap<u32, BTreeSet<ItemId>>,
+}
+
+impl FilePaths {
+    fn of(world: &World, file: FileId) -> Self {
+        let mut found = Self::default();
+        let loads = world.files.get(file.index());
+        for load in loads.map_or(&[][..], |file| &file.loads) {
+            world.visit(*load as usize, &mut |facts, site| {
+                let Some(first) = site.segments.first() else {
+                    return;
+                };
+                let mut named = Named {
+                    at: first.span.start,
+                    items: Vec::new(),
+                    members: Vec::new(),
+                };
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    for (res, _) in step.all() {
+                        match res {
+                            Res::Item(item) | Res::Variant(item, _) => named.items.push(item),
+                            Res::Member(item, _) => {
+                                let name = facts.name(segment.name).to_owned();
+                                named.items.push(item);
+                                named.members.push((item, name));
+                            }
+                            Res::Module(_) | Res::External(_) => {}
+                        }
+                    }
+                }
+                if let (UseSite::Path(path), Some(last)) = (site.site, site.trace.steps.last()) {
+                    let items = last.all().filter_map(|(res, _)| match res {
+                        Res::Item(item) => Some(item),
+                        _ => None,
+                    });
+                    let items: BTreeSet<ItemId> = items.collect();
+                    let end = site.segments.last().map(|last| last.span.end);
+                    if let Some(end) = end {
+                        found.ends.entry(end).or_default().extend(&items);
+                    }
+                    found.targets.entry(path).or_default().extend(items);
+                }
+                if !named.items.is_empty() {
+                    found.named.push(named);
+                }
+            });
+        }
+        found.named.sort_by_key(|named| named.at);
+        found
+    }
+
+    /// The paths that start inside of a span.
+    pub fn within(&self, span: ByteSpan) -> impl Iterator<Item = &Named> {
+        let first = self.named.partition_point(|named| named.at < span.start);
+        let rest = self.named.iter().skip(first);
+        rest.take_while(move |named| named.at < span.end)
+    }
+
+    /// The items that a path of the facts leads to.
+    pub fn targets(&self, path: u32) -> impl Iterator<Item = ItemId> + '_ {
+        self.targets.get(&path).into_iter().flatten().copied()
+    }
+}
+
+/// The tree as its paths resolve, each file once and only when somebody asks.
+pub(in super::super) struct Resolved<'a> {
+    pub world: &'a World,
+    pub texts: &'a dyn Texts,
+    files: RefCell<BTreeMap<FileId, Rc<FilePaths>>>,
+    dereferenced: OnceCell<BTreeSet<ItemId>>,
+}
+
+impl<'a> Resolved<'a> {
+    pub fn new(world: &'a World, texts: &'a dyn Texts) -> Self {
+        Self {
+            world,
+            texts,
+            files: RefCell::default(),
+            dereferenced: OnceCell::new(),
+        }
+    }
+
+    /// Types that implement `Deref`: what is behind their dots may be another type's.
+    fn dereferenced(&self) -> &BTreeSet<ItemId> {
+        self.dereferenced.get_or_init(|| {
+            let mut found = BTreeSet::new();
+            for at in 0..self.world.files.len() {
+                let Ok(at) = u32::try_from(at) else { break };
+                let Some(facts) = self.world.facts(FileId(at)) else {
+                    continue;
+                };
+                let is_deref = |path: u32| {
+                    let path = facts.paths.get(path as usize);
+                    let last = path.and_then(|path| facts.segments(path.segments).last());
+                    last.is_some_and(|last| facts.name(last.name) == "Deref")
+                };
+                let own = facts.impls.iter();
+                let own = own.filter(|found| found.trait_path.is_some_and(is_deref));
+                for path in own.filter_map(|found| found.self_path) {
+                    found.extend(self.paths_of(FileId(at)).targets(path));
+                }
+            }
+            found
+        })
+    }
+
+    pub(super) fn paths_of(&self, file: FileId) -> Rc<FilePaths> {
+        if let Some(known) = self.files.borrow().get(&file) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(FilePaths::of(self.world, file));
+        self.files.borrow_mut().insert(file, Rc::clone(&found));
+        found
+    }
+
+    pub(super) fn text_of(&self, file: FileId) -> Option<std::sync::Arc<str>> {
+        let file = self.world.files.get(file.index())?;
+        self.texts.text(&file.path)
+    }
+}
+
+/// A name behind a dot.
+#[derive(Default)]
+struct Receivers {
+    /// Of `self`, in the `impl`s of these types.
+    own: BTreeSet<ItemId>,
+    /// Whether there are others.
+    others: bool,
+}
+
+/// What code names.
+#[derive(Default)]
+pub(super) struct Code {
+    /// Names behind a dot that are called.
+    called: BTreeMap<String, Receivers>,
+    /// Names behind a dot that are not; numbers are fields without names.
+    accessed: BTreeMap<String, Receivers>,
+    /// All names.
+    names: BTreeSet<String>,
+    /// Fields in literals and patterns, each with the type that these name.
+    in_literals: BTreeSet<(ItemId, String)>,
+    /// Fields in literals and patterns of aliases.
+    aliased: BTreeSet<String>,
+    /// Whether a macro puts names behind dots: `.$name`.
+    by_macro: bool,
+    /// Types and functions that are named.
+    items: BTreeSet<ItemId>,
+    /// `Type::name`
+    members: BTreeSet<(ItemId, String)>,
+}
+
+/// Braces, brackets or parentheses that are open.
+struct Braces {
+    /// The types whose literal or pattern they may be.
+    of: BTreeSet<ItemId>,
+    /// Whether generic arguments stand between them and the type.
+    behind_generics: bool,
+    /// Whether they are those of an attribute on a field.
+    is_attribute: bool,
+}
+
+/// How code names a field or a method of a type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mention {
+    /// It does not.
+    Never,
+    /// By a name behind a dot: it does, where the receiver is of that type.
+    Maybe,
+    /// With its type.
+    Certain,
+}
+
+impl Code {
+    /// Adds what stands in a part of a file.
+    pub fn read(&mut self, tree: &Resolved<'_>, file: FileId, span: ByteSpan) {
+        let paths = tree.paths_of(file);
+        for named in paths.within(span) {
+            self.items.extend(named.items.iter().copied());
+            self.members.extend(named.members.iter().cloned());
+        }
+        let Some(text) = tree.text_of(file) else {
+            return;
+        };
+        let facts = tree.world.facts(file);
+        let impls = facts.map_or(&[][..], |facts| &facts.impls);
+        let of_self = |at: u32| -> BTreeSet<ItemId> {
+            let around = impls
+                .iter()
+                .filter(|found| found.span.start <= at && at < found.span.end)
+                .min_by_key(|found| found.span.len());
+            let path = around.and_then(|found| found.self_path);
+            let types: BTreeSet<ItemId> =
+                path.into_iter().flat_map(|path| paths.targets(path)).collect();
+            types
+        };
+        let behind_dot = |at: u32| {
+            let types = of_self(at);
+            let other = !types.is_disjoint(tree.dereferenced());
+            if other { BTreeSet::new() } else { types }
+        };
+        self.words(&text, span, &behind_dot);
+        self.literals(&text, span, &|path: Token| match path.span.of(&text) {
+            Some("Self") => of_self(path.span.start),
+            _ => paths.ends.get(&path.span.end).cloned().unwrap_or_default(),
+        });
+        let is_alias = |item: &ItemId| {
+            let node = tree.world.items.get(item.index());
+            node.is_some_and(|node| node.kind == ItemKind::TypeAlias)
+        };
+        let aliased = self.in_literals.iter().filter(|(item, _)| is_alias(item));
+        self.aliased.extend(aliased.map(|(_, name)| name.clone()));
+    }
+
+    /// The fields that literals and patterns say: names that follow a brace or a comma inside of the
+    /// braces behind a path.
+    fn literals(
+        &mut self,
+        text: &str,
+        span: ByteSpan,
+        types: &dyn Fn(Token) -> BTreeSet<ItemId>,
+    ) {
+        let mut open: Vec<Braces> = Vec::new();
+        let mut before: Option<Token> = None;
+        let mut starts = false;
+        for token in lexer::tokens(text, span) {
+            let word = token.span.of(text).unwrap_or_default();
+            if let (true, true, Some(braces)) = (starts, token.is_ident(), open.last()) {
+                let name = word.strip_prefix("r#").unwrap_or(word);
+                let of = braces.of.iter();
+                self.in_literals.extend(of.map(|item| (*item, name.to_owned())));
+                if braces.behind_generics {
+                    self.aliased.insert(name.to_owned());
+                }
+            }
+            starts = match token.kind {
+                TokenKind::Open(brace) => {
+                    let path = before.filter(|token| brace == b'{' && token.is_ident());
+                    open.push(Braces {
+                        of: path.map(types).unwrap_or_default(),
+                        behind_generics: before.is_some_and(|token| token.is(b'>')),
+                        is_attribute: starts && before.is_some_and(|token| token.is(b'#')),
+                    });
+                    true
+                }
+                TokenKind::Close(_) => open.pop().is_some_and(|braces| braces.is_attribute),
+                // `ref mut name` of a pattern.
+                TokenKind::Ident => starts && matches!(word, "ref" | "mut"),
+                _ => token.is(b',') || (starts && token.is(b'#')),
+            };
+            before = Some(token);
+        }
+    }
+
+    fn words(&mut self, text: &str, span: ByteSpan, of_self: &dyn Fn(u32) -> BTreeSet<ItemId>) {
+        let (mut dot, mut own) = (false, false);
+        let mut before_dot = "";
+        for token in lexer::tokens(text, span) {
+            let word = token.span.of(text).unwrap_or_default();
+            if token.is_ident() {
+                let name = word.strip_prefix("r#").unwrap_or(word);
+                if dot {
+                    // `.name(` and `.name::<` call; all else behind a dot is a field.
+                    let rest = text.get(token.span.end as usize..).unwrap_or_default();
+                    let rest = rest.trim_start();
+                    let call = rest.starts_with('(') || rest.starts_with("::");
+                    let list = if call {
+                        &mut self.called
+                    } else {
+                        &mut self.accessed
+                    };
+                    let receivers = list.entry(name.to_owned()).or_default();
+                    receivers.add(own, of_self, token.span.start);
+                }
+                self.names.insert(name.to_owned());
+            }
+            if dot && matches!(token.kind, TokenKind::Literal) {
+                // `.0.1` is one number to a lexer.
+                for (at, number) in word.split('.').enumerate() {
+                    let receivers = self.accessed.entry(number.to_owned()).or_default();
+                    receivers.add(own && at == 0, of_self, token.span.start);
+                }
+            }
+            self.by_macro |= dot && token.is(b'$');
+            dot = token.is(b'.');
+            own = dot && before_dot == "self";
+            before_dot = word;
+        }
+    }
+
+    /// How the code names a field, a method or an associated item of one of these types.
+    pub fn mentions(&self, member: &super::members::Member, of: &BTreeSet<ItemId>) -> Mention {
+        use super::members::MemberKind;
+        let named = self.items.iter().any(|item| of.contains(item));
+        let in_literal = of
+            .iter()
+            .any(|item| self.in_literals.contains(&(*item, member.name.clone())));
+        let path = of
+            .iter()
+            .any(|item| self.members.contains(&(*item, member.name.clone())));
+        let behind_dots = |list: &BTreeMap<String, Receivers>| {
+            let found = list.get(&member.name);
+            let certain = found.is_some_and(|found| found.own.iter().any(|own| of.contains(own)));
+            match found {
+                _ if certain => Mention::Certain,
+                Some(found) if found.others => Mention::Maybe,
+                _ => Mention::Never,
+            }
+        };
+        let macros = self.by_macro && self.names.contains(&member.name);
+        match member.kind {
+            MemberKind::Field if in_literal => Mention::Certain,
+            // A literal by another name of the type, or with generic arguments.
+            MemberKind::Field if self.in_literals_of_others(&member.name) => Mention::Maybe,
+            MemberKind::Position if named => Mention::Certain,
+            MemberKind::Method | MemberKind::Associated if path => Mention::Certain,
+            MemberKind::Function if named => Mention::Certain,
+            MemberKind::Associated | MemberKind::Function => Mention::Never,
+            MemberKind::Field | MemberKind::Method if macros => Mention::Maybe,
+            MemberKind::Field | MemberKind::Position => behind_dots(&self.accessed),
+            MemberKind::Method => behind_dots(&self.called),
+        }
+    }
+
+    /// Whether a literal or a pattern says a field whose type is an alias.
+    fn in_literals_of_others(&self, name: &str) -> bool {
+        self.aliased.contains(name)
+    }
+
+    /// The items that the code names.
+    pub fn items(&self) -> &BTreeSet<ItemId> {
+        &self.items
+    }
+}
+
+impl Receivers {
+    fn add(&mut self, own: bool, of_self: &dyn Fn(u32) -> BTreeSet<ItemId>, at: u32) {
+        let types = if own { of_self(at) } else { BTreeSet::new() };
+        self.others |= types.is_empty();
+        self.own.extend(types);
+    }
+}

@@ -1,0 +1,489 @@
+//! Fields, methods and associated items that code names which no longer stands where it sees them.
+//!
+//! Code may name a member after a dot whose receiver nobody knows. It counts as naming it where it
+//! can have a value of that type at all; what only has the same name is left as it is. Each widening
+//! is a note of the plan, and one that lets other crates in is a warning.
+
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
+
+use super::{
+    Need, Subject,
+    code::{Code, Mention, Resolved},
+    members::{Member, MemberKind, members_of},
+    types::Reachable,
+};
+use crate::{
+    facts::ScopeKind,
+    resolve::{Body, FileId, ItemId, ModuleId, Res, is_within},
+    rewrite::{
+        mapping::{Mapping, refusal},
+        place::Place,
+        public::severity_of_widening,
+        spell::Speller,
+    },
+};
+
+/// A piece of code that gets another place.
+#[derive(Clone)]
+pub(in super::super) struct Piece {
+    pub file: FileId,
+    pub span: ByteSpan,
+    /// The module that it stands in.
+    pub from: ModuleId,
+    /// The module that it stands in after.
+    pub to: Place,
+    /// Whether its members get a visibility here; else somebody else writes them.
+    pub members: bool,
+}
+
+/// What goes where.
+pub(in super::super) struct Relocation<'a> {
+    pub mapping: &'a Mapping<'a>,
+    pub pieces: Vec<Piece>,
+    /// Items that give way, with those that their users name from now on.
+    pub replaced: BTreeMap<ItemId, ItemId>,
+    /// Code of modules that goes away.
+    pub gone: Vec<(ModuleId, FileId, ByteSpan)>,
+}
+
+impl Relocation<'_> {
+    fn is_gone(&self, module: ModuleId, file: FileId, at: u32) -> bool {
+        let mut gone = self.gone.iter();
+        gone.any(|(of, within, span)| {
+            *of == module && *within == file && span.start <= at && at < span.end
+        })
+    }
+}
+
+/// What the widenings of members take.
+#[derive(Default)]
+pub(in super::super) struct MemberWidenings {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub notes: Vec<Finding>,
+    pub refusals: Vec<Finding>,
+    /// Types that come with what is widened.
+    pub needs: Vec<Need>,
+    /// Where members become `pub`.
+    pub public: Vec<(FileId, u32)>,
+}
+
+/// Code of one module before and one after.
+struct Region {
+    from: ModuleId,
+    to: Place,
+    parts: Vec<(FileId, ByteSpan)>,
+    moves: bool,
+    code: OnceCell<Code>,
+    types: OnceCell<BTreeSet<ItemId>>,
+}
+
+impl Region {
+    /// Whether a word stands in the code, as part of another one or not.
+    fn says(&self, tree: &Resolved<'_>, word: &str) -> bool {
+        self.parts.iter().any(|(file, span)| {
+            let text = tree.text_of(*file);
+            let part = text.as_deref().and_then(|text| span.of(text));
+            part.is_some_and(|part| part.contains(word))
+        })
+    }
+
+    fn code(&self, tree: &Resolved<'_>) -> &Code {
+        self.code.get_or_init(|| {
+            let mut code = Code::default();
+            for (file, span) in &self.parts {
+                code.read(tree, *file, *span);
+            }
+            code
+        })
+    }
+}
+
+/// Why code can no longer see a member.
+#[derive(Clone, Copy)]
+enum Cause<'m> {
+    CodeLeaves,
+    MemberLeaves,
+    /// It has named this type so far.
+    Replaces(&'m str),
+}
+
+/// Works out what has to be widened.
+pub(in super::super) fn widen(relocation: &Relocation<'_>, texts: &dyn Texts) -> MemberWidenings {
+    if relocation.pieces.is_empty() && relocation.replaced.is_empty() {
+        return MemberWidenings::default();
+    }
+    let world = relocation.mapping.world;
+    let tree = Resolved::new(world, texts);
+    let regions = regions(relocation);
+    let mut within: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
+    for (index, region) in regions.iter().enumerate() {
+        let above = |module: &ModuleId| world.module(*module).and_then(|node| node.parent);
+        for module in std::iter::successors(Some(region.from), above) {
+            within.entry(module).or_default().push(index);
+        }
+    }
+    let mut work = Work {
+        relocation,
+        tree: &tree,
+        reachable: Reachable::new(&tree),
+        regions,
+        within,
+        old_reach: BTreeMap::new(),
+        made: MemberWidenings::default(),
+    };
+    work.read_replaced();
+    let mut seen = BTreeSet::new();
+    for body in &world.bodies {
+        if !work.may_matter(body) {
+            continue;
+        }
+        for member in members_of(&tree, body) {
+            if seen.insert((member.file, member.at, member.home, member.name.clone())) {
+                work.member(&member);
+            }
+        }
+    }
+    work.replacements();
+    let mut made = work.made;
+    for edits in made.edits.values_mut() {
+        edits.sort();
+        edits.dedup();
+    }
+    made.notes.sort();
+    made.notes.dedup();
+    made
+}
+
+/// All code of the tree that stays or moves, by module before and after.
+fn regions(relocation: &Relocation<'_>) -> Vec<Region> {
+    let mapping = relocation.mapping;
+    let mut found: BTreeMap<(ModuleId, Place, bool), Vec<(FileId, ByteSpan)>> = BTreeMap::new();
+    for piece in &relocation.pieces {
+        let key = (piece.from, piece.to.clone(), true);
+        found.entry(key).or_default().push((piece.file, piece.span));
+    }
+    for body in &mapping.world.bodies {
+        let key = (body.module, mapping.after(body.module), false);
+        let parts = parts_that_stay(relocation, body).into_iter();
+        let parts = parts.map(|span| (body.file, span));
+        found.entry(key).or_default().extend(parts);
+    }
+    let regions = found.into_iter().map(|((from, to, moves), parts)| Region {
+        from,
+        to,
+        parts,
+        moves,
+        code: OnceCell::new(),
+        types: OnceCell::new(),
+    });
+    regions.filter(|region| !region.parts.is_empty()).collect()
+}
+
+/// The parts of a body that neither move nor are modules of their own.
+fn parts_that_stay(relocation: &Relocation<'_>, body: &Body) -> Vec<ByteSpan> {
+    let Some(facts) = relocation.mapping.world.facts(body.file) else {
+        return Vec::new();
+    };
+    let Some(scope) = facts.scope(body.scope) else {
+        return Vec::new();
+    };
+    let inner = facts.scopes.iter().filter(|one| {
+        matches!(one.kind, ScopeKind::Module(_)) && one.span != scope.span
+    });
+    let pieces = relocation.pieces.iter();
+    let pieces = pieces.filter(|piece| piece.file == body.file && piece.from == body.module);
+    let gone = relocation.gone.iter();
+    let gone = gone.filter(|(module, file, _)| *module == body.module && *file == body.file);
+    let mut others: Vec<ByteSpan> = inner
+        .map(|one| one.span)
+        .chain(pieces.map(|piece| piece.span))
+        .chain(gone.map(|(.., span)| *span))
+        .filter(|one| scope.span.start <= one.start && one.end <= scope.span.end)
+        .collect();
+    others.sort();
+    let mut found = Vec::new();
+    let mut start = scope.span.start;
+    for other in others.into_iter().chain([ByteSpan::empty(scope.span.end)]) {
+        if other.start > start {
+            found.push(ByteSpan::new(start, other.start));
+        }
+        start = start.max(other.end);
+    }
+    found
+}
+
+struct Work<'w, 'a> {
+    relocation: &'w Relocation<'a>,
+    tree: &'w Resolved<'w>,
+    reachable: Reachable<'w, 'w>,
+    regions: Vec<Region>,
+    /// The regions in or below each module.
+    within: BTreeMap<ModuleId, Vec<usize>>,
+    /// How far the members of replaced types are seen, by type and name; none: everywhere.
+    old_reach: BTreeMap<(ItemId, String), Option<ModuleId>>,
+    made: MemberWidenings,
+}
+
+impl Work<'_, '_> {
+    fn mapping(&self) -> &Mapping<'_> {
+        self.relocation.mapping
+    }
+
+    fn read_replaced(&mut self) {
+        let world = self.tree.world;
+        let home = |item: &ItemId| world.items.get(item.index()).map(|node| node.module);
+        let homes: BTreeSet<ModuleId> = self.relocation.replaced.keys().filter_map(home).collect();
+        for body in world.bodies.iter().filter(|body| homes.contains(&body.module)) {
+            for member in members_of(self.tree, body) {
+                for of in &member.of {
+                    self.old_reach.insert((*of, member.name.clone()), member.reach);
+                }
+            }
+        }
+    }
+
+    /// Whether members of a body may be out of sight after, or become those of what gave way.
+    fn may_matter(&self, body: &Body) -> bool {
+        let world = self.mapping().world;
+        let home = body.module;
+        let takes_over = self.relocation.replaced.values().any(|item| {
+            let node = world.items.get(item.index());
+            node.is_some_and(|node| self.mapping().krate(node.module) == self.mapping().krate(home))
+        });
+        if takes_over {
+            return true;
+        }
+        let own = self.mapping().krate(home);
+        let mut pieces = self.relocation.pieces.iter();
+        let near = pieces.any(|piece| {
+            self.mapping().krate(piece.from) == own
+                && (is_within(world, piece.from, home) || is_within(world, home, piece.from))
+        });
+        let restricted = || {
+            let text = self.tree.text_of(body.file);
+            let said = ["pub(super)", "pub(in", "pub(crate)", "pub(self)"];
+            text.is_some_and(|text| said.iter().any(|said| text.contains(said)))
+        };
+        let mut pieces = self.relocation.pieces.iter();
+        near || (pieces.any(|piece| self.mapping().krate(piece.from) == own) && restricted())
+    }
+
+    /// The piece that a byte of a module stands in.
+    fn piece_at(&self, file: FileId, module: ModuleId, at: u32) -> Option<&Piece> {
+        let mut pieces = self.relocation.pieces.iter();
+        pieces.find(|piece| {
+            piece.file == file
+                && piece.from == module
+                && piece.span.start <= at
+                && at < piece.span.end
+        })
+    }
+
+    fn member(&mut self, member: &Member) {
+        let Some(reach) = member.reach else { return };
+        let at = member.at.start;
+        if self.relocation.is_gone(member.home, member.file, at) {
+            return;
+        }
+        let piece = self.piece_at(member.file, member.home, at);
+        if piece.is_some_and(|piece| !piece.members) {
+            return;
+        }
+        let moves = piece.is_some();
+        let home = piece.map_or_else(|| self.mapping().after(member.home), |piece| piece.to.clone());
+        let seen = self.seen_after(member, reach, &home);
+        let mut wanted: Option<(Option<Place>, Cause<'_>)> = None;
+        let world = self.tree.world;
+        let replaced: Vec<(ItemId, ItemId)> = self
+            .relocation
+            .replaced
+            .iter()
+            .filter(|(_, new)| member.of.contains(new))
+            .map(|(old, new)| (*old, *new))
+            .collect();
+        let users: Vec<usize> = match replaced.is_empty() {
+            true => self.within.get(&reach).cloned().unwrap_or_default(),
+            false => (0..self.regions.len()).collect(),
+        };
+        for at in users {
+            let Some(region) = self.regions.get(at) else { break };
+            if !(moves || region.moves || !replaced.is_empty()) || region.to.is_within(&seen) {
+                continue;
+            }
+            let before = is_within(world, region.from, reach) && (moves || region.moves);
+            let old = replaced.iter().find(|(old, _)| {
+                let known = self.old_reach.get(&(*old, member.name.clone()));
+                let limit = known.copied().flatten();
+                limit.is_none_or(|limit| is_within(world, region.from, limit))
+            });
+            let (of, cause) = match (before, old) {
+                (true, _) if moves => (member.of.clone(), Cause::MemberLeaves),
+                (true, _) => (member.of.clone(), Cause::CodeLeaves),
+                (false, Some((old, _))) => {
+                    let name = world.items.get(old.index()).map_or("", |node| node.name.as_str());
+                    (BTreeSet::from([*old]), Cause::Replaces(name))
+                }
+                (false, None) => continue,
+            };
+            if !self.names(at, member, &of) {
+                continue;
+            }
+            let Some(region) = self.regions.get(at) else { break };
+            let needs = types_out_of_sight(self.relocation.mapping, member, &region.to);
+            self.made.needs.extend(needs);
+            let (reach, _) = wanted.get_or_insert((Some(seen.clone()), cause));
+            *reach = reach.take().and_then(|reach| reach.common(&region.to));
+        }
+        if let Some((reach, cause)) = wanted.filter(|_| member.kind != MemberKind::Function) {
+            self.write(member, (reach, &home), cause);
+        }
+    }
+
+    /// The place whose code sees a member after, as its visibility is written.
+    fn seen_after(&self, member: &Member, reach: ModuleId, home: &Place) -> Place {
+        if member.at.is_empty() || reach == member.home {
+            return home.clone();
+        }
+        let before = self.mapping().after(reach);
+        match before.common(home) {
+            Some(common) => common,
+            // In another crate, `pub(crate)` is said of that one, and `pub(super)` of what is there.
+            None if before.path.is_empty() => Place::root(home.krate),
+            None => home.parent().unwrap_or_else(|| Place::root(home.krate)),
+        }
+    }
+
+    /// What takes the place of items has to be seen by those who name them so far.
+    fn replacements(&mut self) {
+        let world = self.tree.world;
+        let speller = Speller {
+            mapping: self.relocation.mapping,
+        };
+        for (old, new) in &self.relocation.replaced {
+            let (Some(before), Some(node)) =
+                (world.items.get(old.index()), world.items.get(new.index()))
+            else {
+                continue;
+            };
+            let own = world
+                .names
+                .get(&node.name)
+                .and_then(|sym| world.space(node.module)?.names.get(&sym));
+            let mut own = own.into_iter().flatten();
+            let own = own.find(|one| one.import.is_none() && one.res == Res::Item(*new));
+            let Some(own) = own else { continue };
+            for region in &self.regions {
+                let seen = speller.sees(&region.to, own.reach, node.module);
+                let named = || {
+                    region.says(self.tree, &before.name)
+                        && region.code(self.tree).items().contains(old)
+                };
+                if !seen && named() {
+                    self.made.needs.push(Need {
+                        subject: Subject::Item(*new),
+                        by: region.to.clone(),
+                        because: None,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether the code of a region names a member of one of these types.
+    fn names(&mut self, region: usize, member: &Member, of: &BTreeSet<ItemId>) -> bool {
+        let tree = self.tree;
+        let Some(region) = self.regions.get(region) else {
+            return false;
+        };
+        if !region.says(tree, &member.name) && !region.says(tree, ".$") {
+            return false;
+        }
+        let code = region.code(tree);
+        match code.mentions(member, of) {
+            Mention::Never => false,
+            Mention::Certain => true,
+            Mention::Maybe => {
+                let reachable = &mut self.reachable;
+                let types = region.types.get_or_init(|| {
+                    reachable.from(code.items(), &region.parts, region.from)
+                });
+                of.is_empty() || !types.is_disjoint(of)
+            }
+        }
+    }
+
+    fn write(&mut self, member: &Member, (reach, home): (Option<Place>, &Place), cause: Cause<'_>) {
+        let Some(path) = self.tree.world.files.get(member.file.index()) else {
+            return;
+        };
+        let path = path.path.clone();
+        let name = member.full_name();
+        if !member.plain {
+            self.made.refusals.push(refusal(path, hidden_in_macro(&name)));
+            return;
+        }
+        let public = reach.is_none();
+        let text = reach.map_or_else(|| "pub ".to_owned(), |reach| reach.visibility(home));
+        let because = match cause {
+            Cause::CodeLeaves => "code that moves out of its module may use it".to_owned(),
+            Cause::MemberLeaves => "code that it leaves behind may use it".to_owned(),
+            Cause::Replaces(old) => format!("code that named `{old}` may use it"),
+        };
+        self.made.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: severity_of_widening(self.relocation.mapping, home, &text),
+            path: path.clone(),
+            span: Some(member.at),
+            message: format!("`{name}` becomes {}: {because}", text.trim_end()),
+            help: None,
+        });
+        if public {
+            self.made.public.push((member.file, member.at.start));
+        }
+        let edit = if member.at.is_empty() {
+            Edit::insert(member.at.start, text)
+        } else {
+            Edit::replace(member.at, text.trim_end())
+        };
+        self.made.edits.entry(path).or_default().push(edit);
+    }
+}
+
+fn hidden_in_macro(name: &str) -> String {
+    format!("`{name}` would have to be widened, and a macro defines it")
+}
+
+/// The types of a member that would be out of sight.
+fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Vec<Need> {
+    let world = mapping.world;
+    let speller = Speller { mapping };
+    let mut needs = Vec::new();
+    for name in &member.types {
+        for item in world.items_of(member.home, name) {
+            let Some(node) = world.items.get(item.index()) else {
+                continue;
+            };
+            let bindings = world
+                .names
+                .get(&node.name)
+                .and_then(|sym| world.space(node.module)?.names.get(&sym));
+            let own = bindings
+                .into_iter()
+                .flatten()
+                .find(|binding| binding.import.is_none() && binding.res == Res::Item(item));
+            if own.is_some_and(|own| !speller.sees(place, own.reach, node.module)) {
+                needs.push(Need {
+                    subject: Subject::Item(item),
+                    by: place.clone(),
+                    because: None,
+                });
+            }
+        }
+    }
+    needs
+}
