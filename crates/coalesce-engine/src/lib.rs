@@ -13,6 +13,7 @@ mod applying;
 mod emit;
 mod failure;
 mod formatter;
+mod grading;
 mod links;
 mod manifests;
 mod planning;
@@ -30,6 +31,7 @@ pub use applying::{
 pub use coalesce_apply::Store;
 pub use emit::emit_tests;
 pub use failure::Failure;
+pub use grading::answer;
 pub use manifests::{manifests, misfit};
 pub use planning::{Depth, MigrationPlan, PlanOptions, plan};
 pub use progress::{Overall, Progress, Watcher};

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Settings, Severity, TreePath,
-    envelope::{Locator, OperationEntry, OperationKind, Plan, Verdict},
+    envelope::{Locator, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
@@ -16,7 +16,9 @@ use coalesce_report::diff::Side;
 use rayon::prelude::*;
 
 use crate::{
-    Failure, formatter, links,
+    Failure, formatter,
+    grading::answer,
+    links,
     manifests::misfit,
     session::{LanguagePart, Session},
 };
@@ -268,6 +270,7 @@ impl MigrationPlan {
         let proof = part.prove(changes, &self.assembled.operations, (session, &settings));
         count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
+        self.assembled.unproven.extend(proof.unproven);
         self.assembled.notes.extend(proof.notes);
     }
 
@@ -329,50 +332,9 @@ impl MigrationPlan {
                 .collect(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,
-            verdict: self.verdict(),
+            answer: answer(self, None),
             diff: diff(&self.assembled.operations, session, &overlay),
             saved: None,
-        }
-    }
-
-    fn verdict(&self) -> Verdict {
-        let review = self
-            .assembled
-            .rewrites
-            .iter()
-            .filter(|rewrite| rewrite.safety == coalesce_model::Safety::NeedsReview)
-            .count();
-        let refusals = self
-            .assembled
-            .refusals
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error)
-            .count();
-        let message = if refusals > 0 {
-            format!(
-                "no: {refusals} reason{} above; nothing will be written",
-                if refusals == 1 { "" } else { "s" }
-            )
-        } else if self.nothing_to_do() {
-            "yes: there is nothing to do".to_owned()
-        } else {
-            let look = match review {
-                0 => String::new(),
-                1 => "; 1 rewrite deserves a look".to_owned(),
-                review => format!("; {review} rewrites deserve a look"),
-            };
-            let imports = match self.proven.resolved_imports {
-                0 => "no module of the planned tree imports another".to_owned(),
-                1 => "the 1 import between modules of the planned tree resolves".to_owned(),
-                count => {
-                    format!("all {count} imports between modules of the planned tree resolve")
-                }
-            };
-            format!("yes: {imports}{look}")
-        };
-        Verdict {
-            imports_still_work: refusals == 0,
-            message,
         }
     }
 }

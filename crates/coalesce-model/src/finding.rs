@@ -51,8 +51,11 @@ pub mod codes {
     /// A check that fails once the shims of the plan are away.
     pub const FAILS_WITHOUT_SHIM: Code = Code("fails-without-shim");
 
+    /// Less was proven of a plan than is asked for.
+    pub const NOT_PROVEN: Code = Code("not-proven");
+
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 14] = [
+    pub const ALL: [Code; 15] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -67,6 +70,7 @@ pub mod codes {
         UNDECIDED_MERGE,
         NEW_FAILURE,
         FAILS_WITHOUT_SHIM,
+        NOT_PROVEN,
     ];
 }
 

@@ -52,6 +52,23 @@ pub struct VerifyTable {
     pub tests: Vec<String>,
     /// How long each program may take, in seconds.
     pub timeout: Option<u64>,
+    /// Configurations that are tried beside what is tried anyway.
+    #[serde(default)]
+    pub matrix: Vec<VerifyConfiguration>,
+}
+
+/// One configuration of `matrix` in `[verify]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct VerifyConfiguration {
+    /// Packages of the workspace by name; all of them when there is none.
+    pub packages: Vec<String>,
+    /// Features that are on.
+    pub features: Vec<String>,
+    /// Whether the default features are off.
+    pub no_default_features: bool,
+    /// The target triple.
+    pub target: Option<String>,
 }
 
 /// A name with the place it was written at.

@@ -18,6 +18,9 @@ pub enum LanguageKind {
 }
 
 impl LanguageKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Python, Self::Rust];
+
     /// The endings of its source files, the usual one first.
     #[must_use]
     pub const fn extensions(self) -> &'static [&'static str] {

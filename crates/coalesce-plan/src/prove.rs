@@ -8,7 +8,7 @@ use std::{
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
     Change, Finding, Import, ImportTarget, Language, LanguageGraph, Settings, Severity, Texts,
-    TreePath, change::renamed, finding::codes,
+    TreePath, Unproven, UnprovenKind, change::renamed, finding::codes,
 };
 
 use rayon::prelude::*;
@@ -20,6 +20,8 @@ use crate::{Operation, Overlay};
 pub struct Proof {
     /// What would break; empty when the plan may be applied.
     pub refusals: Vec<Finding>,
+    /// What could not be looked at.
+    pub unproven: Vec<Unproven>,
     /// What is new and harmless.
     pub notes: Vec<Finding>,
     /// Import cycles before.
@@ -133,6 +135,13 @@ fn unparsed(
         proof.refusals.push(refusal);
     } else {
         let message = "does not parse; only its import statements were rewritten".to_owned();
+        proof.unproven.push(Unproven {
+            path: old.clone(),
+            span,
+            kind: UnprovenKind::DoesNotParse,
+            name: old.file_name().to_owned(),
+            why: "what else it names is not known".to_owned(),
+        });
         proof.notes.push(Finding {
             code: codes::SYNTAX_ERROR,
             ..finding(Severity::Warning, old, span, message)

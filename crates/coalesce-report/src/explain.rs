@@ -207,6 +207,17 @@ const EXPLANATIONS: &[Explanation] = &[
         example: "manager = load(\"lidar.optimization.\" + \"gpu\")   # works only through the shim",
         instead: "Write the new name at the place that the finding shows, then verify again.",
     },
+    Explanation {
+        code: codes::NOT_PROVEN,
+        what: "A plan of which less was proven than is asked for: by `--require`, or by `migrate`\n\
+               itself where places are left that reading cannot tell.",
+        why: "What a macro puts together, a table that is read at run time, a file that does not\n\
+              parse may name what moves. The plan may well be right; nobody has shown it.",
+        example: "coalesce migrate --yes   # with 2 places not proven",
+        instead: "Read the places: `plan` lists each with what keeps it from being proven.\n\
+                  `migrate --verify` compiles and imports the planned tree, which settles many.\n\
+                  `--allow-unproven` applies the plan as it is.",
+    },
 ];
 
 #[cfg(test)]

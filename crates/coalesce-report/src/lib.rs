@@ -38,6 +38,8 @@ pub struct Options {
     pub all: bool,
     /// Columns for texts side by side; `None` for one below the other.
     pub columns: Option<usize>,
+    /// Whether a long diff is shown as a whole.
+    pub diff: bool,
 }
 
 /// The page of a command. It ends with a newline, unless it is empty.

@@ -26,7 +26,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
             .put(PLACE, path)
             .end();
     }
-    if migrate.plan.operations.is_empty() && migrate.plan.verdict.imports_still_work {
+    if migrate.plan.operations.is_empty() && !migrate.plan.answer.refused() {
         page.line("nothing to do: every entry is done");
         return;
     }
@@ -34,6 +34,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     if let Some(verification) = &migrate.verification {
         verify::unused_imports(page, verification);
         verify::failures(page, verification);
+        verify::unreached(page, verification);
         verify::verdict(page, verification);
     }
     if migrate.applied {
@@ -47,7 +48,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
             .put(PLAIN, ": the tree is as it was")
             .end();
     }
-    plan::verdict(page, &migrate.plan);
+    plan::answer(page, &migrate.plan.answer);
 }
 
 /// Writes the page of `rollback`.

@@ -55,6 +55,11 @@ impl Page {
         if self.options.all { usize::MAX } else { usual }
     }
 
+    /// Whether a long diff is shown as a whole.
+    pub fn shows_diff(&self) -> bool {
+        self.options.diff || self.options.all
+    }
+
     /// Columns for texts side by side; `None` for one below the other.
     pub fn columns(&self) -> Option<usize> {
         self.options.columns

@@ -1,11 +1,13 @@
-//! The page of `plan`: the diff, the reason of every change, what stays and why, and the answer to
-//! the one question.
+//! The page of `plan`: the diff, the reason of every change, what stays and why, and what was proven.
 
 use std::collections::BTreeSet;
 
 use coalesce_model::{
     Safety,
-    envelope::{Envelope, NotRewrittenEntry, OperationKind, Plan, RewriteEntry, UnprovenEntry},
+    envelope::{
+        Answer, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, RewriteEntry,
+        UnprovenEntry,
+    },
 };
 
 use crate::{
@@ -16,23 +18,46 @@ use crate::{
     refs::form,
 };
 
+/// Lines of a diff beyond which a page begins with the summary instead.
+const LONG_DIFF: usize = 400;
+
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
-    diff(page, &plan.diff);
-    if !page.quiet() {
-        references(page, plan);
-        operations(page, plan);
+    let lines = plan.diff.lines().count();
+    if page.quiet() {
+        findings(page, envelope);
+        answer(page, &plan.answer);
+        return;
     }
-    not_rewritten(page, &plan.not_rewritten, usize::MAX);
+    let is_long = lines > LONG_DIFF && !page.shows_diff();
+    if is_long {
+        summary(page, plan);
+        answer(page, &plan.answer);
+    } else {
+        diff(page, &plan.diff);
+        references(page, plan);
+    }
+    operations(page, plan);
+    let limit = if is_long { SECTION_LIMIT } else { usize::MAX };
+    not_rewritten(page, &plan.not_rewritten, limit);
     unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
-    summary(page, plan);
+    if is_long {
+        page.gap();
+        page.line(format_args!(
+            "the diff has {lines} lines: `coalesce plan --diff` shows it, with each reference and why"
+        ));
+    } else {
+        summary(page, plan);
+    }
     if let Some(saved) = &plan.saved {
         page.line(format_args!(
             "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
         ));
     }
-    verdict(page, plan);
+    if !is_long {
+        answer(page, &plan.answer);
+    }
 }
 
 /// The change itself.
@@ -157,7 +182,7 @@ fn and_more(page: &mut Page, count: usize, limit: usize) {
     if let Some(more) = count.checked_sub(limit).filter(|more| *more > 0) {
         page.put(
             DIM,
-            format_args!("  and {more} more, which `coalesce plan` lists"),
+            format_args!("  and {more} more, which `coalesce plan --diff` lists"),
         )
         .end();
     }
@@ -203,7 +228,7 @@ pub fn summary(page: &mut Page, plan: &Plan) {
     page.put(PLAIN, format_args!("{}; ", read_counts(&plan.files)));
     let (before, after) = (plan.cycles_before, plan.cycles_after);
     // What is refused was not worked out to its end.
-    if plan.verdict.imports_still_work {
+    if !plan.answer.refused() {
         page.put(
             PLAIN,
             format_args!(
@@ -221,13 +246,19 @@ pub fn summary(page: &mut Page, plan: &Plan) {
     }
 }
 
-/// The last line: will my imports still work?
-pub fn verdict(page: &mut Page, plan: &Plan) {
-    let style = if plan.verdict.imports_still_work {
-        GOOD
-    } else {
-        BAD
+/// The last lines: what was proven, and no more.
+pub fn answer(page: &mut Page, answer: &Answer) {
+    let (style, label) = match answer.grade {
+        None => (BAD, "Refused"),
+        Some(Grade::NotProven) => (WARN, "Not proven"),
+        Some(Grade::Resolved) => (GOOD, "Resolved"),
+        Some(Grade::Compiled) => (GOOD, "Compiled"),
+        Some(Grade::Tested) => (GOOD, "Tested"),
     };
-    page.put(BOLD, "Will my imports still work? ");
-    page.put(style, &plan.verdict.message).end();
+    page.put(style, label)
+        .put(PLAIN, format_args!(": {}", answer.message))
+        .end();
+    for configuration in &answer.configurations {
+        page.put(DIM, format_args!("  with {configuration}")).end();
+    }
 }

@@ -72,7 +72,7 @@ fn last_line(page: &mut Page, retire: &Retire) {
     } else if let Some(id) = &retire.migration {
         page.put(GOOD, "applied").put(PLAIN, ", undo with ");
         page.put(BOLD, format_args!("coalesce rollback {id}")).end();
-    } else if !retire.plan.operations.is_empty() && retire.plan.verdict.imports_still_work {
+    } else if !retire.plan.operations.is_empty() && !retire.plan.answer.refused() {
         page.line("nothing is written; `--apply` removes them, `--out FILE` saves the plan");
     }
 }

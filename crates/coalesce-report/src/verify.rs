@@ -21,8 +21,43 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
     write_runs(page, verify);
     unused_imports(page, verify);
     failures(page, verify);
+    unreached(page, verify);
     plan::findings(page, envelope);
     verdict(page, verify);
+}
+
+/// Edited lines that nothing of what ran has reached.
+pub fn unreached(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.unreached.is_empty() {
+        return;
+    }
+    let what = "They are resolved by reading only.";
+    let lines = verify.edited_lines.only_resolved;
+    page.section(BOLD, "Edited lines that no check has reached", lines, what);
+    page.some(&verify.unreached, |page, entry| {
+        page.put(PLAIN, "  ").put(PLACE, &entry.path);
+        page.put(PLAIN, format_args!(": {}", line_ranges(&entry.lines)));
+        page.put(DIM, format_args!("  {}", entry.why)).end();
+    });
+}
+
+/// `3-5, 9`.
+fn line_ranges(lines: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *line => *last = *line,
+            _ => ranges.push((*line, *line)),
+        }
+    }
+    let shown = ranges.iter().map(|(first, last)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// What ran, tree by tree.
@@ -152,6 +187,9 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
         .sum();
     page.put(GOOD, "yes");
     page.put(PLAIN, format_args!(": {judged} checked after the change"));
+    if let Some(grade) = verify.grade {
+        page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
+    }
     if verify.failing_before > 0 {
         page.put(
             PLAIN,

@@ -4,14 +4,14 @@ use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
     TreePath, UnprovenKind,
     envelope::{
-        Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
+        Answer, Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
         DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
         Envelope, ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GpuLines,
-        GuardedImport, ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry,
+        Grade, GuardedImport, ImportOutcome, ManifestEntry, ManifestLine, Migrate, MigrationEntry,
         ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range, Recover,
         RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry, RoleCount,
         RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry, StubKind,
-        TreeState, UnprovenEntry, UnusedImport, Verdict, Verify, VerifyFailure,
+        TreeState, UnprovenCount, UnprovenEntry, UnusedImport, Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -240,9 +240,14 @@ fn plan() -> Plan {
         }],
         cycles_before: CycleCounts { eager: 2, lazy: 1 },
         cycles_after: CycleCounts { eager: 2, lazy: 0 },
-        verdict: Verdict {
-            imports_still_work: true,
-            message: "yes: each of 40 internal imports resolves as before".into(),
+        answer: Answer {
+            grade: Some(Grade::NotProven),
+            message: "1 place that reading cannot tell (1 patch); the rest resolves".into(),
+            unproven: vec![UnprovenCount {
+                kind: UnprovenKind::Patch,
+                places: 1,
+            }],
+            ..Answer::default()
         },
         diff: file_diff(side(&old, "x = 1\n"), side(&new, "x = 1\n"))
             + &file_diff(side(&user, text), side(&user, edited)),
@@ -353,6 +358,7 @@ fn verify() -> Verify {
         failing_before: 2,
         left_out: vec!["data: it leads out of the tree or is no file".into()],
         passed: false,
+        ..Verify::default()
     }
 }
 
@@ -419,9 +425,9 @@ fn migrate_pages() -> Vec<(&'static str, Envelope)> {
     };
     let refused = Migrate {
         plan: Plan {
-            verdict: Verdict {
-                imports_still_work: false,
-                message: "no: 1 import would break".into(),
+            answer: Answer {
+                message: "1 reason above; nothing will be written".into(),
+                ..Answer::default()
             },
             ..plan()
         },
@@ -490,14 +496,14 @@ fn other_pages() -> Vec<(&'static str, Envelope)> {
 }
 
 fn nothing_to_do() -> Migrate {
-    let message = "yes: there is nothing to do".into();
-    let verdict = Verdict {
-        imports_still_work: true,
-        message,
+    let answer = Answer {
+        grade: Some(Grade::Resolved),
+        message: "there is nothing to do".into(),
+        ..Answer::default()
     };
     Migrate {
         plan: Plan {
-            verdict,
+            answer,
             ..Plan::default()
         },
         ..Migrate::default()

@@ -3,6 +3,7 @@
 //! Pure functions over text: nothing here reads a disk, starts a program, or runs anything of the
 //! tree; `Cargo.toml` files are parsed, never given to cargo.
 
+mod conditions;
 mod deprecations;
 pub mod discover;
 pub mod facts;
@@ -18,6 +19,7 @@ mod rewrite;
 mod shim;
 mod unused;
 
+pub use conditions::{ConditionalLines, Configuration, conditional_lines};
 pub use deprecations::{Dependency, OldName, old_names, package};
 pub use facts::Facts;
 pub use graph::{Rust, RustGraph};

@@ -13,15 +13,13 @@ use coalesce_model::TreePath;
 use serde::Deserialize;
 
 use crate::{
-    check::{Failure, Limits, Outcome, Place, last_lines},
+    check::{CargoConfiguration, Failure, Limits, Outcome, Place, last_lines},
+    compiled::{Artifact, Artifacts},
     error::{Error, ErrorKind},
     program::{self, Finished},
     scratch::Scratch,
     unused::{self, UnusedImport},
 };
-
-/// What is run, for people.
-pub(crate) const COMMAND: &str = "cargo check --workspace --all-targets";
 
 /// The target directory of a copy: beside the tree, so that no build writes into it.
 pub(crate) fn target(scratch: &Scratch) -> PathBuf {
@@ -32,33 +30,64 @@ pub(crate) fn target(scratch: &Scratch) -> PathBuf {
 pub(crate) fn check(
     scratch: &Scratch,
     directory: &TreePath,
+    configuration: &CargoConfiguration,
     limits: Limits,
 ) -> Result<Outcome, Error> {
     let place = scratch.tree().join(directory.as_str());
     let locked = place.join("Cargo.lock").exists();
-    let mut done = run(scratch, &place, locked, limits)?;
+    let cargo = Cargo {
+        scratch,
+        place: &place,
+        configuration,
+        limits,
+    };
+    let mut done = cargo.run(locked)?;
     if locked && !done.success() && wants_network(&done) {
-        done = run(scratch, &place, false, limits)?;
+        done = cargo.run(false)?;
     }
     let reader = Reader {
         tree: scratch.tree(),
         place: &place,
+        command: configuration.command(),
+        set: cargo.names_of_target()?,
     };
     reader.outcome(&done)
 }
 
-fn run(scratch: &Scratch, place: &Path, offline: bool, limits: Limits) -> Result<Finished, Error> {
-    let mut command = Command::new("cargo");
-    command.args(COMMAND.split(' ').skip(1));
-    command.args(["--keep-going", "--message-format", "json"]);
-    if offline {
-        command.arg("--offline");
+/// One call of cargo.
+struct Cargo<'c> {
+    scratch: &'c Scratch,
+    place: &'c Path,
+    configuration: &'c CargoConfiguration,
+    limits: Limits,
+}
+
+impl Cargo<'_> {
+    fn run(&self, offline: bool) -> Result<Finished, Error> {
+        let mut command = Command::new("cargo");
+        command.args(self.configuration.arguments());
+        command.args(["--keep-going", "--message-format", "json"]);
+        if offline {
+            command.arg("--offline");
+        }
+        command
+            .current_dir(self.place)
+            .env("CARGO_TARGET_DIR", target(self.scratch))
+            .env("CARGO_TERM_COLOR", "never");
+        program::run(&mut command, &self.configuration.command(), self.limits)
     }
-    command
-        .current_dir(place)
-        .env("CARGO_TARGET_DIR", target(scratch))
-        .env("CARGO_TERM_COLOR", "never");
-    program::run(&mut command, COMMAND, limits)
+
+    /// What the compiler sets for the target, whatever the package.
+    fn names_of_target(&self) -> Result<Vec<String>, Error> {
+        let mut command = Command::new("rustc");
+        command.args(["--print", "cfg"]).current_dir(self.place);
+        if let Some(target) = &self.configuration.target {
+            command.args(["--target", target]);
+        }
+        let done = program::run(&mut command, "rustc --print cfg", self.limits)?;
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        Ok(text.lines().map(str::to_owned).collect())
+    }
 }
 
 /// Whether nothing was compiled, for want of what only the network has.
@@ -80,6 +109,18 @@ enum Line {
         manifest_path: PathBuf,
         target: Target,
         profile: Profile,
+        #[serde(default)]
+        package_id: String,
+        #[serde(default)]
+        features: Vec<String>,
+        #[serde(default)]
+        filenames: Vec<PathBuf>,
+    },
+    BuildScriptExecuted {
+        #[serde(default)]
+        package_id: String,
+        #[serde(default)]
+        cfgs: Vec<String>,
     },
     #[serde(other)]
     Other,
@@ -130,6 +171,10 @@ struct Expansion {
 struct Reader<'s> {
     tree: &'s Path,
     place: &'s Path,
+    /// What is run, for people.
+    command: String,
+    /// What the compiler sets for the target.
+    set: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -139,6 +184,7 @@ impl Reader<'_> {
         let mut failures: Vec<Failure> = Vec::new();
         let mut broken: BTreeSet<String> = BTreeSet::new();
         let mut said: Vec<(String, UnusedImport)> = Vec::new();
+        let mut artifacts = Artifacts::default();
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let line: Line = serde_json::from_str(line).map_err(|error| {
                 Error::new(
@@ -151,7 +197,16 @@ impl Reader<'_> {
                     manifest_path,
                     target,
                     profile,
+                    package_id,
+                    features,
+                    filenames,
                 } if manifest_path.starts_with(self.tree) => {
+                    artifacts.add(Artifact {
+                        package: package_id,
+                        features,
+                        filenames,
+                        test: profile.test,
+                    });
                     built.insert((manifest_path, target.kind, target.name, profile.test));
                 }
                 Line::CompilerMessage {
@@ -168,6 +223,9 @@ impl Reader<'_> {
                         failures.extend(self.failure(subject, message));
                     }
                 }
+                Line::BuildScriptExecuted { package_id, cfgs } => {
+                    artifacts.set_by_build_script(package_id, cfgs);
+                }
                 _ => {}
             }
         }
@@ -178,7 +236,7 @@ impl Reader<'_> {
         let talk = last_lines(&done.stderr);
         if silent {
             failures.push(Failure {
-                subject: COMMAND.to_owned(),
+                subject: self.command.clone(),
                 key: String::new(),
                 message: talk.clone(),
                 places: Vec::new(),
@@ -197,6 +255,7 @@ impl Reader<'_> {
             hopeless: hopeless.then(|| first.unwrap_or(talk)),
             failures,
             unused: unused::agreed(&said, &units),
+            compiled: artifacts.files(self.tree, self.place, &self.set),
             ..Outcome::default()
         })
     }
@@ -278,6 +337,8 @@ mod tests {
         let reader = Reader {
             tree: Path::new("/s/tree"),
             place: Path::new("/s/tree/a"),
+            command: "cargo check".to_owned(),
+            set: Vec::new(),
         };
         reader.outcome(&Finished {
             code: Some(code),

@@ -29,6 +29,8 @@ pub enum Check {
     Cargo {
         /// Its directory.
         directory: TreePath,
+        /// With which features, and for which target.
+        configuration: CargoConfiguration,
     },
     /// Every module imported, each in a process of its own.
     Imports {
@@ -58,8 +60,14 @@ impl Check {
     #[must_use]
     pub fn label(&self) -> String {
         match self {
-            Self::Cargo { directory } if directory.is_root() => cargo::COMMAND.to_owned(),
-            Self::Cargo { directory } => format!("{} (in {directory})", cargo::COMMAND),
+            Self::Cargo {
+                directory,
+                configuration,
+            } if directory.is_root() => configuration.command(),
+            Self::Cargo {
+                directory,
+                configuration,
+            } => format!("{} (in {directory})", configuration.command()),
             Self::Imports { modules, .. } => match modules.len() {
                 1 => "import of 1 module".to_owned(),
                 count => format!("import of {count} modules"),
@@ -70,6 +78,61 @@ impl Check {
             Self::Command { text } => text.clone(),
         }
     }
+}
+
+/// What `cargo check` is given: the whole workspace with its default features, unless it says more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CargoConfiguration {
+    /// Packages by name; all of the workspace when there is none.
+    pub packages: Vec<String>,
+    /// Features that are on besides.
+    pub features: Vec<String>,
+    /// Whether the default features are off.
+    pub no_default_features: bool,
+    /// The target triple; the machine's own when there is none.
+    pub target: Option<String>,
+}
+
+impl CargoConfiguration {
+    /// The arguments of cargo.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["check".to_owned()];
+        if self.packages.is_empty() {
+            arguments.push("--workspace".to_owned());
+        }
+        for package in &self.packages {
+            arguments.extend(["-p".to_owned(), package.clone()]);
+        }
+        arguments.push("--all-targets".to_owned());
+        if self.no_default_features {
+            arguments.push("--no-default-features".to_owned());
+        }
+        if !self.features.is_empty() {
+            arguments.extend(["--features".to_owned(), self.features.join(",")]);
+        }
+        if let Some(target) = &self.target {
+            arguments.extend(["--target".to_owned(), target.clone()]);
+        }
+        arguments
+    }
+
+    /// What is started, for people.
+    #[must_use]
+    pub fn command(&self) -> String {
+        format!("cargo {}", self.arguments().join(" "))
+    }
+}
+
+/// A file that a compiler has read, and what was set when it did.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CompiledFile {
+    /// The file.
+    pub path: TreePath,
+    /// The names that were set for it, as `rustc --print cfg` writes them; `test` among them where
+    /// tests were compiled.
+    pub names: Vec<String>,
 }
 
 /// A place in the copy.
@@ -106,6 +169,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Imports that the compiler calls unused, as warnings or as errors.
     pub unused: Vec<UnusedImport>,
+    /// The files that were compiled, once for each set of names.
+    pub compiled: Vec<CompiledFile>,
     /// Why nothing could be judged at all, in the words of the program.
     pub hopeless: Option<String>,
     /// Whether this is what was found before for the very same tree.
@@ -155,7 +220,10 @@ impl<'s> Checker<'s> {
 
     fn run_unedited(&self, check: &Check) -> Result<Outcome, Error> {
         match check {
-            Check::Cargo { directory } => cargo::check(self.scratch, directory, self.limits),
+            Check::Cargo {
+                directory,
+                configuration,
+            } => cargo::check(self.scratch, directory, configuration, self.limits),
             Check::Imports {
                 roots,
                 modules,

@@ -15,6 +15,7 @@ mod blame;
 mod cargo;
 mod check;
 mod compare;
+mod compiled;
 mod error;
 mod memory;
 mod program;
@@ -23,7 +24,9 @@ mod scratch;
 mod unused;
 
 pub use blame::Blame;
-pub use check::{Check, Checker, Failure, Limits, Outcome, Place, Watch};
+pub use check::{
+    CargoConfiguration, Check, Checker, CompiledFile, Failure, Limits, Outcome, Place, Watch,
+};
 pub use compare::{Renames, compare};
 pub use error::{Error, ErrorKind};
 pub use scratch::{Content, Scratch, Wanted};

@@ -22,7 +22,7 @@ const ASKING: Limits = Limits {
 };
 
 /// Counts up when outcomes get another form: what was kept in an older one is not read.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// The memory of one check of one tree.
 pub(crate) struct Memory {
@@ -58,7 +58,10 @@ impl Memory {
         let key = ContentHash::of(key.as_bytes());
         // By the check without what differs between the trees before and after.
         let name = match check {
-            Check::Cargo { directory } => format!("cargo {directory}"),
+            Check::Cargo {
+                directory,
+                configuration,
+            } => format!("cargo {directory} {}", configuration.command()),
             Check::Imports { .. } => "imports".to_owned(),
             Check::Tests { paths, .. } => format!("tests {paths:?}"),
             Check::Command { text } => format!("command {text}"),

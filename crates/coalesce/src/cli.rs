@@ -9,7 +9,11 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
 use coalesce_engine::PlanOptions;
-use coalesce_model::{Code, envelope, finding::codes};
+use coalesce_model::{
+    Code,
+    envelope::{self, Grade},
+    finding::codes,
+};
 
 use crate::exit::Exit;
 
@@ -146,6 +150,12 @@ impl Command {
             #[cfg(feature = "devices")]
             Self::Devices(_) => envelope::Command::Devices,
         }
+    }
+
+    /// Whether a long diff is shown as a whole.
+    #[must_use]
+    pub const fn shows_diff(&self) -> bool {
+        matches!(self, Self::Plan(plan) if plan.diff)
     }
 
     /// How texts that are compared stand on the page.
@@ -306,13 +316,19 @@ pub struct Plan {
     /// Save the plan, for `migrate --plan`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// End with code 1 when less than this was proven
+    #[arg(long, value_name = "GRADE", value_parser = grade_parser())]
+    pub require: Option<Grade>,
+    /// Show the whole diff; of a long one only its size is told otherwise
+    #[arg(long)]
+    pub diff: bool,
 }
 
 /// Arguments of `migrate`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "Examples:\n  coalesce migrate\n  coalesce migrate migrations/0001-one-gpu.toml\n  \
-                  coalesce migrate --plan plan.json"
+    after_help = "Examples:\n  coalesce migrate --verify\n  coalesce migrate migrations/0001-one-gpu.toml\n  \
+                  coalesce migrate --plan plan.json --require compiled"
 )]
 pub struct Migrate {
     /// Which manifests.
@@ -324,6 +340,12 @@ pub struct Migrate {
     /// Apply only if the project's own checks pass; runs the project's code, see `verify --help`
     #[arg(long)]
     pub verify: bool,
+    /// Apply only what was proven this far: `resolved`, `compiled` or `tested`
+    #[arg(long, value_name = "GRADE", value_parser = grade_parser())]
+    pub require: Option<Grade>,
+    /// Apply also where places are left that could not be proven
+    #[arg(long, conflicts_with = "require")]
+    pub allow_unproven: bool,
     /// Also touch files with uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
@@ -396,6 +418,9 @@ pub struct Verify {
     /// Verify this saved plan; refused when the tree has changed since
     #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
     pub plan: Option<PathBuf>,
+    /// End with code 1 when less than this was proven
+    #[arg(long, value_name = "GRADE", value_parser = grade_parser())]
+    pub require: Option<Grade>,
 }
 
 const VERIFY_HELP: &str = "\
@@ -486,6 +511,13 @@ fn interval(text: &str) -> Result<f64, String> {
     }
 }
 
+fn grade_parser() -> impl clap::builder::TypedValueParser<Value = Grade> {
+    PossibleValuesParser::new(Grade::ALL.map(Grade::as_str)).map(|name| {
+        let known = Grade::ALL.into_iter().find(|grade| grade.as_str() == name);
+        known.expect("invariant: the parser lets only grades of the list through")
+    })
+}
+
 fn code_parser() -> impl clap::builder::TypedValueParser<Value = Code> {
     PossibleValuesParser::new(codes::ALL.map(|code| code.0)).map(|name| {
         let known = codes::ALL.into_iter().find(|code| code.0 == name);
@@ -497,7 +529,7 @@ fn after_help() -> String {
     let mut text = String::from(
         "The loop:\n  coalesce audit                       what is wrong with the tree\n  \
          coalesce plan                        what migrations/*.toml would change\n  \
-         coalesce migrate                     change it\n  \
+         coalesce migrate --verify            compile and import it on a copy, then change it\n  \
          coalesce check                       in CI, from now on\n  \
          coalesce rollback                    undo\n\nExit codes:\n",
     );
@@ -530,6 +562,10 @@ mod tests {
         for (arguments, fits) in [
             ("migrate --plan p.json", true),
             ("migrate --plan p.json m.toml", false),
+            ("migrate --require compiled --verify", true),
+            ("migrate --require certain", false),
+            ("migrate --require tested --allow-unproven", false),
+            ("plan --require resolved --diff", true),
             ("recover", false),
             ("recover --finish --undo", false),
             ("recover --undo", true),

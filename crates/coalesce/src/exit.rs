@@ -12,15 +12,17 @@ use coalesce_model::envelope::{Envelope, ErrorEntry};
 pub enum Exit {
     /// The work is done, or there was none.
     Success,
-    /// `check`, `verify` or `audit --fail-on` found something.
+    /// `check`, `verify`, `audit --fail-on` or `--require` found something.
     Findings,
     /// The command could not do its work; the tree is as it was.
     Failed,
+    /// The tree is changed as asked, and something after that failed.
+    Partly,
 }
 
 impl Exit {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 3] = [Self::Success, Self::Findings, Self::Failed];
+    pub const ALL: [Self; 4] = [Self::Success, Self::Findings, Self::Failed, Self::Partly];
 
     /// The code that the process ends with.
     #[must_use]
@@ -29,6 +31,7 @@ impl Exit {
             Self::Success => 0,
             Self::Findings => 1,
             Self::Failed => 2,
+            Self::Partly => 3,
         }
     }
 
@@ -37,8 +40,18 @@ impl Exit {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Success => "done, nothing to do, or nothing found",
-            Self::Findings => "`check`, `verify` or `audit --fail-on` found something",
+            Self::Findings => "`check`, `verify`, `audit --fail-on` or `--require` found something",
             Self::Failed => "could not, and the tree is as it was",
+            Self::Partly => "the tree is changed as asked, and something after that failed",
+        }
+    }
+
+    /// How a command ends whose page could not be printed.
+    #[must_use]
+    pub const fn unprinted(self) -> Self {
+        match self {
+            Self::Success | Self::Partly => Self::Partly,
+            Self::Findings | Self::Failed => Self::Failed,
         }
     }
 }
@@ -102,6 +115,6 @@ mod tests {
     #[test]
     fn codes_are_those_that_the_help_promises() {
         let codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
-        assert_eq!(codes, [0, 1, 2]);
+        assert_eq!(codes, [0, 1, 2, 3]);
     }
 }

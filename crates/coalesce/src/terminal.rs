@@ -56,7 +56,13 @@ fn run(invocation: &Invocation) -> Exit {
     // the panic itself was already printed.
     let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(invocation)));
     match outcome.unwrap_or_else(|_| Err(anyhow::anyhow!("a step panicked, as printed above"))) {
-        Ok(outcome) => print(&invocation.global, invocation.command.layout(), &outcome),
+        Ok(outcome) => {
+            let shape = Shape {
+                layout: invocation.command.layout(),
+                diff: invocation.command.shows_diff(),
+            };
+            print(&invocation.global, shape, &outcome)
+        }
         Err(error) => print_error(invocation, describe(&error)),
     }
 }
@@ -70,7 +76,14 @@ fn clear(global: &Global) {
     }
 }
 
-fn print(global: &Global, layout: Layout, outcome: &Outcome) -> Exit {
+/// How the page of a command is laid out.
+#[derive(Clone, Copy)]
+struct Shape {
+    layout: Layout,
+    diff: bool,
+}
+
+fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
     let mut out = io::stdout().lock();
     let text = match global.format {
         Format::Human => {
@@ -78,7 +91,8 @@ fn print(global: &Global, layout: Layout, outcome: &Outcome) -> Exit {
                 color: colored(global.color, &out),
                 quiet: global.quiet,
                 all: global.all,
-                columns: columns(layout, &out),
+                columns: columns(shape.layout, &out),
+                diff: shape.diff,
             };
             Ok(coalesce_report::page(&outcome.envelope, options))
         }
@@ -88,12 +102,13 @@ fn print(global: &Global, layout: Layout, outcome: &Outcome) -> Exit {
     match written {
         Ok(()) => outcome.exit,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome.exit,
+        // What was done is done; the code must not say that the tree is as it was.
         Err(error) => {
             let _ = writeln!(
                 io::stderr(),
                 "error: failed to write to standard output: {error}"
             );
-            Exit::Failed
+            outcome.exit.unprinted()
         }
     }
 }
@@ -106,15 +121,20 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
         quiet: global.quiet,
         all: global.all,
         columns: None,
+        diff: false,
     };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
     if global.format == Format::Json {
         let root = global.root.display().to_string();
         let body = Body::Failed(Failed { error });
         let envelope = Envelope::new(root, invocation.command.name(), body);
+        let shape = Shape {
+            layout: Layout::Unified,
+            diff: false,
+        };
         return print(
             global,
-            Layout::Unified,
+            shape,
             &Outcome {
                 envelope,
                 exit: Exit::Failed,

@@ -3,6 +3,7 @@
 //! Everything happens in the scratch copy of `coalesce-verify`; the tree itself is only read.
 
 mod prune;
+mod reach;
 mod states;
 mod verdict;
 
@@ -35,11 +36,13 @@ pub fn checks_of(manifests: &[Manifest]) -> VerifyTable {
         commands,
         tests,
         timeout,
+        matrix,
     } in manifests.iter().map(|manifest| &manifest.verify)
     {
         joined.commands.extend(commands.iter().cloned());
         joined.tests.extend(tests.iter().cloned());
         joined.timeout = joined.timeout.max(*timeout);
+        joined.matrix.extend(matrix.iter().cloned());
     }
     for list in [&mut joined.commands, &mut joined.tests] {
         let mut seen = std::collections::BTreeSet::new();
@@ -125,14 +128,15 @@ impl Bench<'_> {
         verify.left_out = left_out;
         let operations = worked.assembled.operations.clone();
         let operations = operations.as_slice();
-        let checks = states::checks(session, table, operations);
+        let configurations = states::configurations(session, table, operations);
+        let checks = states::checks(session, table, operations, &configurations);
         let mut baseline = self.baseline(&before, &checks, false, &mut verify.left_out)?;
 
         let changes = file_changes(session, operations)?;
         let after = states::after(&before, changes);
         self.bring(&after)?;
         let mut session_after = self.session()?;
-        let checks_after = states::checks(&session_after, table, operations);
+        let checks_after = states::checks(&session_after, table, operations, &configurations);
 
         let hidden = states::without_shims(&session_after, &after, operations);
         let mut left = hidden.left_out.clone();
@@ -140,7 +144,7 @@ impl Bench<'_> {
         let mut ran_hidden = Vec::new();
         if !hidden.shims.is_empty() {
             ran_hidden = self.hidden(&hidden.wanted, &checks_after, &baseline, |session| {
-                states::checks(session, table, operations)
+                states::checks(session, table, operations, &configurations)
             })?;
             // Last, so that it is what the next run finds.
             self.bring(&after)?;
@@ -172,6 +176,9 @@ impl Bench<'_> {
         if (!verify.passed && remembered) || self.is_doubtful(&before, &baseline)? {
             baseline = self.baseline(&before, &checks, true, &mut Vec::new())?;
             judge.judge(&baseline, &ran_after, &ran_hidden, verify);
+        }
+        if verify.passed {
+            reach::Reach::of(&session_after, &ran_after).judge(session, worked, verify);
         }
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();

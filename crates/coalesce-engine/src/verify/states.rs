@@ -1,15 +1,18 @@
 //! The trees that are checked, file by file, and which checks a tree has.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_apply::FileChange;
 use coalesce_model::{
     LanguageGraph, LanguageKind, Module, ModuleKind, Texts as _, TreePath, envelope::ShimEntry,
     manifest::VerifyTable,
 };
-use coalesce_plan::Operation;
+use coalesce_plan::{Operation, Overlay};
+use coalesce_rust::conditional_lines;
 use coalesce_tree::FileKind;
-use coalesce_verify::{Check, Content, Wanted};
+use coalesce_verify::{CargoConfiguration, Check, Content, Wanted};
+
+use super::reach::edited_code;
 
 use crate::{
     Failure, Session,
@@ -154,7 +157,12 @@ pub struct Planned {
 }
 
 /// The checks of a tree: what the manifest names, or what its languages have.
-pub fn checks(session: &Session, table: &VerifyTable, operations: &[Operation]) -> Vec<Planned> {
+pub fn checks(
+    session: &Session,
+    table: &VerifyTable,
+    operations: &[Operation],
+    configurations: &[CargoConfiguration],
+) -> Vec<Planned> {
     let outer = |check| Planned {
         check,
         optional: false,
@@ -165,7 +173,7 @@ pub fn checks(session: &Session, table: &VerifyTable, operations: &[Operation]) 
     let roots = import_roots(session);
     if table.commands.is_empty() {
         let touched = touched(operations);
-        checks.extend(workspaces(session, &touched));
+        checks.extend(workspaces(session, &touched, configurations));
         let modules = importable(session, |_| true);
         if !modules.is_empty() {
             let changed = importable(session, |path| touched.contains(path));
@@ -206,7 +214,11 @@ fn cargo_manifests(session: &Session) -> Vec<TreePath> {
 }
 
 /// A workspace begins where no `Cargo.toml` stands above, or where one says so.
-fn workspaces(session: &Session, touched: &BTreeSet<&TreePath>) -> Vec<Planned> {
+fn workspaces(
+    session: &Session,
+    touched: &BTreeSet<&TreePath>,
+    configurations: &[CargoConfiguration],
+) -> Vec<Planned> {
     let mut outer: Vec<TreePath> = Vec::new();
     let mut checks = Vec::new();
     let mut manifests: Vec<(TreePath, TreePath)> = cargo_manifests(session)
@@ -233,12 +245,79 @@ fn workspaces(session: &Session, touched: &BTreeSet<&TreePath>) -> Vec<Planned> 
             path.strip_prefix(&directory).is_some()
                 && matches!(path.extension(), Some("rs" | "toml" | "lock"))
         });
+        let check = |configuration| Check::Cargo {
+            directory: directory.clone(),
+            configuration,
+        };
         checks.push(Planned {
-            check: Check::Cargo { directory },
+            check: check(CargoConfiguration::default()),
             optional: inner || !concerned,
         });
+        // A configuration that cannot be built before says nothing.
+        let more = configurations.iter().filter(|_| concerned && !inner);
+        checks.extend(more.map(|configuration| Planned {
+            check: check(configuration.clone()),
+            optional: true,
+        }));
     }
     checks
+}
+
+/// The configurations that are tried beside the usual one: those of the manifests, and the features
+/// that conditions around edited lines name, all on, and off.
+pub fn configurations(
+    session: &Session,
+    table: &VerifyTable,
+    operations: &[Operation],
+) -> Vec<CargoConfiguration> {
+    let own = table.matrix.iter().map(|one| CargoConfiguration {
+        packages: one.packages.clone(),
+        features: one.features.clone(),
+        no_default_features: one.no_default_features,
+        target: one.target.clone(),
+    });
+    let mut all: Vec<CargoConfiguration> = own.collect();
+    let mut touched: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let overlay = Overlay::new(&session.tree, operations);
+    for (path, lines) in edited_code(session, operations) {
+        let package = package_of(session, &path).filter(|_| path.extension() == Some("rs"));
+        let Some(package) = package else { continue };
+        let text = overlay.text(&path).unwrap_or_default();
+        let around = conditional_lines(&text).into_iter().filter(|one| {
+            lines
+                .iter()
+                .any(|line| (one.lines.0..=one.lines.1).contains(line))
+        });
+        let features = around.flat_map(|one| one.features());
+        touched.entry(package).or_default().extend(features);
+    }
+    for (package, features) in touched
+        .into_iter()
+        .filter(|(_, features)| !features.is_empty())
+    {
+        let on = CargoConfiguration {
+            packages: vec![package],
+            features: features.into_iter().collect(),
+            ..CargoConfiguration::default()
+        };
+        all.push(CargoConfiguration {
+            features: Vec::new(),
+            no_default_features: true,
+            ..on.clone()
+        });
+        all.push(on);
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|one| seen.insert(one.clone()));
+    all
+}
+
+/// The name of the package that a file belongs to: the one in the nearest directory above it.
+fn package_of(session: &Session, path: &TreePath) -> Option<String> {
+    let packages = session.rust.graph.world.packages.iter();
+    let around = packages.filter(|package| path.strip_prefix(&package.directory).is_some());
+    let nearest = around.max_by_key(|package| package.directory.components().count())?;
+    Some(nearest.name.clone())
 }
 
 fn import_roots(session: &Session) -> Vec<TreePath> {

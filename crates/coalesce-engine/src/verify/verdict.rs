@@ -27,7 +27,7 @@ impl Ran {
     /// Whether it is the same check, names and number of modules aside.
     pub fn is_like(&self, other: &Check) -> bool {
         match (&self.check, other) {
-            (Check::Cargo { directory: a }, Check::Cargo { directory: b }) => a == b,
+            (Check::Cargo { .. }, Check::Cargo { .. }) => self.check == *other,
             (Check::Command { text: a }, Check::Command { text: b }) => a == b,
             (Check::Imports { .. }, Check::Imports { .. })
             | (Check::Tests { .. }, Check::Tests { .. }) => true,

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DuplicateEntry, Files, GpuLines, Proposal, Range, RoleEntry, StubEntry, Verify};
+use super::{
+    Answer, DuplicateEntry, Files, GpuLines, Proposal, Range, RoleEntry, StubEntry, Verify,
+};
 use crate::{
     Certainty, Code, Evidence, Form, Guard, ImportTarget, LanguageKind, Module, ModuleKind, Safety,
     TreePath, UnprovenKind,
@@ -201,8 +203,8 @@ pub struct Plan {
     pub cycles_before: CycleCounts,
     /// Import cycles in the tree as it would be.
     pub cycles_after: CycleCounts,
-    /// The answer to the one question.
-    pub verdict: Verdict,
+    /// What was proven.
+    pub answer: Answer,
     /// The change as a unified diff.
     pub diff: String,
     /// Where the plan was saved, as given.
@@ -216,15 +218,6 @@ pub struct CycleCounts {
     pub eager: usize,
     /// The others.
     pub lazy: usize,
-}
-
-/// Will the imports still work?
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Verdict {
-    /// Whether they will.
-    pub imports_still_work: bool,
-    /// The same in a sentence, and why when they will not.
-    pub message: String,
 }
 
 /// What happens to a file.

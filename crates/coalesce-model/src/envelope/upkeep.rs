@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Files, Plan, ReferenceEntry, ShimEntry};
+use super::{EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry};
 use crate::{Code, TreePath};
 
 /// What `verify` found out by running the project's own checks in a scratch copy.
@@ -25,6 +25,27 @@ pub struct Verify {
     pub left_out: Vec<String>,
     /// Whether the plan passed.
     pub passed: bool,
+    /// What a plan that passed was proven by; null for one that did not.
+    pub grade: Option<Grade>,
+    /// What was compiled, imported or run on the planned tree.
+    pub configurations: Vec<String>,
+    /// The edited lines of code, and those that nothing of that has reached.
+    pub edited_lines: EditedLines,
+    /// Those lines, by file.
+    pub unreached: Vec<UnreachedLines>,
+    /// How many of the places that reading could not prove the compiler has settled.
+    pub settled: usize,
+}
+
+/// Edited lines of a file that no configuration has compiled, or run at an import.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct UnreachedLines {
+    /// The file in the planned tree.
+    pub path: TreePath,
+    /// The lines there, 1-based.
+    pub lines: Vec<u32>,
+    /// Why nothing reached them.
+    pub why: String,
 }
 
 /// An import that nobody uses after the migration.

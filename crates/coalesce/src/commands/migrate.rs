@@ -4,16 +4,21 @@ use std::path::Path;
 
 use coalesce_apply::Store;
 use coalesce_engine::{
-    MigrationPlan, PreparedMigration, Session, UncommittedChanges, checks_of, checks_of_plan,
-    emit_tests, plan, read_saved_plan, verify,
+    MigrationPlan, PreparedMigration, Session, UncommittedChanges, answer, checks_of,
+    checks_of_plan, emit_tests, plan, read_saved_plan, verify,
 };
-use coalesce_model::envelope::{Body, Command, Migrate, Verify};
+use coalesce_model::{
+    Finding, Severity, TreePath,
+    envelope::{self, Body, Command, Grade, Migrate},
+    finding::codes,
+};
 
 use super::{Page, check, confirm, open, rollback::failure, some_manifests};
 use crate::{
     cli,
-    exit::{Exit, Failure, Outcome},
+    exit::{Exit, Failure, Outcome, describe},
     named_files,
+    terminal::{self, Answer},
 };
 
 /// Runs `migrate`.
@@ -42,25 +47,29 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         None => Vec::new(),
     };
     let mut page = Page::new(&session, global);
+    let wanted = arguments.verify || offer_to_verify(&session, &worked, arguments)?;
+    let verification = if wanted && !worked.refused() {
+        Some(verify(&session, &mut worked, &table)?)
+    } else {
+        None
+    };
     let mut body = Migrate {
         plan: worked.to_entry(&session, &mut page.locator),
         tests,
         ..Migrate::default()
     };
-    if arguments.verify && !worked.refused() {
-        let verification = verify(&session, &mut worked, &table)?;
-        if verification
-            .unused_imports
-            .iter()
-            .any(|import| import.kept.is_none())
-        {
-            body.plan = worked.to_entry(&session, &mut page.locator);
-        }
-        body.verification = Some(verification);
+    body.plan.answer = answer(&worked, verification.as_ref());
+    let passed = verification
+        .as_ref()
+        .is_none_or(|verification| verification.passed);
+    body.verification = verification;
+    let mut findings = worked.findings();
+    let mut stopped = worked.refused() || !passed;
+    if !stopped && !worked.nothing_to_do() {
+        let short = too_little(&session, &body.plan.answer, arguments)?;
+        stopped = short.is_some();
+        findings.extend(short);
     }
-    let good = |verification: &Verify| verification.passed;
-    let passed = body.verification.as_ref().is_none_or(good);
-    let stopped = worked.refused() || !passed;
     if !stopped && !worked.nothing_to_do() {
         let allowed = Allowed {
             dirty: arguments.allow_dirty,
@@ -69,14 +78,103 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         body.migration = Some(apply(&session, &store, &worked, allowed)?);
         body.applied = true;
     }
+    let mut exit = if stopped { Exit::Failed } else { Exit::Success };
     if let Some(path) = arguments.write_baseline.as_ref().filter(|_| !stopped) {
-        check::write_baseline(&open(global)?, path)?;
-        body.baseline = Some(path.display().to_string());
+        match open(global)
+            .map_err(Into::into)
+            .and_then(|after| check::write_baseline(&after, path))
+        {
+            Ok(()) => body.baseline = Some(path.display().to_string()),
+            // The tree is changed: only the baseline is missing.
+            Err(error) if body.applied => {
+                findings.push(no_baseline(&describe(&error).message));
+                exit = Exit::Partly;
+            }
+            Err(error) => return Err(error),
+        }
     }
-    let envelope = page.envelope(Command::Migrate, &worked.findings(), Body::Migrate(body));
-    Ok(Outcome {
-        envelope,
-        exit: if stopped { Exit::Failed } else { Exit::Success },
+    let envelope = page.envelope(Command::Migrate, &findings, Body::Migrate(body));
+    Ok(Outcome { envelope, exit })
+}
+
+fn no_baseline(why: &str) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: TreePath::root(),
+        span: None,
+        message: format!("the migration is applied, and the baseline is not written: {why}"),
+        help: Some("write it with `coalesce check --write-baseline FILE`".to_owned()),
+    }
+}
+
+/// Asks whoever is at the terminal whether the project's own checks shall run first.
+fn offer_to_verify(
+    session: &Session,
+    plan: &MigrationPlan,
+    arguments: &cli::Migrate,
+) -> anyhow::Result<bool> {
+    if arguments.yes || plan.refused() || plan.nothing_to_do() {
+        return Ok(false);
+    }
+    session.progress.end();
+    let question =
+        "compile and import the planned tree on a copy first? it runs the project's code";
+    Ok(terminal::ask(question)? == Answer::Yes)
+}
+
+/// Why a plan is not applied of which too little was proven; nothing where whoever is asked says yes.
+fn too_little(
+    session: &Session,
+    answer: &envelope::Answer,
+    arguments: &cli::Migrate,
+) -> anyhow::Result<Option<Finding>> {
+    if let Some(required) = arguments.require {
+        return Ok(falls_short(answer, required));
+    }
+    if answer.grade != Some(Grade::NotProven) || arguments.allow_unproven {
+        return Ok(None);
+    }
+    let short = falls_short(answer, Grade::Resolved);
+    if arguments.yes {
+        return Ok(short);
+    }
+    session.progress.end();
+    let question = format!("{}; change the tree all the same?", answer.message);
+    match terminal::ask(&question)? {
+        Answer::Yes => Ok(None),
+        Answer::No => Err(Failure::user("nothing was done").into()),
+        Answer::NobodyThere => Ok(short),
+    }
+}
+
+/// That less was proven than is required.
+#[must_use]
+pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding> {
+    let grade = answer.grade.filter(|grade| *grade < required)?;
+    let message = match grade {
+        Grade::NotProven => "some places could not be proven".to_owned(),
+        _ => format!(
+            "it was proven as far as `{}`, not `{}`",
+            grade.as_str(),
+            required.as_str()
+        ),
+    };
+    let help = match grade {
+        Grade::NotProven => {
+            "read them above; `migrate --verify` settles what a compiler can, `--allow-unproven` \
+             applies the plan as it is"
+        }
+        Grade::Resolved => "`migrate --verify` compiles and imports the planned tree",
+        Grade::Compiled | Grade::Tested => "name tests with `tests` in `[verify]` of the manifest",
+    };
+    Some(Finding {
+        code: codes::NOT_PROVEN,
+        severity: Severity::Error,
+        path: TreePath::root(),
+        span: None,
+        message,
+        help: Some(help.to_owned()),
     })
 }
 

@@ -3,7 +3,7 @@
 use coalesce_engine::{plan, save_plan};
 use coalesce_model::envelope::{Body, Command};
 
-use super::{Page, open, some_manifests};
+use super::{Page, migrate::falls_short, open, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Outcome},
@@ -24,13 +24,16 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
         named_files::write(path, &save_plan(&session, &worked)?)?;
         body.saved = Some(path.display().to_string());
     }
-    let envelope = page.envelope(Command::Plan, &worked.findings(), Body::Plan(body));
-    Ok(Outcome {
-        envelope,
-        exit: if worked.refused() {
-            Exit::Failed
-        } else {
-            Exit::Success
-        },
-    })
+    let short = arguments
+        .require
+        .and_then(|grade| falls_short(&body.answer, grade));
+    let mut findings = worked.findings();
+    findings.extend(short.clone());
+    let envelope = page.envelope(Command::Plan, &findings, Body::Plan(body));
+    let exit = match (worked.refused(), short) {
+        (true, _) => Exit::Failed,
+        (false, Some(_)) => Exit::Findings,
+        (false, None) => Exit::Success,
+    };
+    Ok(Outcome { envelope, exit })
 }

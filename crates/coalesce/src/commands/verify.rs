@@ -1,9 +1,16 @@
 //! `verify`: the project's own checks on the planned tree, against a run before.
 
-use coalesce_engine::{checks_of, checks_of_plan, plan, verify};
-use coalesce_model::envelope::{Body, Command};
+use coalesce_engine::{answer, checks_of, checks_of_plan, plan, verify};
+use coalesce_model::{
+    Finding,
+    envelope::{Body, Command},
+};
 
-use super::{Page, migrate::saved, open, some_manifests};
+use super::{
+    Page,
+    migrate::{falls_short, saved},
+    open, some_manifests,
+};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
@@ -33,11 +40,16 @@ pub fn run(global: &cli::Global, arguments: &cli::Verify) -> anyhow::Result<Outc
         return Err(failure.hint("`coalesce plan` says why").into());
     }
     let body = verify(&session, &mut worked, &checks)?;
-    let exit = if body.passed {
+    let answer = answer(&worked, Some(&body));
+    let short = arguments.require.filter(|_| body.passed);
+    let short = short.and_then(|grade| falls_short(&answer, grade));
+    let exit = if body.passed && short.is_none() {
         Exit::Success
     } else {
         Exit::Findings
     };
-    let envelope = Page::new(&session, global).envelope(Command::Verify, &[], Body::Verify(body));
+    let findings: Vec<Finding> = short.into_iter().collect();
+    let page = Page::new(&session, global);
+    let envelope = page.envelope(Command::Verify, &findings, Body::Verify(body));
     Ok(Outcome { envelope, exit })
 }
