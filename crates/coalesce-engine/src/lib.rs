@@ -20,6 +20,7 @@ mod planning;
 mod progress;
 mod propose;
 mod relation;
+mod renewal;
 mod retire;
 mod session;
 mod shims;

@@ -1,8 +1,11 @@
 //! The manifests of a tree, and what is said of those that cannot be followed.
 
+use std::{collections::BTreeSet, path::Path};
+
+use coalesce_apply::Store;
 use coalesce_model::{
     Texts as _, TreePath,
-    manifest::{Manifest, ManifestError},
+    manifest::{AppliedEntries, Manifest, ManifestError, record_path},
 };
 
 use crate::{Failure, Session};
@@ -27,7 +30,56 @@ pub fn manifests(
             .push(Manifest::parse(path, text).map_err(|errors| manifest_failure(&errors, &texts))?);
     }
     one_id_each(&manifests)?;
+    let mut journal = None;
+    for manifest in &mut manifests {
+        manifest.applied = match record_of(session, manifest) {
+            Some(record) => session
+                .tree
+                .text(&record)
+                .map(|text| AppliedEntries::parse(&text))
+                .unwrap_or_default(),
+            // A manifest outside of the tree has no record; this tree's journal may know it.
+            None if known_to_journal(session, &manifest.id, &mut journal)? => {
+                AppliedEntries::by_journal()
+            }
+            None => AppliedEntries::default(),
+        };
+    }
     Ok(manifests)
+}
+
+/// Where the record of a manifest stands, if the manifest is a file of the tree.
+pub(crate) fn record_of(session: &Session, manifest: &Manifest) -> Option<TreePath> {
+    // One that nobody named is called by its path in the tree, others as they were named.
+    let own = TreePath::new(&manifest.path).ok();
+    let own = own.filter(|path| session.tree.text(path).as_deref() == Some(&manifest.text));
+    let path = own.or_else(|| session.tree.tree_path(Path::new(&manifest.path)).ok())?;
+    session.tree.exists(&path).then(|| record_path(&path))?
+}
+
+/// Whether a migration that was not undone has applied a manifest of this id here; the journal is read
+/// once.
+fn known_to_journal(
+    session: &Session,
+    id: &str,
+    journal: &mut Option<BTreeSet<String>>,
+) -> Result<bool, Failure> {
+    let known = match journal {
+        Some(known) => known,
+        None => {
+            let history = Store::open(session.tree.root())?.history()?;
+            journal.insert(history.into_iter().map(|record| record.id).collect())
+        }
+    };
+    let is_of = |migration: &String| {
+        migration.split('+').any(|part| {
+            let number = part
+                .strip_prefix(id)
+                .map(|rest| rest.trim_start_matches(['.', '-']));
+            number.is_some_and(|number| number.chars().all(|digit| digit.is_ascii_digit()))
+        })
+    };
+    Ok(known.iter().any(is_of))
 }
 
 /// What stands in `migrations/` of the tree.

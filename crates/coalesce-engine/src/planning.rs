@@ -19,7 +19,8 @@ use crate::{
     Failure, formatter,
     grading::answer,
     links,
-    manifests::misfit,
+    manifests::{misfit, record_of},
+    renewal,
     session::{LanguagePart, Session},
 };
 
@@ -97,15 +98,26 @@ pub fn plan(
     if !told.refusals.is_empty() {
         // Half of a merge is no plan: nothing else is worked out before it is decided.
         worked.assembled.refusals = told.refusals;
-    } else if !checked.all_done() {
+    } else {
         session.progress.stage("working out the change");
+        let rewriting = RewriteOptions {
+            prose: options.prose,
+            way: 0,
+        };
+        let later = renewal::proposals(session, manifests, &checked, rewriting);
         let ways = checked
             .changes
             .iter()
             .map(|(language, changes)| session.part(*language).graph().ways(changes));
-        let ways = ways.max().unwrap_or(1);
+        let ways = ways.max().unwrap_or(usize::from(!later.is_empty()));
+        let task = Task {
+            session,
+            checked: &checked,
+            options,
+            later: &later,
+        };
         for way in 0..ways {
-            let mut tried = take_way(session, &checked, options, way);
+            let mut tried = task.take_way(way);
             if options.depth == Depth::Proof {
                 tried.prove_all(session, &checked);
             }
@@ -118,34 +130,70 @@ pub fn plan(
             }
         }
     }
+    if !worked.refused() && !worked.nothing_to_do() {
+        let records = records(session, manifests);
+        worked.assembled.operations.extend(records);
+        let operations = &mut worked.assembled.operations;
+        operations.sort_by(|a, b| a.path().cmp(b.path()));
+    }
     worked.assembled.notes.extend(told.notes);
     worked.checked = checked;
     Ok(worked)
 }
 
-/// A plan that takes one of the ways, not yet proven.
-fn take_way(
-    session: &Session,
-    checked: &Checked,
-    options: PlanOptions,
-    way: usize,
-) -> MigrationPlan {
-    let rewriting = RewriteOptions {
-        prose: options.prose,
-        way,
-    };
-    let mut worked = MigrationPlan {
-        assembled: assemble(proposals(session, checked, rewriting), &session.tree),
-        ..MigrationPlan::default()
-    };
-    links::look_at(session, &mut worked.assembled);
-    let unread = unreadable(session, checked);
-    worked.assembled.refusals.extend(unread);
-    if !worked.refused() && options.layout {
-        let note = formatter::lay_out(&mut worked.assembled.operations, session);
-        worked.assembled.notes.extend(note);
+/// What says beside each manifest of the tree what was applied of it.
+fn records(session: &Session, manifests: &[Manifest]) -> Vec<Operation> {
+    let mut records = Vec::new();
+    for manifest in manifests {
+        let Some(path) = record_of(session, manifest) else {
+            continue;
+        };
+        let text = manifest.applied.record(manifest);
+        match session.tree.text(&path) {
+            Some(known) if *known == *text => {}
+            Some(_) => records.push(Operation::Edit { path, text }),
+            None => records.push(Operation::Create {
+                path,
+                text,
+                reason: "says what of the manifest is applied".to_owned(),
+            }),
+        }
     }
-    worked
+    records
+}
+
+/// What a plan is worked out from.
+struct Task<'t> {
+    session: &'t Session,
+    checked: &'t Checked,
+    options: PlanOptions,
+    /// What leads on later uses of what was applied.
+    later: &'t [LanguagePlan],
+}
+
+impl Task<'_> {
+    /// A plan that takes one of the ways, not yet proven.
+    fn take_way(&self, way: usize) -> MigrationPlan {
+        let session = self.session;
+        let rewriting = RewriteOptions {
+            prose: self.options.prose,
+            way,
+        };
+        let mut proposals = proposals(session, self.checked, rewriting);
+        proposals.extend(self.later.iter().cloned());
+        let mut plan = MigrationPlan {
+            assembled: assemble(proposals, &session.tree),
+            ..MigrationPlan::default()
+        };
+        links::look_at(session, &mut plan.assembled);
+        let unread = unreadable(session, self.checked);
+        plan.assembled.refusals.extend(unread);
+        if !plan.refused() && self.options.layout {
+            let note = formatter::lay_out(&mut plan.assembled.operations, session);
+            plan.assembled.notes.extend(note);
+        }
+        plan
+    }
 }
 
 /// Targets below a linked directory: what is written there would land somewhere else.
@@ -252,8 +300,16 @@ fn text_proposal(
 impl MigrationPlan {
     fn prove_all(&mut self, session: &Session, checked: &Checked) {
         self.allowed.clone_from(&checked.allowed);
-        for (language, changes) in &checked.changes {
-            self.prove(session.part(*language), changes, session);
+        for part in session.parts() {
+            let changes = checked.changes.get(&part.kind());
+            let paths = self.assembled.operations.iter().map(Operation::path);
+            let extensions = part.kind().extensions();
+            let mut extension = paths.filter_map(|path| path.extension());
+            // Later uses of what was applied change files without a change of this run.
+            if changes.is_some() || extension.any(|one| extensions.contains(&one)) {
+                let changes = changes.map(Vec::as_slice).unwrap_or_default();
+                self.prove(part, changes, session);
+            }
         }
     }
 
@@ -267,7 +323,7 @@ impl MigrationPlan {
             allowed: self.allowed.clone(),
             ..session.settings.clone()
         };
-        let proof = part.prove(changes, &self.assembled.operations, (session, &settings));
+        let proof = part.prove(session, &settings, &self.assembled.operations, changes);
         count(&mut self.proven, &proof);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.unproven.extend(proof.unproven);

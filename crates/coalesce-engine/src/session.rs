@@ -7,10 +7,11 @@ use std::{path::Path, sync::Arc};
 use coalesce_clones::SourceFile;
 use coalesce_index::Index;
 use coalesce_model::{
-    Change, Language, LanguageGraph, LanguageKind, Settings, Texts as _, TreePath,
+    Change, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _, TreePath,
     envelope::{Files, SkippedFile},
+    language::RewriteOptions,
 };
-use coalesce_plan::{Operation, Proof, prove};
+use coalesce_plan::{Operation, Overlay, Proof, planned, prove};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree};
@@ -56,13 +57,23 @@ pub trait LanguagePart: Sync {
     /// A file as the duplicate finder sees it; `None` where it is none of this language.
     fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile>;
 
+    /// What the changes come to in the tree as the operations leave it, in places of that tree.
+    fn rewrite_in(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+        options: RewriteOptions,
+    ) -> LanguagePlan;
+
     /// Resolves the tree as the operations leave it, under these settings, and compares it with this
     /// one.
     fn prove(
         &self,
-        changes: &[Change],
+        session: &Session,
+        settings: &Settings,
         operations: &[Operation],
-        of: (&Session, &Settings),
+        changes: &[Change],
     ) -> Proof;
 }
 
@@ -89,11 +100,29 @@ where
         SourceFile::outlined(&self.language, path, text)
     }
 
+    fn rewrite_in(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+        options: RewriteOptions,
+    ) -> LanguagePlan {
+        let tree = &session.tree;
+        if operations.is_empty() {
+            return self.graph.rewrite(changes, options, tree);
+        }
+        let language = &self.language;
+        let graph = planned(language, &self.files, operations, &session.settings, tree);
+        let overlay = Overlay::new(tree, operations);
+        graph.rewrite(changes, options, &overlay)
+    }
+
     fn prove(
         &self,
-        changes: &[Change],
+        session: &Session,
+        settings: &Settings,
         operations: &[Operation],
-        (session, settings): (&Session, &Settings),
+        changes: &[Change],
     ) -> Proof {
         prove(
             &self.language,

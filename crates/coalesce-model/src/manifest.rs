@@ -4,7 +4,9 @@
 //! contradict each other. Whether the names exist is the plan's business.
 
 mod read;
+mod record;
 
+pub use record::{AppliedEntries, applied_line, record_path};
 use serde::Deserialize;
 
 use crate::{Allowed, ByteSpan, LanguageKind, pattern::NamePattern};
@@ -37,6 +39,8 @@ pub struct Manifest {
     pub verify: VerifyTable,
     /// What may change when modules are imported.
     pub allow: Allowed,
+    /// What is known to have been applied of it.
+    pub applied: AppliedEntries,
 }
 
 /// `[verify]`: how the project checks itself.

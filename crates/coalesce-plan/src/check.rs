@@ -10,7 +10,7 @@ use coalesce_index::Index;
 use coalesce_model::{
     Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts,
     TreePath,
-    manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, nearest},
+    manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, applied_line, nearest},
 };
 
 use crate::names::{meant, unfit};
@@ -175,12 +175,18 @@ impl<'a> Checker<'a> {
             verb: Verb::Remove,
             from: name.text.clone(),
             to: String::new(),
-            state: if found.is_empty() {
+            state: if found.is_empty() && manifest.applied.has_removal(removal) {
                 EntryState::Done
             } else {
                 EntryState::Open
             },
         });
+        if found.is_empty() {
+            if !manifest.applied.has_removal(removal) {
+                self.missing(manifest, name);
+            }
+            return;
+        }
         let Some(module) = self.one_module(manifest, name, &found) else {
             return;
         };
@@ -284,7 +290,9 @@ impl<'a> Checker<'a> {
                 let name = entry.from.text.as_str();
                 graph.is_taken(name) && graph.canonical(name).as_ref() != Some(&entry.to.text)
             });
-        gone && !item && !self.candidates(&entry.to).is_empty()
+        // Without a shim, a name that is gone may as well be one that never was.
+        let known = !from.is_empty() || manifest.applied.has(entry);
+        known && gone && !item && !self.candidates(&entry.to).is_empty()
     }
 
     fn single_source(
@@ -295,6 +303,7 @@ impl<'a> Checker<'a> {
     ) -> Option<&'a Module> {
         if from.is_empty() {
             self.missing(manifest, &entry.from);
+            self.may_be_done(manifest, entry);
         }
         self.one_module(manifest, &entry.from, from)
     }
@@ -338,6 +347,28 @@ impl<'a> Checker<'a> {
             return None;
         }
         Some(first)
+    }
+
+    /// Says of a missing name whose target is there how to tell that it was applied.
+    pub(super) fn may_be_done(&mut self, manifest: &Manifest, entry: &Entry) {
+        let arrived = !self.candidates(&entry.to).is_empty()
+            || self
+                .index
+                .graphs()
+                .iter()
+                .any(|graph| graph.knows(&entry.to.text));
+        let Some(error) = self.errors.last_mut().filter(|_| arrived) else {
+            return;
+        };
+        let record = format!(
+            "if it was applied already, say so in `{}.applied` beside the manifest: `{}`",
+            manifest.id,
+            applied_line(entry)
+        );
+        error.help = Some(match error.help.take() {
+            Some(near) => format!("{near} {record}"),
+            None => record,
+        });
     }
 
     fn missing(&mut self, manifest: &Manifest, name: &Name) {

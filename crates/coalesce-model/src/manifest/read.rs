@@ -162,6 +162,7 @@ impl Manifest {
             forbids,
             verify: document.verify,
             allow: document.allow,
+            applied: super::AppliedEntries::default(),
         })
     }
 }

@@ -119,6 +119,7 @@ impl<'a> Checker<'a> {
         }
         let Some((graph, item)) = found else {
             self.missing_item(manifest, &entry.from);
+            self.may_be_done(manifest, entry);
             return;
         };
         if let Some(why) = graph.refuses_items() {
@@ -163,7 +164,7 @@ impl<'a> Checker<'a> {
             return false;
         };
         match from.map(|(_, item)| &item.place) {
-            None => true,
+            None => manifest.applied.has(entry),
             Some(ItemPlace::Shim(id)) => *id == manifest.id,
             Some(ItemPlace::Reexport(of)) => {
                 *of == entry.to.text || graph.canonical(&entry.to.text).as_ref() == Some(of)

@@ -1,0 +1,230 @@
+//! Uses of an old name that came after its entry was applied: a branch that was merged later names the
+//! module where it was. Running the manifest again leads them on as well.
+//!
+//! Where nothing stands at the old name any more, the languages are asked about a tree that has a
+//! module there which only leads on; what they would do to that module is left out.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    Change, ChangeKind, Form, Import, ImportTarget, LanguageKind, LanguagePlan, Module, ModuleKind,
+    Subject, Texts as _, TreePath,
+    language::RewriteOptions,
+    manifest::{Entry, Manifest},
+};
+use coalesce_plan::{Checked, EntryState, Operation};
+
+use crate::{Session, session::LanguagePart};
+
+/// How the texts begin that name old names on purpose.
+const GUARD: &str = "\"\"\"Guards a migration:";
+
+/// What leads later uses of applied entries on, entry by entry.
+pub fn proposals(
+    session: &Session,
+    manifests: &[Manifest],
+    checked: &Checked,
+    options: RewriteOptions,
+) -> Vec<LanguagePlan> {
+    let is_done = |manifest: &Manifest, entry: &Entry| {
+        checked.entries.iter().any(|report| {
+            report.state == EntryState::Done
+                && report.manifest == manifest.id
+                && report.from == entry.from.text
+        })
+    };
+    let mut proposals = Vec::new();
+    for manifest in manifests {
+        for entry in manifest
+            .entries
+            .iter()
+            .filter(|entry| is_done(manifest, entry))
+        {
+            for part in session.parts() {
+                proposals.extend(proposal(session, part, entry, options));
+            }
+        }
+    }
+    proposals
+}
+
+fn proposal(
+    session: &Session,
+    part: &dyn LanguagePart,
+    entry: &Entry,
+    options: RewriteOptions,
+) -> Option<LanguagePlan> {
+    let modules = part.graph().modules();
+    let to = modules.iter().find(|module| module.name == entry.to.text)?;
+    let users = users(session, part, entry);
+    if users.is_empty() {
+        return None;
+    }
+    let shim = modules.iter().find(|module| module.name == entry.from.text);
+    let stand_in = match shim {
+        Some(_) => StandIn::default(),
+        None => StandIn::of(session, part, entry, to)?,
+    };
+    let change = Change {
+        from: entry.from.text.clone(),
+        to: entry.to.text.clone(),
+        subject: Subject::Module,
+        kind: ChangeKind::Replace {
+            rename: entry.rename.clone(),
+        },
+        shim: None,
+    };
+    let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
+    if !plan.refusals.is_empty() {
+        // What cannot be led on is told as unresolved by `check`; the entry itself is done.
+        return None;
+    }
+    keep_users(&mut plan, &users, &stand_in);
+    (!plan.edits.is_empty()).then_some(plan)
+}
+
+/// Files that import the old name, by its shim or in vain.
+fn users(session: &Session, part: &dyn LanguagePart, entry: &Entry) -> BTreeSet<TreePath> {
+    let graph = part.graph();
+    let inside = format!("{}{}", entry.from.text, graph.language().separator());
+    let named = |import: &&Import| {
+        let names = import.name == entry.from.text || import.name.starts_with(&inside);
+        let leads = match import.target {
+            ImportTarget::Unresolved => true,
+            ImportTarget::Module(at) => {
+                let target = graph.modules().get(at);
+                target.is_some_and(|module: &Module| module.kind == ModuleKind::Shim)
+            }
+            ImportTarget::External | ImportTarget::Opaque => false,
+        };
+        let importer = graph.modules().get(import.importer);
+        names && leads && importer.is_none_or(|importer| importer.kind != ModuleKind::Shim)
+    };
+    let paths = graph
+        .imports()
+        .iter()
+        .filter(named)
+        .map(|import| &import.path);
+    let on_purpose = |path: &TreePath| {
+        path.as_str().contains("migration-deprecations/")
+            || session
+                .tree
+                .text(path)
+                .is_some_and(|text| text.starts_with(GUARD))
+    };
+    paths.filter(|path| !on_purpose(path)).cloned().collect()
+}
+
+/// Only edits of these files, and nothing of what stands in for the old module.
+fn keep_users(plan: &mut LanguagePlan, users: &BTreeSet<TreePath>, stand_in: &StandIn) {
+    plan.moves.clear();
+    plan.creates.clear();
+    plan.deletes.clear();
+    plan.notes.clear();
+    let declared: Vec<_> = plan
+        .rewrites
+        .iter()
+        .filter(|rewrite| rewrite.form == Form::Declaration)
+        .map(|rewrite| (rewrite.path.clone(), rewrite.span))
+        .collect();
+    plan.edits.retain(|path, edits| {
+        edits.retain(|edit| {
+            let is_declaration = declared.iter().any(|(file, span)| {
+                file == path && span.start <= edit.span.end && edit.span.start <= span.end
+            });
+            !is_declaration && !stand_in.has(path, edit.span.start)
+        });
+        users.contains(path) && !edits.is_empty()
+    });
+    plan.rewrites.retain(|rewrite| {
+        users.contains(&rewrite.path)
+            && rewrite.form != Form::Declaration
+            && !stand_in.has(&rewrite.path, rewrite.span.start)
+    });
+    plan.not_rewritten.retain(|one| users.contains(&one.path));
+    plan.unproven.retain(|one| users.contains(&one.path));
+}
+
+/// A module at the old name that only leads on, as operations on the tree.
+#[derive(Default)]
+struct StandIn {
+    operations: Vec<Operation>,
+    /// The file that declares it, and where its own text ends.
+    declared_in: Option<(TreePath, u32)>,
+}
+
+impl StandIn {
+    fn of(session: &Session, part: &dyn LanguagePart, entry: &Entry, to: &Module) -> Option<Self> {
+        let create = |path: TreePath, text: String| Operation::Create {
+            path,
+            text,
+            reason: String::new(),
+        };
+        match part.kind() {
+            LanguageKind::Python => {
+                let path = python_path(session, entry, to)?;
+                let text = format!("from {} import *\n", entry.to.text);
+                Some(Self {
+                    operations: vec![create(path, text)],
+                    declared_in: None,
+                })
+            }
+            LanguageKind::Rust => {
+                let (above, name) = entry.from.text.rsplit_once("::")?;
+                let modules = part.graph().modules().iter();
+                let mut above = modules.filter(|module| module.name == above);
+                let above = above.find(|module| module.inline.is_none())?;
+                let own = session.tree.text(&above.path)?;
+                let file = match above.path.file_name() {
+                    "lib.rs" | "main.rs" | "mod.rs" => {
+                        above.path.parent()?.join(&format!("{name}.rs"))
+                    }
+                    _ => {
+                        let stem = above.path.as_str().strip_suffix(".rs")?;
+                        TreePath::new(&format!("{stem}/{name}.rs"))
+                    }
+                };
+                let length = u32::try_from(own.len()).ok()?;
+                Some(Self {
+                    operations: vec![
+                        Operation::Edit {
+                            path: above.path.clone(),
+                            text: format!("{own}\npub mod {name};\n"),
+                        },
+                        create(file.ok()?, format!("pub use {}::*;\n", rust_path(entry))),
+                    ],
+                    declared_in: Some((above.path.clone(), length)),
+                })
+            }
+        }
+    }
+
+    /// Whether a place is part of what stands in.
+    fn has(&self, path: &TreePath, start: u32) -> bool {
+        let created = self.operations.iter().any(
+            |operation| matches!(operation, Operation::Create { path: made, .. } if made == path),
+        );
+        let declared = self.declared_in.as_ref();
+        created || declared.is_some_and(|(file, length)| file == path && start >= *length)
+    }
+}
+
+/// How the old module names the new one: by `crate` within one crate.
+fn rust_path(entry: &Entry) -> String {
+    let of = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
+    let (from, to) = (of(&entry.from.text), of(&entry.to.text));
+    match entry.to.text.strip_prefix(&to) {
+        Some(rest) if from == to => format!("crate{rest}"),
+        _ => entry.to.text.clone(),
+    }
+}
+
+/// Where the old module would stand: below the directory that the new one's name begins at.
+fn python_path(session: &Session, entry: &Entry, to: &Module) -> Option<TreePath> {
+    let inside = entry.to.text.replace('.', "/");
+    let stem = to.path.as_str().strip_suffix(".py")?;
+    let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
+    let root = stem.strip_suffix(&inside)?;
+    let path = TreePath::new(&format!("{root}{}.py", entry.from.text.replace('.', "/"))).ok()?;
+    (!session.tree.exists(&path)).then_some(path)
+}
