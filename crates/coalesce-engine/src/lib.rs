@@ -36,7 +36,7 @@ pub use grading::answer;
 pub use manifests::{manifests, misfit};
 pub use planning::{Depth, MigrationPlan, PlanOptions, plan};
 pub use progress::{Overall, Progress, Watcher};
-pub use propose::{ProposedManifest, propose};
+pub use propose::{ProposalOptions, ProposedManifest, propose};
 pub use retire::{SelectedShim, ShimSelection, removal, retire};
 pub use session::{LanguagePart, Part, Session, SourcePaths, Sources, files_of};
 pub use shims::{references, shims};

@@ -1,7 +1,11 @@
 //! How two copies stand to each other, as far as a proposal needs it: what the one has that the other
 //! lacks, and what differs.
 
-use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_clones::{
     SourceFile,
@@ -24,6 +28,8 @@ const DIFFERENCES: usize = 8;
 pub struct Relations<'s> {
     session: &'s Session,
     files: RefCell<BTreeMap<TreePath, Option<Rc<SourceFile>>>>,
+    /// For two modules, the names that both define and that are not the same there.
+    unlike: RefCell<BTreeMap<(usize, usize, LanguageKind), Rc<BTreeSet<String>>>>,
 }
 
 impl<'s> Relations<'s> {
@@ -33,6 +39,7 @@ impl<'s> Relations<'s> {
         Self {
             session,
             files: RefCell::new(BTreeMap::new()),
+            unlike: RefCell::new(BTreeMap::new()),
         }
     }
 
@@ -43,11 +50,55 @@ impl<'s> Relations<'s> {
         let sides = (self.side(from, &left)?, self.side(into, &right)?);
         let coverage = coverage(&sides.0, &sides.1).ok()?;
         let mut relation = relation(&coverage, (&left, &right), from.item.is_none());
+        if relation.decisions.is_empty() {
+            relation
+                .decisions
+                .extend(self.other_meaning(from, into, &left));
+        }
         // A flag is told by its name, not by the block that sets it.
         if let (Some(item), [decision]) = (&from.item, relation.decisions.as_mut_slice()) {
             decision.name.clone_from(item);
         }
         Some(relation)
+    }
+
+    /// What an item names that its module defines, where the module of the other one defines something
+    /// else by that name: equal text, and another meaning.
+    fn other_meaning(&self, from: &Copy, into: &Copy, file: &SourceFile) -> Option<Decision> {
+        let item = from.item.as_ref()?;
+        let unlike = self.unlike(from, into)?;
+        let side = self.side(from, file)?;
+        let named = words_of(&side, item);
+        let found: Vec<String> = unlike
+            .iter()
+            .filter(|name| *name != item && named.contains(name.as_str()))
+            .map(|name| format!("`{name}` is another one in each of the two modules"))
+            .collect();
+        (!found.is_empty()).then(|| Decision {
+            name: item.clone(),
+            diff: found.join("\n"),
+        })
+    }
+
+    /// The names that both modules define and that are not the same, or name what is not.
+    fn unlike(&self, from: &Copy, into: &Copy) -> Option<Rc<BTreeSet<String>>> {
+        let (left, right) = (self.file(&from.path)?, self.file(&into.path)?);
+        let key = (from.module, into.module, left.language);
+        if let Some(known) = self.unlike.borrow().get(&key) {
+            return Some(Rc::clone(known));
+        }
+        let whole = |copy: &Copy| Copy {
+            item: None,
+            ..copy.clone()
+        };
+        let sides = (
+            self.side(&whole(from), &left)?,
+            self.side(&whole(into), &right)?,
+        );
+        let coverage = coverage(&sides.0, &sides.1).ok()?;
+        let unlike = Rc::new(unlike_names(&coverage, &left));
+        self.unlike.borrow_mut().insert(key, Rc::clone(&unlike));
+        Some(unlike)
     }
 
     fn file(&self, path: &TreePath) -> Option<Rc<SourceFile>> {
@@ -74,6 +125,60 @@ impl<'s> Relations<'s> {
             LanguageKind::Rust => self.session.rust.graph.modules(),
         }
     }
+}
+
+/// Definitions of the same name that differ, and, until nothing is added, those that name them.
+fn unlike_names(coverage: &Coverage, left: &SourceFile) -> BTreeSet<String> {
+    let both: Vec<(&Entry, &Place)> = coverage
+        .entries
+        .iter()
+        .filter_map(|entry| Some((entry, entry.left.as_ref()?)))
+        .collect();
+    let named = |place: &Place| -> BTreeSet<&str> {
+        place.span.of(&left.text).map(words).unwrap_or_default()
+    };
+    let mut unlike: BTreeSet<String> = both
+        .iter()
+        .filter(|(entry, place)| {
+            let same = matches!(entry.relation, Standing::Same | Standing::Reworded);
+            let right = entry.right.as_ref();
+            !same && right.is_some_and(|right| right.name == place.name)
+        })
+        .map(|(_, place)| place.name.clone())
+        .collect();
+    loop {
+        let more: Vec<String> = both
+            .iter()
+            .filter(|(_, place)| !unlike.contains(&place.name))
+            .filter(|(_, place)| named(place).iter().any(|word| unlike.contains(*word)))
+            .map(|(_, place)| place.name.clone())
+            .collect();
+        if more.is_empty() {
+            return unlike;
+        }
+        unlike.extend(more);
+    }
+}
+
+/// The words of a text that could be names.
+fn words(text: &str) -> BTreeSet<&str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    text.split(|c| !part(c))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// The words of the definitions of an item.
+fn words_of<'f>(side: &Side<'f>, item: &str) -> BTreeSet<&'f str> {
+    let text: &'f str = &side.file.text;
+    let units = side.file.units.iter();
+    let own = units.filter(|unit| unit.name_span.of(text) == Some(item));
+    own.flat_map(|unit| {
+        let (first, last) = (unit.lines.0 as usize, unit.lines.1 as usize);
+        let lines = text.lines().take(last).skip(first.saturating_sub(1));
+        lines.flat_map(|line| words(line).into_iter())
+    })
+    .collect()
 }
 
 fn relation(coverage: &Coverage, files: (&SourceFile, &SourceFile), is_module: bool) -> Relation {

@@ -4,6 +4,25 @@
 
 use coalesce_model::{LanguageKind, manifest::nearest};
 
+/// A key of a table as TOML has it: bare where it lets it be, else in quotes with all that has to be
+/// escaped.
+pub fn toml_key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.chars().all(bare) {
+        return name.to_owned();
+    }
+    let mut key = String::from("\"");
+    for letter in name.chars() {
+        match letter {
+            '"' | '\\' => key.extend(['\\', letter]),
+            _ if letter.is_control() => key.push_str(&format!("\\u{:04X}", u32::from(letter))),
+            _ => key.push(letter),
+        }
+    }
+    key.push('"');
+    key
+}
+
 /// Words that Python keeps to itself.
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif \
     else except finally for from global if import in is lambda nonlocal not or pass raise return \
@@ -89,6 +108,29 @@ mod tests {
         ] {
             assert_eq!(unfit(segment, LanguageKind::Python), python, "{segment}");
             assert_eq!(unfit(segment, LanguageKind::Rust), rust, "{segment}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_one_that_toml_reads_back() {
+        for name in [
+            "cp",
+            "impl Drop for A",
+            "a.b",
+            "say \"x\"",
+            "back\\slash",
+            "",
+            "'",
+            "tab\there",
+            "two\nlines",
+        ] {
+            let text = format!("t = {{ {} = 1 }}", toml_key(name));
+            let read: toml_edit::DocumentMut = text.parse().unwrap();
+            let table = read
+                .get("t")
+                .and_then(|table| table.as_inline_table())
+                .unwrap();
+            assert!(table.contains_key(name), "{text}");
         }
     }
 }

@@ -211,8 +211,8 @@ pub struct Audit {
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Write a manifest that makes the copies give way to one of them; what has to be decided, and
-    /// what cannot be followed, stands in it as comments. Every entry is tried: in a large tree that
-    /// can take minutes. The file is written at the end, so that stopping it leaves none
+    /// what cannot be followed, stands in it as comments. Every entry is tried, those with most lines
+    /// first, for 45 seconds at most; Ctrl-C ends the trying, and what was tried is written
     #[arg(long, value_name = "FILE", conflicts_with = "no_duplicates")]
     pub propose: Option<PathBuf>,
     /// Propose shims: old names go on working, and warn, until they are retired

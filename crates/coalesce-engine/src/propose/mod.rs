@@ -3,6 +3,7 @@
 //! Every entry is tried by the planner, alone and then with the others; what it refuses stays in the
 //! manifest as a comment with the reason. The trying is in `trial`.
 
+mod homes;
 mod trial;
 
 use coalesce_clones::Report;
@@ -26,10 +27,23 @@ pub struct ProposedManifest {
     pub proposal: Proposal,
 }
 
-/// Drafts and tries a manifest that makes the copies give way to one of them; `label` is the path that
-/// it will have. With `shims`, old names go on working.
+/// What is wanted of a proposal.
+pub struct ProposalOptions<'o> {
+    /// The path that the manifest will have.
+    pub label: &'o str,
+    /// Whether old names go on working.
+    pub shims: bool,
+    /// Whether it is time to end; asked between entries. What was not tried by then is a comment.
+    pub stop: &'o (dyn Fn() -> bool + Sync),
+}
+
+/// Drafts and tries a manifest that makes the copies give way to one of them.
 #[must_use]
-pub fn propose(session: &Session, report: &Report, label: &str, shims: bool) -> ProposedManifest {
+pub fn propose(
+    session: &Session,
+    report: &Report,
+    options: &ProposalOptions<'_>,
+) -> ProposedManifest {
     session.progress.stage("comparing the copies");
     let relations = Relations::new(session);
     let relate = |from: &_, into: &_| relations.of(from, into);
@@ -38,17 +52,19 @@ pub fn propose(session: &Session, report: &Report, label: &str, shims: bool) -> 
         graphs: &session.graphs(),
         texts: &session.tree,
         relate: &relate,
-        shims,
+        homes: &homes::TreeHomes::new(session),
+        shims: options.shims,
+        stop: options.stop,
     };
     let (draft, seconds) = drafting.draft();
-    let (mut draft, worked) = trial::settle(session, label.to_owned(), draft, seconds);
+    let (mut draft, worked) = trial::settle(session, options, draft, seconds);
     let forecast = worked.map(|worked| forecast(&worked, session));
     let forecast = forecast.unwrap_or_default();
     draft.forecast = told(&draft, &forecast);
     ProposedManifest {
         text: draft.text(),
         proposal: Proposal {
-            path: label.to_owned(),
+            path: options.label.to_owned(),
             entries: draft.entries.iter().map(entry).collect(),
             forecast,
         },

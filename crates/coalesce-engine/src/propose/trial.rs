@@ -13,6 +13,7 @@ use coalesce_plan::{
 };
 use rayon::prelude::*;
 
+use super::ProposalOptions;
 use crate::{
     MigrationPlan, Session,
     planning::{Depth, PlanOptions, plan},
@@ -23,13 +24,14 @@ use crate::{
 /// can be followed. `seconds` are the entries the other way round, `path` is the manifest's.
 pub fn settle(
     session: &Session,
-    path: String,
+    options: &ProposalOptions<'_>,
     mut draft: Draft,
     mut seconds: Vec<Option<DraftEntry>>,
 ) -> (Draft, Option<MigrationPlan>) {
     let trial = Trial {
         session,
-        path,
+        path: options.label.to_owned(),
+        stop: options.stop,
         told: session.progress.overall(),
     };
     trial.alone(&mut draft, &mut seconds);
@@ -71,8 +73,12 @@ const LAID_OUT: PlanOptions = PlanOptions {
 struct Trial<'s> {
     session: &'s Session,
     path: String,
+    stop: &'s (dyn Fn() -> bool + Sync),
     told: Overall<'s>,
 }
+
+/// Why an entry is a comment that nobody had the time to try.
+const NOT_TRIED: &str = "there was no time to try it; `coalesce plan` tells";
 
 impl Trial<'_> {
     /// Each entry alone, as far as the languages refuse it.
@@ -83,6 +89,9 @@ impl Trial<'_> {
             .par_iter()
             .with_max_len(1)
             .map(|&at| {
+                if (self.stop)() {
+                    return Alone::Refused(NOT_TRIED.to_owned());
+                }
                 let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
                 self.tell(draft, at, format_args!("trying entry {number} of {count}"));
                 self.either(draft, at, seconds.get(at).and_then(Option::as_ref), CHANGES)
@@ -95,7 +104,8 @@ impl Trial<'_> {
 
     /// The proof of entries that are followed one by one, if at all.
     fn prove_each(&self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
-        if entries.is_empty() {
+        // What is undecided is a comment in any case, tried or not.
+        if entries.is_empty() || (self.stop)() {
             return;
         }
         self.tell_proof(draft, entries);
@@ -214,6 +224,12 @@ struct Together<'t, 's> {
 impl Together<'_, '_> {
     /// Takes the entries that fit what was taken before: all at once where they do, else by halves.
     fn take(&mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
+        if (self.trial.stop)() {
+            for at in entries {
+                Alone::Refused(NOT_TRIED.to_owned()).mark(draft, seconds, *at);
+            }
+            return;
+        }
         let why = match self.fit(draft, entries) {
             Ok(()) => return,
             Err(why) => why,
@@ -275,7 +291,7 @@ impl Together<'_, '_> {
     ) -> Option<MigrationPlan> {
         let is_rust = |operation: &Operation| operation.path().extension() == Some("rs");
         let rust = |worked: &MigrationPlan| worked.assembled.operations.iter().any(is_rust);
-        if !self.last.as_ref().is_some_and(rust) {
+        if !self.last.as_ref().is_some_and(rust) || (self.trial.stop)() {
             // rustfmt has nothing to say.
             return self.last;
         }

@@ -1,10 +1,14 @@
 //! What is said of a merge: what is undecided, with the line that decides it, and what goes.
 
+use std::collections::BTreeSet;
+
 use coalesce_clones::{
     align::Aspect,
     coverage::{Difference, Entry, PartKind, Place, Relation, Text},
 };
 use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes};
+
+use crate::names::toml_key;
 
 use super::{
     Merge, Pair,
@@ -35,7 +39,10 @@ pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
     });
     let mut found: Vec<Finding> = each.collect();
     if open.len() > 1 {
-        let choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
+        // A table of TOML has each key once; one decision is for everything of its name.
+        let mut choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
+        let mut seen = BTreeSet::new();
+        choices.retain(|choice| seen.insert(choice.clone()));
         let (from, into) = (&pair.from.name, &pair.into.name);
         let message = format!("{} things of `{from}` are undecided", open.len());
         let help = format!(
@@ -126,14 +133,8 @@ fn differences(part: &Part<'_>) -> String {
 /// `name = "keep-into"`.
 fn choice(pair: &Pair<'_>, part: &Part<'_>) -> String {
     let key = part.keys.first().map_or("", String::as_str);
-    let key = format!("{}{key}", pair.prefix);
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !key.is_empty() && key.chars().all(bare) {
-        format!("{key} = \"keep-into\"")
-    } else {
-        let key = key.replace('\\', "\\\\").replace('"', "\\\"");
-        format!("\"{key}\" = \"keep-into\"")
-    }
+    let key = toml_key(&format!("{}{key}", pair.prefix));
+    format!("{key} = \"keep-into\"")
 }
 
 fn help(pair: &Pair<'_>, part: &Part<'_>) -> String {

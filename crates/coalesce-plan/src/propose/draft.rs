@@ -4,7 +4,12 @@
 //! planner refused, stands as a comment that becomes an entry by taking the `# ` away. So the text
 //! is always one that `plan` accepts.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use crate::names::toml_key;
+
+/// What stands where a person has to choose: no choice, so that nobody takes one by accident.
+const UNDECIDED: &str = "CHOOSE";
 
 /// What an entry does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +60,9 @@ pub struct DraftEntry {
     pub decisions: Vec<Decision>,
     /// Whether the old name goes on working for a release.
     pub shim: bool,
+    /// Where the copy that stays goes first, `(from, to)`: a place that both packages can use. `to` of
+    /// the entry is there.
+    pub first_move: Option<(String, String)>,
     /// Sentences that say why.
     pub reasons: Vec<String>,
     /// Why it stands as a comment: what the planner said. Entries with decisions do as well.
@@ -68,8 +76,24 @@ impl DraftEntry {
         self.refused.is_none() && self.decisions.is_empty()
     }
 
-    /// The lines of the entry itself, without comments.
-    fn lines(&self) -> Vec<String> {
+    /// The lines of the move that the entry needs.
+    fn move_lines(&self) -> Vec<String> {
+        let Some((from, to)) = &self.first_move else {
+            return Vec::new();
+        };
+        let mut lines = vec![
+            "[[move]]".to_owned(),
+            format!("from = {}", quoted(from)),
+            format!("to = {}", quoted(to)),
+        ];
+        if self.verb == DraftVerb::ReplaceItem {
+            lines.push("kind = \"item\"".to_owned());
+        }
+        lines
+    }
+
+    /// The lines of the entry itself, without comments; `decided` is what stands for decisions.
+    fn lines(&self, decided: &str) -> Vec<String> {
         let mut lines = vec![format!("[[{}]]", self.verb.as_str())];
         match self.verb {
             DraftVerb::ReplaceModule | DraftVerb::ReplaceItem => {
@@ -87,12 +111,13 @@ impl DraftEntry {
         }
         if !self.rename.is_empty() {
             let pairs = self.rename.iter();
-            let pairs = pairs.map(|(old, new)| format!("{} = {}", key(old), quoted(new)));
+            let pairs = pairs.map(|(old, new)| format!("{} = {}", toml_key(old), quoted(new)));
             lines.push(table("rename", pairs));
         }
         if self.verb == DraftVerb::Merge && !self.decisions.is_empty() {
             let names = self.decisions.iter();
-            let pairs = names.map(|decision| format!("{} = \"keep-into\"", key(&decision.name)));
+            let pairs =
+                names.map(|decision| format!("{} = \"{decided}\"", toml_key(&decision.name)));
             lines.push(table("decide", pairs));
         }
         if self.shim {
@@ -101,9 +126,14 @@ impl DraftEntry {
         lines
     }
 
-    fn write(&self, text: &mut String) {
+    fn write(&self, text: &mut String, told: &mut BTreeSet<String>) {
         text.push('\n');
-        for reason in &self.reasons {
+        // Small copies in many places have one home, and that is said once.
+        for reason in self
+            .reasons
+            .iter()
+            .filter(|reason| told.insert((*reason).clone()))
+        {
             comment(text, reason);
         }
         if let Some(refused) = &self.refused {
@@ -113,7 +143,7 @@ impl DraftEntry {
             self.write_decisions(text);
         }
         let mark = if self.is_open() { "" } else { "# " };
-        for line in self.lines() {
+        for line in self.lines(UNDECIDED) {
             let _ = writeln!(text, "{mark}{line}");
         }
     }
@@ -160,8 +190,13 @@ impl Draft {
             comment(&mut text, line);
         }
         self.head(&mut text);
+        let mut moved = BTreeSet::new();
+        let mut told = BTreeSet::new();
         for entry in &self.entries {
-            entry.write(&mut text);
+            if entry.is_open() && moved.insert(entry.first_move.clone()) {
+                write_lines(&mut text, &entry.move_lines());
+            }
+            entry.write(&mut text, &mut told);
         }
         for entry in self.entries.iter().filter(|entry| entry.is_open()) {
             forbid(&mut text, entry);
@@ -174,11 +209,12 @@ impl Draft {
     pub fn text_of(&self, entries: &[usize]) -> String {
         let mut text = String::new();
         self.head(&mut text);
+        let mut moved = BTreeSet::new();
         for entry in entries.iter().filter_map(|at| self.entries.get(*at)) {
-            text.push('\n');
-            for line in entry.lines() {
-                let _ = writeln!(text, "{line}");
+            if moved.insert(entry.first_move.clone()) {
+                write_lines(&mut text, &entry.move_lines());
             }
+            write_lines(&mut text, &entry.lines("keep-into"));
         }
         text
     }
@@ -186,6 +222,15 @@ impl Draft {
     fn head(&self, text: &mut String) {
         let description = quoted(&self.description);
         let _ = writeln!(text, "schema = 1\ndescription = {description}");
+    }
+}
+
+fn write_lines(text: &mut String, lines: &[String]) {
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    for line in lines {
+        let _ = writeln!(text, "{line}");
     }
 }
 
@@ -223,15 +268,4 @@ fn comment(text: &mut String, line: &str) {
 
 fn quoted(value: &str) -> String {
     toml_edit::Value::from(value).to_string()
-}
-
-/// A key, bare where TOML lets it be.
-fn key(name: &str) -> String {
-    let bare =
-        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) {
-        name.to_owned()
-    } else {
-        quoted(name)
-    }
 }

@@ -43,8 +43,25 @@ pub struct Drafting<'a> {
     pub texts: &'a dyn Texts,
     /// How a copy (the first) stands to the one that stays; `None` where they cannot be compared.
     pub relate: &'a dyn Fn(&Copy, &Copy) -> Option<Relation>,
+    /// Which copies are homes for which.
+    pub homes: &'a dyn Homes,
     /// Whether old names go on working for a release.
     pub shims: bool,
+    /// Whether there is no time for more.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Knows what stands in the way of a home.
+pub trait Homes {
+    /// Why nobody should come to use this copy, whoever it is: a script, something deprecated.
+    fn unfit(&self, stays: &Copy) -> Option<String>;
+
+    /// Why those who use `goes` cannot use `stays` where it is: they would come to need more, or stand
+    /// beside it.
+    fn out_of_reach(&self, stays: &Copy, goes: &Copy) -> Option<String>;
+
+    /// The full name that `stays` would have in the nearest place that both can use already.
+    fn common(&self, stays: &Copy, goes: &Copy) -> Option<String>;
 }
 
 impl Drafting<'_> {
@@ -87,8 +104,17 @@ impl Drafting<'_> {
 
     /// All of the copies but the best give way to it.
     fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], made: &mut Made) {
-        let ranked = self.ranked(modules, copies);
-        let Some((first, others)) = ranked.split_first() else {
+        if (self.stop)() {
+            return;
+        }
+        let mut ranked = self.ranked(modules, copies);
+        let unfit = |one: &Ranked| {
+            copies
+                .get(one.index)
+                .is_none_or(|copy| self.homes.unfit(copy).is_some())
+        };
+        ranked.sort_by_key(unfit);
+        let Some((first, others)) = ranked.split_first().filter(|(first, _)| !unfit(first)) else {
             return;
         };
         for other in others {
@@ -99,13 +125,42 @@ impl Drafting<'_> {
             if !made.is_free(goes, stays) {
                 continue;
             }
+            let swapped = (others.len() == 1 && !unfit(other))
+                .then(|| self.entry(stays, goes, other))
+                .flatten()
+                .filter(|_| self.homes.out_of_reach(goes, stays).is_none());
             let Some(entry) = self.entry(goes, stays, first) else {
                 continue;
             };
-            let swapped = (others.len() == 1)
-                .then(|| self.entry(stays, goes, other))
-                .flatten();
-            made.add(entry, swapped, goes, stays);
+            match (self.homes.out_of_reach(stays, goes), swapped) {
+                (None, swapped) => made.add(entry, swapped, goes, stays),
+                (Some(_), Some(swapped)) => made.add(swapped, None, stays, goes),
+                (Some(why), None) => {
+                    let entry = self.elsewhere(entry, stays, goes, why);
+                    made.add(entry, None, goes, stays);
+                }
+            }
+        }
+    }
+
+    /// The same where the copy that stays goes to a place first that both can use, or with the reason
+    /// why there is none.
+    fn elsewhere(&self, entry: DraftEntry, stays: &Copy, goes: &Copy, why: String) -> DraftEntry {
+        match self.homes.common(stays, goes) {
+            Some(home) if entry.verb != DraftVerb::Merge => {
+                let mut reasons = entry.reasons;
+                reasons.push(format!("{why}; both can use `{home}`."));
+                DraftEntry {
+                    to: home.clone(),
+                    first_move: Some((stays.name.clone(), home)),
+                    reasons,
+                    ..entry
+                }
+            }
+            _ => DraftEntry {
+                refused: Some(why),
+                ..entry
+            },
         }
     }
 
@@ -177,6 +232,7 @@ impl Drafting<'_> {
             },
             decisions: relation.decisions,
             shim: self.shims,
+            first_move: None,
             reasons,
             refused: None,
         })
@@ -299,6 +355,7 @@ fn removal(from: &str) -> DraftEntry {
         rename: Vec::new(),
         decisions: Vec::new(),
         shim: false,
+        first_move: None,
         reasons: vec![format!("`{from}` defines nothing, and nothing imports it.")],
         refused: None,
     }

@@ -11,4 +11,4 @@ mod primary;
 
 pub use copies::Copy;
 pub use draft::{Decision, Draft, DraftEntry, DraftVerb};
-pub use drafting::{Drafting, Relation};
+pub use drafting::{Drafting, Homes, Relation};

@@ -24,7 +24,7 @@ const LEFT_OVER: [&str; 13] = [
 /// Parts of names that say that something is there for the others.
 const HOME: [&str; 7] = ["core", "common", "shared", "base", "util", "utils", "lib"];
 /// Directories whose code nobody should import.
-const APART: [&str; 15] = [
+const APART: [&str; 20] = [
     "test",
     "tests",
     "example",
@@ -39,6 +39,11 @@ const APART: [&str; 15] = [
     "tutorials",
     "notebooks",
     "scripts",
+    "script",
+    "experiment",
+    "experiments",
+    "sandbox",
+    "playground",
     "docs",
 ];
 

@@ -1,8 +1,16 @@
 //! `audit`: what the tree consists of, and what is wrong with its structure.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
-use coalesce_engine::{Session, SourcePaths, Sources, files_of};
+use coalesce_engine::{ProposalOptions, Session, SourcePaths, Sources, files_of};
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
     Finding, ImportTarget, LanguageGraph, ModuleKind, Root, Severity,
@@ -14,6 +22,7 @@ use coalesce_model::{
 };
 
 use coalesce_tree::SourceTree;
+use signal_hook::{consts::SIGINT, flag};
 
 use super::{duplicates::Copies, label, open, roots};
 use crate::{
@@ -24,6 +33,9 @@ use crate::{
 
 /// Fewer bytes of texts are not worth reading files again for.
 const FEW_BYTES: u64 = 128 << 20;
+
+/// How long entries are tried; what is left then is told as not tried.
+const PROPOSAL_TIME: Duration = Duration::from_secs(45);
 
 /// Runs `audit`.
 ///
@@ -83,7 +95,20 @@ fn propose(
         return Err(failure.hint("name another file; a proposal overwrites nothing"));
     }
     let label = path.display().to_string();
-    let proposed = coalesce_engine::propose(session, copies.report(), &label, shims);
+    let interrupted = Arc::new(AtomicBool::new(false));
+    // The second time, whoever interrupts means it.
+    let killed = flag::register_conditional_default(SIGINT, Arc::clone(&interrupted));
+    killed
+        .and_then(|_| flag::register(SIGINT, Arc::clone(&interrupted)))
+        .map_err(|error| Failure::internal(format!("cannot listen to Ctrl-C: {error}")))?;
+    let begun = Instant::now();
+    let stop = || interrupted.load(Ordering::Relaxed) || begun.elapsed() > PROPOSAL_TIME;
+    let options = ProposalOptions {
+        label: &label,
+        shims,
+        stop: &stop,
+    };
+    let proposed = coalesce_engine::propose(session, copies.report(), &options);
     named_files::write(path, &proposed.text)?;
     Ok(proposed.proposal)
 }

@@ -1,0 +1,255 @@
+//! Which copies are homes for which: what nobody should come to use, and what a package cannot reach.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use coalesce_model::{LanguageKind, Texts as _, TreePath};
+use coalesce_plan::propose::{Copy, Homes};
+use coalesce_rust::discover::{DependencyKind, Package, TargetKind};
+
+use crate::Session;
+
+/// How many lines of a file say what it is for.
+const HEAD_LINES: usize = 30;
+
+/// The homes of one tree.
+pub struct TreeHomes<'s> {
+    session: &'s Session,
+    /// Why a file is none, by file.
+    known: RefCell<BTreeMap<TreePath, Option<String>>>,
+}
+
+impl<'s> TreeHomes<'s> {
+    /// The homes of the tree of this session.
+    pub fn new(session: &'s Session) -> Self {
+        Self {
+            session,
+            known: RefCell::default(),
+        }
+    }
+
+    fn file_is_unfit(&self, path: &TreePath) -> Option<String> {
+        let text = self.session.tree.text(path)?;
+        let why = if is_deprecated(&text) {
+            "says itself that it is deprecated"
+        } else if path.extension() == Some("py") && works_at_import(&text) {
+            "is a script: it does its work when it is imported"
+        } else {
+            return None;
+        };
+        Some(format!("{path} {why}"))
+    }
+
+    fn package(&self, path: &TreePath) -> Option<&'s Package> {
+        let packages = self.session.rust.graph.world.packages.iter();
+        let around = packages.filter(|package| path.strip_prefix(&package.directory).is_some());
+        around.max_by_key(|package| package.directory.components().count())
+    }
+
+    /// The packages of the tree that a package depends on, however indirectly, each with its distance.
+    fn reached(&self, package: &Package) -> BTreeMap<&'s str, usize> {
+        let packages = &self.session.rust.graph.world.packages;
+        let mut reached = BTreeMap::new();
+        let mut next: Vec<(&Package, usize)> = vec![(package, 0)];
+        while let Some((package, distance)) = next.pop() {
+            for directory in own_dependencies(package) {
+                let Some(found) = packages.iter().find(|one| one.directory == *directory) else {
+                    continue;
+                };
+                let known = reached.get(found.name.as_str());
+                if known.is_none_or(|known| *known > distance + 1) {
+                    reached.insert(found.name.as_str(), distance + 1);
+                    next.push((found, distance + 1));
+                }
+            }
+        }
+        reached
+    }
+
+    /// What a package needs from outside of the tree, by the packages that it depends on as well.
+    fn third_party(&self, package: &Package) -> BTreeSet<String> {
+        let packages = &self.session.rust.graph.world.packages;
+        let reached = self.reached(package);
+        let all = packages
+            .iter()
+            .filter(|one| one.name == package.name || reached.contains_key(one.name.as_str()));
+        all.flat_map(|one| &one.dependencies)
+            .filter(|one| one.directory.is_none() && one.kind == DependencyKind::Normal)
+            .map(|one| one.package.clone())
+            .collect()
+    }
+}
+
+fn own_dependencies(package: &Package) -> impl Iterator<Item = &TreePath> {
+    let dependencies = package.dependencies.iter();
+    let normal = dependencies.filter(|one| one.kind == DependencyKind::Normal);
+    normal.filter_map(|one| one.directory.as_ref())
+}
+
+impl Homes for TreeHomes<'_> {
+    fn unfit(&self, stays: &Copy) -> Option<String> {
+        let mut known = self.known.borrow_mut();
+        let look = || self.file_is_unfit(&stays.path);
+        known.entry(stays.path.clone()).or_insert_with(look).clone()
+    }
+
+    fn out_of_reach(&self, stays: &Copy, goes: &Copy) -> Option<String> {
+        if stays.path.extension() != Some("rs") {
+            // What an import needs is compared when the entry is proven.
+            return None;
+        }
+        let (home, user) = (self.package(&stays.path)?, self.package(&goes.path)?);
+        let (name, other) = (&home.name, &user.name);
+        if name == other || self.reached(user).contains_key(name.as_str()) {
+            return None;
+        }
+        if !home
+            .targets
+            .iter()
+            .any(|target| target.kind == TargetKind::Lib)
+        {
+            return Some(format!("`{name}` has no library that others could use"));
+        }
+        if self.reached(home).contains_key(other.as_str()) {
+            return Some(format!("`{name}` depends on `{other}` itself"));
+        }
+        let known = self.third_party(user);
+        let more: Vec<String> = self
+            .third_party(home)
+            .into_iter()
+            .filter(|one| !known.contains(one))
+            .collect();
+        if !more.is_empty() {
+            return Some(format!(
+                "`{other}` does not depend on `{name}`, which needs {} besides",
+                more.join(", ")
+            ));
+        }
+        // Two packages that stand on the same one stand beside each other.
+        let siblings = !self.reached(home).is_empty() && !self.reached(user).is_empty();
+        siblings.then(|| format!("`{other}` does not depend on `{name}`, which stands beside it"))
+    }
+
+    fn common(&self, stays: &Copy, goes: &Copy) -> Option<String> {
+        let (home, user) = (self.package(&stays.path)?, self.package(&goes.path)?);
+        let (of_home, of_user) = (self.reached(home), self.reached(user));
+        let shared = of_home
+            .iter()
+            .filter_map(|(name, far)| Some((far + of_user.get(name)?, *name)));
+        let (_, nearest) = shared.min()?;
+        let packages = self.session.rust.graph.world.packages.iter();
+        let package = packages
+            .into_iter()
+            .find(|package| package.name == nearest)?;
+        let mut targets = package.targets.iter();
+        let library = targets.find(|target| target.kind == TargetKind::Lib)?;
+        let separator = LanguageKind::Rust.separator();
+        let last = stays.name.rsplit(separator).next()?;
+        let name = format!("{}{separator}{last}", library.name);
+        (!self
+            .session
+            .index()
+            .graphs()
+            .iter()
+            .any(|graph| graph.is_taken(&name)))
+        .then_some(name)
+    }
+}
+
+/// Whether the head of a file calls it deprecated.
+fn is_deprecated(text: &str) -> bool {
+    let head = text.lines().take(HEAD_LINES).map(str::trim);
+    let mut in_docs = head.take_while(|line| {
+        !line.starts_with("import ") && !line.starts_with("use ") && !line.starts_with("from ")
+    });
+    let said = in_docs.any(|line| {
+        let lower = line.to_lowercase();
+        let of_file = ["//!", "#!", "\"\"\"", "'''", ".. deprecated"];
+        lower.contains("deprecated") && of_file.iter().any(|start| line.starts_with(start))
+    });
+    said || text.lines().any(|line| {
+        // At the left edge it is the module that warns, not one of its functions.
+        line.starts_with("warnings.warn(") || line.starts_with("warn(")
+    })
+}
+
+/// Whether a Python module does more than define when it is imported.
+fn works_at_import(text: &str) -> bool {
+    const WORK: [&str; 8] = [
+        "print(",
+        "with ",
+        "while ",
+        "main(",
+        "sys.exit(",
+        "exit(",
+        "raise SystemExit",
+        "plt.show(",
+    ];
+    const RESULTS: [&str; 4] = ["= open(", ".parse_args(", "= input(", "sys.argv["];
+    let mut quoted: Option<&str> = None;
+    for line in text.lines() {
+        if let Some(quote) = quoted {
+            if line.contains(quote) {
+                quoted = None;
+            }
+            continue;
+        }
+        let opened = ["\"\"\"", "'''"]
+            .into_iter()
+            .find(|quote| line.matches(quote).count() % 2 == 1);
+        let at_edge = line.starts_with(|first: char| first.is_alphabetic() || first == '_');
+        if at_edge
+            && (WORK.iter().any(|work| line.starts_with(work))
+                || RESULTS.iter().any(|work| line.contains(work)))
+        {
+            return true;
+        }
+        quoted = opened;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_works_when_it_is_imported() {
+        for (text, works) in [
+            ("\"\"\"A script.\"\"\"\nprint('x')\n", true),
+            ("table = open('a').read()\n", true),
+            ("import sys\nrows = sys.argv[1]\n", true),
+            ("with Timer('x'):\n    pass\n", true),
+            ("def f():\n    print('x')\n", false),
+            ("\"\"\"Say\nprint(1)\n\"\"\"\nX = 1\n", false),
+            ("if __name__ == '__main__':\n    print('x')\n", false),
+            ("for name in NAMES:\n    register(name)\n", false),
+        ] {
+            assert_eq!(works_at_import(text), works, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_says_that_it_is_deprecated() {
+        for (text, deprecated) in [
+            ("//! Deprecated: use `core`.\n", true),
+            ("\"\"\"Deprecated, use pkg.core.\"\"\"\n", true),
+            (
+                "import warnings\nwarnings.warn('old', DeprecationWarning)\n",
+                true,
+            ),
+            (
+                "\"\"\"GPU.\"\"\"\ndef f():\n    warnings.warn('x')\n",
+                false,
+            ),
+            (
+                "//! Finds what is old.\n#[deprecated]\npub fn f() {}\n",
+                false,
+            ),
+        ] {
+            assert_eq!(is_deprecated(text), deprecated, "{text}");
+        }
+    }
+}
