@@ -19,6 +19,7 @@ mod manifests;
 mod planning;
 mod progress;
 mod propose;
+mod published;
 mod relation;
 mod renewal;
 mod retire;

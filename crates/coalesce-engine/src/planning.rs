@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Settings, Severity, TreePath,
-    envelope::{Locator, OperationEntry, OperationKind, Plan},
+    envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
@@ -20,6 +20,7 @@ use crate::{
     grading::answer,
     links,
     manifests::{misfit, record_of},
+    published::published,
     renewal,
     session::{LanguagePart, Session},
 };
@@ -57,6 +58,8 @@ pub struct MigrationPlan {
     pub assembled: Assembled,
     /// What the proof has counted.
     pub proven: Proven,
+    /// Public names that nobody can write any more.
+    pub lost_names: Vec<LostName>,
     /// What the manifests allow to change when modules are imported.
     pub allowed: Allowed,
 }
@@ -123,6 +126,7 @@ pub fn plan(
             }
             // Of several refusals, the one of the plainest way is told.
             if way == 0 || !tried.refused() {
+                worked.lost_names = published(session, tried.lost_names);
                 (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
             }
             if !worked.refused() {
@@ -325,6 +329,12 @@ impl MigrationPlan {
         };
         let proof = part.prove(session, &settings, &self.assembled.operations, changes);
         count(&mut self.proven, &proof);
+        self.lost_names.extend(
+            proof
+                .lost_names
+                .into_iter()
+                .map(|(name, instead)| LostName { name, instead }),
+        );
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.unproven.extend(proof.unproven);
         self.assembled.notes.extend(proof.notes);
@@ -386,6 +396,7 @@ impl MigrationPlan {
                 .iter()
                 .map(|unproven| locator.unproven(unproven))
                 .collect(),
+            lost_names: self.lost_names.clone(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,
             answer: answer(self, None),

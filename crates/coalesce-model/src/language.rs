@@ -1,7 +1,7 @@
 //! What a language has to provide. Everything here is a pure function over text: no disk, no
 //! program started, nothing of the tree executed.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -162,6 +162,23 @@ pub trait LanguageGraph: Send + Sync {
     /// Names of items and re-exports, `module<sep>item`, for suggestions and ambiguity: whether
     /// `name` is a module or an item of the tree.
     fn knows(&self, name: &str) -> bool;
+
+    /// The full names that users of its packages can write: modules and what they offer, private ones
+    /// and tests left out.
+    fn public_names(&self) -> BTreeSet<String> {
+        let separator = self.language().separator();
+        let is_private = |segment: &str| {
+            segment.starts_with('_') || matches!(segment, "test" | "tests" | "conftest")
+        };
+        let public = |module: &&Module| !module.name.split(separator).any(is_private);
+        let mut names = BTreeSet::new();
+        for module in self.modules().iter().filter(public) {
+            names.insert(module.name.clone());
+            let offered = module.exports.iter().filter(|name| !name.starts_with('_'));
+            names.extend(offered.map(|name| format!("{}{separator}{name}", module.name)));
+        }
+        names
+    }
 
     /// Whether a module called `name` would meet something of that name. Languages that keep
     /// functions and modules apart say less than [`LanguageGraph::knows`].

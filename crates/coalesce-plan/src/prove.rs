@@ -20,6 +20,8 @@ use crate::{Operation, Overlay};
 pub struct Proof {
     /// What would break; empty when the plan may be applied.
     pub refusals: Vec<Finding>,
+    /// Public names that are gone, each with the name that it has instead, if that is public.
+    pub lost_names: Vec<(String, Option<String>)>,
     /// What could not be looked at.
     pub unproven: Vec<Unproven>,
     /// What is new and harmless.
@@ -54,10 +56,43 @@ pub fn prove<L: Language>(
     proof
         .refusals
         .extend(before.order_regressions(&after, changes, base, &overlay));
+    proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);
     comparison.cycles(&mut proof);
     proof
+}
+
+/// Public names that nobody can write any more, without those below a module that is gone itself.
+fn lost_names<G: LanguageGraph>(
+    before: &G,
+    after: &G,
+    changes: &[Change],
+) -> Vec<(String, Option<String>)> {
+    let separator = before.language().separator();
+    let (old, new) = (before.public_names(), after.public_names());
+    let lost: Vec<&String> = old.iter().filter(|name| !new.contains(*name)).collect();
+    let is_inside = |name: &str| {
+        let mut above = name;
+        while let Some((parent, _)) = above.rsplit_once(separator) {
+            above = parent;
+            if lost
+                .binary_search_by(|one| one.as_str().cmp(parent))
+                .is_ok()
+            {
+                return true;
+            }
+        }
+        false
+    };
+    let instead = |name: &str| {
+        let renamed = renamed(changes, separator, name);
+        renamed.filter(|renamed| new.contains(renamed))
+    };
+    lost.iter()
+        .filter(|name| !is_inside(name))
+        .map(|name| ((*name).clone(), instead(name)))
+        .collect()
 }
 
 /// The planned tree, resolved.

@@ -40,6 +40,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     operations(page, plan);
     let limit = if is_long { SECTION_LIMIT } else { usize::MAX };
     not_rewritten(page, &plan.not_rewritten, limit);
+    lost_names(page, plan);
     unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
     if is_long {
@@ -186,6 +187,25 @@ fn and_more(page: &mut Page, count: usize, limit: usize) {
         )
         .end();
     }
+}
+
+/// Public names that are gone: who uses them elsewhere breaks.
+pub fn lost_names(page: &mut Page, plan: &Plan) {
+    if plan.lost_names.is_empty() || page.quiet() {
+        return;
+    }
+    let why =
+        "Those who use the packages elsewhere break. `shim = true` keeps an old name working.";
+    page.section(WARN, "Public names that go", plan.lost_names.len(), why);
+    page.some(&plan.lost_names, |page, lost| {
+        page.put(PLAIN, format_args!("  {}", lost.name));
+        match &lost.instead {
+            Some(name) => page.put(DIM, format_args!("  is {name}")).end(),
+            None => page
+                .put(DIM, "  is gone, or nobody outside can name it")
+                .end(),
+        }
+    });
 }
 
 /// As many of them as a page after the fact shows.

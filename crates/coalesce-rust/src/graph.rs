@@ -4,7 +4,7 @@ mod findings;
 mod imports;
 mod modules;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
@@ -13,11 +13,11 @@ use coalesce_model::{
 };
 
 use crate::{
-    discover,
+    discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
     regressions::{Tree, regressions},
-    resolve::{self, Res, World},
+    resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
 
@@ -167,6 +167,32 @@ impl LanguageGraph for RustGraph {
         !references::Wanted::of(&self.world, name).is_empty()
             || self.world.exports(name)
             || !self.world.leads_to(name).is_empty()
+    }
+
+    fn public_names(&self) -> BTreeSet<String> {
+        let world = &self.world;
+        let libraries = world
+            .crates
+            .iter()
+            .filter(|krate| krate.kind == TargetKind::Lib);
+        let mut open: Vec<ModuleId> = libraries.filter_map(|krate| krate.root).collect();
+        let mut names = BTreeSet::new();
+        while let Some((id, node)) = open.pop().and_then(|id| Some((id, world.module(id)?))) {
+            let bound = world.bound_names(id);
+            let public: BTreeSet<Arc<str>> = bound
+                .filter(|(name, reach)| *reach == Reach::Public && &**name != "_")
+                .map(|(name, _)| name)
+                .collect();
+            let child = |id: &ModuleId| world.module(*id).map(|child| child.name.as_str());
+            let is_public = |id: &&ModuleId| child(id).is_some_and(|name| public.contains(name));
+            open.extend(node.children.iter().filter(is_public));
+            names.extend(
+                public
+                    .iter()
+                    .map(|name| format!("{}::{name}", node.canonical)),
+            );
+        }
+        names
     }
 
     fn item(&self, name: &str) -> Option<FoundItem> {

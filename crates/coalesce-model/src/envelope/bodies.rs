@@ -199,6 +199,8 @@ pub struct Plan {
     pub not_rewritten: Vec<NotRewrittenEntry>,
     /// Each place that the change may concern and that could not be proven.
     pub unproven: Vec<UnprovenEntry>,
+    /// Public names of packages that nobody can write any more: those who use them elsewhere break.
+    pub lost_names: Vec<LostName>,
     /// Import cycles in the tree as it is.
     pub cycles_before: CycleCounts,
     /// Import cycles in the tree as it would be.
@@ -281,6 +283,15 @@ pub struct NotRewrittenEntry {
     pub name: String,
     /// Why it stays.
     pub why: String,
+}
+
+/// A public name that is gone without a shim.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct LostName {
+    /// The full name; of a module that is gone, not those below it.
+    pub name: String,
+    /// The public name of the same thing afterwards; null where there is none.
+    pub instead: Option<String>,
 }
 
 /// A place that the change may concern and that could not be proven.
