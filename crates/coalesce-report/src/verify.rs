@@ -19,6 +19,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
         return;
     }
     write_runs(page, verify);
+    mended(page, verify);
     unused_imports(page, verify);
     failures(page, verify);
     unreached(page, verify);
@@ -92,6 +93,22 @@ const fn state(state: TreeState) -> &'static str {
         TreeState::After => "after",
         TreeState::ShimsHidden => "shims hidden",
     }
+}
+
+/// What the compiler found wrong with the plan's own edits, and was mended.
+pub fn mended(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.mended.is_empty() {
+        return;
+    }
+    let what =
+        "The compiler found these in the plan's own edits; its suggestion is in the plan now.";
+    page.section(BOLD, "Mended", verify.mended.len(), what);
+    page.some(&verify.mended, |page, entry| {
+        page.put(PLAIN, "  ");
+        page.put(PLACE, format_args!("{}:{}", entry.path, entry.line));
+        page.put(PLAIN, format_args!(": {}", entry.error));
+        page.put(DIM, format_args!("  {}", entry.mended)).end();
+    });
 }
 
 /// Imports that the compiler calls unused, and did not before.

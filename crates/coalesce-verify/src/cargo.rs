@@ -13,7 +13,9 @@ use coalesce_model::TreePath;
 use serde::Deserialize;
 
 use crate::{
-    check::{CargoConfiguration, Failure, Limits, Outcome, Place, last_lines},
+    check::{
+        CargoConfiguration, Failure, Limits, Outcome, Place, SuggestedEdit, Suggestion, last_lines,
+    },
     compiled::{Artifact, Artifacts},
     error::{Error, ErrorKind},
     program::{self, Finished},
@@ -144,6 +146,8 @@ struct Message {
     message: String,
     rendered: Option<String>,
     spans: Vec<Span>,
+    #[serde(default)]
+    children: Vec<Self>,
 }
 
 #[derive(Deserialize)]
@@ -160,6 +164,10 @@ struct Span {
     #[serde(default)]
     byte_end: u32,
     is_primary: bool,
+    #[serde(default)]
+    suggested_replacement: Option<String>,
+    #[serde(default)]
+    suggestion_applicability: Option<String>,
     expansion: Option<Box<Expansion>>,
 }
 
@@ -240,6 +248,7 @@ impl Reader<'_> {
                 key: String::new(),
                 message: talk.clone(),
                 places: Vec::new(),
+                suggestions: Vec::new(),
                 settled: false,
             });
         }
@@ -302,6 +311,10 @@ impl Reader<'_> {
                 }
             }
         }
+        let suggestions = message.children.iter();
+        let suggestions = suggestions
+            .filter_map(|child| self.suggestion(child))
+            .collect();
         let places: Vec<Place> = spans.iter().filter_map(|span| self.at(span)).collect();
         let code = message.code.map(|code| code.code).unwrap_or_default();
         let rendered = message.rendered.as_deref().unwrap_or(&message.message);
@@ -310,7 +323,34 @@ impl Reader<'_> {
             key: format!("{code} {}", message.message),
             message: rendered.trim_end().to_owned(),
             places,
+            suggestions,
             settled: true,
+        })
+    }
+
+    /// What a help message would change; several places are one change, or one of several ways.
+    fn suggestion(&self, child: &Message) -> Option<Suggestion> {
+        let spans = child.spans.iter();
+        let suggested = spans.filter_map(|span| Some((span, span.suggested_replacement.as_ref()?)));
+        let edits: Option<Vec<SuggestedEdit>> = suggested
+            .map(|(span, text)| {
+                Some(SuggestedEdit {
+                    path: self.at(span)?.path,
+                    start: span.byte_start,
+                    end: span.byte_end,
+                    text: text.clone(),
+                })
+            })
+            .collect();
+        let edits = edits.filter(|edits| !edits.is_empty())?;
+        let certain = |span: &Span| {
+            let applicability = span.suggestion_applicability.as_deref();
+            span.suggested_replacement.is_none() || applicability == Some("MachineApplicable")
+        };
+        Some(Suggestion {
+            message: child.message.clone(),
+            certain: child.spans.iter().all(certain),
+            edits,
         })
     }
 

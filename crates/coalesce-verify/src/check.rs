@@ -144,6 +144,30 @@ pub struct Place {
     pub line: u32,
 }
 
+/// What would mend a failure, as the program that found it says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suggestion {
+    /// What it does: `consider importing this struct`.
+    pub message: String,
+    /// The changes, all of them or none.
+    pub edits: Vec<SuggestedEdit>,
+    /// Whether the program is certain of it.
+    pub certain: bool,
+}
+
+/// One change of a file of the copy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuggestedEdit {
+    /// The file.
+    pub path: TreePath,
+    /// First byte, 0-based, in the text that was checked.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+    /// What stands there instead.
+    pub text: String,
+}
+
 /// One thing that fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -155,6 +179,9 @@ pub struct Failure {
     pub message: String,
     /// Where, the nearest place first.
     pub places: Vec<Place>,
+    /// What the program says would mend it.
+    #[serde(default)]
+    pub suggestions: Vec<Suggestion>,
     /// Whether it would fail so again: it follows from the files, not from how long something took
     /// or what a test met.
     pub settled: bool,
@@ -295,6 +322,7 @@ impl<'s> Checker<'s> {
             key: String::new(),
             places: python::places_in(&said, self.scratch),
             message: said.clone(),
+            suggestions: Vec::new(),
             settled: false,
         };
         Ok(Outcome {

@@ -129,6 +129,7 @@ mod tests {
                 path: path(file),
                 line: 1,
             }],
+            suggestions: Vec::new(),
             settled: true,
         };
         Outcome {

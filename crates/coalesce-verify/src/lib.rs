@@ -25,7 +25,8 @@ mod unused;
 
 pub use blame::Blame;
 pub use check::{
-    CargoConfiguration, Check, Checker, CompiledFile, Failure, Limits, Outcome, Place, Watch,
+    CargoConfiguration, Check, Checker, CompiledFile, Failure, Limits, Outcome, Place,
+    SuggestedEdit, Suggestion, Watch,
 };
 pub use compare::{Renames, compare};
 pub use error::{Error, ErrorKind};

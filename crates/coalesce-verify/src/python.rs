@@ -103,6 +103,7 @@ pub(crate) fn imports(
             ),
             message: line.message.clone(),
             places: places(&line.places, scratch),
+            suggestions: Vec::new(),
             settled: !matches!(error.as_str(), "TimeLimit" | "Killed"),
         })
     });
@@ -157,6 +158,7 @@ pub(crate) fn tests(
         key: line.test.clone(),
         message: line.message.clone().unwrap_or_default(),
         places: places(line.places.as_deref().unwrap_or_default(), scratch),
+        suggestions: Vec::new(),
         settled: true,
     });
     let mut failures: Vec<Failure> = failures.collect();
@@ -173,6 +175,7 @@ pub(crate) fn tests(
             key: String::new(),
             message: said.clone(),
             places: Vec::new(),
+            suggestions: Vec::new(),
             settled: false,
         });
     }

@@ -2,6 +2,7 @@
 //!
 //! Everything happens in the scratch copy of `coalesce-verify`; the tree itself is only read.
 
+mod mend;
 mod prune;
 mod reach;
 mod states;
@@ -159,9 +160,9 @@ impl Bench<'_> {
             baseline: &baseline,
             ran_after: &ran_after,
         };
-        if let Some(pruned) = self.prune(&start, &mut verify.unused_imports)? {
-            worked.assembled.operations = pruned.operations;
-            ran_after = pruned.ran_after;
+        if let Some(improved) = self.improve(start, verify)? {
+            worked.assembled.operations = improved.operations;
+            ran_after = improved.ran_after;
             session_after = self.session()?;
         }
         let judge = verdict::Judge {
@@ -183,6 +184,26 @@ impl Bench<'_> {
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();
         Ok(())
+    }
+
+    /// The plan with what the compiler would mend, and without what nobody uses; `None` where it stays.
+    fn improve(
+        &self,
+        start: prune::Start<'_>,
+        verify: &mut Verify,
+    ) -> Result<Option<prune::Pruned>, Failure> {
+        let Some(mended) = self.mend(&start, &mut verify.mended)? else {
+            return self.prune(&start, &mut verify.unused_imports);
+        };
+        let changes = file_changes(start.session, &mended.operations)?;
+        let start = prune::Start {
+            after: &states::after(start.before, changes),
+            operations: &mended.operations,
+            ran_after: &mended.ran_after,
+            ..start
+        };
+        let pruned = self.prune(&start, &mut verify.unused_imports)?;
+        Ok(Some(pruned.unwrap_or(mended)))
     }
 
     fn bring(&self, wanted: &Wanted) -> Result<(), Failure> {

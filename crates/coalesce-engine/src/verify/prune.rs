@@ -19,6 +19,7 @@ use crate::{Failure, Session, applying::file_changes, formatter};
 const ROUNDS: usize = 4;
 
 /// What the pruning starts from.
+#[derive(Clone, Copy)]
 pub struct Start<'s> {
     /// The tree as it is.
     pub session: &'s Session,
@@ -200,7 +201,7 @@ fn broken(start: &Start<'_>, ran: &[Ran], imports: &[&UnusedImport]) -> BTreeSet
     found.into_iter().cloned().collect()
 }
 
-fn lay_out(operations: &mut [Operation], edited: &[usize], session: &Session) {
+pub(super) fn lay_out(operations: &mut [Operation], edited: &[usize], session: &Session) {
     for at in edited {
         if let Some(operation) = operations.get_mut(*at) {
             // That there is no rustfmt was told when the plan was made.
@@ -209,7 +210,7 @@ fn lay_out(operations: &mut [Operation], edited: &[usize], session: &Session) {
     }
 }
 
-const fn path_after(operation: &Operation) -> &TreePath {
+pub(super) const fn path_after(operation: &Operation) -> &TreePath {
     match operation {
         Operation::Move { to, .. } => to,
         Operation::Create { path, .. }
@@ -218,7 +219,7 @@ const fn path_after(operation: &Operation) -> &TreePath {
     }
 }
 
-fn set_text(operation: &mut Operation, new: String) {
+pub(super) fn set_text(operation: &mut Operation, new: String) {
     match operation {
         Operation::Move { text, .. } => *text = Some(new),
         Operation::Create { text, .. } | Operation::Edit { text, .. } => *text = new,

@@ -21,6 +21,8 @@ pub struct Verify {
     pub failing_before: usize,
     /// Imports of files that the plan writes that the compiler calls unused, and did not before.
     pub unused_imports: Vec<UnusedImport>,
+    /// What the compiler found wrong with the plan's own edits, and was mended in the plan.
+    pub mended: Vec<Mended>,
     /// What was left out of the scratch copy, and why.
     pub left_out: Vec<String>,
     /// Whether the plan passed.
@@ -35,6 +37,19 @@ pub struct Verify {
     pub unreached: Vec<UnreachedLines>,
     /// How many of the places that reading could not prove the compiler has settled.
     pub settled: usize,
+}
+
+/// An error of the planned tree that was mended in the plan, by what the compiler suggests.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Mended {
+    /// The file in the planned tree.
+    pub path: TreePath,
+    /// The line there, 1-based, before it was mended.
+    pub line: u32,
+    /// The error, its code first.
+    pub error: String,
+    /// What was done.
+    pub mended: String,
 }
 
 /// Edited lines of a file that no configuration has compiled, or run at an import.

@@ -1,0 +1,177 @@
+//! What the compiler says of the plan's own edits, and how to mend it: its suggestions are taken into the
+//! plan, told, and checked again, until it compiles like before or nothing is left to take.
+//!
+//! Only files that the plan writes are touched. A suggestion is taken where the compiler is certain of
+//! it, or where it knows one import that would bring a missing name; one that leads to more failures is
+//! taken back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Edit, EditSet, LineIndex, Texts as _, TreePath, envelope::Mended};
+use coalesce_plan::{Operation, Overlay};
+use coalesce_verify::{Check, Failure, Suggestion, compare};
+
+use super::{
+    Bench,
+    prune::{Pruned, Start, lay_out, path_after, set_text},
+    states,
+    verdict::Ran,
+};
+use crate::{Failure as EngineFailure, applying::file_changes};
+
+/// How often the check is made again at most.
+const ROUNDS: usize = 4;
+
+impl Bench<'_> {
+    /// Takes what the compiler suggests into the plan. The copy is the planned tree before, and the
+    /// mended one after. `None` where nothing is taken.
+    pub fn mend(
+        &self,
+        start: &Start<'_>,
+        told: &mut Vec<Mended>,
+    ) -> Result<Option<Pruned>, EngineFailure> {
+        let mut best: Option<Pruned> = None;
+        for _ in 0..ROUNDS {
+            let (operations, ran_after) = match &best {
+                Some(best) => (best.operations.as_slice(), best.ran_after.as_slice()),
+                None => (start.operations, start.ran_after),
+            };
+            let failing = new_failures(start, ran_after);
+            let mended = mended_operations(start, operations, &failing);
+            if mended.entries.is_empty() {
+                break;
+            }
+            let tried = self.try_mended(start, mended.operations, ran_after)?;
+            if new_failures(start, &tried.ran_after).len() >= failing.len() {
+                // It helped nothing: the plan stays as it was, and so does the copy.
+                let changes = file_changes(start.session, operations)?;
+                self.bring(&states::after(start.before, changes))?;
+                break;
+            }
+            told.extend(mended.entries);
+            best = Some(tried);
+        }
+        Ok(best)
+    }
+
+    fn try_mended(
+        &self,
+        start: &Start<'_>,
+        operations: Vec<Operation>,
+        ran: &[Ran],
+    ) -> Result<Pruned, EngineFailure> {
+        let changes = file_changes(start.session, &operations)?;
+        self.bring(&states::after(start.before, changes))?;
+        let mut ran_after = Vec::new();
+        for ran in ran {
+            let outcome = match &ran.check {
+                Check::Cargo { .. } => {
+                    self.stage("after, mended", &ran.check);
+                    self.checker.run(&ran.check)?
+                }
+                _ => ran.outcome.clone(),
+            };
+            ran_after.push(Ran::new(ran.state, &ran.check, outcome));
+        }
+        Ok(Pruned {
+            operations,
+            ran_after,
+        })
+    }
+}
+
+/// What cargo finds after and did not before.
+fn new_failures<'r>(start: &Start<'_>, ran: &'r [Ran]) -> Vec<&'r Failure> {
+    let mut found = Vec::new();
+    for ran in ran
+        .iter()
+        .filter(|ran| matches!(ran.check, Check::Cargo { .. }))
+    {
+        let baseline = start
+            .baseline
+            .iter()
+            .find(|other| other.is_like(&ran.check));
+        if let Some(baseline) = baseline {
+            found.extend(compare(&baseline.outcome, &ran.outcome, start.renames).0);
+        }
+    }
+    found
+}
+
+/// The plan with suggestions taken, and what was taken.
+struct MendedPlan {
+    operations: Vec<Operation>,
+    entries: Vec<Mended>,
+}
+
+fn mended_operations(
+    start: &Start<'_>,
+    operations: &[Operation],
+    failing: &[&Failure],
+) -> MendedPlan {
+    let overlay = Overlay::new(&start.session.tree, operations);
+    let written: BTreeSet<&TreePath> = operations.iter().map(path_after).collect();
+    let mut edits: BTreeMap<TreePath, BTreeSet<Edit>> = BTreeMap::new();
+    let mut entries = Vec::new();
+    for failure in failing {
+        let Some(suggestion) = taken(failure, &written) else {
+            continue;
+        };
+        for edit in &suggestion.edits {
+            let span = ByteSpan::new(edit.start, edit.end);
+            let text = edit.text.clone();
+            let new = edits
+                .entry(edit.path.clone())
+                .or_default()
+                .insert(Edit { span, text });
+            if let Some(text) = overlay.text(&edit.path).filter(|_| new) {
+                entries.push(Mended {
+                    path: edit.path.clone(),
+                    line: LineIndex::new(&text).line_number(edit.start),
+                    error: failure.key.clone(),
+                    mended: suggestion.message.clone(),
+                });
+            }
+        }
+    }
+    let mut mended = operations.to_vec();
+    let mut edited = Vec::new();
+    for (at, operation) in mended.iter_mut().enumerate() {
+        let path = path_after(operation).clone();
+        let text = overlay.text(&path);
+        let own = edits
+            .get(&path)
+            .map(|edits| edits.iter().cloned().collect());
+        let new = text.zip(own).and_then(|(text, own): (_, Vec<Edit>)| {
+            // Suggestions that contradict each other are none.
+            EditSet::from_edits(&text, own)
+                .and_then(|set| set.apply(&text))
+                .ok()
+        });
+        match new {
+            Some(new) => {
+                set_text(operation, new);
+                edited.push(at);
+            }
+            None => entries.retain(|entry| entry.path != path),
+        }
+    }
+    lay_out(&mut mended, &edited, start.session);
+    MendedPlan {
+        operations: mended,
+        entries,
+    }
+}
+
+/// The suggestion of a failure that is taken.
+fn taken<'f>(failure: &'f Failure, written: &BTreeSet<&TreePath>) -> Option<&'f Suggestion> {
+    let own = |one: &&Suggestion| one.edits.iter().all(|edit| written.contains(&edit.path));
+    let mut suggestions = failure.suggestions.iter().filter(own);
+    let certain = suggestions.clone().find(|one| one.certain);
+    certain.or_else(|| {
+        suggestions.find(|one| match one.edits.as_slice() {
+            [edit] => edit.text.trim_start().starts_with("use "),
+            _ => false,
+        })
+    })
+}
