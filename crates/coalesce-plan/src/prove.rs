@@ -172,7 +172,8 @@ fn unparsed(
         let message = "does not parse; only its import statements were rewritten".to_owned();
         proof.unproven.push(Unproven {
             path: old.clone(),
-            span,
+            // The span is one of the planned text.
+            span: None,
             kind: UnprovenKind::DoesNotParse,
             name: old.file_name().to_owned(),
             why: "what else it names is not known".to_owned(),

@@ -12,6 +12,9 @@ use crate::{
 
 /// Writes the page of `migrate`.
 pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
+    if page.quiet() {
+        return write_quiet(page, envelope, migrate);
+    }
     plan::needs_review(page, &migrate.plan);
     plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
     plan::unproven(page, &migrate.plan.unproven, plan::NOT_REWRITTEN_SHOWN);
@@ -38,18 +41,33 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
         verify::unreached(page, verification);
         verify::verdict(page, verification);
     }
+    applied(page, migrate);
+    plan::answer(page, &migrate.plan.answer);
+}
+
+/// Findings, what was done, and the answer.
+fn write_quiet(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
+    plan::findings(page, envelope);
+    if let Some(verification) = &migrate.verification {
+        verify::failures(page, verification);
+    }
+    applied(page, migrate);
+    plan::answer(page, &migrate.plan.answer);
+}
+
+/// Whether it was applied, and how to take it back.
+fn applied(page: &mut Page, migrate: &Migrate) {
     if migrate.applied {
         page.put(GOOD, "applied");
         let id = migrate.migration.as_deref().unwrap_or_default();
         page.put(PLAIN, ", undo with ")
             .put(BOLD, format!("coalesce rollback {id}").trim_end())
             .end();
-    } else {
+    } else if !migrate.plan.operations.is_empty() || migrate.plan.answer.refused() {
         page.put(BAD, "not applied")
             .put(PLAIN, ": the tree is as it was")
             .end();
     }
-    plan::answer(page, &migrate.plan.answer);
 }
 
 /// Writes the page of `rollback`.

@@ -12,6 +12,8 @@
 //! Every case that changes its tree is rolled back and compared with `in/`, directories included.
 //! `COALESCE_BLESS=1` writes `out`, `stdout` and `stderr` instead of comparing them; read them.
 
+#[path = "more/advice.rs"]
+mod advice;
 #[path = "more/deprecations.rs"]
 mod deprecations;
 #[path = "more/guide.rs"]

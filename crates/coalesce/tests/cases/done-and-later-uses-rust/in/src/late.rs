@@ -1,0 +1,5 @@
+use crate::gpu::count;
+
+pub fn late() -> u32 {
+    count()
+}

@@ -1,0 +1,3 @@
+pub fn count() -> u32 {
+    1
+}

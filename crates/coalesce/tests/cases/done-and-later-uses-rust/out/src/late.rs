@@ -1,0 +1,5 @@
+use crate::core::gpu::count;
+
+pub fn late() -> u32 {
+    count()
+}

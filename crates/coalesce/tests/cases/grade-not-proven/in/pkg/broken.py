@@ -1,0 +1,4 @@
+import pkg.gpu
+
+def broken(:
+    pkg.gpu.count()

@@ -1,0 +1,4 @@
+import pkg.core.gpu
+
+def broken(:
+    pkg.gpu.count()

@@ -1,0 +1,3 @@
+from pkg.gpu import count
+
+print(count())

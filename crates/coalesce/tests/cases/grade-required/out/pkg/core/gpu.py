@@ -1,0 +1,5 @@
+"""GPU."""
+
+
+def count():
+    return 1

@@ -1,0 +1,23 @@
+"""GPU."""
+
+
+def rounded(value, to):
+    return least(value // to) * to
+
+
+def least(value):
+    return max(value, 32)
+
+
+def block_spans(length, widest, alignment):
+    """Spans of blocks that fit a launch, the last one shorter."""
+    step = rounded(widest, alignment)
+    spans = []
+    start = 0
+    while start < length:
+        end = min(start + step, length)
+        spans.append((start, end))
+        start = end
+    if not spans:
+        spans.append((0, 0))
+    return spans

@@ -1,0 +1,3 @@
+//! What all backends stand on.
+
+pub fn nothing() {}

@@ -1,4 +1,0 @@
-import p.new.a
-
-def broken(:
-    from p.new.a import X

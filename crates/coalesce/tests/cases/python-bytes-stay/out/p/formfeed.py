@@ -1,3 +1,0 @@
-
-from p.new.a import \
-    X

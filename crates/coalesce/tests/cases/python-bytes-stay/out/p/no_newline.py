@@ -1,1 +1,0 @@
-from p.new import a

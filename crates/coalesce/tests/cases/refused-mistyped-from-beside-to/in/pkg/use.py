@@ -1,0 +1,3 @@
+from pkg.core.gpu import count
+
+print(count())

@@ -1,0 +1,5 @@
+"""CPU."""
+
+
+def count_all():
+    return 2

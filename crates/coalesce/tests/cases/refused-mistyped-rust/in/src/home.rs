@@ -1,0 +1,5 @@
+//! The home.
+
+pub fn count() -> u32 {
+    1
+}

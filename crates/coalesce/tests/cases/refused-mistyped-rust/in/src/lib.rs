@@ -1,0 +1,2 @@
+pub mod home;
+pub mod old_gpu;

@@ -1,0 +1,5 @@
+//! The other.
+
+pub fn count() -> u32 {
+    1
+}
