@@ -62,7 +62,7 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
 
 fn missing() -> Finding {
     Finding {
-        code: codes::UNSAFE_CHANGE,
+        code: codes::PLAN_REMARK,
         severity: Severity::Note,
         path: TreePath::root(),
         span: None,

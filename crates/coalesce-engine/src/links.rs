@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, Severity, Texts as _, TreePath, finding::codes};
+use coalesce_model::{Finding, Refusal, Severity, Texts as _, TreePath, finding::codes};
 use coalesce_plan::{Assembled, Operation};
 
 use crate::Session;
@@ -36,14 +36,7 @@ fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
         _ => None,
     });
     moved
-        .map(|path| Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path: (*path).clone(),
-            span: None,
-            message: "it would have to move, and is no plain file".to_owned(),
-            help: Some("move or remove the link by hand first".to_owned()),
-        })
+        .map(|path| Refusal::LinkWouldMove.at(path, None))
         .collect()
 }
 
@@ -63,14 +56,11 @@ fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
     left.filter(|path| path.extension() == Some("rs"))
         .filter_map(|path| {
             let link = links.get(path.file_name())?;
-            (*link != path && links.values().all(|other| *other != path)).then(|| Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Error,
-                path: path.clone(),
-                span: None,
-                message: format!("it would leave its place, and the link {link} may lead to it"),
-                help: Some("put a file in the place of the link first".to_owned()),
-            })
+            let leads = *link != path && links.values().all(|other| *other != path);
+            let refusal = || Refusal::LinkLeadsHere {
+                link: (*link).clone(),
+            };
+            leads.then(|| refusal().at(path, None))
         })
         .collect()
 }
@@ -88,7 +78,7 @@ fn left_links(session: &Session, operations: &mut Vec<Operation>) -> Vec<Finding
     operations.retain(|operation| match operation {
         Operation::Delete { path } if odd.contains(path) => {
             left.push(Finding {
-                code: codes::UNSAFE_CHANGE,
+                code: codes::LINK_IN_THE_WAY,
                 severity: if by_pattern(session, path) {
                     Severity::Error
                 } else {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Settings, Severity, TreePath,
+    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, TreePath,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -260,14 +260,8 @@ fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
                 Err(error) => error.kind() != coalesce_tree::ErrorKind::NotAFile,
             };
             if source && named {
-                found.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
-                    severity: Severity::Error,
-                    path: skip.path.clone(),
-                    span: None,
-                    message: format!("it may name what moves, and cannot be read as text: {}", skip.reason),
-                    help: Some("make it readable as UTF-8, or leave it out with `exclude` in coalesce.toml".to_owned()),
-                });
+                let why = skip.reason.to_string();
+                found.push(Refusal::UnreadableSource { why }.at(&skip.path, None));
             }
         }
     }

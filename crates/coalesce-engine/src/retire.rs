@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use coalesce_model::{
-    Finding, Reference, Severity, TreePath,
+    Finding, Reference, Refusal, Severity, TreePath,
     envelope::ShimEntry,
     finding::codes,
     manifest::{Manifest, nearest},
@@ -106,16 +106,12 @@ fn still_used(selected: &SelectedShim) -> Option<Finding> {
         goes,
         references,
     } = selected;
-    let refusal = || Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path: shim.path.clone(),
-        span: None,
-        message: match references.len() {
-            1 => format!("`{}` is still named at 1 place", shim.name),
-            places => format!("`{}` is still named at {places} places", shim.name),
-        },
-        help: Some("let them name the new home, or pass --even-used".to_owned()),
+    let refusal = || {
+        let in_use = Refusal::ShimInUse {
+            name: shim.name.clone(),
+            places: references.len(),
+        };
+        in_use.at(&shim.path, None)
     };
     (!goes).then(refusal)
 }
@@ -166,7 +162,7 @@ fn plan_removal(session: &Session, selected: &[SelectedShim], even_used: bool) -
         // Who is told that users break and does it even so has decided.
         let (refused, broken) = std::mem::take(&mut worked.assembled.refusals)
             .into_iter()
-            .partition(|finding| !finding.message.contains("would not resolve any more"));
+            .partition(|finding| finding.code != codes::UNRESOLVED_AFTER_CHANGE);
         worked.assembled.refusals = refused;
         worked
             .assembled

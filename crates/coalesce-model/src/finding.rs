@@ -54,8 +54,27 @@ pub mod codes {
     /// Less was proven of a plan than is asked for.
     pub const NOT_PROVEN: Code = Code("not-proven");
 
+    /// An import that resolves, and would not after the change.
+    pub const UNRESOLVED_AFTER_CHANGE: Code = Code("unresolved-after-change");
+    /// A file that parses, and would not after the change.
+    pub const UNPARSABLE_AFTER_CHANGE: Code = Code("unparsable-after-change");
+    /// A guarded import that succeeds, and would fail silently after the change.
+    pub const NEW_SILENT_FALLBACK: Code = Code("new-silent-fallback");
+    /// A file is, or would land, where another one would.
+    pub const OCCUPIED_PATH: Code = Code("occupied-path");
+    /// Two edits that contradict each other.
+    pub const CONFLICTING_EDITS: Code = Code("conflicting-edits");
+    /// A source file that may name what moves and cannot be read.
+    pub const UNREADABLE_SOURCE: Code = Code("unreadable-source");
+    /// A link or device where a file would have to change.
+    pub const LINK_IN_THE_WAY: Code = Code("link-in-the-way");
+    /// A shim that is to go and is still named.
+    pub const SHIM_IN_USE: Code = Code("shim-in-use");
+    /// What is worth knowing of a plan, and stops nothing.
+    pub const PLAN_REMARK: Code = Code("plan-remark");
+
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 15] = [
+    pub const ALL: [Code; 24] = [
         UNRESOLVED_IMPORT,
         FORBIDDEN_PATH,
         NEW_EAGER_CYCLE,
@@ -71,6 +90,15 @@ pub mod codes {
         NEW_FAILURE,
         FAILS_WITHOUT_SHIM,
         NOT_PROVEN,
+        UNRESOLVED_AFTER_CHANGE,
+        UNPARSABLE_AFTER_CHANGE,
+        NEW_SILENT_FALLBACK,
+        OCCUPIED_PATH,
+        CONFLICTING_EDITS,
+        UNREADABLE_SOURCE,
+        LINK_IN_THE_WAY,
+        SHIM_IN_USE,
+        PLAN_REMARK,
     ];
 }
 

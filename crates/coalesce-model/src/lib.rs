@@ -19,6 +19,7 @@ pub mod path;
 pub mod pattern;
 pub mod plan;
 pub mod reference;
+pub mod refusal;
 pub mod span;
 pub mod texts;
 
@@ -36,5 +37,6 @@ pub use plan::{
     FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety, Unproven, UnprovenKind,
 };
 pub use reference::{Certainty, Evidence, Form, Reference};
+pub use refusal::Refusal;
 pub use span::{ByteSpan, LineIndex, Position};
 pub use texts::{MemoryTexts, Texts};

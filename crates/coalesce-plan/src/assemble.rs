@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Edit, EditSet, Finding, LanguagePlan, NotRewritten, Rewrite, Severity, Texts, TreePath,
+    Edit, EditSet, Finding, LanguagePlan, NotRewritten, Refusal, Rewrite, Texts, TreePath,
     Unproven, finding::codes,
 };
 use schemars::JsonSchema;
@@ -99,10 +99,11 @@ impl Joined {
         for file in proposal.moves {
             let other = self.moves.insert(file.from.clone(), file.to.clone());
             if let Some(other) = other.filter(|other| *other != file.to) {
-                self.refuse(
-                    &file.from,
-                    format!("it would move to both {other} and {}", file.to),
-                );
+                let two = Refusal::TwoTargets {
+                    one: other,
+                    other: file.to,
+                };
+                self.refuse(&file.from, two);
             }
         }
         for file in proposal.creates {
@@ -110,10 +111,8 @@ impl Joined {
                 .creates
                 .insert(file.path.clone(), (file.text.clone(), file.reason));
             if other.is_some_and(|(text, _)| text != file.text) {
-                self.refuse(
-                    &file.path,
-                    "two different files would be made there".to_owned(),
-                );
+                let why = "two different files would be made there".to_owned();
+                self.refuse(&file.path, Refusal::ConflictingEdits { why });
             }
         }
         self.deletes.extend(proposal.deletes);
@@ -124,18 +123,19 @@ impl Joined {
         self.result.not_rewritten.extend(proposal.not_rewritten);
         self.result.unproven.extend(proposal.unproven);
         self.result.refusals.extend(proposal.refusals);
-        self.result.notes.extend(proposal.notes);
+        // What stops nothing is no unsafe change, however it is called where it comes from.
+        let remarks = proposal.notes.into_iter().map(|note| match note.code {
+            codes::UNSAFE_CHANGE => Finding {
+                code: codes::PLAN_REMARK,
+                ..note
+            },
+            _ => note,
+        });
+        self.result.notes.extend(remarks);
     }
 
-    fn refuse(&mut self, path: &TreePath, message: String) {
-        self.result.refusals.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Error,
-            path: path.clone(),
-            span: None,
-            message,
-            help: None,
-        });
+    fn refuse(&mut self, path: &TreePath, refusal: Refusal) {
+        self.result.refusals.push(refusal.at(path, None));
     }
 
     fn finish(mut self, texts: &dyn Texts) -> Assembled {
@@ -148,7 +148,7 @@ impl Joined {
             }
             match edited_text(&path, edits, texts) {
                 Ok(text) => drop(edited.insert(path, text)),
-                Err(message) => self.refuse(&path, message),
+                Err(why) => self.refuse(&path, Refusal::ConflictingEdits { why }),
             }
         }
         let mut operations = Vec::new();
@@ -196,15 +196,15 @@ impl Joined {
             let stays =
                 texts.exists(to) && !self.moves.contains_key(to) && !self.deletes.contains(to);
             if stays {
-                clashes.push((to.clone(), "a file is there already".to_owned()));
+                clashes.push((to.clone(), Refusal::OccupiedPath));
             }
             // File systems that ignore case must be able to hold the result, too.
             if let Some(other) = taken.insert(to.as_str().to_lowercase(), to.clone()) {
-                clashes.push((to.clone(), format!("{other} would land there as well")));
+                clashes.push((to.clone(), Refusal::TwoFilesAtOnce { other }));
             }
         }
-        for (path, message) in clashes {
-            self.refuse(&path, message);
+        for (path, refusal) in clashes {
+            self.refuse(&path, refusal);
         }
     }
 }

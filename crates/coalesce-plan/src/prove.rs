@@ -7,8 +7,8 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Settings, Severity, Texts,
-    TreePath, Unproven, UnprovenKind, change::renamed, finding::codes,
+    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Refusal, Settings, Severity,
+    Texts, TreePath, Unproven, UnprovenKind, change::renamed, finding::codes,
 };
 
 use rayon::prelude::*;
@@ -165,9 +165,10 @@ fn unparsed(
 ) {
     if parsed_before {
         // The span is one of the planned text; the file as a whole is what can be pointed at.
-        let message = format!("the edited file would not parse: {message}");
-        let refusal = finding(Severity::Error, old, None, message);
-        proof.refusals.push(refusal);
+        let problem = message.to_owned();
+        proof
+            .refusals
+            .push(Refusal::UnparsableAfter { problem }.at(old, None));
     } else {
         let message = "does not parse; only its import statements were rewritten".to_owned();
         proof.unproven.push(Unproven {
@@ -180,24 +181,12 @@ fn unparsed(
         });
         proof.notes.push(Finding {
             code: codes::SYNTAX_ERROR,
-            ..finding(Severity::Warning, old, span, message)
+            severity: Severity::Warning,
+            path: old.clone(),
+            span,
+            message,
+            help: None,
         });
-    }
-}
-
-fn finding(
-    severity: Severity,
-    path: &TreePath,
-    span: Option<coalesce_model::ByteSpan>,
-    message: String,
-) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity,
-        path: path.clone(),
-        span,
-        message,
-        help: None,
     }
 }
 
@@ -252,14 +241,12 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
         for import in self.after.imports() {
             proof.resolved_imports += usize::from(matches!(import.target, ImportTarget::Module(_)));
             if unresolved(&import) && !known_after(import) {
-                let message = format!(
-                    "after the migration, `{}` would not resolve any more",
-                    import.name
-                );
-                let old = self.path_before(&import.path);
+                let refusal = Refusal::UnresolvedAfter {
+                    name: import.name.clone(),
+                };
                 proof
                     .refusals
-                    .push(finding(Severity::Error, old, None, message));
+                    .push(refusal.at(self.path_before(&import.path), None));
             }
         }
     }
@@ -302,10 +289,9 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
         };
         for (path, list) in &before {
             if failing(after.get(path)) > failing(Some(list)) {
-                let message = "a guarded import would fail silently after the migration".to_owned();
                 proof
                     .refusals
-                    .push(finding(Severity::Error, path, None, message));
+                    .push(Refusal::NewSilentFallback.at(path, None));
             }
         }
     }
@@ -330,12 +316,14 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
                 .any(|modules| cycle.modules.iter().all(|module| modules.contains(module)));
             if let Some(edge) = cycle.shortest.first().filter(|_| !old) {
                 let message = format!("a new cycle of eager imports: {}", cycle.modules.join(", "));
-                proof.notes.push(finding(
-                    Severity::Warning,
-                    self.path_before(&edge.path),
-                    None,
+                proof.notes.push(Finding {
+                    code: codes::NEW_EAGER_CYCLE,
+                    severity: Severity::Warning,
+                    path: self.path_before(&edge.path).clone(),
+                    span: None,
                     message,
-                ));
+                    help: None,
+                });
             }
         }
     }

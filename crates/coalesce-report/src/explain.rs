@@ -218,6 +218,77 @@ const EXPLANATIONS: &[Explanation] = &[
                   `migrate --verify` compiles and imports the planned tree, which settles many.\n\
                   `--allow-unproven` applies the plan as it is.",
     },
+    Explanation {
+        code: codes::UNRESOLVED_AFTER_CHANGE,
+        what: "An import of the planned tree that leads nowhere, and led somewhere before.",
+        why: "It would fail as soon as it runs, so nothing is written.",
+        example: "from pkg.core.gpu import missing",
+        instead: "Name everything that the old module offers in the new one, or keep a shim. If a plan of\n\
+              Coalesce's own making does this, report it.",
+    },
+    Explanation {
+        code: codes::UNPARSABLE_AFTER_CHANGE,
+        what: "An edited file that would not parse, and parses now.",
+        why: "Nobody could import or compile it, so nothing is written.",
+        example: "use crate::{a, };  # cut in two",
+        instead: "Report it: an edit of ours should never do this.",
+    },
+    Explanation {
+        code: codes::NEW_SILENT_FALLBACK,
+        what: "An import inside of `try`/`except ImportError` or its like that succeeds now and would\n\
+              fail after the change.",
+        why: "Nothing would show it: the fallback runs, and a feature is off.",
+        example: "try:\n\
+                  from pkg.gpu import fast\n\
+              except ImportError:\n\
+                  fast = None",
+        instead: "Let the import name the new home, by hand if the plan cannot.",
+    },
+    Explanation {
+        code: codes::OCCUPIED_PATH,
+        what: "A file that would land where another one is or would land, also where only the case of\n\
+              its letters differs.",
+        why: "One of them would be lost, or the tree could not be checked out everywhere.",
+        example: "move a/gpu.py and a/GPU.py to b/",
+        instead: "Choose another name, or move the other file first.",
+    },
+    Explanation {
+        code: codes::CONFLICTING_EDITS,
+        what: "Two edits of one place that say different things, or of a text that has changed.",
+        why: "An edit that is merged by guesswork is no edit.",
+        example: "two manifests that rename one import differently",
+        instead: "Follow the manifests one after the other.",
+    },
+    Explanation {
+        code: codes::UNREADABLE_SOURCE,
+        what: "A source file that may name what moves and is not text that can be read.",
+        why: "Its references would be left behind.",
+        example: "a module in Latin-1 without a declaration",
+        instead: "Make it UTF-8, or leave it out with `exclude` in coalesce.toml.",
+    },
+    Explanation {
+        code: codes::LINK_IN_THE_WAY,
+        what: "A symbolic link or a device that would have to move, stays in a folder that goes, or may\n\
+              lead to a file that leaves its place.",
+        why: "Nothing is written through links, and what one leads to from elsewhere is not ours to say.",
+        example: "pkg/gpu.py -> ../shared/gpu.py",
+        instead: "Put a plain file in its place first, or move the link by hand.",
+    },
+    Explanation {
+        code: codes::SHIM_IN_USE,
+        what: "A shim that is to go and that something in the tree still names.",
+        why: "Whoever names it breaks.",
+        example: "from pkg.gpu import count   # the shim",
+        instead: "Let them name the new home; run the manifest once more. `--even-used` removes it all the\n\
+              same.",
+    },
+    Explanation {
+        code: codes::PLAN_REMARK,
+        what: "Something about a plan that is worth knowing: what was widened, made, left or taken out.",
+        why: "It stops nothing, and a reviewer will ask.",
+        example: "note: `fill` is public now, since another crate uses it",
+        instead: "Read it; there is nothing to repair.",
+    },
 ];
 
 #[cfg(test)]

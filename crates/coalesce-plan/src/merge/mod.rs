@@ -389,7 +389,7 @@ impl<'a> Merge<'a> {
 /// A note at a file.
 fn note(path: &TreePath, message: String) -> Finding {
     Finding {
-        code: codes::UNSAFE_CHANGE,
+        code: codes::PLAN_REMARK,
         severity: Severity::Note,
         path: path.clone(),
         span: None,

@@ -38,7 +38,12 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of a module; none where it has several bodies, of which some will be there.
     pub fn of_module(&mut self, module: ModuleId) -> BTreeSet<String> {
-        match self.tree.world.module(module).map(|node| node.bodies.as_slice()) {
+        match self
+            .tree
+            .world
+            .module(module)
+            .map(|node| node.bodies.as_slice())
+        {
             Some([body]) => self.of_body(*body),
             _ => BTreeSet::new(),
         }
@@ -58,7 +63,9 @@ impl<'a> Conditions<'a> {
             return BTreeSet::new();
         };
         let mut found = self.around(*file, fact.name.span.start);
-        let bodies = world.module(node.module).map_or(&[][..], |node| &node.bodies);
+        let bodies = world
+            .module(node.module)
+            .map_or(&[][..], |node| &node.bodies);
         let mut own = bodies.iter().filter(|body| {
             let body = world.bodies.get(body.index());
             body.is_some_and(|body| body.file == *file)
@@ -73,7 +80,8 @@ impl<'a> Conditions<'a> {
     pub fn of_import(&mut self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
         let facts = self.tree.world.facts(file);
         let span = facts.and_then(|facts| Some(facts.leaves.get(leaf as usize)?.span));
-        span.map(|span| self.around(file, span.start)).unwrap_or_default()
+        span.map(|span| self.around(file, span.start))
+            .unwrap_or_default()
     }
 
     /// The conditions of a body of a module: of the declarations that lead to it, and of the heads of
@@ -84,7 +92,10 @@ impl<'a> Conditions<'a> {
         let mut at = world.bodies.get(body.index());
         while let Some(body) = at {
             if let Some(facts) = world.facts(body.file) {
-                let own = facts.inner_cfg.iter().filter(|(scope, _)| *scope == body.scope);
+                let own = facts
+                    .inner_cfg
+                    .iter()
+                    .filter(|(scope, _)| *scope == body.scope);
                 own.for_each(|(_, condition)| split(&plain(condition), &mut found));
             }
             at = body.declared.and_then(|(outer, declaration)| {
@@ -134,7 +145,10 @@ fn split(condition: &str, found: &mut BTreeSet<String>) {
 
 /// The parts of `word(…)`.
 pub(super) fn inside<'c>(condition: &'c str, word: &str) -> Option<Vec<&'c str>> {
-    let list = condition.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')')?;
+    let list = condition
+        .strip_prefix(word)?
+        .strip_prefix('(')?
+        .strip_suffix(')')?;
     let (mut depth, mut quoted, mut start) = (0_u32, false, 0);
     let mut parts = Vec::new();
     for (at, byte) in list.bytes().enumerate() {
@@ -252,13 +266,30 @@ fn end_of_element(text: &str, tokens: &[Token], mut at: usize) -> u32 {
 /// Whether an item or a `let` starts at a token: no comma ends it.
 fn is_item(text: &str, tokens: &[Token], mut at: usize) -> bool {
     const WORDS: &[&str] = &[
-        "async", "const", "enum", "extern", "fn", "impl", "let", "macro_rules", "mod", "static",
-        "struct", "trait", "type", "union", "unsafe", "use",
+        "async",
+        "const",
+        "enum",
+        "extern",
+        "fn",
+        "impl",
+        "let",
+        "macro_rules",
+        "mod",
+        "static",
+        "struct",
+        "trait",
+        "type",
+        "union",
+        "unsafe",
+        "use",
     ];
     let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
     if word(at) == Some("pub") {
         at += 1;
-        if tokens.get(at).is_some_and(|token| token.kind == TokenKind::Open(b'(')) {
+        if tokens
+            .get(at)
+            .is_some_and(|token| token.kind == TokenKind::Open(b'('))
+        {
             at = closing(tokens, at).map_or(tokens.len(), |close| close + 1);
         }
     }

@@ -78,7 +78,9 @@ impl<'a> Features<'a> {
     /// The features that a package's dependency on another one has, given what of its own is on.
     fn granted(&mut self, user: usize, own: &BTreeSet<String>, target: usize) -> Vec<String> {
         let target = self.tree.world.packages.get(target);
-        let target = target.map_or("", |package| package.name.as_str()).to_owned();
+        let target = target
+            .map_or("", |package| package.name.as_str())
+            .to_owned();
         let manifest = self.manifest(user);
         let mut found = Vec::new();
         for (key, dependency) in &manifest.dependencies {
@@ -134,7 +136,9 @@ impl<'a> Features<'a> {
         let systems = systems.filter_map(|(_, item)| item.as_table_like());
         for table in systems.chain(std::iter::once::<&dyn TableLike>(root)) {
             let tables = ["dependencies", "dev-dependencies"];
-            let tables = tables.iter().filter_map(|name| Some((*name, table.get(name)?)));
+            let tables = tables
+                .iter()
+                .filter_map(|name| Some((*name, table.get(name)?)));
             let tables = tables.filter_map(|(name, table)| Some((name, table.as_table_like()?)));
             for (kind, (key, item)) in
                 tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, entry)))
@@ -169,7 +173,11 @@ impl<'a> Features<'a> {
         if let Some(own) = own {
             let said = read_dependency(own, &mut found);
             // A member cannot take back what the workspace asks for.
-            defaults = if inherits { defaults || said && own.contains_key("default-features") } else { said };
+            defaults = if inherits {
+                defaults || said && own.contains_key("default-features")
+            } else {
+                said
+            };
         }
         if defaults {
             found.features.push("default".to_owned());

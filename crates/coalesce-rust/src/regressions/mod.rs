@@ -111,7 +111,10 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
         let Some(source) = tree.world.files.get(file.index()) else {
             continue;
         };
-        let reads = tree.world.facts(file).is_some_and(|facts| facts.problem.is_none());
+        let reads = tree
+            .world
+            .facts(file)
+            .is_some_and(|facts| facts.problem.is_none());
         if !reads || !is_changed(file) {
             continue;
         }
@@ -157,7 +160,9 @@ impl Check<'_> {
     fn add(&mut self, file: FileId, (last, full): (&str, String), problem: Problem) {
         if let Some(source) = self.tree.world.files.get(file.index()) {
             let place = (source.path.clone(), full);
-            self.found.entry((last.to_owned(), problem)).or_insert(place);
+            self.found
+                .entry((last.to_owned(), problem))
+                .or_insert(place);
         }
     }
 
@@ -180,7 +185,8 @@ impl Check<'_> {
         let from = world.module_of(site.space);
         for (at, pair) in site.trace.steps.windows(2).enumerate() {
             let [outer, step] = pair else { continue };
-            let (Some(module), Some(segment)) = (module_of(outer), site.segments.get(at + 1)) else {
+            let (Some(module), Some(segment)) = (module_of(outer), site.segments.get(at + 1))
+            else {
                 continue;
             };
             let name = facts.name(segment.name);
@@ -211,7 +217,6 @@ impl Check<'_> {
         }
     }
 
-
     /// Whether what a path names is there whenever the path is.
     fn condition(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
         let world = self.tree.world;
@@ -231,9 +236,8 @@ impl Check<'_> {
                 continue;
             }
             for (condition, package) in self.of_step(step, from) {
-                let own = own.get_or_insert_with(|| {
-                    self.conditions.at_place(file, body, first.span.start)
-                });
+                let own = own
+                    .get_or_insert_with(|| self.conditions.at_place(file, body, first.span.start));
                 let user = package_of(world, from);
                 if self.features.implies((user, own), package, &condition) {
                     continue;

@@ -15,13 +15,13 @@ use coalesce_model::{
 use toml_edit::Item;
 
 use super::{
+    conditions::conditions_at,
     cycles::{self, Edge},
     layout, lines,
     mapping::{Mapping, refusal},
     packages,
     place::Place,
     sight::{Because, Needs, Purpose, Subject},
-    conditions::conditions_at,
 };
 use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind, crate_name},

@@ -291,8 +291,12 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
 /// What the declaration of a module says of conditions and allowed lints, and its file of the latter.
 pub(super) fn declared(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
     let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
-    let first = bodies.first().and_then(|body| world.bodies.get(body.index()));
-    let mut found = first.map(|body| of_body(world, body, texts)).unwrap_or_default();
+    let first = bodies
+        .first()
+        .and_then(|body| world.bodies.get(body.index()));
+    let mut found = first
+        .map(|body| of_body(world, body, texts))
+        .unwrap_or_default();
     let mut seen = BTreeSet::new();
     found.retain(|attribute| seen.insert(plain(attribute)));
     found

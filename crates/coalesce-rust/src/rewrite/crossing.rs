@@ -6,9 +6,9 @@ use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, f
 
 use super::{
     cargo::{is_macro_package, manifest_of},
+    conditions::conditions_of,
     mapping::{Mapping, refusal},
     packages::{Ask, Wishes},
-    conditions::conditions_of,
     spell::module_in,
 };
 use crate::{
@@ -352,7 +352,11 @@ pub(super) fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> 
 }
 
 /// The features that a package declares.
-pub(super) fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
+pub(super) fn features_of(
+    mapping: &Mapping<'_>,
+    package: usize,
+    texts: &dyn Texts,
+) -> BTreeSet<String> {
     let path = manifest_of(mapping.world, package);
     let text = path.and_then(|path| texts.text(&path));
     text.map(|text| features(&text)).unwrap_or_default()

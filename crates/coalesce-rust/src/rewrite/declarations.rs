@@ -7,13 +7,14 @@ use coalesce_model::{
 };
 
 use super::{
-    conditions, lines,
+    conditions,
+    conditions::conditions_at,
+    lines,
     mapping::{Mapping, refusal},
     place::Place,
     public::is_public,
     shims::Shims,
     sight::Needs,
-    conditions::conditions_at,
     spell::written,
     structure::{Arrival, Leaving, Structure, own_edits},
 };

@@ -75,7 +75,10 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
         for load in &source.loads {
             world.visit(*load as usize, &mut |facts, site| {
                 let here = world.module_of(site.space);
-                let Some(first) = site.segments.first().filter(|_| mapping.krate(here) == krate)
+                let Some(first) = site
+                    .segments
+                    .first()
+                    .filter(|_| mapping.krate(here) == krate)
                 else {
                     return;
                 };
@@ -105,7 +108,9 @@ fn giving(world: &World, krate: CrateId) -> BTreeSet<String> {
     for body in bodies.map_or(&[][..], |node| &node.bodies) {
         let body = world.bodies.get(body.index());
         let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
-        let Some((facts, scope)) = facts else { continue };
+        let Some((facts, scope)) = facts else {
+            continue;
+        };
         let own = facts.extern_crates.iter();
         let own = own.filter(|one| one.macro_use && one.scope == scope);
         found.extend(own.map(|one| facts.name(one.name.name).to_owned()));
@@ -164,7 +169,10 @@ impl Implicit {
             );
             self.refusals.push(Finding {
                 span: Some(segment.span),
-                help: Some(format!("import it first: `use {}::{name};`", all.join("/").replace('`', ""))),
+                help: Some(format!(
+                    "import it first: `use {}::{name};`",
+                    all.join("/").replace('`', "")
+                )),
                 ..refusal(path.clone(), message)
             });
             return;
@@ -221,7 +229,9 @@ impl Implicit {
         let root = Place::root(piece.to.krate);
         let path = vec![library.to_owned()];
         let said = speller.said_in(path, from, &root, &mut self.needs);
-        said.into_iter().next().unwrap_or_else(|| library.to_owned())
+        said.into_iter()
+            .next()
+            .unwrap_or_else(|| library.to_owned())
     }
 }
 

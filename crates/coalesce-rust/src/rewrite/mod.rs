@@ -47,7 +47,8 @@ pub(crate) use packages::{package_of, retire as retire_packages};
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
+    Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
+    language::RewriteOptions,
 };
 use rayon::prelude::*;
 
@@ -57,7 +58,11 @@ use crate::{
     facts::SourceFacts,
     resolve::FileId,
     rewrite::{
-        declarations::Placing, file::FileEdits, mapping::Mapping, shims::Shims, sight::Needs,
+        declarations::Placing,
+        file::FileEdits,
+        mapping::Mapping,
+        shims::Shims,
+        sight::Needs,
         structure::Structure,
         visibility::{Piece, Relocation},
     },

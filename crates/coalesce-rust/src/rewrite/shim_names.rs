@@ -99,7 +99,10 @@ impl<'a> ShimNames<'a> {
     fn import_behind(&self, name: &str, binding: &Binding) -> Option<((FileId, u32), bool)> {
         let mut found = (binding.import?, binding.glob);
         for _ in 0..DEEPEST {
-            let target = found.1.then(|| self.speller().glob_target(found.0)).flatten();
+            let target = found
+                .1
+                .then(|| self.speller().glob_target(found.0))
+                .flatten();
             let Some(target) = target else { break };
             let mut own = self.bindings(target, name).iter();
             let Some(next) = own.find(|own| own.res == binding.res) else {
@@ -206,9 +209,7 @@ impl<'a> ShimNames<'a> {
         let public = declarations.iter().any(|(file, at)| {
             let facts = world.facts(*file);
             let found = facts.and_then(|facts| facts.modules.get(*at as usize));
-            found.is_some_and(|found| {
-                found.visibility.kind == VisibilityKind::Public
-            })
+            found.is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
         });
         if public || declarations.is_empty() || self.here.is_within(outer) {
             return true;
@@ -295,7 +296,10 @@ impl<'a> ShimNames<'a> {
             Some((at, res.next()?))
         })?;
         let inside = match res {
-            Res::Item(item) => world.items.get(item.index()).is_some_and(|node| moved(node.module)),
+            Res::Item(item) => world
+                .items
+                .get(item.index())
+                .is_some_and(|node| moved(node.module)),
             _ => false,
         };
         if self.source == self.module && !through && !inside {

@@ -237,7 +237,10 @@ const WIDTH: usize = 100;
 fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
     let mut lines = Vec::new();
     if let Some(first) = silent.first() {
-        let line = format!("//! rustc does not warn about these: {}.", silent.join(", "));
+        let line = format!(
+            "//! rustc does not warn about these: {}.",
+            silent.join(", ")
+        );
         let count = silent.len();
         lines.push(if line.chars().count() <= WIDTH {
             format!("{line}\n")

@@ -7,12 +7,12 @@ use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath, finding::code
 use super::{
     super::{
         cargo::is_macro_package,
+        conditions::conditions_of,
         crossing::{
             Crossing, cargo_variables, features, features_of, is_default, named_features,
             no_feature, packages_of,
         },
         mapping::refusal,
-        conditions::conditions_of,
         spell::module_in,
     },
     moving::{Chunk, Moving, Set},

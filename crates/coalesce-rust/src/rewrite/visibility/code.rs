@@ -224,8 +224,10 @@ impl Code {
                 .filter(|found| found.span.start <= at && at < found.span.end)
                 .min_by_key(|found| found.span.len());
             let path = around.and_then(|found| found.self_path);
-            let types: BTreeSet<ItemId> =
-                path.into_iter().flat_map(|path| paths.targets(path)).collect();
+            let types: BTreeSet<ItemId> = path
+                .into_iter()
+                .flat_map(|path| paths.targets(path))
+                .collect();
             types
         };
         let behind_dot = |at: u32| {
@@ -248,12 +250,7 @@ impl Code {
 
     /// The fields that literals and patterns say: names that follow a brace or a comma inside of the
     /// braces behind a path.
-    fn literals(
-        &mut self,
-        text: &str,
-        span: ByteSpan,
-        types: &dyn Fn(Token) -> BTreeSet<ItemId>,
-    ) {
+    fn literals(&mut self, text: &str, span: ByteSpan, types: &dyn Fn(Token) -> BTreeSet<ItemId>) {
         let mut open: Vec<Braces> = Vec::new();
         let mut before: Option<Token> = None;
         let mut starts = false;
@@ -262,7 +259,8 @@ impl Code {
             if let (true, true, Some(braces)) = (starts, token.is_ident(), open.last()) {
                 let name = word.strip_prefix("r#").unwrap_or(word);
                 let of = braces.of.iter();
-                self.in_literals.extend(of.map(|item| (*item, name.to_owned())));
+                self.in_literals
+                    .extend(of.map(|item| (*item, name.to_owned())));
                 if braces.behind_generics {
                     self.aliased.insert(name.to_owned());
                 }

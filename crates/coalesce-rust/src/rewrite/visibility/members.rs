@@ -170,7 +170,11 @@ impl Reader<'_> {
             let types = names_in(|names| names.visit_type(&field.ty));
             let (name, kind, at) = match &field.ident {
                 Some(ident) => (ident.to_string(), MemberKind::Field, self.offset(ident)),
-                None => (index.to_string(), MemberKind::Position, self.offset(&field.ty)),
+                None => (
+                    index.to_string(),
+                    MemberKind::Position,
+                    self.offset(&field.ty),
+                ),
             };
             let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
             self.push((owner, name), kind, (&field.vis, at), types);
@@ -202,7 +206,10 @@ impl Reader<'_> {
             .min_by_key(|one| one.span.len());
         let path = around.and_then(|one| one.self_path);
         let paths = self.tree.paths_of(self.body.file);
-        let found: BTreeSet<ItemId> = path.into_iter().flat_map(|path| paths.targets(path)).collect();
+        let found: BTreeSet<ItemId> = path
+            .into_iter()
+            .flat_map(|path| paths.targets(path))
+            .collect();
         if found.is_empty() {
             self.defined(name)
         } else {

@@ -176,7 +176,12 @@ impl Needs {
                         users: users.into_iter().flatten().collect(),
                     },
                 )
-                .map(|message| refusal(mapping.file_of(module).unwrap_or_else(TreePath::root), message))
+                .map(|message| {
+                    refusal(
+                        mapping.file_of(module).unwrap_or_else(TreePath::root),
+                        message,
+                    )
+                })
             })
             .collect()
     }

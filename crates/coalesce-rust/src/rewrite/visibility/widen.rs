@@ -192,9 +192,10 @@ fn parts_that_stay(relocation: &Relocation<'_>, body: &Body) -> Vec<ByteSpan> {
     let Some(scope) = facts.scope(body.scope) else {
         return Vec::new();
     };
-    let inner = facts.scopes.iter().filter(|one| {
-        matches!(one.kind, ScopeKind::Module(_)) && one.span != scope.span
-    });
+    let inner = facts
+        .scopes
+        .iter()
+        .filter(|one| matches!(one.kind, ScopeKind::Module(_)) && one.span != scope.span);
     let pieces = relocation.pieces.iter();
     let pieces = pieces.filter(|piece| piece.file == body.file && piece.from == body.module);
     let gone = relocation.gone.iter();
@@ -238,10 +239,15 @@ impl Work<'_, '_> {
         let world = self.tree.world;
         let home = |item: &ItemId| world.items.get(item.index()).map(|node| node.module);
         let homes: BTreeSet<ModuleId> = self.relocation.replaced.keys().filter_map(home).collect();
-        for body in world.bodies.iter().filter(|body| homes.contains(&body.module)) {
+        for body in world
+            .bodies
+            .iter()
+            .filter(|body| homes.contains(&body.module))
+        {
             for member in members_of(self.tree, body) {
                 for of in &member.of {
-                    self.old_reach.insert((*of, member.name.clone()), member.reach);
+                    self.old_reach
+                        .insert((*of, member.name.clone()), member.reach);
                 }
             }
         }
@@ -295,7 +301,10 @@ impl Work<'_, '_> {
             return;
         }
         let moves = piece.is_some();
-        let home = piece.map_or_else(|| self.mapping().after(member.home), |piece| piece.to.clone());
+        let home = piece.map_or_else(
+            || self.mapping().after(member.home),
+            |piece| piece.to.clone(),
+        );
         let seen = self.seen_after(member, reach, &home);
         let mut wanted: Option<(Option<Place>, Cause<'_>)> = None;
         let world = self.tree.world;
@@ -311,7 +320,9 @@ impl Work<'_, '_> {
             false => (0..self.regions.len()).collect(),
         };
         for at in users {
-            let Some(region) = self.regions.get(at) else { break };
+            let Some(region) = self.regions.get(at) else {
+                break;
+            };
             if !(moves || region.moves || !replaced.is_empty()) || region.to.is_within(&seen) {
                 continue;
             }
@@ -325,7 +336,10 @@ impl Work<'_, '_> {
                 (true, _) if moves => (member.of.clone(), Cause::MemberLeaves),
                 (true, _) => (member.of.clone(), Cause::CodeLeaves),
                 (false, Some((old, _))) => {
-                    let name = world.items.get(old.index()).map_or("", |node| node.name.as_str());
+                    let name = world
+                        .items
+                        .get(old.index())
+                        .map_or("", |node| node.name.as_str());
                     (BTreeSet::from([*old]), Cause::Replaces(name))
                 }
                 (false, None) => continue,
@@ -333,7 +347,9 @@ impl Work<'_, '_> {
             if !self.names(at, member, &of) {
                 continue;
             }
-            let Some(region) = self.regions.get(at) else { break };
+            let Some(region) = self.regions.get(at) else {
+                break;
+            };
             let needs = types_out_of_sight(self.relocation.mapping, member, &region.to);
             self.made.needs.extend(needs);
             let (reach, _) = wanted.get_or_insert((Some(seen.clone()), cause));
@@ -409,9 +425,9 @@ impl Work<'_, '_> {
             Mention::Certain => true,
             Mention::Maybe => {
                 let reachable = &mut self.reachable;
-                let types = region.types.get_or_init(|| {
-                    reachable.from(code.items(), &region.parts, region.from)
-                });
+                let types = region
+                    .types
+                    .get_or_init(|| reachable.from(code.items(), &region.parts, region.from));
                 of.is_empty() || !types.is_disjoint(of)
             }
         }
@@ -424,7 +440,9 @@ impl Work<'_, '_> {
         let path = path.path.clone();
         let name = member.full_name();
         if !member.plain {
-            self.made.refusals.push(refusal(path, hidden_in_macro(&name)));
+            self.made
+                .refusals
+                .push(refusal(path, hidden_in_macro(&name)));
             return;
         }
         let public = reach.is_none();
