@@ -22,7 +22,7 @@ mod retire;
 mod status;
 mod verify;
 
-use coalesce_model::envelope::{Body, Envelope, ErrorEntry};
+use coalesce_model::envelope::{Body, Envelope, ErrorEntry, UnprovenEntry};
 
 pub use html::html;
 use page::Page;
@@ -70,6 +70,14 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
 pub fn error_page(error: &ErrorEntry, options: Options) -> String {
     let mut page = Page::new(options);
     error::write(&mut page, error);
+    page.finish()
+}
+
+/// The places that could not be proven, the first of them, harmless for a terminal.
+#[must_use]
+pub fn unproven_places(entries: &[UnprovenEntry]) -> String {
+    let mut page = Page::new(Options::default());
+    plan::unproven(&mut page, entries, plan::NOT_REWRITTEN_SHOWN);
     page.finish()
 }
 

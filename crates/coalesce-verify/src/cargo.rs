@@ -423,4 +423,28 @@ mod tests {
         let error = outcome(0, &["{nonsense"], "").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Report);
     }
+
+    #[test]
+    fn what_the_compiler_suggests_comes_with_its_certainty() {
+        let child = |applicability: &str| {
+            format!(
+                r#"{{"level":"help","code":null,"message":"consider importing this struct","rendered":null,"children":[],"spans":[{{"file_name":"src/m.rs","line_start":1,"byte_start":0,"byte_end":0,"is_primary":true,"suggested_replacement":"use crate::x::X;\\n","suggestion_applicability":"{applicability}","expansion":null}}]}}"#
+            )
+        };
+        let message = |children: &str| {
+            format!(
+                r#"{{"reason":"compiler-message","package_id":"p","manifest_path":"/s/tree/a/Cargo.toml","target":{{"kind":["lib"],"name":"a"}},"message":{{"level":"error","code":{{"code":"E0412","explanation":null}},"message":"cannot find type `X`","rendered":"error","spans":[{{"file_name":"src/m.rs","line_start":3,"is_primary":true,"expansion":null}}],"children":[{children}]}}}}"#
+            )
+        };
+        for (applicability, certain) in [("MaybeIncorrect", false), ("MachineApplicable", true)] {
+            let line = message(&child(applicability));
+            let outcome = outcome(101, &[&line], "").unwrap();
+            let failure = outcome.failures.first().unwrap();
+            let suggestion = failure.suggestions.first().unwrap();
+            assert_eq!(suggestion.certain, certain);
+            let edit = suggestion.edits.first().unwrap();
+            assert_eq!((edit.path.as_str(), edit.start), ("a/src/m.rs", 0));
+            assert_eq!(edit.text, "use crate::x::X;\n");
+        }
+    }
 }

@@ -6,6 +6,8 @@
 mod homes;
 mod trial;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use coalesce_clones::Report;
 use coalesce_model::{
     Texts as _,
@@ -33,9 +35,15 @@ pub struct ProposalOptions<'o> {
     pub label: &'o str,
     /// Whether old names go on working.
     pub shims: bool,
-    /// Whether it is time to end; asked between entries. What was not tried by then is a comment.
-    pub stop: &'o (dyn Fn() -> bool + Sync),
+    /// The share of the time that is left, 1 to 0; asked between entries. What was not tried by the end
+    /// is a comment.
+    pub time_left: &'o (dyn Fn() -> f32 + Sync),
 }
+
+/// The time that is left when comparing copies ends, so that some entries are tried.
+const FOR_TRYING: f32 = 0.6;
+/// The time that is left when entries are no longer tried alone, so that they are proven together.
+const FOR_PROVING: f32 = 0.35;
 
 /// Drafts and tries a manifest that makes the copies give way to one of them.
 #[must_use]
@@ -47,6 +55,13 @@ pub fn propose(
     session.progress.stage("comparing the copies");
     let relations = Relations::new(session);
     let relate = |from: &_, into: &_| relations.of(from, into);
+    let compared = AtomicUsize::new(0);
+    let stop = || {
+        let number = compared.fetch_add(1, Ordering::Relaxed) + 1;
+        let stage = format_args!("comparing the copies of class {number}");
+        session.progress.stage(stage);
+        (options.time_left)() < FOR_TRYING
+    };
     let drafting = Drafting {
         report,
         graphs: &session.graphs(),
@@ -54,7 +69,7 @@ pub fn propose(
         relate: &relate,
         homes: &homes::TreeHomes::new(session),
         shims: options.shims,
-        stop: options.stop,
+        stop: &stop,
     };
     let (draft, seconds) = drafting.draft();
     let (mut draft, worked) = trial::settle(session, options, draft, seconds);

@@ -13,7 +13,7 @@ use coalesce_plan::{
 };
 use rayon::prelude::*;
 
-use super::ProposalOptions;
+use super::{FOR_PROVING, ProposalOptions};
 use crate::{
     MigrationPlan, Session,
     planning::{Depth, PlanOptions, plan},
@@ -31,7 +31,7 @@ pub fn settle(
     let trial = Trial {
         session,
         path: options.label.to_owned(),
-        stop: options.stop,
+        time_left: options.time_left,
         told: session.progress.overall(),
     };
     trial.alone(&mut draft, &mut seconds);
@@ -73,7 +73,7 @@ const LAID_OUT: PlanOptions = PlanOptions {
 struct Trial<'s> {
     session: &'s Session,
     path: String,
-    stop: &'s (dyn Fn() -> bool + Sync),
+    time_left: &'s (dyn Fn() -> f32 + Sync),
     told: Overall<'s>,
 }
 
@@ -89,7 +89,7 @@ impl Trial<'_> {
             .par_iter()
             .with_max_len(1)
             .map(|&at| {
-                if (self.stop)() {
+                if (self.time_left)() < FOR_PROVING {
                     return Alone::Refused(NOT_TRIED.to_owned());
                 }
                 let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
@@ -105,7 +105,7 @@ impl Trial<'_> {
     /// The proof of entries that are followed one by one, if at all.
     fn prove_each(&self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
         // What is undecided is a comment in any case, tried or not.
-        if entries.is_empty() || (self.stop)() {
+        if entries.is_empty() || (self.time_left)() < FOR_PROVING {
             return;
         }
         self.tell_proof(draft, entries);
@@ -224,7 +224,7 @@ struct Together<'t, 's> {
 impl Together<'_, '_> {
     /// Takes the entries that fit what was taken before: all at once where they do, else by halves.
     fn take(&mut self, draft: &mut Draft, seconds: &mut [Option<DraftEntry>], entries: &[usize]) {
-        if (self.trial.stop)() {
+        if (self.trial.time_left)() <= 0.0 {
             for at in entries {
                 Alone::Refused(NOT_TRIED.to_owned()).mark(draft, seconds, *at);
             }
@@ -291,7 +291,7 @@ impl Together<'_, '_> {
     ) -> Option<MigrationPlan> {
         let is_rust = |operation: &Operation| operation.path().extension() == Some("rs");
         let rust = |worked: &MigrationPlan| worked.assembled.operations.iter().any(is_rust);
-        if !self.last.as_ref().is_some_and(rust) || (self.trial.stop)() {
+        if !self.last.as_ref().is_some_and(rust) || (self.trial.time_left)() <= 0.0 {
             // rustfmt has nothing to say.
             return self.last;
         }

@@ -175,3 +175,53 @@ fn taken<'f>(failure: &'f Failure, written: &BTreeSet<&TreePath>) -> Option<&'f 
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use coalesce_verify::SuggestedEdit;
+
+    use super::*;
+
+    fn suggestion(path: &str, text: &str, certain: bool) -> Suggestion {
+        Suggestion {
+            message: text.to_owned(),
+            edits: vec![SuggestedEdit {
+                path: TreePath::new(path).unwrap(),
+                start: 0,
+                end: 0,
+                text: text.to_owned(),
+            }],
+            certain,
+        }
+    }
+
+    #[test]
+    fn only_what_is_certain_or_one_import_is_taken_and_only_in_our_files() {
+        let own = TreePath::new("src/own.rs").unwrap();
+        let written = BTreeSet::from([&own]);
+        let import = || suggestion("src/own.rs", "use crate::x::X;\n", false);
+        let certain = || suggestion("src/own.rs", "crate::x::X", true);
+        let mut several = import();
+        several.edits.extend(import().edits);
+        for (suggestions, expected) in [
+            (vec![], None),
+            (vec![import()], Some("use crate::x::X;\n")),
+            (vec![import(), certain()], Some("crate::x::X")),
+            // One of several: the compiler does not know which.
+            (vec![several], None),
+            (vec![suggestion("src/own.rs", "pub ", false)], None),
+            (vec![suggestion("src/other.rs", "crate::x::X", true)], None),
+        ] {
+            let failure = Failure {
+                subject: String::new(),
+                key: String::new(),
+                message: String::new(),
+                places: Vec::new(),
+                suggestions,
+                settled: true,
+            };
+            let found = taken(&failure, &written).map(|one| one.message.as_str());
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     path::Path,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -13,7 +13,8 @@ use std::{
 use coalesce_engine::{ProposalOptions, Session, SourcePaths, Sources, files_of};
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_model::{
-    Finding, ImportTarget, LanguageGraph, ModuleKind, Root, Severity,
+    Finding, Form, ImportTarget, LanguageGraph, Module, ModuleKind, Root, Severity, Texts,
+    TreePath,
     envelope::{
         Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, Locator, ModuleEntry,
         Proposal,
@@ -36,6 +37,10 @@ const FEW_BYTES: u64 = 128 << 20;
 
 /// How long entries are tried; what is left then is told as not tried.
 const PROPOSAL_TIME: Duration = Duration::from_secs(45);
+/// How long what was tried is proven together once somebody has pressed Ctrl-C.
+const TIME_AFTER_CUT: Duration = Duration::from_secs(10);
+/// The share of the time that is left then: too little to compare or to try anything else.
+const SHARE_AFTER_CUT: f32 = 0.3;
 
 /// Runs `audit`.
 ///
@@ -102,11 +107,21 @@ fn propose(
         .and_then(|_| flag::register(SIGINT, Arc::clone(&interrupted)))
         .map_err(|error| Failure::internal(format!("cannot listen to Ctrl-C: {error}")))?;
     let begun = Instant::now();
-    let stop = || interrupted.load(Ordering::Relaxed) || begun.elapsed() > PROPOSAL_TIME;
+    let cut = OnceLock::new();
+    let time_left = || {
+        let share =
+            |since: Instant, of: Duration| 1.0 - since.elapsed().as_secs_f32() / of.as_secs_f32();
+        let left = share(begun, PROPOSAL_TIME);
+        if interrupted.load(Ordering::Relaxed) {
+            let cut = *cut.get_or_init(Instant::now);
+            return left.min(SHARE_AFTER_CUT * share(cut, TIME_AFTER_CUT));
+        }
+        left
+    };
     let options = ProposalOptions {
         label: &label,
         shims,
-        stop: &stop,
+        time_left: &time_left,
     };
     let proposed = coalesce_engine::propose(session, copies.report(), &options);
     named_files::write(path, &proposed.text)?;
@@ -145,7 +160,7 @@ impl Structure {
         let mut findings = Vec::new();
         for graph in index.graphs() {
             let users = importers(*graph);
-            body.modules.extend(modules(*graph, &users));
+            body.modules.extend(modules(*graph, &users, &session.tree));
             body.guarded_imports
                 .extend(guarded_imports(*graph, &mut locator));
             let stale = stale_guards(*graph);
@@ -203,7 +218,7 @@ impl Structure {
     }
 }
 
-fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<ModuleEntry> {
+fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>], texts: &dyn Texts) -> Vec<ModuleEntry> {
     let name = |module: &usize| {
         graph
             .modules()
@@ -216,11 +231,35 @@ fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<ModuleEntry> 
         .zip(users)
         .map(|(module, users)| {
             let mut users: Vec<_> = users.iter().filter_map(name).collect();
+            if users.is_empty() && module.kind == ModuleKind::Redirect {
+                users = named_by(graph, module, texts);
+            }
             users.sort();
             users.dedup();
             ModuleEntry::new(module, users)
         })
         .collect()
+}
+
+/// The modules that name what a redirect offers: by a path, or by an import that leads further at once.
+fn named_by(graph: &dyn LanguageGraph, redirect: &Module, texts: &dyn Texts) -> Vec<String> {
+    let in_code = |form: Form| {
+        !matches!(
+            form,
+            Form::Declaration | Form::Prose | Form::DocLink | Form::DocCode
+        )
+    };
+    let references = graph.references(&redirect.name, texts).into_iter();
+    let paths: BTreeSet<TreePath> = references
+        .filter(|reference| in_code(reference.form) && reference.path != redirect.path)
+        .map(|reference| reference.path)
+        .collect();
+    let modules = graph
+        .modules()
+        .iter()
+        .filter(|module| module.inline.is_none());
+    let named = modules.filter(|module| paths.contains(&module.path));
+    named.map(|module| module.name.clone()).collect()
 }
 
 fn guarded_imports(graph: &dyn LanguageGraph, locator: &mut Locator<'_>) -> Vec<GuardedImport> {

@@ -66,7 +66,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let mut findings = worked.findings();
     let mut stopped = worked.refused() || !passed;
     if !stopped && !worked.nothing_to_do() {
-        let short = too_little(&session, &body.plan.answer, arguments)?;
+        let short = too_little(&session, &body.plan, arguments)?;
         stopped = short.is_some();
         findings.extend(short);
     }
@@ -126,9 +126,10 @@ fn offer_to_verify(
 /// Why a plan is not applied of which too little was proven; nothing where whoever is asked says yes.
 fn too_little(
     session: &Session,
-    answer: &envelope::Answer,
+    plan: &envelope::Plan,
     arguments: &cli::Migrate,
 ) -> anyhow::Result<Option<Finding>> {
+    let answer = &plan.answer;
     if let Some(required) = arguments.require {
         return Ok(falls_short(answer, required));
     }
@@ -140,7 +141,9 @@ fn too_little(
         return Ok(short);
     }
     session.progress.end();
-    let question = format!("{}; change the tree all the same?", answer.message);
+    // The page comes only after the question.
+    let places = coalesce_report::unproven_places(&plan.unproven);
+    let question = format!("{places}\nchange the tree all the same?");
     match terminal::ask(&question)? {
         Answer::Yes => Ok(None),
         Answer::No => Err(Failure::user("nothing was done").into()),
@@ -165,7 +168,13 @@ pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding
             "read them above; `migrate --verify` settles what a compiler can, `--allow-unproven` \
              applies the plan as it is"
         }
-        Grade::Resolved => "`migrate --verify` compiles and imports the planned tree",
+        Grade::Resolved if answer.configurations.is_empty() => {
+            "`migrate --verify` compiles and imports the planned tree"
+        }
+        Grade::Resolved => {
+            "some edited lines were in no configuration: name one that has them with `matrix` in \
+             `[verify]` of the manifest"
+        }
         Grade::Compiled | Grade::Tested => "name tests with `tests` in `[verify]` of the manifest",
     };
     Some(Finding {

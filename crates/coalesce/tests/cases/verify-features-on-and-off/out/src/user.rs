@@ -1,0 +1,12 @@
+#[cfg(feature = "cuda")]
+use crate::core::gpu::count;
+
+#[cfg(feature = "cuda")]
+pub fn devices() -> u32 {
+    count()
+}
+
+#[cfg(not(feature = "cuda"))]
+pub fn devices() -> u32 {
+    0
+}
