@@ -1,7 +1,10 @@
 //! What a pool tells its driver about the parts of a segment. A simulator checks accesses against
 //! it; a real driver passes it to a profiler or ignores it.
 
-use crate::{address::DeviceAddress, stream::RawStream};
+use crate::{
+    address::DeviceAddress,
+    stream::{RawStream, Stream},
+};
 
 /// Bytes next to each other in a device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +36,25 @@ pub enum RegionState {
         /// The stream.
         stream: RawStream,
     },
+    /// Kept for a graph from now on: whoever holds a part of it at the moment, launches of the graph
+    /// may touch it.
+    OfGraph,
     /// Given up on: the driver would not take it back. As [`Self::Free`], but for good.
     Quarantined,
+}
+
+impl RegionState {
+    /// [`RegionState::InUse`] on a stream.
+    #[must_use]
+    pub fn in_use_on(stream: &Stream) -> Self {
+        let on = stream.handle();
+        Self::InUse { on }
+    }
+
+    /// [`RegionState::AlsoUsedOn`] for a stream.
+    #[must_use]
+    pub fn also_used_on(stream: &Stream) -> Self {
+        let stream = stream.handle();
+        Self::AlsoUsedOn { stream }
+    }
 }

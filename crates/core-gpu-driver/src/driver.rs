@@ -7,13 +7,21 @@ use std::{fmt, time::Duration};
 use crate::{
     address::{DeviceAddress, HostAddress, Place},
     annotate::{Region, RegionState},
-    error::DriverError,
+    error::{Absent, DriverError},
+    graph::{CaptureMode, RawGraph},
     identity::{DeviceInfo, MemoryInfo},
     stream::{EventKind, RawEvent, RawStream, StreamKind},
     virtual_memory::VirtualMemory,
 };
 
+const NO_GRAPHS: Absent = Absent::Capability { what: "graphs" };
+
 /// One device, opened.
+///
+/// **Captures.** [`Driver::allocate`] and its managed and pinned counterparts, and [`Driver::query_event`], break no
+/// capture, of whichever mode and thread: a pool may grow while some other part of the program
+/// captures. Waiting for the device breaks every capture of it, and so does [`Driver::free`], which
+/// waits.
 ///
 /// Every call binds the device's own context first, so that a driver may be used from any thread,
 /// whatever context the thread had; it may leave another context bound. All calls may be made from
@@ -39,6 +47,17 @@ pub trait Driver: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`DriverError::OutOfMemory`], or as the driver's call fails; refused for zero bytes.
     fn allocate(&self, bytes: usize) -> Result<DeviceAddress, DriverError>;
+
+    /// As [`Driver::allocate`], of memory that moves between the device and the host as it is touched:
+    /// there may be more of it than the device has. Given back by [`Driver::free`].
+    ///
+    /// # Errors
+    /// [`Absent::Capability`] when the device cannot, else as [`Driver::allocate`].
+    fn allocate_managed(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
+        let _ = bytes;
+        let what = "managed memory";
+        Err(Absent::Capability { what }.into())
+    }
 
     /// Gives back what [`Driver::allocate`] returned. May wait for all work on the device.
     ///
@@ -232,6 +251,62 @@ pub trait Driver: fmt::Debug + Send + Sync + 'static {
     /// # Safety
     /// Both events are live and of this device.
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> Result<Duration, DriverError>;
+
+    /// Drivers for which this is the same number know each other's streams by the same handles. Unless
+    /// a device can be opened twice with the same streams, it is the driver's own.
+    fn handle_space(&self) -> u64 {
+        std::ptr::from_ref(self).cast::<()>().addr() as u64
+    }
+
+    /// Begins to capture a stream: work put on it is kept instead of run.
+    ///
+    /// # Errors
+    /// [`Absent::Capability`] when the device has no graphs; as the driver's call fails.
+    ///
+    /// # Safety
+    /// `on` is a live stream of this device.
+    unsafe fn begin_capture(&self, on: RawStream, mode: CaptureMode) -> Result<(), DriverError> {
+        let _ = (on, mode);
+        Err(NO_GRAPHS.into())
+    }
+
+    /// Ends a capture, and makes what was captured ready to be launched.
+    ///
+    /// # Errors
+    /// As [`Driver::begin_capture`]. The capture has ended all the same, unless it began on another
+    /// stream.
+    ///
+    /// # Safety
+    /// `on` is a live stream of this device.
+    unsafe fn end_capture(&self, on: RawStream) -> Result<RawGraph, DriverError> {
+        let _ = on;
+        Err(NO_GRAPHS.into())
+    }
+
+    /// Puts the work of a graph on a stream.
+    ///
+    /// # Errors
+    /// As the driver's call fails.
+    ///
+    /// # Safety
+    /// `graph` came from [`Driver::end_capture`] and was not destroyed; the memory that its work uses
+    /// is there until the launch is done; `on` is a live stream of this device.
+    unsafe fn launch_graph(&self, graph: RawGraph, on: RawStream) -> Result<(), DriverError> {
+        let _ = (graph, on);
+        Err(NO_GRAPHS.into())
+    }
+
+    /// Ends a graph. Launches that are underway go on.
+    ///
+    /// # Errors
+    /// As the driver's call fails.
+    ///
+    /// # Safety
+    /// `graph` came from [`Driver::end_capture`], was not destroyed, and nobody uses it again.
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> Result<(), DriverError> {
+        let _ = graph;
+        Err(NO_GRAPHS.into())
+    }
 
     /// Address space apart from memory, where the device has it.
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {

@@ -20,6 +20,8 @@ pub enum What {
     Stream,
     /// A [`crate::Event`].
     Event,
+    /// A [`crate::Graph`].
+    Graph,
 }
 
 /// Hears of errors in drops. Called on the dropping thread; must not panic.

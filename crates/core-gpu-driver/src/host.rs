@@ -6,7 +6,10 @@ use std::{
     alloc::Layout,
     collections::{BTreeMap, BTreeSet},
     ptr::NonNull,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -49,15 +52,32 @@ struct HostEvent {
 }
 
 impl HostDriver {
-    /// A device of this many bytes. They are taken from the process only as they are allocated.
+    /// A device of this many bytes. They are taken from the process only as they are allocated. It is
+    /// another device than all others of this process, with an identity of its own.
     #[must_use]
     pub fn new(total_bytes: u64) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let mut id = Self::OF_PROCESS;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        if let Some(last) = id.uuid.last_chunk_mut() {
+            *last = number.to_be_bytes();
+        }
+        Self::with_identity(id, total_bytes)
+    }
+
+    /// What the memory of this process is called as one device.
+    pub const OF_PROCESS: DeviceId = DeviceId {
+        platform: PlatformKind::Host,
+        uuid: *b"host memory\0\0\0\0\0",
+    };
+
+    /// As [`HostDriver::new`], under a given identity: for who opens the one device that a probe has
+    /// found. Two drivers of one identity are taken for one device; their streams are not.
+    #[must_use]
+    pub fn with_identity(id: DeviceId, total_bytes: u64) -> Self {
         Self {
             info: DeviceInfo {
-                id: DeviceId {
-                    platform: PlatformKind::Host,
-                    uuid: *b"host memory\0\0\0\0\0",
-                },
+                id,
                 ordinal: 0,
                 name: "host memory".to_owned(),
                 total_bytes,
@@ -90,7 +110,7 @@ impl HostDriver {
     /// Refused for bytes that are not allocated.
     pub fn with_bytes<R>(
         &self,
-        span: crate::DeviceSpan,
+        span: crate::DeviceSpan<'_>,
         function: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R, DriverError> {
         let mut state = self.lock();
@@ -119,8 +139,11 @@ impl State {
         memory.resize(bytes, 0xcd);
         let address = self.next_address;
         // A gap of one unit, so that running over the end hits nothing.
-        let taken = (bytes as u64).next_multiple_of(ALIGNMENT as u64) + ALIGNMENT as u64;
-        self.next_address = address.checked_add(taken).ok_or(DriverError::OutOfMemory)?;
+        let taken = (bytes as u64)
+            .checked_next_multiple_of(ALIGNMENT as u64)
+            .and_then(|taken| taken.checked_add(ALIGNMENT as u64));
+        let after_it = taken.and_then(|taken| address.checked_add(taken));
+        self.next_address = after_it.ok_or(DriverError::OutOfMemory)?;
         self.bytes_in_use = after;
         self.device.insert(address, memory.into_boxed_slice());
         DeviceAddress::new(address).ok_or(DriverError::OutOfMemory)
@@ -213,6 +236,11 @@ impl Driver for HostDriver {
 
     fn allocate(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
         self.lock().allocate(bytes, self.info.total_bytes)
+    }
+
+    fn allocate_managed(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
+        // It is the host's already.
+        self.allocate(bytes)
     }
 
     unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {

@@ -32,6 +32,7 @@ pub mod drop_error;
 #[cfg(feature = "cuda")]
 mod dynamic;
 pub mod error;
+pub mod graph;
 pub mod host;
 pub mod identity;
 mod mapped;
@@ -49,6 +50,7 @@ pub mod process;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod stream;
+mod stream_memory;
 pub mod ticks;
 pub mod virtual_memory;
 
@@ -58,6 +60,7 @@ pub use annotate::{Region, RegionState};
 pub use cuda::CudaDriver;
 pub use driver::Driver;
 pub use error::{Absent, DriverError, Refusal};
+pub use graph::{CaptureMode, Graph, RawGraph};
 pub use host::HostDriver;
 pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, NoIdentity, PlatformKind};
 pub use mapped::Piece;
@@ -66,4 +69,5 @@ pub use stream::{
     EndingStream, Event, EventKind, RawEvent, RawStream, Stream, StreamEnd, StreamId, StreamKind,
     WeakStream,
 };
+pub use stream_memory::StreamMemory;
 pub use virtual_memory::{PhysicalMemory, VirtualMemory};

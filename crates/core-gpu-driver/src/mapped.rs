@@ -2,7 +2,7 @@
 //! nobody uses it, and put together under new addresses, so that holes become one block. Addresses
 //! that were given out never change what is under them.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, mem::ManuallyDrop, sync::Arc};
 
 use crate::{
     address::DeviceAddress,
@@ -20,6 +20,34 @@ pub(crate) struct Mapping {
     /// Bytes of a piece.
     unit: u64,
     pieces: Vec<Option<PhysicalMemory>>,
+    /// The addresses, until they were given back.
+    reservation: Option<Arc<Reservation>>,
+}
+
+/// Addresses, owned by the segment and by every piece that is still mapped there: they go back when
+/// the last of them does.
+#[derive(Debug)]
+struct Reservation {
+    driver: Arc<dyn Driver>,
+    address: DeviceAddress,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// Gives the addresses back if nobody else needs them; if that fails they come back. Without this
+    /// they stay reserved: what may still be mapped there must not be given to somebody else.
+    fn give_back(self: Arc<Self>) -> Result<(), (DriverError, Arc<Self>)> {
+        let last = match Arc::try_unwrap(self) {
+            Ok(last) => last,
+            // The pieces that are still mapped there do it.
+            Err(_) => return Ok(()),
+        };
+        // SAFETY: they were reserved by `of_pieces`. Whatever is mapped there has a share of this, and
+        // this was the last one.
+        let released = virtual_memory(&last.driver)
+            .and_then(|memory| unsafe { memory.release(last.address, last.bytes) });
+        released.map_err(|error| (error, Arc::new(last)))
+    }
 }
 
 /// A piece of memory, owned, that is still mapped where its segment was or is not mapped at all.
@@ -27,7 +55,14 @@ pub(crate) struct Mapping {
 pub struct Piece {
     driver: Arc<dyn Driver>,
     memory: PhysicalMemory,
-    mapped_at: Option<DeviceAddress>,
+    mapped_at: Option<MappedAt>,
+}
+
+/// Where a piece is mapped.
+#[derive(Debug)]
+struct MappedAt {
+    address: DeviceAddress,
+    reservation: Arc<Reservation>,
 }
 
 fn virtual_memory(driver: &Arc<dyn Driver>) -> Result<&dyn VirtualMemory, DriverError> {
@@ -58,16 +93,28 @@ impl Piece {
     /// # Errors
     /// As the driver's call fails. It is then where it was.
     pub fn unmap(&mut self) -> Result<(), DriverError> {
-        let Some(at) = self.mapped_at else {
+        let Some(at) = self.mapped_at.take() else {
             return Ok(());
         };
-        // SAFETY: it is a whole mapping, and the caller knows that nobody uses it.
-        unsafe { virtual_memory(&self.driver)?.unmap(at, self.memory.bytes)? };
-        self.mapped_at = None;
+        let unmapped = virtual_memory(&self.driver)
+            // SAFETY: it is a whole mapping, and the caller knows that nobody uses it.
+            .and_then(|memory| unsafe { memory.unmap(at.address, self.memory.bytes) });
+        if let Err(error) = unmapped {
+            self.mapped_at = Some(at);
+            return Err(error);
+        }
+        if let Err((error, _)) = at.reservation.give_back() {
+            // The piece itself is free all the same.
+            drop_error::report(drop_error::What::Segment, &error);
+        }
         Ok(())
     }
 
-    fn map(&mut self, at: DeviceAddress) -> Result<(), DriverError> {
+    fn map(
+        &mut self,
+        at: DeviceAddress,
+        reservation: &Arc<Reservation>,
+    ) -> Result<(), DriverError> {
         let virtual_memory = virtual_memory(&self.driver)?;
         // SAFETY: the callers have reserved the addresses and map each once; the memory is live.
         if let Err(error) = unsafe { virtual_memory.map(at, self.memory) } {
@@ -76,14 +123,18 @@ impl Piece {
             let _ = unsafe { virtual_memory.unmap(at, self.memory.bytes) };
             return Err(error);
         }
-        self.mapped_at = Some(at);
+        self.mapped_at = Some(MappedAt {
+            address: at,
+            reservation: Arc::clone(reservation),
+        });
         Ok(())
     }
 
     /// Gives up ownership: a segment has it from now on.
     fn into_memory(self) -> PhysicalMemory {
-        let mut this = std::mem::ManuallyDrop::new(self);
+        let mut this = ManuallyDrop::new(self);
         let memory = this.memory;
+        drop(this.mapped_at.take());
         // SAFETY: `this` is not used again, and its own `drop` does not run.
         unsafe { std::ptr::drop_in_place(&raw mut this.driver) };
         memory
@@ -107,7 +158,7 @@ impl fmt::Debug for Piece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Piece")
             .field("bytes", &self.memory.bytes)
-            .field("mapped_at", &self.mapped_at)
+            .field("mapped_at", &self.mapped_at.as_ref().map(|at| at.address))
             .finish_non_exhaustive()
     }
 }
@@ -156,6 +207,11 @@ impl Segment {
             Ok(address) => address,
             Err(error) => return Err((error, pieces)),
         };
+        let reservation = Arc::new(Reservation {
+            driver: Arc::clone(driver),
+            address,
+            bytes,
+        });
         let mut segment = Self {
             driver: Arc::clone(driver),
             address,
@@ -163,12 +219,14 @@ impl Segment {
             mapping: Some(Mapping {
                 unit,
                 pieces: Vec::new(),
+                reservation: Some(Arc::clone(&reservation)),
             }),
         };
         let mapped = pieces.iter_mut().zip(0..).try_for_each(|(piece, index)| {
             let at = address.checked_add(unit * index);
-            piece.map(at.ok_or(DriverError::OutOfMemory)?)
+            piece.map(at.ok_or(DriverError::OutOfMemory)?, &reservation)
         });
+        drop(reservation);
         if let Err(error) = mapped {
             // Nobody has used them. What cannot be unmapped says so when it is dropped.
             for piece in &mut pieces {
@@ -204,11 +262,16 @@ impl Segment {
     /// no such piece any more.
     pub fn take_piece(&mut self, index: usize) -> Option<Piece> {
         let mapping = self.mapping.as_mut()?;
+        let address = self.address.checked_add(mapping.unit * index as u64)?;
+        let mapped_at = MappedAt {
+            address,
+            reservation: Arc::clone(mapping.reservation.as_ref()?),
+        };
         let memory = mapping.pieces.get_mut(index)?.take()?;
         Some(Piece {
             driver: Arc::clone(&self.driver),
             memory,
-            mapped_at: self.address.checked_add(mapping.unit * index as u64),
+            mapped_at: Some(mapped_at),
         })
     }
 
@@ -231,8 +294,16 @@ impl Segment {
                 return Err(error);
             }
         }
-        // SAFETY: they were reserved by `of_pieces`, and nothing is mapped there any more.
-        unsafe { virtual_memory(&self.driver)?.release(self.address, self.bytes) }
+        let Some(mapping) = &mut self.mapping else {
+            return Ok(());
+        };
+        let given_back = mapping.reservation.take().map(Reservation::give_back);
+        given_back
+            .unwrap_or(Ok(()))
+            .map_err(|(error, reservation)| {
+                mapping.reservation = Some(reservation);
+                error
+            })
     }
 
     fn slot(&mut self, index: usize) -> Option<&mut Option<PhysicalMemory>> {

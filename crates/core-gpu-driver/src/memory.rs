@@ -3,6 +3,7 @@
 
 use std::{
     fmt,
+    marker::PhantomData,
     mem::ManuallyDrop,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -13,13 +14,15 @@ use crate::{
     driver::Driver,
     drop_error,
     error::{DriverError, Refusal},
+    graph,
     mapped::Mapping,
     stream::{Stream, StreamCore, refused, same_device},
 };
 
 /// Memory of a device, owned. Sized in bytes; its address never changes.
 ///
-/// Dropping it waits for the device and gives it back; an error goes to [`crate::drop_error`].
+/// Dropping it waits for the device and gives it back; an error goes to [`crate::drop_error`]. While a
+/// stream of the device is captured ([`Stream::begin_capture`]) that is put off until it is over.
 pub struct Segment {
     pub(crate) driver: Arc<dyn Driver>,
     pub(crate) address: DeviceAddress,
@@ -35,6 +38,20 @@ impl Segment {
     /// [`DriverError::OutOfMemory`], or as the driver's call fails; refused for zero bytes.
     pub fn allocate(driver: &Arc<dyn Driver>, bytes: usize) -> Result<Self, DriverError> {
         let address = driver.allocate(bytes)?;
+        Ok(Self {
+            driver: Arc::clone(driver),
+            address,
+            bytes: bytes as u64,
+            mapping: None,
+        })
+    }
+
+    /// As [`Segment::allocate`], of memory that moves between the device and the host as it is touched.
+    ///
+    /// # Errors
+    /// [`crate::Absent::Capability`] where the device cannot, else as [`Segment::allocate`].
+    pub fn allocate_managed(driver: &Arc<dyn Driver>, bytes: usize) -> Result<Self, DriverError> {
+        let address = driver.allocate_managed(bytes)?;
         Ok(Self {
             driver: Arc::clone(driver),
             address,
@@ -107,23 +124,25 @@ impl Segment {
 
     /// All of it.
     #[must_use]
-    pub fn whole(&self) -> DeviceSpan {
+    pub fn whole(&self) -> DeviceSpan<'_> {
         DeviceSpan {
             address: self.address,
             bytes: self.bytes,
+            memory: PhantomData,
         }
     }
 
     /// Part of it; nothing when it does not reach that far.
     #[must_use]
     #[inline]
-    pub fn span(&self, offset: u64, bytes: u64) -> Option<DeviceSpan> {
+    pub fn span(&self, offset: u64, bytes: u64) -> Option<DeviceSpan<'_>> {
         self.whole().part(offset, bytes)
     }
 }
 
-impl Drop for Segment {
-    fn drop(&mut self) {
+impl Segment {
+    /// Waits for the device and gives it back.
+    fn wait_and_give_back(&mut self) {
         let waited = self.driver.synchronize();
         let freed = match waited {
             Err(error) if !error.is_lost() && !error.is_deinitialized() => Err(error),
@@ -132,6 +151,22 @@ impl Drop for Segment {
         };
         if let Err(error) = freed {
             drop_error::report(drop_error::What::Segment, &error);
+        }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        let own = Self {
+            driver: Arc::clone(&self.driver),
+            address: self.address,
+            bytes: self.bytes,
+            mapping: self.mapping.take(),
+        };
+        if let Some(own) = graph::keep_during_captures(own) {
+            let mut own = ManuallyDrop::new(own);
+            own.wait_and_give_back();
+            own.drop_fields();
         }
     }
 }
@@ -145,25 +180,48 @@ impl fmt::Debug for Segment {
     }
 }
 
-/// Bytes of a device that a [`Segment`] held when the span was made. It keeps nothing alive: who
-/// gives spans out sees to it that the segment stays.
+/// Bytes of a device's memory, borrowed from whoever holds it: a span cannot be kept beyond its
+/// memory. Work that was put on a stream with a span may still run when the borrow ends; whoever holds
+/// the memory sees to it that it is given to nobody else before that work is done.
+///
+/// ```compile_fail
+/// # use std::sync::Arc;
+/// # use core_gpu_driver::{Driver, HostDriver, Segment, Stream, StreamKind};
+/// # fn main() -> Result<(), core_gpu_driver::DriverError> {
+/// # let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 20));
+/// # let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// let segment = Segment::allocate(&driver, 4)?;
+/// let span = segment.whole();
+/// drop(segment);
+/// stream.set(span, 1)?; // the memory is gone
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct DeviceSpan {
+pub struct DeviceSpan<'m> {
     address: DeviceAddress,
     bytes: u64,
+    memory: PhantomData<&'m ()>,
 }
 
-impl DeviceSpan {
-    /// Bytes of a device from elsewhere, such as another library's allocation.
+impl DeviceSpan<'_> {
+    /// Bytes of a device that are known by their address: another library's allocation, or a part of
+    /// a segment that an allocator has given out.
     ///
     /// # Safety
-    /// They are memory of a device for as long as any copy of the span is used.
+    /// They are memory of a device for the whole lifetime, which the caller chooses, and after it until
+    /// the work is done that was put on streams with the span.
     #[must_use]
+    #[inline]
     pub const unsafe fn adopt(address: DeviceAddress, bytes: u64) -> Self {
-        Self { address, bytes }
+        Self {
+            address,
+            bytes,
+            memory: PhantomData,
+        }
     }
 
-    /// Where it begins.
+    /// Where it begins. An address keeps nothing alive; using it is `unsafe`.
     #[must_use]
     #[inline]
     pub const fn address(self) -> DeviceAddress {
@@ -179,15 +237,20 @@ impl DeviceSpan {
 
     /// Part of it; nothing when it does not reach that far.
     #[must_use]
+    #[inline]
     pub fn part(self, offset: u64, bytes: u64) -> Option<Self> {
         if offset.checked_add(bytes)? > self.bytes {
             return None;
         }
         let address = self.address.checked_add(offset)?;
-        Some(Self { address, bytes })
+        Some(Self {
+            address,
+            bytes,
+            ..self
+        })
     }
 
-    /// The same bytes, for [`Driver::annotate`].
+    /// The same bytes, for [`Driver::annotate`] and for books: it borrows nothing.
     #[must_use]
     #[inline]
     pub const fn region(self) -> Region {
@@ -198,7 +261,7 @@ impl DeviceSpan {
     }
 }
 
-impl fmt::Debug for DeviceSpan {
+impl fmt::Debug for DeviceSpan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}+{}", self.address, self.bytes)
     }
@@ -350,7 +413,7 @@ impl Stream {
     ///
     /// # Errors
     /// As the driver's call fails; refused for different lengths.
-    pub fn copy(&self, to: DeviceSpan, from: DeviceSpan) -> Result<(), DriverError> {
+    pub fn copy(&self, to: DeviceSpan<'_>, from: DeviceSpan<'_>) -> Result<(), DriverError> {
         if to.bytes != from.bytes {
             let why = Refusal::OutOfRange {
                 offset: 0,
@@ -363,7 +426,7 @@ impl Stream {
         // SAFETY: both are spans of a device, and `self` keeps the stream alive.
         unsafe {
             self.driver()
-                .copy(to, Place::Device(from.address), bytes, self.raw())
+                .copy(to, Place::Device(from.address), bytes, self.handle())
         }
     }
 
@@ -371,10 +434,10 @@ impl Stream {
     ///
     /// # Errors
     /// As the driver's call fails.
-    pub fn set(&self, to: DeviceSpan, value: u8) -> Result<(), DriverError> {
+    pub fn set(&self, to: DeviceSpan<'_>, value: u8) -> Result<(), DriverError> {
         let bytes = to.bytes as usize;
         // SAFETY: it is a span of a device, and `self` keeps the stream alive.
-        unsafe { self.driver().set(to.address, value, bytes, self.raw()) }
+        unsafe { self.driver().set(to.address, value, bytes, self.handle()) }
     }
 
     /// Copies from pinned memory to the device, without waiting.
@@ -382,7 +445,7 @@ impl Stream {
     /// # Errors
     /// As the driver's call fails; refused when the pinned memory does not hold so many bytes, or
     /// is another device's.
-    pub fn upload(&self, to: DeviceSpan, from: PinnedSpan<'_>) -> Result<(), DriverError> {
+    pub fn upload(&self, to: DeviceSpan<'_>, from: PinnedSpan<'_>) -> Result<(), DriverError> {
         let host = self.host_side("upload", from, to.bytes)?;
         self.with_host(Place::Device(to.address), host.1, to.bytes, host.0)
     }
@@ -391,7 +454,7 @@ impl Stream {
     ///
     /// # Errors
     /// As [`Stream::upload`].
-    pub fn download(&self, to: PinnedSpan<'_>, from: DeviceSpan) -> Result<(), DriverError> {
+    pub fn download(&self, to: PinnedSpan<'_>, from: DeviceSpan<'_>) -> Result<(), DriverError> {
         let host = self.host_side("download", to, from.bytes)?;
         self.with_host(host.1, Place::Device(from.address), from.bytes, host.0)
     }
@@ -400,7 +463,7 @@ impl Stream {
     ///
     /// # Errors
     /// As the driver's call fails; refused for different lengths.
-    pub fn upload_and_wait(&self, to: DeviceSpan, from: &[u8]) -> Result<(), DriverError> {
+    pub fn upload_and_wait(&self, to: DeviceSpan<'_>, from: &[u8]) -> Result<(), DriverError> {
         self.not_capturing("upload")?;
         let address = pageable("upload", to, from.len(), from.as_ptr().cast_mut())?;
         let Some(address) = address else {
@@ -409,8 +472,12 @@ impl Stream {
         // SAFETY: the lengths are equal, `from` is borrowed until the stream has been waited for,
         // and the driver only reads it.
         let copied = unsafe {
-            self.driver()
-                .copy(Place::Device(to.address), address, from.len(), self.raw())
+            self.driver().copy(
+                Place::Device(to.address),
+                address,
+                from.len(),
+                self.handle(),
+            )
         };
         self.synchronize_after(copied)
     }
@@ -419,7 +486,11 @@ impl Stream {
     ///
     /// # Errors
     /// As the driver's call fails, when the bytes are undefined; refused for different lengths.
-    pub fn download_and_wait(&self, to: &mut [u8], from: DeviceSpan) -> Result<(), DriverError> {
+    pub fn download_and_wait(
+        &self,
+        to: &mut [u8],
+        from: DeviceSpan<'_>,
+    ) -> Result<(), DriverError> {
         self.not_capturing("download")?;
         let address = pageable("download", from, to.len(), to.as_mut_ptr())?;
         let Some(address) = address else {
@@ -427,8 +498,12 @@ impl Stream {
         };
         // SAFETY: the lengths are equal, and `to` is borrowed until the stream has been waited for.
         let copied = unsafe {
-            self.driver()
-                .copy(address, Place::Device(from.address), to.len(), self.raw())
+            self.driver().copy(
+                address,
+                Place::Device(from.address),
+                to.len(),
+                self.handle(),
+            )
         };
         self.synchronize_after(copied)
     }
@@ -474,13 +549,13 @@ impl Stream {
         self.core().will_touch_host();
         // SAFETY: the host's range was checked and `pinned` waits for this stream before it goes;
         // a stream that touched the host waits before it ends; the other side is a device's span.
-        unsafe { self.driver().copy(to, from, bytes as usize, self.raw()) }
+        unsafe { self.driver().copy(to, from, bytes as usize, self.handle()) }
     }
 }
 
 fn pageable(
     function: &'static str,
-    span: DeviceSpan,
+    span: DeviceSpan<'_>,
     len: usize,
     pointer: *mut u8,
 ) -> Result<Option<Place>, DriverError> {

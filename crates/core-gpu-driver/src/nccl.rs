@@ -279,7 +279,7 @@ impl Communicator {
     /// another device; as the library's call fails.
     pub fn all_reduce(
         &mut self,
-        (to, from): (DeviceSpan, DeviceSpan),
+        (to, from): (DeviceSpan<'_>, DeviceSpan<'_>),
         element: Element,
         reduction: Reduction,
         on: &Stream,
@@ -309,7 +309,7 @@ impl Communicator {
     /// As [`Communicator::all_reduce`]; refused for a root that is no rank.
     pub fn broadcast(
         &mut self,
-        (to, from): (DeviceSpan, DeviceSpan),
+        (to, from): (DeviceSpan<'_>, DeviceSpan<'_>),
         element: Element,
         root: u32,
         on: &Stream,
@@ -340,7 +340,7 @@ impl Communicator {
     fn prepare(
         &self,
         function: &'static str,
-        (to, from): (DeviceSpan, DeviceSpan),
+        (to, from): (DeviceSpan<'_>, DeviceSpan<'_>),
         element: Element,
         on: &Stream,
     ) -> Result<usize, NcclError> {
@@ -386,7 +386,7 @@ impl Communicator {
     }
 }
 
-fn pointer(span: DeviceSpan) -> *mut c_void {
+fn pointer(span: DeviceSpan<'_>) -> *mut c_void {
     ptr::with_exposed_provenance_mut(span.address().get() as usize)
 }
 

@@ -3,12 +3,13 @@
 
 use std::{
     any::Any,
+    collections::BTreeMap,
     fmt,
     hash::{Hash, Hasher},
     num::NonZeroU64,
     sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -103,6 +104,12 @@ impl EndingStream<'_> {
     pub fn raw(&self) -> RawStream {
         self.core.raw
     }
+
+    /// The device that it belongs to.
+    #[must_use]
+    pub fn driver(&self) -> &Arc<dyn Driver> {
+        &self.core.driver
+    }
 }
 
 /// Whether the handle is ours to destroy, and whether that has happened.
@@ -123,6 +130,10 @@ pub(crate) struct StreamCore {
     pub(crate) driver: Arc<dyn Driver>,
     pub(crate) raw: RawStream,
     pub(crate) id: StreamId,
+    /// Somebody else made the handle, or the driver has it of itself.
+    foreign: bool,
+    /// It may be captured at some time: only the driver knows whether it is now.
+    capturable: AtomicBool,
     state: Mutex<CoreState>,
 }
 
@@ -136,9 +147,19 @@ struct CoreState {
 impl StreamCore {
     fn record(&self, event: &Event) -> Result<(), DriverError> {
         same_device("record", &self.driver, &event.0.driver)?;
+        if self.capturable.load(Ordering::Relaxed) {
+            event.0.from_capture.store(true, Ordering::Relaxed);
+        }
         // SAFETY: `event` owns its handle, and this stream's handle is live while its owner or
         // `EndingStream` exists, which are the only callers.
         unsafe { self.driver.record(event.0.raw, self.raw) }
+    }
+
+    /// From now on only the driver knows whether it is being captured.
+    pub(crate) fn expect_captures(&self) {
+        if !self.capturable.load(Ordering::Relaxed) {
+            self.capturable.store(true, Ordering::Relaxed);
+        }
     }
 
     fn synchronize(&self) -> Result<(), DriverError> {
@@ -183,7 +204,28 @@ struct Shared {
     core: Arc<StreamCore>,
     watchers: Mutex<Vec<Weak<dyn StreamEnd>>>,
     /// Whoever owns a foreign handle, kept until the last of ours is gone.
-    _owner: Option<Arc<dyn Any + Send + Sync>>,
+    owner: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Streams that somebody else made, by the space of their handles and the handle: one stream for each,
+/// however often it is adopted, so that whoever keeps books of streams sees one.
+type ForeignStreams = BTreeMap<(u64, RawStream), Weak<Shared>>;
+
+fn foreign_streams() -> MutexGuard<'static, ForeignStreams> {
+    static STREAMS: Mutex<ForeignStreams> = Mutex::new(BTreeMap::new());
+    STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Nobody finds a foreign stream any more that has ended. Another may have taken its place.
+    fn forget(&self) {
+        let key = (self.core.driver.handle_space(), self.core.raw);
+        let mut streams = foreign_streams();
+        let own = streams.get(&key).map(Weak::as_ptr);
+        if own.is_some_and(|own| std::ptr::eq(own, self)) {
+            streams.remove(&key);
+        }
+    }
 }
 
 impl Drop for Shared {
@@ -200,13 +242,17 @@ impl Drop for Shared {
         if let Err(error) = self.core.end() {
             drop_error::report(drop_error::What::Stream, &error);
         }
+        if self.core.foreign {
+            self.forget();
+        }
     }
 }
 
 /// A queue of work on a device, counted: the last handle ends it. May be used from several threads.
 ///
 /// Ending a stream does not wait for its work, unless that work uses [`crate::Pinned`] memory.
-/// Handles are equal when they are clones of each other.
+/// Handles are equal when they are clones of each other, and when they were adopted from one foreign
+/// stream.
 #[derive(Clone)]
 pub struct Stream(Arc<Shared>);
 
@@ -221,61 +267,112 @@ impl Stream {
     }
 
     /// The device's legacy default stream: it waits for all blocking streams, and they for it.
-    /// Each call gives another handle, and handles of different calls are not equal.
     #[must_use]
     pub fn legacy_default(driver: &Arc<dyn Driver>) -> Self {
-        Self::with(driver, RawStream::LEGACY_DEFAULT, Life::Foreign)
+        Self::foreign(driver, RawStream::LEGACY_DEFAULT, None)
     }
 
-    /// Uses a stream that somebody else made.
+    /// Uses a stream that somebody else made. Adopting it again while a handle of ours lives gives a
+    /// clone of that handle.
     ///
     /// # Safety
     /// `raw` is a live stream of the driver's device, and stays it until the last clone of this
-    /// handle is gone and every [`crate::Pinned`] used on it is settled or freed. It is not
+    /// handle is gone, every buffer that was allocated on it or declared as used on it was dropped,
+    /// and every [`crate::Pinned`] used on it is settled or freed. It is not
     /// [`RawStream::PER_THREAD_DEFAULT`], which means another stream on each thread.
     #[must_use]
     pub unsafe fn adopt(driver: &Arc<dyn Driver>, raw: RawStream) -> Self {
-        Self::with(driver, raw, Life::Foreign)
+        Self::foreign(driver, raw, None)
     }
 
-    /// Uses a stream that somebody else made, and keeps its owner alive meanwhile.
+    /// Uses a stream that somebody else made, and keeps its owner alive meanwhile. Else as
+    /// [`Stream::adopt`].
     ///
     /// # Safety
-    /// `raw` is a stream of the driver's device that lives as long as `owner` does.
+    /// `raw` is a stream of the driver's device that lives as long as `owner` does. It is not
+    /// [`RawStream::PER_THREAD_DEFAULT`].
     #[must_use]
     pub unsafe fn adopt_with_owner(
         driver: &Arc<dyn Driver>,
         raw: RawStream,
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        Self::owned_by(driver, raw, Life::Foreign, Some(owner))
+        Self::foreign(driver, raw, Some(owner))
+    }
+
+    /// The one stream for a foreign handle, made if there is none.
+    fn foreign(
+        driver: &Arc<dyn Driver>,
+        raw: RawStream,
+        owner: Option<Arc<dyn Any + Send + Sync>>,
+    ) -> Self {
+        let key = (driver.handle_space(), raw);
+        let mut streams = foreign_streams();
+        let stream = match streams.get(&key).and_then(Weak::upgrade) {
+            Some(known) => Self(known),
+            None => {
+                let made = Self::with(driver, raw, Life::Foreign);
+                streams.insert(key, Arc::downgrade(&made.0));
+                made
+            }
+        };
+        // Whatever is dropped from here on, an owner too many or this handle, is so without the lock.
+        drop(streams);
+        if let Some(owner) = owner {
+            let _ = stream.0.owner.set(owner);
+        }
+        stream
     }
 
     fn with(driver: &Arc<dyn Driver>, raw: RawStream, life: Life) -> Self {
-        Self::owned_by(driver, raw, life, None)
-    }
-
-    fn owned_by(
-        driver: &Arc<dyn Driver>,
-        raw: RawStream,
-        life: Life,
-        owner: Option<Arc<dyn Any + Send + Sync>>,
-    ) -> Self {
         let state = CoreState {
             life,
             touches_host: false,
         };
+        let foreign = life == Life::Foreign;
         let core = StreamCore {
             driver: Arc::clone(driver),
             raw,
             id: StreamId::next(),
+            foreign,
+            capturable: AtomicBool::new(foreign),
             state: Mutex::new(state),
         };
         Self(Arc::new(Shared {
             core: Arc::new(core),
             watchers: Mutex::default(),
-            _owner: owner,
+            owner: OnceLock::new(),
         }))
+    }
+
+    /// Whether somebody else made it. Whoever keeps memory for such a stream keeps a handle of it, for
+    /// nobody else says when its work begins and ends.
+    #[must_use]
+    #[inline]
+    pub fn is_foreign(&self) -> bool {
+        self.0.core.foreign
+    }
+
+    /// Whether somebody beside this stream keeps the owner that it was adopted with. Not for a stream
+    /// without one.
+    #[must_use]
+    pub fn is_owner_in_use(&self) -> bool {
+        let owner = self.0.owner.get();
+        owner.is_some_and(|owner| Arc::strong_count(owner) > 1)
+    }
+
+    /// Whether it can be that it is being captured: its handle was given out, somebody else made it, or
+    /// a capture was begun here or joined. While it is false no driver need be asked.
+    #[must_use]
+    #[inline]
+    pub fn may_be_capturing(&self) -> bool {
+        self.0.core.capturable.load(Ordering::Relaxed)
+    }
+
+    /// The driver's handle, for calls that do not give it to anybody.
+    #[inline]
+    pub(crate) fn handle(&self) -> RawStream {
+        self.0.core.raw
     }
 
     pub(crate) fn core(&self) -> &Arc<StreamCore> {
@@ -289,9 +386,11 @@ impl Stream {
         self.0.core.id
     }
 
-    /// The driver's handle. Live as long as this handle or a clone of it.
+    /// The driver's handle. Live as long as this handle or a clone of it. Whoever has it may capture
+    /// the stream: see [`Stream::may_be_capturing`].
     #[must_use]
     pub fn raw(&self) -> RawStream {
+        self.0.core.expect_captures();
         self.0.core.raw
     }
 
@@ -309,6 +408,8 @@ impl Stream {
             .watchers
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // A stream may outlive many pools.
+        watchers.retain(|known| known.strong_count() > 0);
         watchers.push(watcher);
     }
 
@@ -326,7 +427,7 @@ impl Stream {
     /// As the driver's call fails, and when earlier work failed.
     pub fn query(&self) -> Result<bool, DriverError> {
         // SAFETY: `self` keeps the handle alive.
-        unsafe { self.driver().query_stream(self.raw()) }
+        unsafe { self.driver().query_stream(self.handle()) }
     }
 
     /// Whether work put on it is being captured into a graph instead of run.
@@ -336,7 +437,7 @@ impl Stream {
     #[inline]
     pub fn is_capturing(&self) -> Result<bool, DriverError> {
         // SAFETY: `self` keeps the handle alive.
-        unsafe { self.driver().is_capturing(self.raw()) }
+        unsafe { self.driver().is_capturing(self.handle()) }
     }
 
     /// Records the event after the work that is on the stream now.
@@ -357,8 +458,11 @@ impl Stream {
         if ours.platform != theirs.platform {
             return Err(refused("wait", Refusal::OtherDevice));
         }
+        if event.0.from_capture.load(Ordering::Relaxed) {
+            self.0.core.expect_captures();
+        }
         // SAFETY: both owners are borrowed.
-        unsafe { self.driver().wait(self.raw(), event.0.raw) }
+        unsafe { self.driver().wait(self.handle(), event.0.raw) }
     }
 }
 
@@ -407,7 +511,7 @@ impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
             .field("id", &self.id().get())
-            .field("raw", &self.raw().0)
+            .field("raw", &self.handle().0)
             .field("device", &self.driver().info().id)
             .finish()
     }
@@ -416,6 +520,8 @@ impl fmt::Debug for Stream {
 struct EventInner {
     driver: Arc<dyn Driver>,
     raw: RawEvent,
+    /// It was recorded on a stream that may have been captured then.
+    from_capture: AtomicBool,
 }
 
 impl Drop for EventInner {
@@ -440,6 +546,7 @@ impl Event {
         Ok(Self(EventInner {
             driver: Arc::clone(driver),
             raw,
+            from_capture: AtomicBool::new(false),
         }))
     }
 

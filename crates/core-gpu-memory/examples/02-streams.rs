@@ -12,7 +12,7 @@ pub fn run(driver: &Arc<dyn Driver>) -> Result<(), Box<dyn Error>> {
     let consumer = Stream::new(driver, StreamKind::NonBlocking)?;
     let pool = Pool::new(driver);
 
-    let mut buffer = pool.allocate_zeroed::<u8>(4_096, &producer, Source::named("frames"))?;
+    let buffer = pool.allocate_zeroed::<u8>(4_096, &producer, Source::named("frames"))?;
     producer.set(buffer.span(), 7)?;
 
     // The order between the streams is the program's business …

@@ -1,11 +1,11 @@
 //! Memory as a value: a buffer owns its block, has a fixed address, and gives it back when dropped.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, ops::RangeBounds, sync::Arc};
 
 use core_gpu_driver::{DeviceAddress, DeviceSpan, DriverError, Stream};
 
 use crate::{
-    AllocError, DeviceType, Source,
+    AllocError, BufferSlice, BufferSliceMut, DeviceType, PinnedSlice, Source,
     resource::{Block, Resource},
 };
 
@@ -15,6 +15,24 @@ use crate::{
 /// on: work there needs no word, work on another stream is declared with [`Buffer::used_on`]. It may
 /// be sent to other threads and dropped there. Dropping waits for nothing; the memory is used again
 /// only after the work that was submitted before.
+///
+/// Spans and slices of it borrow it:
+///
+/// ```compile_fail
+/// # use std::sync::Arc;
+/// # use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// # use core_gpu_memory::{Pool, Source};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+/// # let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// # let pool = Pool::new(&driver);
+/// let buffer = pool.allocate::<f32>(3, &stream, Source::UNNAMED)?;
+/// let span = buffer.span();
+/// drop(buffer);
+/// stream.set(span, 1)?; // the memory may be somebody else's
+/// # Ok(())
+/// # }
+/// ```
 pub struct Buffer<T: DeviceType> {
     block: Option<Block>,
     /// Whoever has to know that it is freed, if it is not the pool alone.
@@ -85,9 +103,9 @@ impl<T: DeviceType> Buffer<T> {
         self.block().span().address()
     }
 
-    /// The bytes of the elements, for copies. The span keeps nothing alive.
+    /// The bytes of the elements, for copies.
     #[must_use]
-    pub fn span(&self) -> DeviceSpan {
+    pub fn span(&self) -> DeviceSpan<'_> {
         let block = self.block().span();
         block
             .part(0, self.bytes())
@@ -102,10 +120,35 @@ impl<T: DeviceType> Buffer<T> {
 
     /// Declares that work on another stream uses it. Whoever submits that work has made the stream
     /// wait for whatever filled the buffer.
-    pub fn used_on(&mut self, stream: &Stream) {
-        if let Some(block) = &mut self.block {
-            block.used_on(stream);
-        }
+    pub fn used_on(&self, stream: &Stream) {
+        self.block().used_on(stream);
+    }
+
+    /// Some of its elements; none when it does not reach that far.
+    #[must_use]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Option<BufferSlice<'_, T>> {
+        BufferSlice::all(self).part(range)
+    }
+
+    /// Some of its elements, to be written; none when it does not reach that far.
+    #[must_use]
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<BufferSliceMut<'_, T>> {
+        let slice = BufferSlice::all(self).part(range)?;
+        Some(BufferSliceMut { slice })
+    }
+
+    /// Two parts that may be written apart; none when it does not reach that far.
+    #[must_use]
+    pub fn split_at_mut(
+        &mut self,
+        middle: usize,
+    ) -> Option<(BufferSliceMut<'_, T>, BufferSliceMut<'_, T>)> {
+        let all = BufferSlice::all(self);
+        let (left, right) = (all.part(..middle)?, all.part(middle..)?);
+        Some((
+            BufferSliceMut { slice: left },
+            BufferSliceMut { slice: right },
+        ))
     }
 
     /// Copies values in and waits for the stream.
@@ -116,14 +159,41 @@ impl<T: DeviceType> Buffer<T> {
         on.upload_and_wait(self.span(), bytemuck::cast_slice(from))
     }
 
+    /// Copies values in, in the stream's order and without waiting.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for another number of elements.
+    pub fn upload_async(
+        &mut self,
+        from: PinnedSlice<'_, T>,
+        on: &Stream,
+    ) -> Result<(), DriverError> {
+        BufferSliceMut::all(self).upload_async(from, on)
+    }
+
     /// Copies the values out and waits for the stream.
     ///
     /// # Errors
     /// As the driver's call fails.
     pub fn download(&self, on: &Stream) -> Result<Vec<T>, DriverError> {
-        let mut values = vec![T::zeroed(); self.len];
-        on.download_and_wait(bytemuck::cast_slice_mut(&mut values), self.span())?;
-        Ok(values)
+        BufferSlice::all(self).download(on)
+    }
+
+    /// As [`Buffer::download`], into a slice of as many elements.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for another number of elements.
+    pub fn download_into(&self, to: &mut [T], on: &Stream) -> Result<(), DriverError> {
+        BufferSlice::all(self).download_into(to, on)
+    }
+
+    /// Copies the values out, in the stream's order and without waiting: they are there when the
+    /// stream has come this far, or `to` was settled.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for another number of elements.
+    pub fn download_async(&self, to: PinnedSlice<'_, T>, on: &Stream) -> Result<(), DriverError> {
+        BufferSlice::all(self).download_async(to, on)
     }
 
     /// Gives the memory back, and says if that did not go well.

@@ -31,6 +31,9 @@ pub enum AllocError {
     /// The stream is being captured into a graph, which would keep the block's address for ever.
     #[error("the stream is being captured into a graph")]
     Capturing,
+    /// The pool was shut down.
+    #[error("the pool was shut down")]
+    ShutDown,
     /// This process was forked from the one that made the pool, and a device does not follow.
     #[error("the pool belongs to the process that this one was forked from")]
     Forked,
@@ -155,6 +158,10 @@ pub struct LeakedBlock {
 pub struct LeakReport {
     /// Blocks in use. Their memory goes back when their buffers are dropped.
     pub live: Vec<LeakedBlock>,
+    /// Bytes in segments that other threads cache a block of. They go back as those threads give
+    /// them up: at their next operation on any pool, at their end, or when the last handle of the pool
+    /// goes. Not a leak.
+    pub thread_cached_bytes: u64,
     /// Bytes whose free failed again.
     pub quarantined_bytes: u64,
     /// Bytes that were on a device that is lost.

@@ -7,7 +7,7 @@ use std::{
     io::{ErrorKind, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::SystemTime,
@@ -102,33 +102,32 @@ impl FileManager {
         if !is_file {
             return Err(FileError::NotAFile(path));
         }
-        let key = key_of(&path);
-        if self.version(&path) == Some(version) {
-            if let Some(cached) = self.cache.get(&key) {
-                return Ok(cached);
-            }
-        } else {
-            self.cache.remove(&key);
+        if let Some(cached) = self.cache.get(&key_of(&path, version)) {
+            return Ok(cached);
         }
-        self.read_and_send(path, &key, on)
+        self.read_and_send(path, on)
     }
 
-    fn read_and_send(&self, path: PathBuf, key: &str, on: &Stream) -> Result<Cached, FileError> {
+    /// What is cached is named by path and version, so that of two who read a file around a change
+    /// each caches what it has read.
+    fn read_and_send(&self, path: PathBuf, on: &Stream) -> Result<Cached, FileError> {
         let (bytes, version) = read_whole(&path)?;
         let cost = bytes.len() as f64 + OPENING_COSTS;
-        let sent = self.cache.insert(key, &bytes, cost, Hold::Normal, on);
+        let key = key_of(&path, version);
+        let sent = self.cache.insert(&key, &bytes, cost, Hold::Normal, on);
         let cached = sent.map_err(|error| FileError::Memory {
             path: path.clone(),
             error,
         })?;
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        versions.insert(path, version);
+        let before = self.versions().insert(path.clone(), version);
+        if let Some(before) = before.filter(|before| *before != version) {
+            self.cache.remove(&key_of(&path, before));
+        }
         Ok(cached)
     }
 
-    fn version(&self, path: &Path) -> Option<Version> {
-        let versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        versions.get(path).copied()
+    fn versions(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Version>> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes bytes of the device into a file, in the order of `on`, and waits for them. They are
@@ -137,7 +136,12 @@ impl FileManager {
     ///
     /// # Errors
     /// See [`FileError`]; the file is then as it was.
-    pub fn write_back(&self, path: &Path, from: DeviceSpan, on: &Stream) -> Result<(), FileError> {
+    pub fn write_back(
+        &self,
+        path: &Path,
+        from: DeviceSpan<'_>,
+        on: &Stream,
+    ) -> Result<(), FileError> {
         let path = resolve(path)?;
         let memory = |error: StagingError| FileError::Memory {
             path: path.clone(),
@@ -156,10 +160,8 @@ impl FileManager {
         let Ok(path) = resolve(path) else {
             return false;
         };
-        let mut versions = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
-        versions.remove(&path);
-        drop(versions);
-        self.cache.remove(&key_of(&path))
+        let version = self.versions().remove(&path);
+        version.is_some_and(|version| self.cache.remove(&key_of(&path, version)))
     }
 
     /// The numbers of the cache.
@@ -192,14 +194,21 @@ fn resolve(path: &Path) -> Result<PathBuf, FileError> {
     }
 }
 
-/// The cache's key: the path's own bytes, since two paths may look alike as text.
-fn key_of(path: &Path) -> String {
+/// The cache's key: the path's own bytes, since two paths may look alike as text, and the version.
+fn key_of(path: &Path, version: Version) -> String {
+    let since = version.modified.duration_since(SystemTime::UNIX_EPOCH);
+    // Before the epoch the distance counts as well; the sign tells them apart.
+    let (sign, since) = match since {
+        Ok(since) => ('+', since),
+        Err(error) => ('-', error.duration()),
+    };
+    let version = format!("{}{sign}{}\0", version.bytes, since.as_nanos());
     let bytes = path.as_os_str().as_encoded_bytes();
     match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
+        Ok(text) => version + text,
         Err(_) => bytes
             .iter()
-            .fold("\0".to_owned(), |key, byte| format!("{key}{byte:02x}")),
+            .fold(version + "\0", |key, byte| format!("{key}{byte:02x}")),
     }
 }
 

@@ -14,7 +14,8 @@
 //! Lengths are bytes unless a type says otherwise. Everything may be used from several threads,
 //! unless its docs say otherwise. A [`Buffer`] has one address as long as it lives; an [`Entry`] has
 //! one only while it is pinned. Nothing panics when memory runs out: [`AllocError`] says who holds
-//! what, after [`Step::ALL`] was tried. [`coming_from`] has what others call the same.
+//! what, after [`Step::ALL`] was tried. [`coming_from`] has what others call the same, and
+//! [`memory_model`] what orders what.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,6 +46,8 @@ mod array;
 mod buffer;
 #[doc = include_str!("../COMING-FROM.md")]
 pub mod coming_from {}
+#[doc = include_str!("../docs/memory-model.md")]
+pub mod memory_model {}
 pub mod cache;
 pub mod config;
 mod device_type;
@@ -61,11 +64,14 @@ pub mod resource;
 pub mod segment;
 pub mod settings;
 pub mod size_class;
+mod slice;
 mod source;
 pub mod staging;
 pub mod store;
 #[doc(hidden)]
 pub mod test_support;
+#[cfg(feature = "tracing")]
+mod tracing_events;
 
 pub use array::{DeviceArray, allocate_array, memory_pool};
 pub use buffer::Buffer;
@@ -80,9 +86,15 @@ pub use manager::{
 };
 pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
 pub use perfetto::PerfettoCounters;
-pub use pool::{GrowthPolicy, Pool, PoolBuilder, PoolStatistics, Snapshot};
-pub use resource::{Block, DirectResource, Resource};
+pub use pool::{
+    GrowthPolicy, Pool, PoolBuilder, PoolCapture, PoolStatistics, PooledGraph, Snapshot,
+    StreamPolicy,
+};
+pub use resource::{Block, DirectResource, Resource, StreamOrderedResource};
+pub use slice::{BufferSlice, BufferSliceMut, PinnedBuffer, PinnedSlice};
 pub use source::Source;
 pub use staging::{
     PendingDownload, Staging, StagingError, StagingSettings, TransferCounter, Transfers,
 };
+#[cfg(feature = "tracing")]
+pub use tracing_events::TracingEvents;

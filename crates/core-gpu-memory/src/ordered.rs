@@ -1,7 +1,9 @@
 //! A buffer that several streams use in turn, each waiting for what it must: a reader for the last
 //! writer, a writer for everybody. Whoever holds it sees to it that uses do not overlap wrongly.
 
-use core_gpu_driver::{DeviceSpan, DriverError, Event, EventKind, Stream, StreamId};
+use std::sync::Arc;
+
+use core_gpu_driver::{DriverError, Event, EventKind, Stream, StreamId};
 
 use crate::Buffer;
 
@@ -21,7 +23,8 @@ struct Use {
 /// A buffer and the events of those who used it.
 #[derive(Debug)]
 pub struct OrderedBuffer {
-    buffer: Buffer<u8>,
+    /// Shared with who is using it, so that spans can borrow from what they hold.
+    buffer: Arc<Buffer<u8>>,
     home: StreamId,
     written: Option<Use>,
     /// Reads since then, one for each stream.
@@ -34,7 +37,7 @@ impl OrderedBuffer {
     /// A buffer that was allocated on `home` and not used yet.
     pub fn new(buffer: Buffer<u8>, home: &Stream) -> OrderedBuffer {
         OrderedBuffer {
-            buffer,
+            buffer: Arc::new(buffer),
             home: home.id(),
             written: None,
             reads: Vec::new(),
@@ -46,8 +49,9 @@ impl OrderedBuffer {
         self.buffer.bytes()
     }
 
-    /// Lets the stream use the bytes from now on. End it with [`OrderedBuffer::end`].
-    pub fn begin(&mut self, access: Access, on: &Stream) -> Result<DeviceSpan, DriverError> {
+    /// Lets the stream use the bytes from now on. End it with [`OrderedBuffer::end`], and let go of
+    /// the answer before.
+    pub fn begin(&mut self, access: Access, on: &Stream) -> Result<Arc<Buffer<u8>>, DriverError> {
         if self.unmarked {
             on.driver().synchronize()?;
             self.written = None;
@@ -63,7 +67,7 @@ impl OrderedBuffer {
         if on.id() != self.home {
             self.buffer.used_on(on);
         }
-        Ok(self.buffer.span())
+        Ok(Arc::clone(&self.buffer))
     }
 
     /// What the stream has to do now is the end of its use.

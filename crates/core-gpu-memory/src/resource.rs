@@ -2,7 +2,9 @@
 
 use std::{fmt, sync::Arc};
 
-use core_gpu_driver::{DeviceSpan, Driver, DriverError, RegionState, Segment, Stream};
+use core_gpu_driver::{
+    DeviceSpan, Driver, DriverError, RegionState, Segment, Stream, StreamMemory,
+};
 
 use crate::{AllocError, Source, pool::lease::Lease, size_class::block_bytes};
 
@@ -39,10 +41,17 @@ enum Kind {
     Direct(Box<Direct>),
 }
 
+/// A block from the driver.
 struct Direct {
-    segment: Segment,
+    memory: Memory,
     by: Source,
     requested: u64,
+}
+
+enum Memory {
+    Segment(Segment),
+    /// In the order of its stream.
+    Ordered(StreamMemory),
 }
 
 impl Block {
@@ -59,10 +68,13 @@ impl Block {
 
     /// All of its bytes, at least those asked for.
     #[must_use]
-    pub fn span(&self) -> DeviceSpan {
+    pub fn span(&self) -> DeviceSpan<'_> {
         match self.kind() {
-            Kind::Pooled(lease) => lease.span,
-            Kind::Direct(direct) => direct.segment.whole(),
+            Kind::Pooled(lease) => lease.span(),
+            Kind::Direct(direct) => match &direct.memory {
+                Memory::Segment(segment) => segment.whole(),
+                Memory::Ordered(memory) => memory.whole(),
+            },
         }
     }
 
@@ -85,10 +97,10 @@ impl Block {
     }
 
     /// Declares that work on another stream uses it.
-    pub fn used_on(&mut self, stream: &Stream) {
-        if let Some(Kind::Pooled(lease)) = &mut self.0 {
-            let pool = Arc::clone(&lease.pool);
-            pool.use_on(lease, stream);
+    pub fn used_on(&self, stream: &Stream) {
+        match self.kind() {
+            Kind::Pooled(lease) => lease.pool.use_on(lease, stream),
+            Kind::Direct(direct) => direct.used_on(stream),
         }
     }
 
@@ -98,10 +110,7 @@ impl Block {
     /// The block is in quarantine, and the error hook has heard of it.
     pub fn free(mut self) -> Result<(), DriverError> {
         match self.0.take() {
-            Some(Kind::Pooled(lease)) => {
-                lease.end();
-                crate::pool::inner::PoolInner::take_back(lease).map_or(Ok(()), Err)
-            }
+            Some(Kind::Pooled(lease)) => lease.give_back().map_or(Ok(()), Err),
             Some(Kind::Direct(direct)) => direct.free(),
             None => Ok(()),
         }
@@ -109,9 +118,19 @@ impl Block {
 }
 
 impl Direct {
+    fn used_on(&self, stream: &Stream) {
+        // A segment goes when the device was waited for.
+        if let Memory::Ordered(memory) = &self.memory {
+            memory.used_on(stream);
+        }
+    }
+
     fn free(self) -> Result<(), DriverError> {
-        self.segment.driver().synchronize()?;
-        self.segment.free().map_err(|(error, _)| error)
+        if let Memory::Segment(segment) = self.memory {
+            segment.driver().synchronize()?;
+            segment.free().map_err(|(error, _)| error)?;
+        }
+        Ok(())
     }
 }
 
@@ -119,7 +138,8 @@ impl Drop for Block {
     #[inline]
     fn drop(&mut self) {
         if let Some(Kind::Pooled(lease)) = self.0.take() {
-            lease.give_back();
+            // An error is in the hook already.
+            let _ = lease.give_back();
         }
     }
 }
@@ -153,38 +173,73 @@ impl Resource for DirectResource {
     }
 
     fn allocate_block(&self, bytes: u64, on: &Stream, by: Source) -> Result<Block, AllocError> {
-        let device = self.driver.info().total_bytes;
-        let too_large = || AllocError::TooLarge { bytes, device };
-        if on.driver().info().id != self.driver.info().id {
-            return Err(AllocError::OtherDevice);
-        }
-        if on.is_capturing()? {
-            return Err(AllocError::Capturing);
-        }
-        let length = block_bytes(bytes)
-            .filter(|length| *length <= device)
-            .ok_or_else(too_large)?;
-        let length = usize::try_from(length).map_err(|_| too_large())?;
-        let segment = match Segment::allocate(&self.driver, length) {
-            Ok(segment) => segment,
-            Err(DriverError::OutOfMemory) => {
-                let report = crate::error::Report {
-                    requested_bytes: bytes,
-                    ..Default::default()
-                };
-                return Err(AllocError::OutOfMemory(Box::new(report)));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        self.driver.annotate(
-            segment.whole().region(),
-            RegionState::InUse { on: on.raw() },
-        );
-        let direct = Direct {
-            segment,
-            by,
-            requested: bytes,
-        };
-        Ok(Block(Some(Kind::Direct(Box::new(direct)))))
+        let length = admitted(&self.driver, bytes, on)?;
+        let segment = Segment::allocate(&self.driver, length);
+        let segment = segment.map_err(|error| refused(error, bytes))?;
+        let region = segment.whole().region();
+        self.driver.annotate(region, RegionState::in_use_on(on));
+        Ok(direct(Memory::Segment(segment), bytes, by))
     }
+}
+
+/// Blocks from the driver's own pool, in the order of streams (`cudaMallocAsync`): for comparison, and
+/// for programs whose other libraries take their memory there. May be used from several threads.
+#[derive(Debug)]
+pub struct StreamOrderedResource {
+    driver: Arc<dyn Driver>,
+}
+
+impl StreamOrderedResource {
+    /// The driver's pool of a device. Where it has none, requests say so.
+    #[must_use]
+    pub fn new(driver: &Arc<dyn Driver>) -> StreamOrderedResource {
+        StreamOrderedResource {
+            driver: Arc::clone(driver),
+        }
+    }
+}
+
+impl Resource for StreamOrderedResource {
+    fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    fn allocate_block(&self, bytes: u64, on: &Stream, by: Source) -> Result<Block, AllocError> {
+        let length = admitted(&self.driver, bytes, on)?;
+        let memory = StreamMemory::allocate(on, length);
+        let memory = memory.map_err(|error| refused(error, bytes))?;
+        Ok(direct(Memory::Ordered(memory), bytes, by))
+    }
+}
+
+fn direct(memory: Memory, requested: u64, by: Source) -> Block {
+    Block(Some(Kind::Direct(Box::new(Direct {
+        memory,
+        by,
+        requested,
+    }))))
+}
+
+/// The length of a block that the driver may be asked for.
+fn admitted(driver: &Arc<dyn Driver>, bytes: u64, on: &Stream) -> Result<usize, AllocError> {
+    let device = driver.info().total_bytes;
+    let too_large = || AllocError::TooLarge { bytes, device };
+    if on.driver().info().id != driver.info().id {
+        return Err(AllocError::OtherDevice);
+    }
+    if on.may_be_capturing() && on.is_capturing()? {
+        return Err(AllocError::Capturing);
+    }
+    let length = block_bytes(bytes).filter(|length| *length <= device);
+    usize::try_from(length.ok_or_else(too_large)?).map_err(|_| too_large())
+}
+
+fn refused(error: DriverError, bytes: u64) -> AllocError {
+    if error != DriverError::OutOfMemory {
+        return error.into();
+    }
+    AllocError::OutOfMemory(Box::new(crate::error::Report {
+        requested_bytes: bytes,
+        ..Default::default()
+    }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
 use core_gpu_memory::{
-    AllocError, Buffer, DirectResource, Pool, Resource, Source,
+    AllocError, Buffer, DirectResource, Pool, Resource, Source, StreamOrderedResource,
     adaptor::{FailureCallback, Limit, Log, Replay, Statistics, Tracking},
     size_class::ALIGNMENT,
 };
@@ -29,9 +29,21 @@ fn everything(driver: &Arc<dyn Driver>) -> Arc<dyn Resource> {
 
 const RESOURCES: &[(&str, Make)] = &[
     ("direct", |driver| Arc::new(DirectResource::new(driver))),
+    ("the driver's pool", |driver| {
+        Arc::new(StreamOrderedResource::new(driver))
+    }),
     ("pool", pool),
     ("pool in pieces", |driver| {
         Arc::new(Pool::builder(driver).remap(true).build().unwrap())
+    }),
+    ("pool of managed memory", |driver| {
+        Arc::new(
+            Pool::builder(driver)
+                .managed()
+                .reserve_limit(DEVICE)
+                .build()
+                .unwrap(),
+        )
     }),
     ("limit", |driver| Arc::new(Limit::new(pool(driver), DEVICE))),
     ("statistics", |driver| {
@@ -73,6 +85,7 @@ fn each(check: fn(&Bench)) {
             check(&bench);
             let name = bench.name.clone();
             drop(bench);
+            driver.synchronize().unwrap();
             assert_eq!(driver.memory_info().unwrap().free_bytes, free, "{name}");
         }
         assert_eq!(machine.violations(), [], "{name}");

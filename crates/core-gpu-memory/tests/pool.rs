@@ -134,7 +134,7 @@ fn a_block_used_on_another_stream_waits_for_it() {
         .unwrap();
     let by = Source::named("pool test");
     for end_first in [false, true] {
-        let mut block = pool.allocate::<u8>(2 * MIB as usize, &one, by).unwrap();
+        let block = pool.allocate::<u8>(2 * MIB as usize, &one, by).unwrap();
         let other = if end_first {
             Stream::new(&driver, StreamKind::NonBlocking).unwrap()
         } else {

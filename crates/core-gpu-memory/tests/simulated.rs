@@ -184,10 +184,7 @@ fn no_schedule_shows_a_byte_in_two_hands_when_holes_are_put_together() {
 #[test]
 fn a_captured_stream_is_refused() {
     let (machine, driver) = machine(4 * MIB, Schedule::Latest);
-    let pool = Pool::builder(&driver)
-        .always_check_capture(true)
-        .build()
-        .unwrap();
+    let pool = Pool::builder(&driver).build().unwrap();
     let captured = stream(&driver);
     drop(
         pool.allocate::<u8>(100, &captured, Source::UNNAMED)

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use core_gpu_driver::{
-    Absent, Capabilities, DeviceAddress, DeviceId, DeviceInfo, Driver, DriverError, EventKind,
-    HostAddress, MemoryInfo, PhysicalMemory, Place, PlatformKind, RawEvent, RawStream, Refusal,
-    Region, RegionState, StreamKind, VirtualMemory, codes,
+    Absent, Capabilities, CaptureMode, DeviceAddress, DeviceId, DeviceInfo, Driver, DriverError,
+    EventKind, HostAddress, MemoryInfo, PhysicalMemory, Place, PlatformKind, RawEvent, RawGraph,
+    RawStream, Refusal, Region, RegionState, StreamKind, VirtualMemory, codes,
 };
 
 use crate::{
@@ -83,6 +83,14 @@ impl SimDriver {
         self.answer("cuLaunchKernel", launched)
     }
 
+    /// A call that breaks no capture.
+    fn beside_captures<R>(&self, call: impl FnOnce(&Machine) -> R) -> R {
+        let before = self.machine.exchange_capture_mode(CaptureMode::Relaxed);
+        let answer = call(&self.machine);
+        self.machine.exchange_capture_mode(before);
+        answer
+    }
+
     fn answer<R>(&self, function: &'static str, result: Result<R, Code>) -> Result<R, DriverError> {
         let device = self.info.id;
         result.map_err(|code| codes::error(function, code.0, device, self.machine.is_forked()))
@@ -119,11 +127,20 @@ impl Driver for SimDriver {
 
     fn allocate(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
         let bytes = not_zero("cuMemAlloc", bytes)?;
-        self.answer("cuMemAlloc", self.machine.allocate(self.device, bytes))
+        let allocated = self.beside_captures(|machine| machine.allocate(self.device, bytes));
+        self.answer("cuMemAlloc", allocated)
+    }
+
+    fn allocate_managed(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
+        let bytes = not_zero("cuMemAllocManaged", bytes)?;
+        let allocated =
+            self.beside_captures(|machine| machine.allocate_managed(self.device, bytes));
+        self.answer("cuMemAllocManaged", allocated)
     }
 
     unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {
-        self.answer("cuMemFree", self.machine.free(self.device, at))
+        let freed = self.beside_captures(|machine| machine.free(self.device, at));
+        self.answer("cuMemFree", freed)
     }
 
     unsafe fn allocate_on(
@@ -146,13 +163,13 @@ impl Driver for SimDriver {
 
     fn allocate_pinned(&self, bytes: usize) -> Result<HostAddress, DriverError> {
         let bytes = not_zero("cuMemHostAlloc", bytes)?;
-        let allocated = self.machine.allocate_pinned(self.device, bytes);
+        let allocated = self.beside_captures(|machine| machine.allocate_pinned(self.device, bytes));
         self.answer("cuMemHostAlloc", allocated)
     }
 
     unsafe fn free_pinned(&self, at: HostAddress) -> Result<(), DriverError> {
         // SAFETY: the caller's promise is the same.
-        let freed = unsafe { self.machine.free_pinned(self.device, at) };
+        let freed = self.beside_captures(|machine| unsafe { machine.free_pinned(self.device, at) });
         self.answer("cuMemFreeHost", freed)
     }
 
@@ -247,7 +264,8 @@ impl Driver for SimDriver {
     }
 
     unsafe fn query_event(&self, event: RawEvent) -> Result<bool, DriverError> {
-        self.answer("cuEventQuery", self.machine.query_event(self.device, event))
+        let reached = self.beside_captures(|machine| machine.query_event(self.device, event));
+        self.answer("cuEventQuery", reached)
     }
 
     unsafe fn synchronize_event(&self, event: RawEvent) -> Result<(), DriverError> {
@@ -258,6 +276,34 @@ impl Driver for SimDriver {
     unsafe fn elapsed(&self, start: RawEvent, end: RawEvent) -> Result<Duration, DriverError> {
         let elapsed = self.machine.elapsed(self.device, start, end);
         self.answer("cuEventElapsedTime", elapsed)
+    }
+
+    fn handle_space(&self) -> u64 {
+        self.machine.number() + u64::from(self.device)
+    }
+
+    unsafe fn begin_capture(&self, on: RawStream, mode: CaptureMode) -> Result<(), DriverError> {
+        let begun = self.machine.begin_capture(self.device, on, mode);
+        self.answer("cuStreamBeginCapture", begun)
+    }
+
+    unsafe fn end_capture(&self, on: RawStream) -> Result<RawGraph, DriverError> {
+        let captured = self.machine.end_capture(self.device, on);
+        let captured = self.answer("cuStreamEndCapture", captured)?;
+        let ready = self.machine.instantiate_graph(self.device, captured);
+        let ready = self.answer("cuGraphInstantiate", ready);
+        let destroyed = self.machine.destroy_graph(self.device, captured);
+        self.answer("cuGraphDestroy", destroyed).and(ready)
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, on: RawStream) -> Result<(), DriverError> {
+        let launched = self.machine.launch_graph(self.device, graph, on);
+        self.answer("cuGraphLaunch", launched)
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> Result<(), DriverError> {
+        let destroyed = self.machine.destroy_graph(self.device, graph);
+        self.answer("cuGraphDestroy", destroyed)
     }
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {

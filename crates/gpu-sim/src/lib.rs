@@ -49,13 +49,15 @@ mod violation;
 
 pub use clock::StreamKey;
 pub use code::Code;
+// As the driver crate's: one name, one type.
 pub use config::{Config, Costs, DeviceConfig};
+pub use core_gpu_driver::{CaptureMode, RawGraph};
 pub use driver::SimDriver;
 pub use fault::{Fault, FaultMoment};
 pub use kernel::{Kernel, KernelMemory};
 pub use machine::{
     Machine,
-    capture::{CaptureMode, CaptureStatus, RawGraph},
+    capture::CaptureStatus,
     control::{Complaint, FaultBooks, Live, Moved},
 };
 pub use memory::POISON;

@@ -20,10 +20,20 @@ pub enum Holder {
     Streams(Vec<StreamKey>),
 }
 
+/// Whose a byte is, for a graph that is launched long after it was captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Owner {
+    /// Counts up each time that a byte is handed out; zero while nobody holds it.
+    pub serial: u64,
+    /// It is kept for a graph, whoever holds it.
+    pub of_graph: bool,
+}
+
 /// What is known about a byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     holder: Holder,
+    owner: Owner,
     /// The last work that wrote it.
     write: Option<Moment>,
     /// The last work of each stream that read it since.
@@ -61,6 +71,8 @@ pub enum Access {
 pub struct Shadow {
     /// By first byte: one past the last, and what is known. Disjoint; neighbours differ.
     entries: BTreeMap<u64, (u64, Known)>,
+    /// How often bytes were handed out.
+    serial: u64,
 }
 
 impl Shadow {
@@ -73,7 +85,11 @@ impl Shadow {
         clock: &Clock,
     ) -> Option<Broken> {
         self.change(start, end, |known| {
-            let broken = may_touch(known, by.stream).or_else(|| race(known, access, by, clock));
+            let held = match known.owner.of_graph {
+                true => None,
+                false => may_touch(known, by.stream),
+            };
+            let broken = held.or_else(|| race(known, access, by, clock));
             match access {
                 Access::Write => {
                     known.write = Some(by);
@@ -97,15 +113,13 @@ impl Shadow {
         by: Moment,
         clock: &Clock,
     ) -> Option<Broken> {
-        let before = self.entries.range(..start).next_back();
-        let overlapping = before
-            .into_iter()
-            .filter(|(_, (entry_end, _))| *entry_end > start)
-            .chain(self.entries.range(start..end));
-        for (at, (entry_end, known)) in overlapping {
-            let kind = may_touch(known, by.stream).or_else(|| race(known, access, by, clock));
-            if let Some(kind) = kind {
-                let (address, end) = ((*at).max(start), (*entry_end).min(end));
+        for (address, end, known) in self.overlapping((start, end)) {
+            let held = match known.owner.of_graph {
+                // Captured work touches what was its when it was captured.
+                true => None,
+                false => may_touch(known, by.stream),
+            };
+            if let Some(kind) = held.or_else(|| race(known, access, by, clock)) {
                 return Some(Broken {
                     address,
                     bytes: end.saturating_sub(address),
@@ -123,9 +137,12 @@ impl Shadow {
         stream: StreamKey,
         clock: &Clock,
     ) -> Option<Broken> {
+        self.serial += 1;
+        let serial = self.serial;
         self.change(start, end, |known| {
             let held = matches!(known.holder, Holder::Streams(_));
             known.holder = Holder::Streams(vec![stream]);
+            known.owner.serial = serial;
             if held {
                 return Some(ViolationKind::HandedOutTwice);
             }
@@ -158,18 +175,55 @@ impl Shadow {
         self.change(start, end, |known| {
             let free = known.holder == Holder::Nobody;
             known.holder = Holder::Nobody;
+            known.owner.serial = 0;
             (free && !for_good).then_some(ViolationKind::FreedTwice)
         })
     }
 
-    /// Work on these bytes that does not come before what the clock stands for.
-    pub fn unfinished(&self, (start, end): (u64, u64), clock: &Clock) -> Option<Moment> {
+    /// Bytes are kept for a graph: whoever they are handed out to, its launches may touch them.
+    pub fn keep_for_graph(&mut self, (start, end): (u64, u64)) {
+        self.change(start, end, |known| {
+            known.owner.of_graph = true;
+            None
+        });
+    }
+
+    /// Whose these bytes are, piece by piece.
+    pub fn owners(&self, (start, end): (u64, u64)) -> Vec<Owner> {
+        let mut owners: Vec<_> = self
+            .overlapping((start, end))
+            .map(|(_, _, known)| known.owner)
+            .collect();
+        owners.dedup();
+        owners
+    }
+
+    /// The rule that work on a stream would break by touching these bytes, whatever its order.
+    pub fn forbids(&self, (start, end): (u64, u64), stream: StreamKey) -> Option<Broken> {
+        self.overlapping((start, end)).find_map(|(at, to, known)| {
+            let kind = may_touch(known, stream)?;
+            Some(Broken {
+                address: at,
+                bytes: to - at,
+                kind,
+            })
+        })
+    }
+
+    /// What is known of a range: each piece of it, with its first byte and one past its last.
+    fn overlapping(&self, (start, end): (u64, u64)) -> impl Iterator<Item = (u64, u64, &Known)> {
         let before = self.entries.range(..start).next_back();
         before
             .into_iter()
-            .filter(|(_, (entry_end, _))| *entry_end > start)
+            .filter(move |(_, (entry_end, _))| *entry_end > start)
             .chain(self.entries.range(start..end))
-            .flat_map(|(_, (_, known))| known.touched_by())
+            .map(move |(at, (entry_end, known))| ((*at).max(start), (*entry_end).min(end), known))
+    }
+
+    /// Work on these bytes that does not come before what the clock stands for.
+    pub fn unfinished(&self, (start, end): (u64, u64), clock: &Clock) -> Option<Moment> {
+        self.overlapping((start, end))
+            .flat_map(|(_, _, known)| known.touched_by())
             .find(|moment| !clock.knows(*moment))
     }
 

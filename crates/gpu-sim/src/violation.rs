@@ -60,6 +60,9 @@ pub enum ViolationKind {
     HandedOutTwice,
     /// A byte was taken back that nobody held.
     FreedTwice,
+    /// A graph was launched whose work touches a byte that had another owner, or any, when it was
+    /// captured.
+    OwnerChanged,
     /// Pinned memory of the host was given back while a stream's work on it was not known to be done.
     PinnedFreedInUse {
         /// The stream.
@@ -93,6 +96,9 @@ impl fmt::Display for Violation {
                 write!(f, "are handed out for an unknown stream {stream:#x}")
             }
             ViolationKind::HandedOutTwice => f.write_str("are handed out and already held"),
+            ViolationKind::OwnerChanged => {
+                f.write_str("had another owner when the graph was captured that touches them")
+            }
             ViolationKind::FreedTwice => f.write_str("are taken back and not held"),
             ViolationKind::PinnedFreedInUse { stream } => write!(
                 f,

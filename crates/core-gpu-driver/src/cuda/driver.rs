@@ -13,10 +13,13 @@ use crate::{
     codes,
     cuda::{
         probe,
-        table::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUstream, Table, table},
+        table::{
+            CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUstream, Table, table,
+        },
     },
     driver::Driver,
     error::{Absent, DriverError, Refusal},
+    graph::{CaptureMode, RawGraph},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
     stream::{EventKind, RawEvent, RawStream, StreamKind, refused},
     virtual_memory::VirtualMemory,
@@ -27,6 +30,9 @@ const NOT_READY: c_int = 600;
 const STREAM_NON_BLOCKING: c_uint = 1;
 const EVENT_DISABLE_TIMING: c_uint = 2;
 const NOT_CAPTURING: c_uint = 0;
+const CAPTURE_GLOBAL: c_uint = 0;
+const CAPTURE_THREAD_LOCAL: c_uint = 1;
+const CAPTURE_RELAXED: c_uint = 2;
 
 /// A CUDA device, with its primary context held. Any thread.
 #[derive(Debug)]
@@ -88,6 +94,21 @@ impl CudaDriver {
         self.check("cuCtxSetCurrent", code)
     }
 
+    /// A call that breaks no capture of this process: without it, calls that might wait are refused
+    /// while a thread captures in global mode, and break that capture.
+    fn beside_captures(&self, call: impl FnOnce() -> c_int) -> c_int {
+        let mut mode = CAPTURE_RELAXED;
+        // SAFETY: it reads one number and writes one.
+        let code = unsafe { (self.table.thread_exchange_capture_mode)(&raw mut mode) };
+        if code != 0 {
+            return code;
+        }
+        let answer = call();
+        // SAFETY: as above. It cannot fail with a mode that the driver has just said itself.
+        unsafe { (self.table.thread_exchange_capture_mode)(&raw mut mode) };
+        answer
+    }
+
     /// A code that says whether something is done.
     fn done(&self, function: &'static str, code: c_int) -> Result<bool, DriverError> {
         if code == NOT_READY {
@@ -113,6 +134,10 @@ fn stream(raw: RawStream) -> CUstream {
 }
 
 fn event(raw: RawEvent) -> CUevent {
+    ptr::with_exposed_provenance_mut(raw.0 as usize)
+}
+
+fn executable(raw: RawGraph) -> CUgraphExec {
     ptr::with_exposed_provenance_mut(raw.0 as usize)
 }
 
@@ -153,9 +178,24 @@ impl Driver for CudaDriver {
         self.bind()?;
         let mut address = 0;
         // SAFETY: it writes one address.
-        let code = unsafe { (self.table.mem_alloc)(&raw mut address, bytes) };
+        let code =
+            self.beside_captures(|| unsafe { (self.table.mem_alloc)(&raw mut address, bytes) });
         self.check("cuMemAlloc", code)?;
         given("cuMemAlloc", address)
+    }
+
+    fn allocate_managed(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
+        /// Usable from every stream of every device.
+        const ATTACH_GLOBAL: c_uint = 1;
+        not_zero("cuMemAllocManaged", bytes)?;
+        self.bind()?;
+        let mut address = 0;
+        let allocate = self.table.mem_alloc_managed;
+        // SAFETY: it writes one address.
+        let code =
+            self.beside_captures(|| unsafe { allocate(&raw mut address, bytes, ATTACH_GLOBAL) });
+        self.check("cuMemAllocManaged", code)?;
+        given("cuMemAllocManaged", address)
     }
 
     unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {
@@ -197,7 +237,9 @@ impl Driver for CudaDriver {
         self.bind()?;
         let mut pointer: *mut c_void = ptr::null_mut();
         // SAFETY: it writes one pointer.
-        let code = unsafe { (self.table.mem_host_alloc)(&raw mut pointer, bytes, PORTABLE) };
+        let code = self.beside_captures(|| unsafe {
+            (self.table.mem_host_alloc)(&raw mut pointer, bytes, PORTABLE)
+        });
         self.check("cuMemHostAlloc", code)?;
         let pointer = ptr::NonNull::new(pointer.cast::<u8>());
         let pointer = pointer.ok_or_else(|| refused("cuMemHostAlloc", Refusal::UnknownAddress))?;
@@ -352,7 +394,7 @@ impl Driver for CudaDriver {
     unsafe fn query_event(&self, raw: RawEvent) -> Result<bool, DriverError> {
         self.bind()?;
         // SAFETY: the caller's promise.
-        let code = unsafe { (self.table.event_query)(event(raw)) };
+        let code = self.beside_captures(|| unsafe { (self.table.event_query)(event(raw)) });
         self.done("cuEventQuery", code)
     }
 
@@ -372,6 +414,53 @@ impl Driver for CudaDriver {
         self.check("cuEventElapsedTime", code)?;
         let seconds = f64::from(milliseconds).max(0.0) / 1000.0;
         Ok(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+    }
+
+    fn handle_space(&self) -> u64 {
+        // Streams belong to the primary context, of which a process has one for each device.
+        self.context.0.addr() as u64
+    }
+
+    unsafe fn begin_capture(&self, on: RawStream, mode: CaptureMode) -> Result<(), DriverError> {
+        self.bind()?;
+        let mode = match mode {
+            CaptureMode::Global => CAPTURE_GLOBAL,
+            CaptureMode::ThreadLocal => CAPTURE_THREAD_LOCAL,
+            CaptureMode::Relaxed => CAPTURE_RELAXED,
+        };
+        // SAFETY: the caller's promise.
+        let code = unsafe { (self.table.stream_begin_capture)(stream(on), mode) };
+        self.check("cuStreamBeginCapture", code)
+    }
+
+    unsafe fn end_capture(&self, on: RawStream) -> Result<RawGraph, DriverError> {
+        self.bind()?;
+        let mut captured: CUgraph = ptr::null_mut();
+        // SAFETY: it writes one handle; the stream is the caller's promise.
+        let code = unsafe { (self.table.stream_end_capture)(stream(on), &raw mut captured) };
+        self.check("cuStreamEndCapture", code)?;
+        let mut ready: CUgraphExec = ptr::null_mut();
+        // SAFETY: it writes one handle; the graph is the one that was just made.
+        let code = unsafe { (self.table.graph_instantiate)(&raw mut ready, captured, 0) };
+        let instantiated = self.check("cuGraphInstantiate", code);
+        // SAFETY: nobody else has it.
+        let code = unsafe { (self.table.graph_destroy)(captured) };
+        instantiated.and(self.check("cuGraphDestroy", code))?;
+        Ok(RawGraph(ready.expose_provenance() as u64))
+    }
+
+    unsafe fn launch_graph(&self, graph: RawGraph, on: RawStream) -> Result<(), DriverError> {
+        self.bind()?;
+        // SAFETY: the caller's promise.
+        let code = unsafe { (self.table.graph_launch)(executable(graph), stream(on)) };
+        self.check("cuGraphLaunch", code)
+    }
+
+    unsafe fn destroy_graph(&self, graph: RawGraph) -> Result<(), DriverError> {
+        self.bind()?;
+        // SAFETY: the caller's promise.
+        let code = unsafe { (self.table.graph_exec_destroy)(executable(graph)) };
+        self.check("cuGraphExecDestroy", code)
     }
 
     fn virtual_memory(&self) -> Option<&dyn VirtualMemory> {

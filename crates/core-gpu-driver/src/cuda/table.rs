@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys;
-pub(super) use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUstream};
+pub(super) use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUstream};
 
 use crate::error::Absent;
 
@@ -109,6 +109,7 @@ table! {
     ctx_synchronize = "cuCtxSynchronize": fn();
     mem_get_info = "cuMemGetInfo_v2": fn(*mut usize, *mut usize);
     mem_alloc = "cuMemAlloc_v2": fn(*mut CUdeviceptr, usize);
+    mem_alloc_managed = "cuMemAllocManaged": fn(*mut CUdeviceptr, usize, c_uint);
     mem_free = "cuMemFree_v2": fn(CUdeviceptr);
     mem_alloc_async = "cuMemAllocAsync": fn(*mut CUdeviceptr, usize, CUstream);
     mem_free_async = "cuMemFreeAsync": fn(CUdeviceptr, CUstream);
@@ -124,6 +125,14 @@ table! {
     stream_query = "cuStreamQuery": fn(CUstream);
     stream_wait_event = "cuStreamWaitEvent": fn(CUstream, CUevent, c_uint);
     stream_is_capturing = "cuStreamIsCapturing": fn(CUstream, *mut c_uint);
+    stream_begin_capture = "cuStreamBeginCapture_v2": fn(CUstream, c_uint);
+    stream_end_capture = "cuStreamEndCapture": fn(CUstream, *mut CUgraph);
+    thread_exchange_capture_mode = "cuThreadExchangeStreamCaptureMode": fn(*mut c_uint);
+    graph_instantiate = "cuGraphInstantiateWithFlags":
+        fn(*mut CUgraphExec, CUgraph, c_ulonglong);
+    graph_launch = "cuGraphLaunch": fn(CUgraphExec, CUstream);
+    graph_destroy = "cuGraphDestroy": fn(CUgraph);
+    graph_exec_destroy = "cuGraphExecDestroy": fn(CUgraphExec);
     event_create = "cuEventCreate": fn(*mut CUevent, c_uint);
     event_destroy = "cuEventDestroy_v2": fn(CUevent);
     event_record = "cuEventRecord": fn(CUevent, CUstream);

@@ -13,7 +13,7 @@ use core_gpu_driver::{DeviceSpan, Stream};
 use serde::Serialize;
 
 use crate::{
-    AllocError, MemoryConfig, MemoryManager, Pressure, Reclaim, Source,
+    AllocError, Buffer, MemoryConfig, MemoryManager, Pressure, Reclaim, Source,
     cache::policy::{Policy, Rank, Worth},
     ordered::{Access, OrderedBuffer},
 };
@@ -158,7 +158,7 @@ pub struct Cached {
 #[derive(Debug)]
 pub struct CachedUse<'c> {
     cached: &'c Cached,
-    span: DeviceSpan,
+    buffer: Arc<Buffer<u8>>,
     on: Stream,
 }
 
@@ -178,10 +178,10 @@ impl Cached {
     /// # Errors
     /// As the driver's calls fail.
     pub fn read_on(&self, on: &Stream) -> Result<CachedUse<'_>, AllocError> {
-        let span = self.lock().begin(Access::Read, on)?;
+        let buffer = self.lock().begin(Access::Read, on)?;
         Ok(CachedUse {
             cached: self,
-            span,
+            buffer,
             on: on.clone(),
         })
     }
@@ -190,8 +190,8 @@ impl Cached {
 impl CachedUse<'_> {
     /// Where the bytes are. Only for reading, on the stream that was named.
     #[must_use]
-    pub fn span(&self) -> DeviceSpan {
-        self.span
+    pub fn span(&self) -> DeviceSpan<'_> {
+        self.buffer.span()
     }
 }
 
@@ -283,8 +283,9 @@ impl Cache {
         drop(gone);
         let buffer = manager.allocate_on(bytes.len(), on, self.shared.by)?;
         let mut buffer = OrderedBuffer::new(buffer, on);
-        let span = buffer.begin(Access::Write, on)?;
-        let sent = manager.staging().upload(span, bytes, on);
+        let to = buffer.begin(Access::Write, on)?;
+        let sent = manager.staging().upload(to.span(), bytes, on);
+        drop(to);
         buffer.end(Access::Write, on);
         sent?;
         let slot = Slot {

@@ -1,5 +1,5 @@
-//! Pinned memory of the host, taken once, for what has to leave the device: the way down must not
-//! need memory that is not there. Cut into pieces like a segment of the pool.
+//! Pinned memory of the host for what has to leave the device, taken once or as it is needed. Cut into
+//! pieces like a segment of the pool.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,18 +7,23 @@ use core_gpu_driver::{
     DeviceSpan, Driver, DriverError, Event, EventKind, Pinned, PinnedSpan, Stream,
 };
 
-use crate::segment::{Heap, NodeId, Order};
+use crate::segment::{Heap, NodeId, Order, SegmentId};
+
+/// Bytes that are taken at once when memory is taken on demand, at least.
+const CHUNK_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Pinned memory in pieces. May be used from several threads.
 #[derive(Debug)]
 pub struct Arena {
-    pinned: Option<Pinned>,
+    driver: Arc<dyn Driver>,
+    most_bytes: u64,
     books: Mutex<Books>,
 }
 
 #[derive(Debug, Default)]
 struct Books {
     heap: Heap,
+    chunks: Vec<(SegmentId, Arc<Pinned>)>,
     /// Pieces that a copy may still read, and the event behind it; none if only waiting for
     /// everything helps.
     retired: Vec<(NodeId, Option<Event>)>,
@@ -28,6 +33,7 @@ struct Books {
 #[derive(Debug)]
 pub struct HostPiece {
     arena: Arc<Arena>,
+    pinned: Arc<Pinned>,
     node: Option<NodeId>,
     offset: u64,
     bytes: u64,
@@ -35,21 +41,39 @@ pub struct HostPiece {
 
 impl Arena {
     /// Takes `bytes` of pinned memory; none for zero.
-    pub fn new(driver: &Arc<dyn Driver>, bytes: u64) -> Result<Arc<Arena>, DriverError> {
-        let mut books = Books::default();
-        let pinned = match bytes.next_multiple_of(256) {
-            0 => None,
-            bytes => {
-                let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
-                let pinned = Pinned::allocate(driver, asked)?;
-                books.heap.add_segment(bytes);
-                Some(pinned)
-            }
-        };
-        Ok(Arc::new(Arena {
-            pinned,
-            books: Mutex::new(books),
-        }))
+    pub fn reserved(driver: &Arc<dyn Driver>, bytes: u64) -> Result<Arc<Arena>, DriverError> {
+        let rounded = bytes.checked_next_multiple_of(256);
+        let arena = Arena::on_demand(driver, rounded.ok_or(DriverError::OutOfMemory)?);
+        if arena.most_bytes > 0 {
+            arena.add(&mut arena.lock(), arena.most_bytes)?;
+        }
+        Ok(arena)
+    }
+
+    /// Takes nothing yet, and up to `most_bytes` as it is needed.
+    pub fn on_demand(driver: &Arc<dyn Driver>, most_bytes: u64) -> Arc<Arena> {
+        Arc::new(Arena {
+            driver: Arc::clone(driver),
+            most_bytes: most_bytes - most_bytes % 256,
+            books: Mutex::default(),
+        })
+    }
+
+    fn add(&self, books: &mut Books, bytes: u64) -> Result<(), DriverError> {
+        let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
+        let pinned = Pinned::allocate(&self.driver, asked)?;
+        let id = books.heap.add_segment(bytes);
+        books
+            .chunks
+            .push((id.ok_or(DriverError::OutOfMemory)?, Arc::new(pinned)));
+        Ok(())
+    }
+
+    /// Takes more memory, for a piece of `length` bytes. Whether there is some.
+    fn grow(&self, books: &mut Books, length: u64) -> bool {
+        let room = self.most_bytes.saturating_sub(books.heap.reserved_bytes());
+        let bytes = length.max(CHUNK_BYTES).min(room);
+        bytes >= length && self.add(books, bytes).is_ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {
@@ -63,47 +87,53 @@ impl Arena {
         books.heap.reserved_bytes() - books.heap.free_bytes()
     }
 
-    /// Bytes that there are.
+    /// Bytes that were taken so far.
     pub fn bytes(&self) -> u64 {
-        self.pinned.as_ref().map_or(0, Pinned::bytes)
+        self.lock().heap.reserved_bytes()
     }
 
     /// A piece; none if there is no room. Waits for copies out of it if that makes room.
     pub fn take(self: &Arc<Arena>, bytes: u64) -> Option<HostPiece> {
-        self.pinned.as_ref()?;
+        let length = bytes.max(1).checked_next_multiple_of(256)?;
         let mut books = self.lock();
         books.drain_reached();
-        let length = bytes.max(1).next_multiple_of(256);
         let mut taken = books.heap.take(Order::IDLE, length);
-        if taken.is_none() && self.drain(&mut books) {
+        if taken.is_none() && self.grow(&mut books, length) {
+            taken = books.heap.take(Order::IDLE, length);
+        }
+        if taken.is_none() && books.drain() {
             taken = books.heap.take(Order::IDLE, length);
         }
         let taken = taken?;
+        let mut chunks = books.chunks.iter();
+        let (_, pinned) = chunks.find(|(id, _)| *id == taken.segment)?;
         Some(HostPiece {
             arena: Arc::clone(self),
+            pinned: Arc::clone(pinned),
             node: Some(taken.node),
             offset: taken.offset,
             bytes,
         })
     }
+}
 
+impl Books {
     /// Waits for the copies out of retired pieces. Whether any piece became free.
-    fn drain(&self, books: &mut Books) -> bool {
-        let before = books.retired.len();
-        let settled = match &self.pinned {
-            Some(pinned) if before > 0 => pinned.settle().is_ok(),
-            _ => false,
-        };
+    fn drain(&mut self) -> bool {
+        let any = !self.retired.is_empty();
+        let settled = any
+            && self
+                .chunks
+                .iter()
+                .all(|(_, pinned)| pinned.settle().is_ok());
         if settled {
-            for (node, _) in std::mem::take(&mut books.retired) {
-                books.heap.release(node, Order::IDLE, 0);
+            for (node, _) in std::mem::take(&mut self.retired) {
+                self.heap.release(node, Order::IDLE, 0);
             }
         }
         settled
     }
-}
 
-impl Books {
     fn drain_reached(&mut self) {
         let heap = &mut self.heap;
         self.retired.retain(|(node, event)| {
@@ -119,12 +149,11 @@ impl Books {
 }
 
 impl HostPiece {
-    fn pinned(&self) -> Result<PinnedSpan<'_>, DriverError> {
-        let pinned = self.arena.pinned.as_ref();
-        Ok(PinnedSpan {
-            pinned: pinned.expect("invariant: a piece is cut from pinned memory"),
+    fn pinned(&self) -> PinnedSpan<'_> {
+        PinnedSpan {
+            pinned: &self.pinned,
             offset: self.offset,
-        })
+        }
     }
 
     /// Length in bytes, as it was asked for.
@@ -133,20 +162,20 @@ impl HostPiece {
     }
 
     /// Copies a span of the same length here and waits for it.
-    pub fn fill(&self, from: DeviceSpan, on: &Stream) -> Result<(), DriverError> {
-        let copied = on.download(self.pinned()?, from);
+    pub fn fill(&self, from: DeviceSpan<'_>, on: &Stream) -> Result<(), DriverError> {
+        let copied = on.download(self.pinned(), from);
         let waited = on.synchronize();
         copied.and(waited)
     }
 
     /// Sends it to a span of the same length, without waiting.
-    pub fn send(&self, to: DeviceSpan, on: &Stream) -> Result<(), DriverError> {
-        on.upload(to, self.pinned()?)
+    pub fn send(&self, to: DeviceSpan<'_>, on: &Stream) -> Result<(), DriverError> {
+        on.upload(to, self.pinned())
     }
 
     /// Reads it.
     pub fn read(&self, to: &mut [u8]) -> Result<(), DriverError> {
-        let at = self.pinned()?;
+        let at = self.pinned();
         at.pinned.read(at.offset, to)
     }
 

@@ -6,6 +6,7 @@ use core_gpu_driver::{Driver, DriverError, Stream, StreamKind};
 
 use crate::{
     AllocError, GrowthPolicy, MemoryManager, Observer, Pool, Staging, StagingSettings,
+    StreamPolicy,
     config::MemoryConfig,
     manager::{arena::Arena, inner::ManagerInner},
     pool::ErrorHook,
@@ -33,7 +34,6 @@ impl Default for Watermarks {
 pub struct ManagerSettings {
     pub watermarks: Watermarks,
     pub keep_in_vram: bool,
-    pub error_hook: ErrorHook,
 }
 
 impl fmt::Debug for ManagerSettings {
@@ -69,7 +69,9 @@ pub struct MemoryManagerBuilder {
     staging: StagingSettings,
     growth: GrowthPolicy,
     remap: bool,
+    streams: StreamPolicy,
     observer: Option<Arc<dyn Observer>>,
+    error_hook: ErrorHook,
     settings: ManagerSettings,
 }
 
@@ -83,12 +85,13 @@ impl MemoryManagerBuilder {
             staging: StagingSettings::default(),
             growth: GrowthPolicy::default(),
             remap: false,
+            streams: StreamPolicy::default(),
             observer: None,
             settings: ManagerSettings {
                 watermarks: Watermarks::default(),
                 keep_in_vram: true,
-                error_hook: Arc::new(|_| ()),
             },
+            error_hook: Arc::new(|_| ()),
         }
     }
 
@@ -122,8 +125,9 @@ impl MemoryManagerBuilder {
         self
     }
 
-    /// Bytes of pinned host memory, taken at once, for entries that have to leave the device. A
-    /// sixteenth of the device's unless it is set; zero keeps entries where they are.
+    /// Bytes of pinned host memory, taken at once, for entries that have to leave the device; zero
+    /// keeps entries where they are. Unless it is set, memory is taken when it is needed first, up to
+    /// a sixteenth of the device's: an entry that finds none stays where it is.
     #[must_use]
     pub fn spill_bytes(mut self, bytes: u64) -> MemoryManagerBuilder {
         self.spill_bytes = Some(bytes);
@@ -159,6 +163,13 @@ impl MemoryManagerBuilder {
         self
     }
 
+    /// What is done about memory that other streams have freed.
+    #[must_use]
+    pub fn streams(mut self, policy: StreamPolicy) -> MemoryManagerBuilder {
+        self.streams = policy;
+        self
+    }
+
     /// Who hears what the pool does.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> MemoryManagerBuilder {
@@ -169,7 +180,7 @@ impl MemoryManagerBuilder {
     /// Who hears of errors that no caller can be told of: failed frees and failed spills.
     #[must_use]
     pub fn error_hook(mut self, hook: ErrorHook) -> MemoryManagerBuilder {
-        self.settings.error_hook = hook;
+        self.error_hook = hook;
         self
     }
 
@@ -185,18 +196,23 @@ impl MemoryManagerBuilder {
     /// As the driver's calls fail.
     pub fn build(self) -> Result<MemoryManager, AllocError> {
         let budget = self.budget_bytes();
-        let spill = self
-            .spill_bytes
-            .unwrap_or(self.driver.info().total_bytes / 16);
         let stream = || Stream::new(&self.driver, StreamKind::NonBlocking);
         let streams: (Stream, Stream) = (stream()?, stream()?);
-        let arena = Arena::new(&self.driver, spill).map_err(host_memory)?;
+        let arena = match self.spill_bytes {
+            Some(bytes) => Arena::reserved(&self.driver, bytes),
+            None => Ok(Arena::on_demand(
+                &self.driver,
+                self.driver.info().total_bytes / 16,
+            )),
+        };
+        let arena = arena.map_err(host_memory)?;
         let staging = Staging::new(&self.driver, &self.staging).map_err(host_memory)?;
         let mut pool = Pool::builder(&self.driver)
             .reserve_limit(budget)
             .growth(self.growth)
             .remap(self.remap)
-            .error_hook(Arc::clone(&self.settings.error_hook));
+            .streams(self.streams)
+            .error_hook(self.error_hook);
         if let Some(observer) = self.observer {
             pool = pool.observer(observer);
         }

@@ -12,7 +12,7 @@ use std::{
 use core_gpu_driver::{DeviceSpan, DriverError, Stream};
 
 use crate::{
-    AllocError, Source,
+    AllocError, Buffer, Source,
     manager::{arena::HostPiece, inner::ManagerInner},
     ordered::{Access, OrderedBuffer},
 };
@@ -109,10 +109,10 @@ impl Entry {
         }
         let held = self.manager.hold(&self.core, &mut state, Access::Read, on);
         drop(state);
-        let span = self.manager.held(&self.core, held)?;
+        let buffer = self.manager.held(&self.core, held)?;
         Ok(PinnedEntry {
             entry: self,
-            span,
+            buffer,
             on: on.clone(),
         })
     }
@@ -129,9 +129,9 @@ impl Entry {
         let held = self.manager.hold(&self.core, &mut state, Access::Write, on);
         drop(state);
         match self.manager.held(&self.core, held) {
-            Ok(span) => Ok(PinnedEntryMut {
+            Ok(buffer) => Ok(PinnedEntryMut {
                 entry: self,
-                span,
+                buffer,
                 on: on.clone(),
             }),
             Err(error) => {
@@ -215,7 +215,7 @@ impl fmt::Debug for Entry {
 #[derive(Debug)]
 pub struct PinnedEntry<'e> {
     entry: &'e Entry,
-    span: DeviceSpan,
+    buffer: Arc<Buffer<u8>>,
     on: Stream,
 }
 
@@ -223,8 +223,8 @@ impl PinnedEntry<'_> {
     /// Where the bytes are. Only for work on the stream that was named, put there before this is
     /// dropped.
     #[must_use]
-    pub fn span(&self) -> DeviceSpan {
-        self.span
+    pub fn span(&self) -> DeviceSpan<'_> {
+        self.buffer.span()
     }
 }
 
@@ -240,15 +240,15 @@ impl Drop for PinnedEntry<'_> {
 #[derive(Debug)]
 pub struct PinnedEntryMut<'e> {
     entry: &'e mut Entry,
-    span: DeviceSpan,
+    buffer: Arc<Buffer<u8>>,
     on: Stream,
 }
 
 impl PinnedEntryMut<'_> {
     /// As [`PinnedEntry::span`].
     #[must_use]
-    pub fn span(&self) -> DeviceSpan {
-        self.span
+    pub fn span(&self) -> DeviceSpan<'_> {
+        self.buffer.span()
     }
 }
 
@@ -260,6 +260,13 @@ impl Drop for PinnedEntryMut<'_> {
     }
 }
 
+/// An entry that was pinned.
+struct Held {
+    buffer: Arc<Buffer<u8>>,
+    /// Its bytes were on the host before.
+    comes_back: bool,
+}
+
 impl ManagerInner {
     /// Counts a pin and brings the bytes to the device if they are not there; says whether it did.
     fn hold(
@@ -268,7 +275,7 @@ impl ManagerInner {
         state: &mut State,
         access: Access,
         on: &Stream,
-    ) -> Result<(DeviceSpan, bool), AllocError> {
+    ) -> Result<Held, AllocError> {
         core.last_use.store(self.next_use(), Relaxed);
         let comes_back = matches!(state.place, Place::Host(_));
         if comes_back {
@@ -277,22 +284,22 @@ impl ManagerInner {
         let Place::Device(buffer) = &mut state.place else {
             return Err(AllocError::BeingWritten);
         };
-        let span = buffer.begin(access, on)?;
+        let buffer = buffer.begin(access, on)?;
         state.pins += 1;
-        Ok((span, comes_back))
+        Ok(Held { buffer, comes_back })
     }
 
     /// What follows a pin when the entry's lock is let go of: observers hear of it.
     fn held(
         &self,
         core: &EntryCore,
-        held: Result<(DeviceSpan, bool), AllocError>,
-    ) -> Result<DeviceSpan, AllocError> {
-        let (span, came_back) = held?;
-        if came_back {
+        held: Result<Held, AllocError>,
+    ) -> Result<Arc<Buffer<u8>>, AllocError> {
+        let held = held?;
+        if held.comes_back {
             self.say_promoted(core);
         }
-        Ok(span)
+        Ok(held.buffer)
     }
 
     fn let_go(self: &Arc<Self>, core: &Arc<EntryCore>, access: Access, on: &Stream) {

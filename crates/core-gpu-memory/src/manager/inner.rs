@@ -127,8 +127,9 @@ impl ManagerInner {
         self.relieve(data.len() as u64);
         self.admit(on)?;
         let mut buffer = self.room(data.len() as u64, by, on)?;
-        let span = buffer.begin(Access::Write, on).map_err(AllocError::from)?;
-        let sent = self.staging.upload(span, data, on);
+        let to = buffer.begin(Access::Write, on).map_err(AllocError::from)?;
+        let sent = self.staging.upload(to.span(), data, on);
+        drop(to);
         buffer.end(Access::Write, on);
         sent.map_err(AllocError::from)?;
         let core = self.core(Arc::from(key), data.len() as u64, by, Place::Device(buffer));
@@ -192,7 +193,8 @@ impl ManagerInner {
         let core = &entry.core;
         let mut buffer = self.room(core.bytes, core.by, on)?;
         let to = buffer.begin(Access::Write, on)?;
-        let copied = on.copy(to, from.span());
+        let copied = on.copy(to.span(), from.span());
+        drop(to);
         buffer.end(Access::Write, on);
         copied?;
         Ok(self.core(
@@ -216,7 +218,7 @@ impl ManagerInner {
         };
         let sent = buffer
             .begin(Access::Write, on)
-            .and_then(|span| piece.send(span, on));
+            .and_then(|to| piece.send(to.span(), on));
         if let Err(error) = sent {
             state.place = Place::Host(piece);
             return Err(error.into());
@@ -253,7 +255,7 @@ impl ManagerInner {
         };
         let moved = buffer
             .begin(Access::Read, &self.transfer)
-            .and_then(|span| piece.fill(span, &self.transfer));
+            .and_then(|from| piece.fill(from.span(), &self.transfer));
         if let Err(error) = moved {
             buffer.end(Access::Read, &self.transfer);
             self.note_failure(&error);
@@ -272,7 +274,7 @@ impl ManagerInner {
 
     fn note_failure(&self, error: &DriverError) {
         self.counters.failures.fetch_add(1, Relaxed);
-        (self.settings.error_hook)(error);
+        self.pool.inner.report(error);
     }
 
     /// Entries, those first that were not used for longest.
@@ -288,7 +290,8 @@ impl ManagerInner {
 
     /// Starts to make room when more than the high watermark would be in use.
     pub fn relieve(&self, wanted: u64) {
-        let unchecked = self.unchecked_bytes.fetch_add(wanted, Relaxed) + wanted;
+        let before = self.unchecked_bytes.fetch_add(wanted, Relaxed);
+        let unchecked = before.saturating_add(wanted);
         if unchecked < self.budget_bytes / 64 {
             return;
         }

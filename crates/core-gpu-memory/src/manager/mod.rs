@@ -321,18 +321,13 @@ impl MemoryManager {
         }
     }
 
-    /// Ends the manager: keys are forgotten, and everything that nobody uses goes back to the
+    /// Ends the manager for all of its handles: keys are forgotten, and what is free goes back to the
     /// driver. Waits for the device.
     ///
     /// # Errors
     /// What could not be given back; see [`Pool::shutdown`].
-    pub fn shutdown(self) -> Result<(), LeakReport> {
+    pub fn shutdown(&self) -> Result<(), LeakReport> {
         self.clear();
-        let report = self.inner.pool.inner.shut_down();
-        if report.is_clean() {
-            Ok(())
-        } else {
-            Err(report)
-        }
+        self.inner.pool.shutdown()
     }
 }

@@ -78,7 +78,10 @@ fn open(config: &MemoryConfig) -> Result<Arc<dyn Driver>, ProcessManagerError> {
         &Backend::Host
     };
     match backend {
-        Backend::Host => Ok(Arc::new(HostDriver::new(config.host_bytes))),
+        Backend::Host => Ok(Arc::new(HostDriver::with_identity(
+            HostDriver::OF_PROCESS,
+            config.host_bytes,
+        ))),
         Backend::Cuda { ordinal } => {
             open_cuda(*ordinal).map_err(|error| ProcessManagerError::Device {
                 device: backend.to_string(),

@@ -78,6 +78,8 @@ pub struct Account {
     pub misses: u64,
     /// Blocks that came back to the pool, and those of threads that are gone.
     pub frees: u64,
+    /// Requests that were refused.
+    pub refusals: u64,
     threads: Vec<Arc<Counters>>,
 }
 
@@ -89,6 +91,7 @@ pub struct Usage {
     pub hits: u64,
     pub misses: u64,
     pub frees: u64,
+    pub refusals: u64,
 }
 
 impl Account {
@@ -110,6 +113,7 @@ impl Account {
             hits: self.hits + sum(|counters| &counters.allocations),
             misses: self.misses,
             frees: self.frees + sum(|counters| &counters.frees),
+            refusals: self.refusals,
         }
     }
 }
@@ -221,6 +225,14 @@ impl Accounts {
         let most = self.credit_most(by);
         for counters in &self.of(by).threads {
             counters.most.store(most, Relaxed);
+        }
+    }
+
+    /// Peaks count from what is in use now.
+    pub fn reset_peaks(&mut self) {
+        self.total.peak = self.total.drawn;
+        for account in &mut self.sources {
+            account.gauge.peak = account.gauge.drawn;
         }
     }
 

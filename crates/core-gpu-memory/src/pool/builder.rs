@@ -52,6 +52,22 @@ impl GrowthPolicy {
     }
 }
 
+/// What a stream does for memory that other streams have freed, when it has no free block that fits.
+/// A block that was freed on one stream may be used on another only after what the first has to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum StreamPolicy {
+    /// The pool grows first, and takes another stream's block behind an event only when it cannot:
+    /// streams stay parallel as long as there is memory.
+    #[default]
+    GrowFirst,
+    /// Blocks of other streams are never waited for: the pool grows, or gives back what the whole
+    /// device has finished with, or says that it is out of memory.
+    StreamLocal,
+    /// Another stream's block behind an event before the pool grows: the least memory, and streams
+    /// that wait for each other.
+    Share,
+}
+
 /// Hears of errors that no caller can be told of: a free that failed in a drop.
 pub type ErrorHook = Arc<dyn Fn(&DriverError) + Send + Sync>;
 
@@ -63,8 +79,13 @@ pub(crate) struct Settings {
     pub growth: GrowthPolicy,
     pub zero_fill: bool,
     pub remap: bool,
-    pub always_check_capture: bool,
-    pub observer: Option<Arc<dyn Observer>>,
+    pub managed: bool,
+    pub streams: StreamPolicy,
+    /// Streams may be captured while they are used with the pool.
+    pub captures: bool,
+    /// The pool is a capture's own: it gives out memory while streams are captured, and keeps it.
+    pub of_capture: bool,
+    pub observers: Vec<Arc<dyn Observer>>,
     pub error_hook: ErrorHook,
 }
 
@@ -83,8 +104,11 @@ impl PoolBuilder {
             growth: GrowthPolicy::default(),
             zero_fill: false,
             remap: false,
-            always_check_capture: false,
-            observer: None,
+            managed: false,
+            streams: StreamPolicy::default(),
+            captures: true,
+            of_capture: false,
+            observers: Vec::new(),
             error_hook: Arc::new(|_| ()),
         };
         PoolBuilder {
@@ -141,18 +165,35 @@ impl PoolBuilder {
         self
     }
 
-    /// Asks the driver at every request whether the stream is being captured, and not only when
-    /// the thread's cache has nothing. For programs that capture graphs and free inside of them.
+    /// Takes memory that moves between the device and the host as it is touched: there may be more of
+    /// it than the device has, up to [`PoolBuilder::reserve_limit`]. Not in pieces.
     #[must_use]
-    pub fn always_check_capture(mut self, always: bool) -> PoolBuilder {
-        self.settings.always_check_capture = always;
+    pub fn managed(mut self) -> PoolBuilder {
+        self.settings.managed = true;
         self
     }
 
-    /// Who hears what the pool does. Costs a call for each allocation and each free.
+    /// What is done about memory that other streams have freed.
+    #[must_use]
+    pub fn streams(mut self, policy: StreamPolicy) -> PoolBuilder {
+        self.settings.streams = policy;
+        self
+    }
+
+    /// Promises that no stream is captured while it is used with the pool. Without it a request on a
+    /// stream that somebody else could capture ([`core_gpu_driver::Stream::may_be_capturing`]) asks
+    /// the driver each time, a call; with it blocks that threads cache are given out without.
+    #[must_use]
+    pub fn never_captured(mut self) -> PoolBuilder {
+        self.settings.captures = false;
+        self
+    }
+
+    /// Who hears what the pool does, besides those who hear it already. Costs a call for each
+    /// allocation and each free.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> PoolBuilder {
-        self.settings.observer = Some(observer);
+        self.settings.observers.push(observer);
         self
     }
 
@@ -161,6 +202,14 @@ impl PoolBuilder {
     pub fn error_hook(mut self, hook: ErrorHook) -> PoolBuilder {
         self.settings.error_hook = hook;
         self
+    }
+
+    pub(crate) fn with_settings(driver: Arc<dyn Driver>, settings: Settings) -> PoolBuilder {
+        PoolBuilder {
+            driver,
+            settings,
+            initial_bytes: 0,
+        }
     }
 
     /// Makes the pool.

@@ -2,11 +2,11 @@
 //! that are nobody's at the moment.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-use core_gpu_driver::{DeviceSpan, DriverError, Event, Piece, Segment, Stream, StreamId};
+use core_gpu_driver::{DriverError, Event, Piece, Region, Segment, Stream, StreamId};
 
 use crate::{
     Source,
@@ -14,8 +14,9 @@ use crate::{
     pool::{
         account::Accounts,
         depot::{Batch, Depot},
+        events::Events,
         inner::PoolInner,
-        lease::{InUse, Lease, StatePage},
+        lease::{InUse, Lease, OtherStream, StatePage},
         order::Orders,
     },
     segment::{Heap, NodeId, Order, SegmentId, Taken},
@@ -41,6 +42,8 @@ pub enum Shortage {
     Blocks,
     /// A limit on what is in use leaves no room.
     Limit,
+    /// The pool was shut down.
+    Closed,
 }
 
 /// A block that was used on several streams, waiting for the others.
@@ -60,6 +63,9 @@ pub struct Quarantined {
     pub node: NodeId,
     pub bytes: u64,
 }
+
+/// Pending blocks that are not looked through before the pool has to make room.
+const PENDING_LEAST: usize = 64;
 
 /// Leases that are kept to be filled anew, of 64 bytes each.
 const SPARE_MOST: usize = 1024;
@@ -111,8 +117,13 @@ pub struct Central {
     pub spares: Vec<Box<Lease>>,
     pub segments: Segments,
     pub pages: Vec<Arc<StatePage>>,
+    /// Other streams that blocks in use were declared for.
+    pub shared: HashMap<NodeId, Vec<OtherStream>>,
+    pub events: Events,
     pub pending: Vec<Pending>,
     pub pending_bytes: u64,
+    /// How many pending blocks are looked through when the next one comes.
+    drain_at: usize,
     pub quarantine: Vec<Quarantined>,
     /// Segments that the driver would not take back.
     pub stuck: Vec<Segment>,
@@ -154,6 +165,9 @@ impl Central {
         pool: &Arc<PoolInner>,
         request: &Request<'_>,
     ) -> Result<Box<Lease>, Shortage> {
+        if self.closed {
+            return Err(Shortage::Closed);
+        }
         let order = self.order_of(pool, request.stream);
         if !self.accounts.draw_for_miss(request.by, request.bytes) {
             return Err(Shortage::Limit);
@@ -171,7 +185,7 @@ impl Central {
     pub fn reuse(&mut self, stream: StreamId, shelf: Shelf, by: Source) -> Option<Box<Lease>> {
         let order = self.orders.find(stream)?;
         let lease = self.depot.take_one(order, shelf)?;
-        if self.accounts.draw_for_miss(by, lease.span.bytes()) {
+        if self.accounts.draw_for_miss(by, lease.region.bytes) {
             return Some(lease);
         }
         // A limit refuses: the block goes back to where it was.
@@ -226,16 +240,16 @@ impl Central {
         taken: Taken,
     ) -> Option<Box<Lease>> {
         let segment = self.segments.get(taken.segment)?;
-        let span = segment.span(taken.offset, taken.bytes)?;
+        let region = segment.span(taken.offset, taken.bytes)?.region();
         self.orders.lend(order);
         let Some(mut lease) = self.spares.pop() else {
-            return Some(self.new_lease(pool, order, request, (taken, span)));
+            return Some(self.new_lease(pool, order, request, (taken, region)));
         };
         lease.stream = request.stream.id();
         lease.order = order;
         lease.shelf = request.shelf;
         lease.segment = taken.segment;
-        lease.span = span;
+        lease.region = region;
         if StatePage::number_of(lease.node) != StatePage::number_of(taken.node) {
             lease.page = self.page_of(taken.node);
         }
@@ -248,7 +262,7 @@ impl Central {
         pool: &Arc<PoolInner>,
         order: Order,
         request: &Request<'_>,
-        (taken, span): (Taken, DeviceSpan),
+        (taken, region): (Taken, Region),
     ) -> Box<Lease> {
         Box::new(Lease {
             pool: Arc::clone(pool),
@@ -257,10 +271,11 @@ impl Central {
             shelf: request.shelf,
             node: taken.node,
             segment: taken.segment,
-            span,
+            region,
             by: request.by,
             page: self.page_of(taken.node),
-            used_on: None,
+            held: None,
+            shared: false.into(),
         })
     }
 
@@ -277,7 +292,7 @@ impl Central {
     /// Notes that a block is not in use any more.
     #[inline]
     pub fn account_freed(&mut self, lease: &Lease) {
-        self.accounts.put_back_freed(lease.by, lease.span.bytes());
+        self.accounts.put_back_freed(lease.by, lease.region.bytes);
     }
 
     /// Takes a block back that is not in use any more and that its stream may use again. Comes back
@@ -403,13 +418,24 @@ impl Central {
         Ok(())
     }
 
+    /// Keeps a block until its streams have come so far. Now and then those are freed that have, so
+    /// that neither blocks nor events pile up while there is room.
+    pub fn pend(&mut self, pending: Pending) {
+        if self.pending.len() >= self.drain_at.max(PENDING_LEAST) {
+            self.drain_reached();
+            self.drain_at = self.pending.len() * 2;
+        }
+        self.pending_bytes += pending.bytes;
+        self.pending.push(pending);
+    }
+
     /// Frees pending blocks whose events have been reached, and orders of streams that are over.
     pub fn drain_reached(&mut self) {
         let (mut index, mut freed) = (0, 0);
         while let Some(pending) = self.pending.get_mut(index) {
-            pending
-                .events
-                .retain(|event| !matches!(event.query(), Ok(true)));
+            let reached = |event: &mut Event| matches!(event.query(), Ok(true));
+            let reached = pending.events.extract_if(.., reached);
+            drop(self.events.keep(reached));
             let orders = &mut self.orders;
             pending.ended.retain(|other| {
                 let over = orders.is_over(*other);
@@ -450,6 +476,7 @@ impl Central {
             self.forget_orders(&pending);
             let freed_at = self.orders.clock(order);
             self.heap.release(pending.node, order, freed_at);
+            drop(self.events.keep(pending.events));
         }
         Ok(())
     }
@@ -509,6 +536,7 @@ impl Central {
             self.pending_bytes -= pending.bytes;
             self.forget_orders(&pending);
             self.heap.release(pending.node, Order::IDLE, 0);
+            drop(self.events.keep(pending.events));
         }
         let rest = self
             .quarantine
@@ -567,7 +595,6 @@ impl Central {
     /// Forgets a stream that ends.
     pub fn stream_ends(
         &mut self,
-        pool: &PoolInner,
         id: StreamId,
         ending: &core_gpu_driver::EndingStream<'_>,
     ) -> Result<(), DriverError> {
@@ -582,6 +609,6 @@ impl Central {
             let batches = self.depot.close(order);
             drop(self.absorb_all(batches));
         }
-        self.orders.end(&pool.driver, id, ending)
+        self.orders.end(id, ending)
     }
 }

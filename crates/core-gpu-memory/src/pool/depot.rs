@@ -78,7 +78,7 @@ impl Depot {
         let Some(shelf) = shelf.filter(|_| self.single_count < SINGLE_MOST) else {
             return Some(lease);
         };
-        self.single_bytes += lease.span.bytes();
+        self.single_bytes += lease.region.bytes;
         self.single_count += 1;
         shelves.stocked |= 1 << index;
         shelf.push(lease);
@@ -96,7 +96,7 @@ impl Depot {
     pub fn take_one(&mut self, order: Order, shelf: Shelf) -> Option<Box<Lease>> {
         let shelves = self.orders.get_mut(order.0 as usize)?;
         let lease = shelves.single.get_mut(shelf.index())?.pop()?;
-        self.single_bytes -= lease.span.bytes();
+        self.single_bytes -= lease.region.bytes;
         self.single_count -= 1;
         Some(lease)
     }
@@ -130,7 +130,7 @@ impl Depot {
                 shelves.stocked &= !(1 << index);
                 continue;
             };
-            self.single_bytes -= lease.span.bytes();
+            self.single_bytes -= lease.region.bytes;
             self.single_count -= 1;
             return Some(lease);
         }
@@ -184,5 +184,5 @@ impl Depot {
 }
 
 fn bytes_of(blocks: &[Box<Lease>]) -> u64 {
-    blocks.iter().map(|lease| lease.span.bytes()).sum()
+    blocks.iter().map(|lease| lease.region.bytes).sum()
 }

@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{Absent, DriverError, Segment};
+use core_gpu_driver::{Absent, DriverError, RegionState, Segment};
 
 use crate::{
     AllocError,
     error::{Holding, Report},
     observe::{MemoryEvent, Pressure, Step},
     pool::{
-        central::{Central, Request, Shortage},
+        builder::StreamPolicy,
+        central::{Request, Shortage},
         inner::PoolInner,
         lease::Lease,
     },
@@ -28,7 +29,7 @@ impl PoolInner {
             return Err(AllocError::Forked);
         }
         let mut driver_error = None;
-        for step in Step::ALL {
+        for step in Step::ALL.into_iter().filter(|step| self.takes(*step)) {
             self.lock().tallies.steps[step as usize] += 1;
             self.say(&MemoryEvent::Step {
                 step,
@@ -39,8 +40,20 @@ impl PoolInner {
             }
         }
         Err(AllocError::OutOfMemory(Box::new(
-            self.report(request, driver_error),
+            self.shortage_report(request, driver_error),
         )))
+    }
+
+    /// Whether a step is for this pool. A capture's own neither waits nor takes anything from others:
+    /// both would be part of the graph, or break it.
+    fn takes(&self, step: Step) -> bool {
+        let own = matches!(step, Step::FlushThreads | Step::Grow);
+        match (step, self.settings.streams) {
+            _ if self.settings.of_capture => own,
+            (Step::OtherStreams, policy) => policy == StreamPolicy::Share,
+            (Step::JoinStreams, policy) => policy != StreamPolicy::StreamLocal,
+            _ => true,
+        }
     }
 
     fn take_step(
@@ -52,21 +65,15 @@ impl PoolInner {
         match step {
             Step::FlushThreads => self.flush_threads(request),
             Step::OtherStreams => self.from_others(request),
-            Step::DrainPending => {
-                if !self.drain_pending(request)? {
-                    return Ok(None);
-                }
-                self.retry(request)
-            }
+            Step::DrainPending => self.drain_and_retry(request),
             Step::Grow => self.grow_and_retry(request, said),
-            Step::JoinStreams => {
-                self.recall_threads();
-                self.join_streams(request)?;
-                self.retry(request)
-            }
+            Step::JoinStreams => self.join_and_retry(request),
             Step::Trim => {
                 self.trim(0);
-                self.grow_and_retry(request, said)
+                match self.retry(request)? {
+                    Some(lease) => Ok(Some(lease)),
+                    None => self.grow_and_retry(request, said),
+                }
             }
             Step::Evict => self.ask_others(Pressure::Evict, request, said),
             Step::Remap => {
@@ -80,11 +87,35 @@ impl PoolInner {
         }
     }
 
+    fn drain_and_retry(self: &Arc<Self>, request: &Request<'_>) -> Served {
+        if self.settings.streams == StreamPolicy::Share {
+            if !self.drain_pending(request)? {
+                return Ok(None);
+            }
+        } else {
+            // What is not reached yet would have to be waited for.
+            self.lock().drain_reached();
+        }
+        self.retry(request)
+    }
+
+    /// One block of another stream, if that is enough; or else all that is free.
+    fn join_and_retry(self: &Arc<Self>, request: &Request<'_>) -> Served {
+        if let Some(lease) = self.from_others(request)? {
+            return Ok(Some(lease));
+        }
+        self.recall_threads();
+        self.drain_pending(request)?;
+        self.join_streams(request)?;
+        self.retry(request)
+    }
+
     fn retry(self: &Arc<Self>, request: &Request<'_>) -> Served {
         match self.try_serve(request) {
             Ok(lease) => Ok(Some(lease)),
             Err(Shortage::Blocks) => Ok(None),
             Err(Shortage::Limit) => Err(AllocError::Limit { by: request.by }),
+            Err(Shortage::Closed) => Err(AllocError::ShutDown),
         }
     }
 
@@ -118,13 +149,17 @@ impl PoolInner {
         if !central.accounts.draw(request.by, request.bytes) {
             return Err(AllocError::Limit { by: request.by });
         }
+        if central.closed {
+            central.accounts.put_back(request.by, request.bytes);
+            return Err(AllocError::ShutDown);
+        }
         let found = central.borrow_from_others(self, request);
         if matches!(found, Ok(Some(_))) {
             central.accounts.of(request.by).misses += 1;
         } else {
             central.accounts.put_back(request.by, request.bytes);
         }
-        Self::let_go(central);
+        drop(central);
         Ok(found?)
     }
 
@@ -132,7 +167,7 @@ impl PoolInner {
         let mut central = self.lock();
         let any = !central.pending.is_empty();
         let drained = central.drain_behind_events(self, request.stream);
-        Self::let_go(central);
+        drop(central);
         drained.map(|()| any)
     }
 
@@ -140,16 +175,9 @@ impl PoolInner {
         let mut central = self.lock();
         let gone = central.empty_depot();
         let joined = central.join_streams(self, request.stream);
-        Self::let_go(central);
+        drop(central);
         drop(gone);
         joined
-    }
-
-    /// Unlocks, and only then drops streams that were looked at: that may be their end.
-    fn let_go(mut central: std::sync::MutexGuard<'_, Central>) {
-        let streams = std::mem::take(&mut central.orders.to_drop);
-        drop(central);
-        drop(streams);
     }
 
     fn ask_others(
@@ -162,8 +190,13 @@ impl PoolInner {
             return Ok(None);
         }
         self.recall_threads();
-        self.drain_pending(request)?;
-        self.join_streams(request)?;
+        if self.settings.streams == StreamPolicy::StreamLocal {
+            // Waiting for the device makes what became free idle, and no stream waits for another.
+            self.trim(0);
+        } else {
+            self.drain_pending(request)?;
+            self.join_streams(request)?;
+        }
         match self.retry(request)? {
             Some(lease) => Ok(Some(lease)),
             None => {
@@ -229,22 +262,29 @@ impl PoolInner {
 
     fn allocate_segment(&self, bytes: u64) -> Result<Segment, DriverError> {
         if self.piece_bytes.is_some() {
-            return Segment::allocate_in_pieces(&self.driver, bytes);
+            return Segment::allocate_in_pieces(&self.driver()?, bytes);
         }
         let asked = usize::try_from(bytes).map_err(|_| DriverError::OutOfMemory)?;
-        Segment::allocate(&self.driver, asked)
+        match self.settings.managed {
+            true => Segment::allocate_managed(&self.driver()?, asked),
+            false => Segment::allocate(&self.driver()?, asked),
+        }
     }
 
     /// Puts a segment into the heap. Another thread may have grown the pool meanwhile: its bound
     /// holds all the same.
     pub fn adopt(self: &Arc<Self>, segment: Segment) -> Result<bool, DriverError> {
         let bytes = segment.bytes();
-        if self.driver.listens() {
-            let free = core_gpu_driver::RegionState::Free;
-            self.driver.annotate(segment.whole().region(), free);
+        if self.talks {
+            let region = segment.whole().region();
+            self.annotate(region, RegionState::Free);
+            if self.settings.of_capture {
+                self.annotate(region, RegionState::OfGraph);
+            }
         }
         let mut central = self.lock();
-        let within = central.heap.reserved_bytes() + bytes <= self.settings.reserve_limit_bytes;
+        let reserved = central.heap.reserved_bytes().saturating_add(bytes);
+        let within = reserved <= self.settings.reserve_limit_bytes && !central.closed;
         let id = if within {
             central.heap.add_segment(bytes)
         } else {
@@ -264,8 +304,8 @@ impl PoolInner {
     }
 
     /// Who holds what, for the error.
-    fn report(&self, request: &Request<'_>, said: Option<DriverError>) -> Report {
-        let device = self.driver.memory_info().ok();
+    fn shortage_report(&self, request: &Request<'_>, said: Option<DriverError>) -> Report {
+        let device = self.driver().and_then(|driver| driver.memory_info()).ok();
         let central = self.lock();
         let mut holdings: Vec<_> = central
             .accounts

@@ -2,15 +2,17 @@
 
 use std::{
     cell::Cell,
+    ops::{Deref, DerefMut},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
 };
 
 use core_gpu_driver::{
-    Driver, DriverError, EndingStream, Event, EventKind, RegionState, Segment, Stream, StreamEnd,
-    StreamId,
+    Absent, DeviceId, Driver, DriverError, EndingStream, Event, Region, RegionState, Segment,
+    Stream, StreamEnd, StreamId,
 };
 
 use crate::{
@@ -18,12 +20,12 @@ use crate::{
     observe::{MemoryEvent, Observer, Pressure, Reclaim},
     pool::{
         builder::Settings,
+        capture::Captures,
         central::{Central, Pending, Quarantined, Request, Shortage},
         depot::Batch,
-        lease::Lease,
+        lease::{Lease, OtherStream},
         thread::{self, Put, Take, Wanted, Way},
     },
-    segment::Order,
     size_class::{Shelf, SizeClass, block_bytes},
 };
 
@@ -40,6 +42,26 @@ pub fn is_reclaiming() -> bool {
     RECLAIMING.get()
 }
 
+/// While it lives this thread runs a callback, in which no memory may be asked for. A callback that
+/// panics ends it like one that returns.
+struct Reclaiming {
+    before: bool,
+}
+
+impl Reclaiming {
+    fn begin() -> Reclaiming {
+        Reclaiming {
+            before: RECLAIMING.replace(true),
+        }
+    }
+}
+
+impl Drop for Reclaiming {
+    fn drop(&mut self) {
+        RECLAIMING.set(self.before);
+    }
+}
+
 /// On cache lines of its own: who takes a lock writes it, and who reads what lies beside it would wait.
 #[repr(align(128))]
 struct Alone<T>(T);
@@ -47,7 +69,10 @@ struct Alone<T>(T);
 /// A pool, shared by its handle and its blocks.
 pub struct PoolInner {
     pub id: u64,
-    pub driver: Arc<dyn Driver>,
+    pub device: DeviceId,
+    /// The pool's handles and its segments keep the driver, and not what threads cache: a thread that
+    /// is idle for ever must not keep a device open.
+    driver: Weak<dyn Driver>,
     pub settings: Settings,
     /// Raised when threads are to give back what they cache.
     pub recall: AtomicU32,
@@ -61,6 +86,44 @@ pub struct PoolInner {
     central: Alone<Mutex<Central>>,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
+    /// The pools of captures that are underway.
+    pub captures: Captures,
+    /// Callbacks that panicked.
+    pub panics: AtomicU64,
+}
+
+/// The pool's lock. What must be dropped without it is dropped as it is let go of.
+///
+/// (Fields are dropped in their order.)
+pub struct Locked<'p> {
+    central: MutexGuard<'p, Central>,
+    /// Streams of which the last handle may be here: their end takes the lock.
+    streams: Vec<Stream>,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Central;
+
+    #[inline]
+    fn deref(&self) -> &Central {
+        &self.central
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Central {
+        &mut self.central
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.central.orders.to_drop.is_empty() {
+            self.streams = std::mem::take(&mut self.central.orders.to_drop);
+        }
+    }
 }
 
 impl std::fmt::Debug for PoolInner {
@@ -73,37 +136,73 @@ impl std::fmt::Debug for PoolInner {
 }
 
 impl PoolInner {
-    pub fn new(id: u64, driver: Arc<dyn Driver>, settings: Settings) -> PoolInner {
+    pub fn new(id: u64, driver: &Arc<dyn Driver>, settings: Settings) -> PoolInner {
         let mut central = Central::default();
         central.accounts.total.limit = settings.limit_bytes;
-        let piece_bytes = match settings.remap {
-            true => Segment::piece_bytes(&driver),
+        let piece_bytes = match settings.remap && !settings.managed {
+            true => Segment::piece_bytes(driver),
             false => None,
         };
         let total = driver.info().total_bytes;
         PoolInner {
             id,
-            most_bytes: total.min(settings.reserve_limit_bytes),
+            most_bytes: match settings.managed {
+                true => settings.reserve_limit_bytes,
+                false => total.min(settings.reserve_limit_bytes),
+            },
             piece_bytes,
-            talks: driver.listens() || settings.observer.is_some(),
-            driver,
+            talks: driver.listens() || !settings.observers.is_empty(),
+            device: driver.info().id,
+            driver: Arc::downgrade(driver),
             settings,
             recall: AtomicU32::new(0),
             process: std::process::id(),
             central: Alone(Mutex::new(central)),
             closed: AtomicBool::new(false),
             reclaimers: Mutex::default(),
+            captures: Captures::default(),
+            panics: AtomicU64::new(0),
         }
     }
 
     /// The pool's lock. A thread that panicked with it left numbers that are still consistent: no
     /// code outside of this crate runs under it.
     #[inline]
-    pub fn lock(&self) -> MutexGuard<'_, Central> {
-        self.central
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub fn lock(&self) -> Locked<'_> {
+        let central = self.central.0.lock();
+        Locked {
+            central: central.unwrap_or_else(PoisonError::into_inner),
+            streams: Vec::new(),
+        }
+    }
+
+    /// The driver. It is gone when the pool's handles and its memory are.
+    pub fn driver(&self) -> Result<Arc<dyn Driver>, DriverError> {
+        let driver = self.driver.upgrade();
+        driver.ok_or_else(|| Absent::Deinitialized.into())
+    }
+
+    /// Whether that is the pool's driver, or another of the same device.
+    fn is_own(&self, driver: &Arc<dyn Driver>) -> bool {
+        let same = std::ptr::addr_eq(Arc::as_ptr(driver), self.driver.as_ptr());
+        same || driver.info().id == self.device
+    }
+
+    pub fn annotate(&self, region: Region, state: RegionState) {
+        if let Some(driver) = self.driver.upgrade() {
+            driver.annotate(region, state);
+        }
+    }
+
+    /// Runs a callback of the program's, in which no memory may be asked for. One that panics is
+    /// counted and has returned nothing: it must not stop a free half way.
+    fn call_back<R>(&self, callback: impl FnOnce() -> R) -> Option<R> {
+        let _reclaiming = Reclaiming::begin();
+        let answer = catch_unwind(AssertUnwindSafe(callback)).ok();
+        if answer.is_none() {
+            self.panics.fetch_add(1, Relaxed);
+        }
+        answer
     }
 
     pub fn is_closed(&self) -> bool {
@@ -141,45 +240,45 @@ impl PoolInner {
             .filter_map(|(_, reclaimer)| reclaimer.upgrade())
             .collect();
         drop(reclaimers);
-        let before = RECLAIMING.replace(true);
+        let _reclaiming = Reclaiming::begin();
         thread::make_stale(self);
         let freed = asked
             .iter()
-            .map(|reclaimer| reclaimer.reclaim(wanted))
-            .sum();
-        RECLAIMING.set(before);
-        freed
+            .filter_map(|reclaimer| self.call_back(|| reclaimer.reclaim(wanted)));
+        freed.fold(0, u64::saturating_add)
     }
 
     pub fn say(&self, event: &MemoryEvent) {
-        if let Some(observer) = &self.settings.observer {
-            let before = RECLAIMING.replace(true);
-            Observer::event(observer.as_ref(), event);
-            RECLAIMING.set(before);
+        for observer in &self.settings.observers {
+            self.call_back(|| Observer::event(observer.as_ref(), event));
         }
+    }
+
+    /// An error that no caller can be told of.
+    pub fn report(&self, error: &DriverError) {
+        self.call_back(|| (self.settings.error_hook)(error));
     }
 
     pub fn say_freed(&self, lease: &Lease) {
         self.say(&MemoryEvent::Freed {
-            address: lease.span.address().get(),
-            bytes: lease.span.bytes(),
+            address: lease.region.address.get(),
+            bytes: lease.region.bytes,
             by: lease.by,
         });
     }
 
     fn say_allocated(&self, lease: &Lease, on: &Stream) {
-        self.driver
-            .annotate(lease.span.region(), RegionState::InUse { on: on.raw() });
+        self.annotate(lease.region, RegionState::in_use_on(on));
         self.say(&MemoryEvent::Allocated {
-            address: lease.span.address().get(),
-            bytes: lease.span.bytes(),
+            address: lease.region.address.get(),
+            bytes: lease.region.bytes,
             by: lease.by,
         });
     }
 
     pub fn fail_free(&self, bytes: u64, error: DriverError) {
         self.lock().tallies.failed_frees += 1;
-        (self.settings.error_hook)(&error);
+        self.report(&error);
         self.say(&MemoryEvent::FailedFree { bytes, error });
     }
 
@@ -194,13 +293,18 @@ impl PoolInner {
         let mut lease = match self.hit(bytes, on, by) {
             Take::Hit(lease) => lease,
             Take::Miss(wanted) => match self.allocate_slowly(bytes, on, by, wanted) {
+                // It is the capture's, which has begun its use and told of it.
+                Ok(lease) if !Arc::ptr_eq(&lease.pool, self) => return Ok(lease),
                 Ok(lease) => lease,
                 Err(error) => return Err(self.note_loss_in(*error)),
             },
         };
         lease.begin(by, bytes);
+        if on.is_foreign() {
+            lease.held = Some(on.clone());
+        }
         if self.talks {
-            self.say_allocated(&lease, on);
+            lease.pool.say_allocated(&lease, on);
         }
         Ok(lease)
     }
@@ -212,10 +316,17 @@ impl PoolInner {
             let wanted = if heard { Wanted::ONE } else { Wanted::RECALLED };
             return Take::Miss(wanted);
         };
-        if self.settings.always_check_capture && on.is_capturing() != Ok(false) {
+        if on.may_be_capturing() && self.is_captured(on) {
             return Take::Miss(Wanted::FIRST);
         }
         thread::take(self, class, on.id(), by)
+    }
+
+    /// Whether the stream is being captured, or nobody can say. A capture's own pool is there for
+    /// that.
+    fn is_captured(&self, on: &Stream) -> bool {
+        let asks = self.settings.captures && !self.settings.of_capture;
+        asks && on.is_capturing() != Ok(false)
     }
 
     #[inline(never)]
@@ -226,7 +337,9 @@ impl PoolInner {
         by: Source,
         wanted: Wanted,
     ) -> Result<Box<Lease>, Box<AllocError>> {
-        self.admit(on)?;
+        if let Some(captured) = self.admit(on)? {
+            return captured.allocate(bytes, on, by).map_err(Box::new);
+        }
         match self.reuse(bytes, on, by, wanted) {
             Some(lease) => Ok(lease),
             None => self.allocate_anew(bytes, on, by, wanted),
@@ -260,8 +373,7 @@ impl PoolInner {
         if block > self.most_bytes {
             return Err(too_large());
         }
-        let same = Arc::ptr_eq(on.driver(), &self.driver);
-        if !same && on.driver().info().id != self.driver.info().id {
+        if !self.is_own(on.driver()) {
             return Err(Box::new(AllocError::OtherDevice));
         }
         let request = Request {
@@ -290,7 +402,11 @@ impl PoolInner {
         let served = match shortage {
             Shortage::Limit => self.after_recall(request),
             Shortage::Blocks => self.descend(request),
+            Shortage::Closed => Err(AllocError::ShutDown),
         };
+        if served.is_err() {
+            self.lock().accounts.of(request.by).refusals += 1;
+        }
         served.map_err(Box::new)
     }
 
@@ -302,14 +418,22 @@ impl PoolInner {
         error
     }
 
+    /// Whether memory may be asked for here and now. The pool of the stream's capture, if that is
+    /// what it has to come from.
     #[inline]
-    fn admit(&self, on: &Stream) -> Result<(), Box<AllocError>> {
+    fn admit(&self, on: &Stream) -> Result<Option<Arc<PoolInner>>, Box<AllocError>> {
         if RECLAIMING.get() {
             return Err(Box::new(AllocError::Reclaiming));
         }
+        if !on.may_be_capturing() || !self.settings.captures || self.settings.of_capture {
+            return Ok(None);
+        }
         match on.is_capturing() {
-            Ok(false) => Ok(()),
-            Ok(true) => Err(Box::new(AllocError::Capturing)),
+            Ok(false) => Ok(None),
+            Ok(true) => match self.captures.of(on) {
+                Some(pool) => Ok(Some(pool)),
+                None => Err(Box::new(AllocError::Capturing)),
+            },
             Err(error) => Err(Box::new(error.into())),
         }
     }
@@ -373,6 +497,9 @@ impl PoolInner {
     ) -> Result<Box<Lease>, Shortage> {
         let (stream, by) = (request.stream.id(), request.by);
         let mut central = self.lock();
+        if central.closed {
+            return Err(Shortage::Closed);
+        }
         if !central.accounts.draw(by, request.bytes) {
             return Err(Shortage::Limit);
         }
@@ -412,7 +539,7 @@ impl PoolInner {
     /// Stocks the thread with what came beside the block for the request.
     fn finish(
         self: &Arc<Self>,
-        mut central: MutexGuard<'_, Central>,
+        mut central: Locked<'_>,
         request: &Request<'_>,
         class: SizeClass,
         (lease, rest): (Box<Lease>, Batch),
@@ -438,6 +565,7 @@ impl PoolInner {
             Ok(lease) => Ok(lease),
             Err(Shortage::Blocks) => self.descend(request),
             Err(Shortage::Limit) => Err(AllocError::Limit { by: request.by }),
+            Err(Shortage::Closed) => Err(AllocError::ShutDown),
         }
     }
 
@@ -465,7 +593,7 @@ impl PoolInner {
         if way == Way::Recalled && thread::is_recalled(&pool) {
             thread::flush(&pool);
         }
-        if lease.used_on.is_some() {
+        if lease.shared.load(Relaxed) {
             return pool.release_after_others(lease);
         }
         let class = lease
@@ -524,24 +652,40 @@ impl PoolInner {
     }
 
     /// Marks the end of a block's use on other streams; it is free when those are reached.
-    fn release_after_others(&self, mut lease: Box<Lease>) -> Option<DriverError> {
-        let others = lease.used_on.take().map_or_else(Vec::new, |others| *others);
-        let live = others
-            .iter()
-            .filter_map(|(other, order)| Some((other.upgrade()?, *order)));
+    fn release_after_others(&self, lease: Box<Lease>) -> Option<DriverError> {
+        let others = self.lock().shared.remove(&lease.node).unwrap_or_default();
+        let live = others.iter().filter_map(|other| other.stream.upgrade());
         let live: Vec<_> = live.collect();
+        if self.is_closed() && live.iter().all(|stream| stream.synchronize().is_ok()) {
+            // Nobody will ask for the block, nor look whether it is free: streams that have ended are
+            // waited for with the segment.
+            let mut central = self.lock();
+            for other in &others {
+                central.orders.forget(other.order);
+            }
+            drop(central);
+            lease.shared.store(false, Relaxed);
+            self.release_to_heap(lease);
+            return None;
+        }
         let events = self.record_on_all(&live);
-        let (node, order, bytes) = (lease.node, lease.order, lease.span.bytes());
+        let (node, order, bytes) = (lease.node, lease.order, lease.region.bytes);
+        lease.shared.store(false, Relaxed);
         let mut central = self.lock();
         central.account_freed(&lease);
-        let mut ended: Vec<_> = others.iter().map(|(_, order)| *order).collect();
-        ended.retain(|order| !live.iter().any(|(_, live)| live == order));
-        match events {
+        let ended = others
+            .iter()
+            .filter(|other| other.stream.upgrade().is_none())
+            .map(|other| other.order);
+        let failed = match events {
             Ok(events) => {
-                live.iter()
-                    .for_each(|(_, order)| central.orders.forget(*order));
-                central.pending_bytes += bytes;
-                central.pending.push(Pending {
+                let ended: Vec<_> = ended.collect();
+                let marked = others.iter().filter(|other| !ended.contains(&other.order));
+                let marked: Vec<_> = marked.map(|other| other.order).collect();
+                marked
+                    .iter()
+                    .for_each(|order| central.orders.forget(*order));
+                central.pend(Pending {
                     node,
                     order,
                     bytes,
@@ -552,48 +696,63 @@ impl PoolInner {
             }
             Err(error) => {
                 central.orders.forget(order);
-                others
-                    .iter()
-                    .for_each(|(_, order)| central.orders.forget(*order));
+                for other in &others {
+                    central.orders.forget(other.order);
+                }
                 central.quarantine.push(Quarantined { node, bytes });
-                drop(central);
-                self.fail_free(bytes, error.clone());
                 Some(error)
             }
+        };
+        drop(central);
+        // A capture's memory is kept with its graph: what was captured on other streams is no reason
+        // to complain.
+        let failed = failed.filter(|_| !self.settings.of_capture);
+        if let Some(error) = &failed {
+            self.fail_free(bytes, error.clone());
         }
+        // That may be the end of a stream: not under the lock, and after the events were recorded.
+        drop((live, others));
+        failed
     }
 
     /// Notes that a block is used on another stream as well.
-    pub fn use_on(self: &Arc<Self>, lease: &mut Lease, stream: &Stream) {
+    pub fn use_on(self: &Arc<Self>, lease: &Lease, stream: &Stream) {
         let mut central = self.lock();
         let order = central.order_of(self, stream);
-        let mut known = lease.used_on.iter().flat_map(|others| others.iter());
-        if order != lease.order && known.all(|(_, known)| *known != order) {
+        let known = central.shared.get(&lease.node);
+        let known = known.is_some_and(|others| others.iter().any(|other| other.order == order));
+        if order != lease.order && !known {
             central.orders.lend(order);
-            let others = lease.used_on.get_or_insert_default();
-            others.push((stream.downgrade(), order));
+            central
+                .shared
+                .entry(lease.node)
+                .or_default()
+                .push(OtherStream {
+                    stream: stream.downgrade(),
+                    order,
+                    _held: stream.is_foreign().then(|| stream.clone()),
+                });
+            lease.shared.store(true, Relaxed);
         }
         drop(central);
-        let state = RegionState::AlsoUsedOn {
-            stream: stream.raw(),
-        };
-        self.driver.annotate(lease.span.region(), state);
+        self.annotate(lease.region, RegionState::also_used_on(stream));
     }
 
-    fn record_on_all(&self, streams: &[(Stream, Order)]) -> Result<Vec<Event>, DriverError> {
+    /// An event of each stream's own device, after what it has to do now.
+    fn record_on_all(&self, streams: &[Stream]) -> Result<Vec<Event>, DriverError> {
         let record = |stream: &Stream| {
-            if stream.is_capturing()? {
+            if stream.may_be_capturing() && stream.is_capturing()? {
                 let why = core_gpu_driver::Refusal::Capturing;
                 return Err(DriverError::Refused {
                     function: "record",
                     why,
                 });
             }
-            let event = Event::new(&self.driver, EventKind::Order)?;
+            let event = self.lock().events.take(stream.driver())?;
             stream.record(&event)?;
             Ok(event)
         };
-        streams.iter().map(|(stream, _)| record(stream)).collect()
+        streams.iter().map(record).collect()
     }
 }
 
@@ -601,9 +760,9 @@ impl StreamEnd for PoolInner {
     fn stream_ends(&self, id: StreamId, ending: &EndingStream<'_>) {
         // Blocks that threads cache for it would only lie there.
         self.recall.fetch_add(1, Relaxed);
-        let ended = self.lock().stream_ends(self, id, ending);
+        let ended = self.lock().stream_ends(id, ending);
         if let Err(error) = ended {
-            (self.settings.error_hook)(&error);
+            self.report(&error);
         }
     }
 }

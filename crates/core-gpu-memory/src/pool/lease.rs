@@ -4,10 +4,10 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU32, Ordering::Relaxed, Ordering::Release},
+    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::Release},
 };
 
-use core_gpu_driver::{DeviceSpan, RegionState, StreamId, WeakStream};
+use core_gpu_driver::{DriverError, Region, RegionState, Stream, StreamId, WeakStream};
 
 use crate::{
     Source,
@@ -75,8 +75,15 @@ impl InUse {
     }
 }
 
-/// Streams other than a block's own that were declared, with their orders.
-pub type OtherStreams = Vec<(WeakStream, Order)>;
+/// A stream other than a block's own that was declared.
+#[derive(Debug)]
+pub struct OtherStream {
+    pub stream: WeakStream,
+    pub order: Order,
+    /// A stream that somebody else made is kept until the block is free: its last handle of ours may
+    /// go while its work goes on.
+    pub _held: Option<Stream>,
+}
 
 /// The right to use a block, and the way back for it. One cache line: whoever frees a block may
 /// have nothing else of it near.
@@ -86,16 +93,19 @@ pub struct Lease {
     pub pool: Arc<PoolInner>,
     pub stream: StreamId,
     /// All of the block; how much of it was asked for is in the page.
-    pub span: DeviceSpan,
+    pub region: Region,
     pub page: Arc<StatePage>,
-    /// Streams other than `stream` that were declared; few blocks have any.
-    pub used_on: Option<Box<OtherStreams>>,
+    /// The stream that it was handed out for, if somebody else made that: its last handle of ours
+    /// may go while its work goes on.
+    pub held: Option<Stream>,
     pub order: Order,
     pub node: NodeId,
     pub segment: SegmentId,
     pub by: Source,
     /// Where the pool keeps blocks of this length.
     pub shelf: Shelf,
+    /// Other streams were declared, which the pool knows; few blocks have any.
+    pub shared: AtomicBool,
 }
 
 const _: () = assert!(size_of::<Lease>() == 64);
@@ -108,7 +118,7 @@ impl Lease {
         if self.by != by {
             self.by = by;
         }
-        let padding = self.span.bytes() - requested;
+        let padding = self.region.bytes - requested;
         let padding = padding.min(u64::from(u16::MAX)) as u16;
         let word = InUse { by, padding }.encode();
         self.page.word(self.node).store(word, Relaxed);
@@ -117,7 +127,7 @@ impl Lease {
     /// Bytes that were asked for; nothing when the block is not in use.
     pub fn requested(&self) -> u64 {
         let user = InUse::decode(self.page.word(self.node).load(Relaxed));
-        user.map_or(0, |user| self.span.bytes() - u64::from(user.padding))
+        user.map_or(0, |user| self.region.bytes - u64::from(user.padding))
     }
 
     /// The class of the block, if threads cache it.
@@ -129,20 +139,31 @@ impl Lease {
     /// Marks the block as not in use: what its user put on streams comes before this.
     #[inline]
     pub fn end(&self) {
-        self.page.word(self.node).store(0, Release);
         if self.pool.talks {
-            self.pool
-                .driver
-                .annotate(self.span.region(), RegionState::Free);
+            self.pool.annotate(self.region, RegionState::Free);
             self.pool.say_freed(self);
         }
+        self.page.word(self.node).store(0, Release);
     }
 
-    /// Gives the block back: to this thread's cache, or to the pool.
+    /// Gives the block back: to this thread's cache, or to the pool. An error is in the hook already.
     #[inline]
-    pub fn give_back(self: Box<Lease>) {
+    pub fn give_back(self: Box<Lease>) -> Option<DriverError> {
+        if self.held.is_some() {
+            return self.give_back_and_let_go();
+        }
         self.end();
-        // An error is in the hook already.
-        let _ = PoolInner::take_back(self);
+        PoolInner::take_back(self)
+    }
+
+    /// The block is back before its stream is let go of, which may be the stream's end: the event
+    /// recorded then comes after everything that used the block.
+    #[cold]
+    fn give_back_and_let_go(mut self: Box<Lease>) -> Option<DriverError> {
+        let stream = self.held.take();
+        self.end();
+        let error = PoolInner::take_back(self);
+        drop(stream);
+        error
     }
 }

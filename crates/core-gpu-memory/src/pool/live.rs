@@ -26,7 +26,7 @@ pub fn live_pools() -> Vec<PoolUse> {
     let use_of = |pool: &Arc<PoolInner>| {
         let central = pool.lock();
         PoolUse {
-            device: pool.driver.info().id,
+            device: pool.device,
             bytes_in_use: central.accounts.bytes_in_use(),
             reserved_bytes: central.heap.reserved_bytes(),
         }
@@ -37,7 +37,7 @@ pub fn live_pools() -> Vec<PoolUse> {
 /// Lets each pool of the host's memory in this process give back what is not in use. Returns the
 /// bytes given back. Pools of devices are left alone: giving back waits for the device.
 pub fn trim_host_pools() -> u64 {
-    let on_host = |pool: &&Arc<PoolInner>| pool.driver.info().id.platform == PlatformKind::Host;
+    let on_host = |pool: &&Arc<PoolInner>| pool.device.platform == PlatformKind::Host;
     let pools = all();
     pools
         .iter()

@@ -2,16 +2,20 @@
 
 mod account;
 mod builder;
+mod capture;
 mod central;
 mod depot;
 mod descend;
+mod events;
 pub(crate) mod inner;
 pub(crate) mod lease;
 mod live;
+mod metrics;
 mod order;
 mod remap;
 mod reserve;
 mod snapshot;
+mod span;
 mod statistics;
 pub(crate) mod thread;
 
@@ -26,7 +30,8 @@ use std::{
 use core_gpu_driver::{Driver, Stream};
 
 pub(crate) use builder::Settings;
-pub use builder::{ErrorHook, GrowthPolicy, PoolBuilder};
+pub use builder::{ErrorHook, GrowthPolicy, PoolBuilder, StreamPolicy};
+pub use capture::{PoolCapture, PooledGraph};
 pub use live::{PoolUse, live_pools, trim_host_pools};
 pub use snapshot::{BlockState, Snapshot, SnapshotBlock, SnapshotDiff, SnapshotSegment};
 pub use statistics::{PoolStatistics, SourceStatistics};
@@ -44,8 +49,26 @@ use crate::{
 /// block that is dropped is used again on that stream at once, and on another behind an event.
 ///
 /// Limits and sums count whole blocks, as [`crate::size_class`] rounds requests up.
+///
+/// Clones are handles of the same pool. When the last of them goes, what nobody uses goes back to the
+/// driver; buffers keep their own memory until they are dropped.
+#[derive(Clone)]
 pub struct Pool {
     pub(crate) inner: Arc<PoolInner>,
+    handle: Arc<Handle>,
+}
+
+/// What the handles of a pool share: it goes with the last of them.
+struct Handle {
+    inner: Arc<PoolInner>,
+    driver: Arc<dyn Driver>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // What leaks is reported by the drivers' own hooks; there is nobody to tell here.
+        let _ = self.inner.end();
+    }
 }
 
 impl Pool {
@@ -72,12 +95,18 @@ impl Pool {
     ) -> Result<Pool, AllocError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Relaxed);
+        let inner = Arc::new(PoolInner::new(id, &driver, settings));
+        let handle = Handle {
+            inner: Arc::clone(&inner),
+            driver,
+        };
         let pool = Pool {
-            inner: Arc::new(PoolInner::new(id, driver, settings)),
+            inner,
+            handle: Arc::new(handle),
         };
         live::list(&pool.inner);
         if initial_bytes > 0 {
-            let device = pool.inner.driver.info().total_bytes;
+            let device = pool.driver().info().total_bytes;
             let bytes =
                 crate::size_class::block_bytes(initial_bytes).ok_or(AllocError::TooLarge {
                     bytes: initial_bytes,
@@ -91,7 +120,7 @@ impl Pool {
     /// The device that the memory is on.
     #[must_use]
     pub fn driver(&self) -> &Arc<dyn Driver> {
-        &self.inner.driver
+        &self.handle.driver
     }
 
     /// Memory for `len` elements, to be used on `on`. Its contents are undefined, unless the pool
@@ -177,18 +206,22 @@ impl Pool {
     }
 
     /// Asks every thread for what it caches. This thread gives at once, others at their next
-    /// operation.
+    /// operation. Streams that somebody else made and does not use any more are let go of.
     pub fn flush_threads(&self) {
         self.inner.recall_threads();
+        self.inner.lock().orders.let_go_of_idle();
     }
 
-    /// Ends the pool, giving everything back to the driver. Waits for the device, and tries failed
-    /// frees again.
+    /// Ends the pool for all of its handles: it gives out nothing any more
+    /// ([`AllocError::ShutDown`]), and what is free goes back to the driver. Waits for the device, and
+    /// tries failed frees again. May be called while others allocate: what they have just been given
+    /// is theirs.
     ///
     /// # Errors
     /// What could not be given back. Blocks that are still in use stay valid; their memory goes
-    /// back when they are dropped.
-    pub fn shutdown(self) -> Result<(), LeakReport> {
+    /// back when they are dropped. Memory that other threads cache
+    /// ([`LeakReport::thread_cached_bytes`]) is no error.
+    pub fn shutdown(&self) -> Result<(), LeakReport> {
         let report = self.inner.shut_down();
         if report.is_clean() {
             Ok(())
@@ -198,20 +231,11 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
-    fn drop(&mut self) {
-        if !self.inner.is_closed() {
-            // What leaks is reported by the drivers' own hooks; there is nobody to tell here.
-            let _ = self.inner.shut_down();
-        }
-    }
-}
-
 impl fmt::Debug for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Pool")
-            .field("device", &self.inner.driver.info().id)
+            .field("device", &self.inner.device)
             .field("statistics", &self.statistics())
             .finish()
     }
@@ -219,7 +243,7 @@ impl fmt::Debug for Pool {
 
 impl Resource for Pool {
     fn driver(&self) -> &Arc<dyn Driver> {
-        &self.inner.driver
+        &self.handle.driver
     }
 
     fn allocate_block(&self, bytes: u64, on: &Stream, by: Source) -> Result<Block, AllocError> {

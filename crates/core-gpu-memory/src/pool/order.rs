@@ -41,6 +41,8 @@ pub struct Orders {
     ending: Vec<Order>,
     /// The stream asked for last: most programs use few.
     last: Option<(StreamId, Order)>,
+    /// Foreign streams with owners, kept for the next block that is asked for on them.
+    parked: Vec<Stream>,
     /// Streams that must be dropped without the pool's lock, for that may be their end.
     pub to_drop: Vec<Stream>,
     /// Events that were recorded, and waits that were put on streams.
@@ -91,6 +93,7 @@ impl Orders {
             }
         };
         self.by_stream.insert(stream.id(), order);
+        self.park(stream);
         order
     }
 
@@ -167,6 +170,39 @@ impl Orders {
         now
     }
 
+    /// Keeps a foreign stream that has an owner, until that is kept by nothing else: the stream would
+    /// end with each of its blocks.
+    fn park(&mut self, stream: &Stream) {
+        self.let_go_of_idle();
+        if stream.is_owner_in_use() {
+            self.parked.push(stream.clone());
+        }
+    }
+
+    /// Lets go of foreign streams whose owners nobody uses any more.
+    pub fn let_go_of_idle(&mut self) {
+        let idle = self
+            .parked
+            .extract_if(.., |stream| !stream.is_owner_in_use());
+        self.to_drop.extend(idle);
+    }
+
+    /// Lets go of all foreign streams.
+    pub fn let_go_of_all(&mut self) {
+        self.to_drop.append(&mut self.parked);
+    }
+
+    /// Whether any stream that lives is being captured, as far as can be said.
+    pub fn is_any_capturing(&mut self) -> bool {
+        let live = self.records.iter().filter(|record| !record.ended);
+        let live: Vec<_> = live.filter_map(|record| record.stream.upgrade()).collect();
+        let any = live
+            .iter()
+            .any(|stream| stream.may_be_capturing() && stream.is_capturing() != Ok(false));
+        self.to_drop.extend(live);
+        any
+    }
+
     /// Whether a live stream of that order is being captured.
     fn is_capturing(&mut self, order: Order) -> Result<bool, DriverError> {
         let Some(stream) = self
@@ -175,9 +211,9 @@ impl Orders {
         else {
             return Ok(false);
         };
-        let capturing = stream.is_capturing();
+        let capturing = stream.may_be_capturing() && stream.is_capturing()?;
         self.to_drop.push(stream);
-        capturing
+        Ok(capturing)
     }
 
     /// Lets `stream`, whose order is `order`, wait for what was freed in `other` at `freed_at`.
@@ -240,12 +276,7 @@ impl Orders {
 
     /// The stream ends: one event is recorded on it, which covers all that it ever did. If that
     /// fails, it is waited for.
-    pub fn end(
-        &mut self,
-        driver: &Arc<dyn Driver>,
-        id: StreamId,
-        ending: &EndingStream<'_>,
-    ) -> Result<(), DriverError> {
+    pub fn end(&mut self, id: StreamId, ending: &EndingStream<'_>) -> Result<(), DriverError> {
         let Some(order) = self.by_stream.remove(&id) else {
             return Ok(());
         };
@@ -254,7 +285,7 @@ impl Orders {
             return Ok(());
         };
         record.ended = true;
-        let recorded = record.record_on(driver, |event| ending.record(event));
+        let recorded = record.record_on(ending.driver(), |event| ending.record(event));
         // What is freed in this order from now on cannot have work on it after the end.
         record.clock = record.covered;
         let done = recorded.is_err() && ending.synchronize().is_ok();

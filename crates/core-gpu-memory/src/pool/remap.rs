@@ -17,6 +17,9 @@ impl PoolInner {
         let Some(unit) = self.piece_bytes else {
             return Ok(false);
         };
+        if self.is_any_capturing() {
+            return Ok(false);
+        }
         self.recall_threads();
         self.empty_depot();
         self.wait_for_device()?;
@@ -32,7 +35,7 @@ impl PoolInner {
         held.iter().for_each(|id| central.heap.hold(*id, false));
         drop(central);
         let pieces = unmapped?;
-        match Segment::of_pieces(&self.driver, pieces) {
+        match Segment::of_pieces(&self.driver()?, pieces) {
             Ok(segment) => self.adopt(segment),
             Err((error, pieces)) => {
                 // They go back to the driver: nothing is lost but the way.

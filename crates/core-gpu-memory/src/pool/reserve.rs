@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{DriverError, Segment};
+use core_gpu_driver::{DriverError, Segment, graph::is_any_underway};
 
 use crate::{
     error::{LeakReport, LeakedBlock},
@@ -13,16 +13,18 @@ use crate::{
 
 impl PoolInner {
     /// Gives segments back until `reserved` bytes are left, or what is in use. Returns the bytes
-    /// given back. Waits for the device, for only then is it known that nothing uses them.
+    /// given back. Waits for the device, for only then is it known that nothing uses them: while a
+    /// stream of it is being captured, which waiting would break, nothing is given back.
     pub fn trim(self: &Arc<Self>, reserved: u64) -> u64 {
         self.recall_threads();
         self.empty_depot();
-        if self.lock().heap.reserved_bytes() <= reserved {
+        self.lock().orders.let_go_of_idle();
+        if self.lock().heap.reserved_bytes() <= reserved || self.is_any_capturing() {
             return 0;
         }
         if let Err(error) = self.wait_for_device() {
             self.note_loss(&error);
-            (self.settings.error_hook)(&error);
+            self.report(&error);
             return 0;
         }
         let segments = self.lock().take_free_segments(reserved);
@@ -33,13 +35,20 @@ impl PoolInner {
         freed
     }
 
+    /// Whether a stream of the device is being captured, as far as can be said: one that the pool knows,
+    /// or one whose capture was begun through `Stream::begin_capture`.
+    pub fn is_any_capturing(&self) -> bool {
+        let announced = self.driver().is_ok_and(|driver| is_any_underway(&driver));
+        announced || !self.captures.is_empty() || self.lock().orders.is_any_capturing()
+    }
+
     /// After it everything that was free before is idle, and joins.
     pub fn wait_for_device(&self) -> Result<(), DriverError> {
         let mut central = self.lock();
         let ticks = central.mark_ticks();
         let held = (central.pending.len(), central.quarantine.len());
         drop(central);
-        self.driver.synchronize()?;
+        self.driver()?.synchronize()?;
         let mut central = self.lock();
         central.settle(&ticks);
         // Others only add behind what was there, or drain it; what is left of it is done.
@@ -80,28 +89,70 @@ impl PoolInner {
             drop(central);
         } else {
             let state = core_gpu_driver::RegionState::Quarantined;
-            self.driver.annotate(segment.whole().region(), state);
+            self.annotate(segment.whole().region(), state);
             self.lock().stuck.push(segment);
         }
         self.fail_free(bytes, error.clone());
     }
 
-    /// The end: everything that nobody uses goes back to the driver. Blocks that idle threads cache
-    /// are nobody's.
+    /// The end of giving out: what is free goes back to the driver. Others may hold handles of the
+    /// pool, and be in the middle of a request that their thread's cache serves: segments that a
+    /// thread caches a block of stay until that thread gives it up, or until [`PoolInner::end`].
     pub fn shut_down(self: &Arc<Self>) -> LeakReport {
+        let mut report = self.stop();
+        let idle = self.wait_at_the_end(&mut report.errors);
+        let segments = self.lock().take_free_segments(0);
+        self.give_back_at_the_end(segments, idle, &mut report);
+        report
+    }
+
+    /// The last handle is gone, so that no request comes any more: everything that nobody uses goes
+    /// back to the driver. Blocks that idle threads cache are nobody's.
+    pub fn end(self: &Arc<Self>) -> LeakReport {
+        let mut report = self.stop();
+        loop {
+            // Chosen before the device is waited for: a block that is freed meanwhile may have had
+            // work put on it after that.
+            let unused = self.lock().unused_segments();
+            let idle = self.wait_at_the_end(&mut report.errors);
+            let mut central = self.lock();
+            let mut segments = central.take_segments(&unused);
+            // What waited for other streams has become free by waiting.
+            segments.extend(central.take_free_segments(0));
+            drop(central);
+            let found = !segments.is_empty();
+            self.give_back_at_the_end(segments, idle, &mut report);
+            if !found || !idle {
+                return report;
+            }
+        }
+    }
+
+    /// Gives out nothing from now on, and says who holds what.
+    fn stop(self: &Arc<Self>) -> LeakReport {
         self.close();
         self.recall_threads();
-        let mut report = LeakReport::default();
         let mut central = self.lock();
         let gone = central.empty_depot();
         central.closed = true;
+        central.orders.let_go_of_all();
         // They keep the pool alive.
         let spares = std::mem::take(&mut central.spares);
-        report.live = live_blocks(&central);
+        let live = live_blocks(&central);
         drop(central);
         drop((spares, gone));
-        let idle = self.wait_at_the_end(&mut report.errors);
-        let segments = self.lock().take_unused_segments();
+        LeakReport {
+            live,
+            ..LeakReport::default()
+        }
+    }
+
+    fn give_back_at_the_end(
+        self: &Arc<Self>,
+        segments: Vec<Segment>,
+        idle: bool,
+        report: &mut LeakReport,
+    ) {
         let stuck = std::mem::take(&mut self.lock().stuck);
         let segments: Vec<_> = segments.into_iter().chain(stuck).collect();
         let pieces = std::mem::take(&mut self.lock().stuck_pieces);
@@ -118,11 +169,11 @@ impl PoolInner {
         let mut central = self.lock();
         report.quarantined_bytes = central.quarantined_bytes();
         report.lost_bytes = central.lost_bytes;
+        report.thread_cached_bytes = central.thread_cached_bytes();
         // Threads that have ended their use of the pool may keep it alive for long: not its events.
-        let events = central.orders.take_events();
+        let events = (central.orders.take_events(), central.events.drain());
         drop(central);
         drop(events);
-        report
     }
 }
 
@@ -170,16 +221,21 @@ fn live_blocks(central: &Central) -> Vec<LeakedBlock> {
 }
 
 impl Central {
-    /// Takes segments out of which no block is in use or held back.
-    fn take_unused_segments(&mut self) -> Vec<Segment> {
-        let ids: Vec<_> = self.heap.segments().map(|(id, _)| id).collect();
-        let unused: Vec<_> = ids.into_iter().filter(|id| self.is_unused(*id)).collect();
-        let take = |id: SegmentId| {
-            self.heap.discard_segment(id);
-            self.discarded.insert(id);
-            self.segments.remove(id)
+    /// Segments of which no block is in use or held back.
+    fn unused_segments(&self) -> Vec<SegmentId> {
+        let ids = self.heap.segments().map(|(id, _)| id);
+        ids.filter(|id| self.is_unused(*id)).collect()
+    }
+
+    /// Takes segments out that are still there, and of which nothing can come into use again.
+    fn take_segments(&mut self, ids: &[SegmentId]) -> Vec<Segment> {
+        let take = |id: &SegmentId| {
+            let segment = self.segments.remove(*id)?;
+            self.heap.discard_segment(*id);
+            self.discarded.insert(*id);
+            Some(segment)
         };
-        unused.into_iter().filter_map(take).collect()
+        ids.iter().filter_map(take).collect()
     }
 
     fn is_unused(&self, id: SegmentId) -> bool {

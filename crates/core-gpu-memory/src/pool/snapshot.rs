@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Pool,
+    adaptor::LiveAllocation,
     pool::central::Central,
     segment::{FreeBlock, Order},
 };
@@ -49,6 +50,9 @@ pub struct SnapshotBlock {
     /// What it is.
     #[serde(flatten)]
     pub state: BlockState,
+    /// Where it was asked for, if that was added: [`Snapshot::with_stacks`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
 }
 
 /// A segment of a pool.
@@ -138,6 +142,7 @@ fn show(central: &Central, block: &FreeBlock) -> SnapshotBlock {
         offset: block.offset,
         bytes: block.bytes,
         state,
+        stack: None,
     }
 }
 
@@ -154,6 +159,22 @@ impl Snapshot {
     /// If it is not that.
     pub fn from_json(text: &str) -> Result<Snapshot, serde_json::Error> {
         serde_json::from_str(text)
+    }
+
+    /// Adds to blocks in use where they were asked for, as an adaptor around the pool remembers it
+    /// ([`crate::adaptor::Tracking`] with backtraces): the pool itself spends nothing on that.
+    #[must_use]
+    pub fn with_stacks(mut self, live: &[LiveAllocation]) -> Snapshot {
+        let stacks = live.iter().map(|one| (one.address, &one.backtrace));
+        let stacks: BTreeMap<_, _> = stacks.collect();
+        for segment in &mut self.segments {
+            for block in &mut segment.blocks {
+                let known = stacks.get(&(segment.address + block.offset));
+                let in_use = matches!(block.state, BlockState::InUse { .. });
+                block.stack = known.filter(|_| in_use).cloned().cloned().flatten();
+            }
+        }
+        self
     }
 
     fn by_source(&self) -> BTreeMap<&str, (i128, i128)> {

@@ -1,5 +1,7 @@
 //! What a pool has and has done, as numbers.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use serde::Serialize;
 
 use crate::{Pool, observe::Step, pool::lease::InUse};
@@ -20,6 +22,8 @@ pub struct SourceStatistics {
     pub allocations: u64,
     /// Blocks that came back.
     pub frees: u64,
+    /// Requests that were refused: for lack of room, or by a limit.
+    pub refusals: u64,
 }
 
 /// Numbers of a pool. Bytes count whole blocks unless said otherwise.
@@ -70,6 +74,12 @@ pub struct PoolStatistics {
     pub segments_made: u64,
     /// Frees that failed.
     pub failed_frees: u64,
+    /// Requests that were refused: for lack of room, or by a limit.
+    pub refusals: u64,
+    /// Callbacks of the program's that panicked.
+    pub callback_panics: u64,
+    /// Events that were asked of the driver for blocks that several streams used.
+    pub events_made: u64,
     /// Events that were recorded because another stream wanted a block.
     pub events_recorded: u64,
     /// Waits that were put on streams.
@@ -108,7 +118,7 @@ impl Pool {
             .accounts
             .iter()
             .map(|(by, account)| (by, account.usage(), account.gauge.limit))
-            .filter(|(_, usage, _)| usage.hits + usage.misses > 0)
+            .filter(|(_, usage, _)| usage.hits + usage.misses + usage.refusals > 0)
             .collect();
         let sum = |field: fn(&crate::pool::account::Usage) -> u64| {
             sources
@@ -144,6 +154,9 @@ impl Pool {
             utilisation: ratio(bytes_in_use, heap.reserved_bytes()),
             segments_made: tallies.segments_made,
             failed_frees: tallies.failed_frees,
+            refusals: sum(|usage| usage.refusals),
+            callback_panics: self.inner.panics.load(Relaxed),
+            events_made: central.events.made,
             events_recorded: central.orders.events_recorded,
             stream_waits: central.orders.waits,
             steps: Step::ALL.into_iter().zip(tallies.steps).collect(),
@@ -156,9 +169,17 @@ impl Pool {
                     limit_bytes: (*limit != u64::MAX).then_some(*limit),
                     allocations: usage.hits + usage.misses,
                     frees: usage.frees,
+                    refusals: usage.refusals,
                 })
                 .collect(),
         }
+    }
+
+    /// Peaks count from what is in use now.
+    pub fn reset_peaks(&self) {
+        let mut central = self.inner.lock();
+        central.accounts.reset_peaks();
+        central.peak_reserved = central.heap.reserved_bytes();
     }
 
     /// Bytes in use by all sources. Takes the pool's lock.

@@ -167,7 +167,7 @@ impl PoolCache {
             if !bin.blocks.is_empty() {
                 let keep = bin.blocks.len() / 2;
                 let batch: Batch = bin.blocks.drain(keep..).collect();
-                let bytes: u64 = batch.iter().map(|lease| lease.span.bytes()).sum();
+                let bytes: u64 = batch.iter().map(|lease| lease.region.bytes).sum();
                 self.cached_bytes -= bytes;
                 return batch;
             }
@@ -222,7 +222,7 @@ impl PoolCache {
             return Take::Miss(bin.wanted(class, self.cached_bytes, credit));
         };
         // The block knows its length, which is its class's.
-        let bytes = lease.span.bytes();
+        let bytes = lease.region.bytes;
         let Some(left) = credit.checked_sub(bytes) else {
             bin.blocks.push(lease);
             return Take::Miss(Wanted::PAY);
@@ -331,7 +331,7 @@ struct Overflow {
 /// Caches a block that its stream may use again, or takes it to the heap.
 #[inline]
 pub fn put(lease: Box<Lease>) -> Put {
-    if lease.used_on.is_some() {
+    if lease.shared.load(Relaxed) {
         return Put::Rejected(lease, Way::Recalled);
     }
     let mut lease = Some(lease);
@@ -365,7 +365,7 @@ impl PoolCache {
         let Some(class) = block.class() else {
             return self.to_heap(block);
         };
-        let bytes = block.span.bytes();
+        let bytes = block.region.bytes;
         let cached_bytes = self.cached_bytes + bytes;
         if self.seen_recall != block.pool.recall.load(Relaxed) {
             return Put::Rejected(block, Way::Recalled);
@@ -463,6 +463,29 @@ pub fn wanted(pool: &PoolInner, stream: StreamId, class: SizeClass, by: Source) 
     wanted.ok().flatten().unwrap_or(Wanted::FIRST)
 }
 
+/// Before this thread begins to cache for a pool: what it has of pools that were shut down goes back, so
+/// that it does not keep them.
+#[cold]
+fn hand_back_closed() {
+    let closed = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        let closed = cache.pools.extract_if(.., |cached| cached.pool.is_closed());
+        Some(closed.collect::<Vec<_>>())
+    });
+    for mut cached in closed.ok().flatten().unwrap_or_default() {
+        let blocks = cached.give_up();
+        hand_back(&cached.pool, blocks, std::mem::take(&mut cached.counters));
+    }
+}
+
+fn is_new(pool: &PoolInner) -> bool {
+    let known = CACHE.try_with(|cache| {
+        let mut cache = cache.try_borrow_mut().ok()?;
+        Some(cache.pool(pool.id).is_some())
+    });
+    known == Ok(Some(false))
+}
+
 /// Puts blocks and credit where the thread finds them. What does not fit comes back.
 pub fn stock(
     pool: &Arc<PoolInner>,
@@ -472,6 +495,9 @@ pub fn stock(
     blocks: Batch,
     credit: u64,
 ) -> Excess {
+    if is_new(pool) {
+        hand_back_closed();
+    }
     let mut rest = Excess { blocks, credit };
     let _ = CACHE.try_with(|cache| {
         let mut cache = cache.try_borrow_mut().ok()?;
@@ -494,7 +520,6 @@ pub fn stock(
 /// The thread's cache of that pool, made if there is none.
 fn attend<'c>(cache: &'c mut ThreadCache, pool: &Arc<PoolInner>) -> Option<&'c mut PoolCache> {
     if cache.pool(pool.id).is_none() {
-        cache.pools.retain(|cached| !cached.pool.is_closed());
         cache.pools.push(PoolCache {
             id: pool.id,
             pool: Arc::clone(pool),
@@ -598,7 +623,12 @@ pub fn flush(pool: &Arc<PoolInner>) {
         let stale = u32::from(is_reclaiming());
         cached.seen_recall = pool.recall.load(Relaxed).wrapping_sub(stale);
         let counters = std::mem::take(&mut cached.counters);
-        Some((cached.give_up(), counters))
+        let blocks = cached.give_up();
+        if pool.is_closed() {
+            // Nothing of it will be cached again.
+            cache.pools.retain(|cached| cached.id != pool.id);
+        }
+        Some((blocks, counters))
     });
     HEARD.set((u64::MAX, 0));
     if let Some((blocks, counters)) = given_up.ok().flatten() {

@@ -39,9 +39,9 @@ pub enum StagingError {
 }
 
 /// One array for the device: where to, and its bytes, equally many.
-pub type Upload<'a> = (DeviceSpan, &'a [u8]);
+pub type Upload<'a> = (DeviceSpan<'a>, &'a [u8]);
 /// One array from the device: where to, and where from, equally many bytes.
-pub type Download<'a> = (&'a mut [u8], DeviceSpan);
+pub type Download<'a> = (&'a mut [u8], DeviceSpan<'a>);
 
 /// What can be chosen of a [`Staging`].
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ impl Staging {
     ///
     /// # Errors
     /// As [`Staging::upload_many`].
-    pub fn upload(&self, to: DeviceSpan, from: &[u8], on: &Stream) -> Result<(), StagingError> {
+    pub fn upload(&self, to: DeviceSpan<'_>, from: &[u8], on: &Stream) -> Result<(), StagingError> {
         self.upload_many(&[(to, from)], on)
     }
 
@@ -191,7 +191,7 @@ impl Staging {
         &self,
         ring: &Ring,
         piece: Piece,
-        (to, done): (DeviceSpan, u64),
+        (to, done): (DeviceSpan<'_>, u64),
         from: &[u8],
         on: &Stream,
     ) -> Result<(), DriverError> {
@@ -222,7 +222,7 @@ impl Staging {
     pub fn download(
         &self,
         to: &mut [u8],
-        from: DeviceSpan,
+        from: DeviceSpan<'_>,
         on: &Stream,
     ) -> Result<(), StagingError> {
         self.download_many(&mut [(to, from)], on)
@@ -260,7 +260,7 @@ impl Staging {
     /// As the driver's calls fail; refused when the stream is captured.
     pub fn download_async(
         &self,
-        from: &[DeviceSpan],
+        from: &[DeviceSpan<'_>],
         on: &Stream,
     ) -> Result<PendingDownload, StagingError> {
         if let Some(landing) = &self.landing {
@@ -270,7 +270,7 @@ impl Staging {
                 started => return Ok(started?),
             }
         }
-        let length = |span: &DeviceSpan| usize::try_from(span.bytes());
+        let length = |span: &DeviceSpan<'_>| usize::try_from(span.bytes());
         let lengths: Result<Vec<usize>, _> = from.iter().map(length).collect();
         let lengths = lengths.map_err(|_| DriverError::OutOfMemory)?;
         let mut arrays: Vec<_> = lengths.into_iter().map(|bytes| vec![0; bytes]).collect();
@@ -360,7 +360,12 @@ impl Staging {
     }
 
     /// Reads a span back and compares it.
-    fn compare(&self, span: DeviceSpan, expected: u64, on: &Stream) -> Result<(), StagingError> {
+    fn compare(
+        &self,
+        span: DeviceSpan<'_>,
+        expected: u64,
+        on: &Stream,
+    ) -> Result<(), StagingError> {
         let mut back =
             vec![0; usize::try_from(span.bytes()).map_err(|_| DriverError::OutOfMemory)?];
         self.fetch(&mut [(back.as_mut_slice(), span)], on)?;

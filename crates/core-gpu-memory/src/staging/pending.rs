@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use core_gpu_driver::{
-    DeviceSpan, Driver, DriverError, Event, EventKind, Pinned, PinnedSpan, Refusal, Stream,
+    DeviceSpan, Driver, DriverError, Event, EventKind, Pinned, PinnedSpan, Refusal, Region, Stream,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -81,7 +81,7 @@ impl Landing {
 /// Where one array lies.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    from: DeviceSpan,
+    from: Region,
     offset: u64,
     /// A second copy of it, in checksum mode.
     again: Option<u64>,
@@ -124,7 +124,7 @@ impl PendingDownload {
     pub(super) fn start(
         landing: &Arc<Landing>,
         counter: &Arc<TransferCounter>,
-        spans: &[DeviceSpan],
+        spans: &[DeviceSpan<'_>],
         checksums: bool,
         on: &Stream,
     ) -> Result<Self, DriverError> {
@@ -138,11 +138,15 @@ impl PendingDownload {
         let (places, bytes) = lay_out(spans, checksums).ok_or(DriverError::OutOfMemory)?;
         let pinned = landing.take(bytes)?;
         // When one of these fails, what is on its way already is waited for as the memory goes.
-        for place in places.iter().filter(|place| place.from.bytes() > 0) {
+        for (place, from) in places
+            .iter()
+            .zip(spans)
+            .filter(|(_, from)| from.bytes() > 0)
+        {
             for offset in [Some(place.offset), place.again].into_iter().flatten() {
                 let pinned = &pinned;
-                on.download(PinnedSpan { pinned, offset }, place.from)?;
-                counter.downloaded(place.from.bytes());
+                on.download(PinnedSpan { pinned, offset }, *from)?;
+                counter.downloaded(from.bytes());
             }
         }
         let event = Event::new(on.driver(), EventKind::Order)?;
@@ -217,7 +221,7 @@ impl Underway {
     }
 
     fn read(&self, place: Place) -> Result<Vec<u8>, StagingError> {
-        let bytes = usize::try_from(place.from.bytes()).map_err(|_| DriverError::OutOfMemory)?;
+        let bytes = usize::try_from(place.from.bytes).map_err(|_| DriverError::OutOfMemory)?;
         let at = |offset| -> Result<Vec<u8>, DriverError> {
             let mut array = vec![0; bytes];
             self.pinned.read(offset, &mut array)?;
@@ -232,8 +236,8 @@ impl Underway {
             return Ok(array);
         }
         Err(StagingError::Checksum {
-            address: place.from.address().get(),
-            bytes: place.from.bytes(),
+            address: place.from.address.get(),
+            bytes: place.from.bytes,
             expected,
             found,
         })
@@ -241,7 +245,7 @@ impl Underway {
 }
 
 /// Where arrays go one behind the other, and how many bytes that takes.
-fn lay_out(spans: &[DeviceSpan], twice: bool) -> Option<(Vec<Place>, u64)> {
+fn lay_out(spans: &[DeviceSpan<'_>], twice: bool) -> Option<(Vec<Place>, u64)> {
     let mut end = 0_u64;
     let mut next = |bytes: u64| {
         let offset = end;
@@ -258,7 +262,7 @@ fn lay_out(spans: &[DeviceSpan], twice: bool) -> Option<(Vec<Place>, u64)> {
             false => None,
         };
         places.push(Place {
-            from: *from,
+            from: from.region(),
             offset,
             again,
         });

@@ -43,10 +43,14 @@ impl Ring {
         slot_bytes: u64,
         slots: usize,
     ) -> Result<Ring, DriverError> {
-        let slot_bytes = slot_bytes.max(ALIGNMENT).next_multiple_of(ALIGNMENT);
         let slots = slots.max(2);
-        let bytes = usize::try_from(slot_bytes.saturating_mul(slots as u64));
-        let pinned = Pinned::allocate(driver, bytes.map_err(|_| DriverError::OutOfMemory)?)?;
+        let slot_bytes = slot_bytes
+            .max(ALIGNMENT)
+            .checked_next_multiple_of(ALIGNMENT);
+        let slot_bytes = slot_bytes.ok_or(DriverError::OutOfMemory)?;
+        let bytes = slot_bytes.checked_mul(slots as u64);
+        let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        let pinned = Pinned::allocate(driver, bytes.ok_or(DriverError::OutOfMemory)?)?;
         Ok(Ring {
             pinned,
             slot_bytes,

@@ -1,10 +1,16 @@
 //! Files: cached while they are what they were, written back whole.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    sync::{Arc, Condvar, Mutex},
+};
 
 use core_gpu_driver::Segment;
 use core_gpu_memory::{
-    CacheLimits, Cached, DType, FileError, FileManager, MemoryManager, Pool, Source,
+    CacheLimits, Cached, DType, FileError, FileManager, MemoryEvent, MemoryManager, Observer, Pool,
+    Source,
 };
 
 use crate::support::{MIB, builder, each_device, host, pattern, stream};
@@ -103,4 +109,71 @@ fn arrays_have_shape_and_type() {
         huge,
         Err(core_gpu_memory::AllocError::SizeOverflow)
     ));
+}
+
+/// Two threads by name, each of which is stopped where its memory was given out until it is let on.
+#[derive(Default)]
+struct Gates {
+    open: Mutex<BTreeSet<String>>,
+    opened: Condvar,
+    arrived: Mutex<BTreeSet<String>>,
+}
+
+impl Gates {
+    fn open(&self, thread: &str) {
+        self.open.lock().unwrap().insert(thread.to_owned());
+        self.opened.notify_all();
+    }
+
+    fn wait_until_it_arrives(&self, thread: &str) {
+        while !self.arrived.lock().unwrap().contains(thread) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Observer for Gates {
+    fn event(&self, event: &MemoryEvent) {
+        let thread = std::thread::current();
+        let name = thread.name().filter(|name| name.starts_with("reader"));
+        let (MemoryEvent::Allocated { .. }, Some(name)) = (event, name) else {
+            return;
+        };
+        self.arrived.lock().unwrap().insert(name.to_owned());
+        let mut open = self.open.lock().unwrap();
+        while !open.contains(name) {
+            open = self.opened.wait(open).unwrap();
+        }
+    }
+}
+
+/// One reader has the old bytes and is slow to cache them; another has the new ones.
+#[test]
+fn a_file_that_changes_between_two_readers_is_read_anew() {
+    for order in [["reader one", "reader two"], ["reader two", "reader one"]] {
+        let (gates, driver) = (Arc::new(Gates::default()), host(64 << 20));
+        let manager = builder(&driver).observer(Arc::clone(&gates) as _);
+        let manager = manager.build().unwrap();
+        let files = FileManager::new(&manager, CacheLimits::default());
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::thread::scope(|scope| {
+            for (name, bytes) in [("reader one", 1_000), ("reader two", 2_000)] {
+                fs::write(&path, vec![1; bytes]).unwrap();
+                let (files, path, driver) = (&files, &path, &driver);
+                let read = move || files.load(path, &stream(driver)).unwrap().bytes();
+                let reader = std::thread::Builder::new().name(name.to_owned());
+                reader.spawn_scoped(scope, read).unwrap();
+                gates.wait_until_it_arrives(name);
+            }
+            gates.open(order[0]);
+            while files.statistics().entries == 0 {
+                std::thread::yield_now();
+            }
+            gates.open(order[1]);
+        });
+        for _ in 0..2 {
+            assert_eq!(files.load(&path, manager.stream()).unwrap().bytes(), 2_000);
+        }
+    }
 }

@@ -52,20 +52,27 @@ fn what_goes_up_comes_down() {
 }
 
 /// A segment with patterns in it, and where they lie.
-fn filled(driver: &std::sync::Arc<dyn Driver>) -> (Segment, Vec<DeviceSpan>, Vec<Vec<u8>>) {
+fn filled(driver: &std::sync::Arc<dyn Driver>) -> (Segment, Vec<Vec<u8>>) {
     let stream = stream(driver);
     let segment = Segment::allocate(driver, MIB as usize).unwrap();
-    let (mut spans, mut arrays) = (Vec::new(), Vec::new());
+    let mut arrays = Vec::new();
     for (len, seed) in LENGTHS.iter().zip(0_u64..) {
         let array = pattern(seed as u8, *len);
         let span = segment.span(seed * 100_000, *len as u64).unwrap();
         if *len > 0 {
             stream.upload_and_wait(span, &array).unwrap();
         }
-        spans.push(span);
         arrays.push(array);
     }
-    (segment, spans, arrays)
+    (segment, arrays)
+}
+
+/// Where the arrays of [`filled`] lie.
+fn spans_of(segment: &Segment) -> Vec<DeviceSpan<'_>> {
+    let places = LENGTHS.iter().zip(0_u64..);
+    places
+        .map(|(len, seed)| segment.span(seed * 100_000, *len as u64).unwrap())
+        .collect()
 }
 
 #[test]
@@ -78,7 +85,8 @@ fn what_is_asked_for_is_what_was_there_then() {
             };
             let pinned = Staging::new(driver, &settings).unwrap();
             for staging in [pinned, Staging::pageable(checksums)] {
-                let (segment, spans, arrays) = filled(driver);
+                let (segment, arrays) = filled(driver);
+                let spans = spans_of(&segment);
                 let stream = stream(driver);
                 let pending = staging.download_async(&spans, &stream).unwrap();
                 let empty = staging.download_async(&[], &stream).unwrap();
@@ -99,7 +107,8 @@ fn what_is_asked_for_is_what_was_there_then() {
 #[test]
 fn a_pending_download_waits_once_and_knows_when_it_need_not() {
     let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
-    let (segment, spans, arrays) = filled(&driver);
+    let (segment, arrays) = filled(&driver);
+    let spans = spans_of(&segment);
     let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
     let stream = stream(&driver);
     machine.stall(0, stream.raw()).unwrap();
@@ -131,7 +140,8 @@ fn a_pending_download_waits_once_and_knows_when_it_need_not() {
 #[test]
 fn what_nobody_waits_for_disturbs_nobody() {
     let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
-    let (segment, spans, arrays) = filled(&driver);
+    let (segment, arrays) = filled(&driver);
+    let spans = spans_of(&segment);
     let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
     let stream = stream(&driver);
     for _ in 0..20 {
@@ -151,7 +161,8 @@ fn what_nobody_waits_for_disturbs_nobody() {
 #[test]
 fn a_pending_download_refuses_what_does_not_fit() {
     let (machine, driver) = simulated(8 * MIB, Schedule::Latest);
-    let (segment, spans, _) = filled(&driver);
+    let (segment, _) = filled(&driver);
+    let spans = spans_of(&segment);
     let staging = Staging::new(&driver, &StagingSettings::default()).unwrap();
     let stream = stream(&driver);
     let mut short = [7; 10];

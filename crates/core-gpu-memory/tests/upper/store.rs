@@ -37,7 +37,7 @@ fn each(check: fn(&str, &dyn Store)) {
         &DeviceStore::new(&manager, Source::named("store test")),
     );
     manager.shutdown().unwrap();
-    drop(driver);
+    drop((manager, driver));
     machine.verify().unwrap();
 }
 

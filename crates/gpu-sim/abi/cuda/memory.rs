@@ -43,6 +43,19 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> c_int
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocManaged(
+    address: *mut u64,
+    bytes: usize,
+    _flags: c_uint,
+) -> c_int {
+    on_device(|machine, device| {
+        let at = machine.allocate_managed(device, bytes as u64)?;
+        // SAFETY: the caller's promise.
+        unsafe { put(address, at.get()) }
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemFree_v2(address: u64) -> c_int {
     on_device(|machine, device| match address {
         0 => Ok(()),

@@ -1,11 +1,11 @@
 //! Streams, events and capture.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use core_gpu_driver::{EventKind, RawEvent, RawStream, StreamKind};
 use gpu_sim::{CaptureMode, CaptureStatus, Code, RawGraph};
 
-use crate::{on_device, put};
+use crate::{global, on_device, put};
 
 /// A handle as the machine has it. Null is the legacy default stream.
 pub fn raw_stream(stream: *mut c_void) -> RawStream {
@@ -78,14 +78,62 @@ pub unsafe extern "C" fn cuStreamIsCapturing(stream: *mut c_void, status: *mut c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamBeginCapture_v2(stream: *mut c_void, mode: c_uint) -> c_int {
     on_device(|machine, device| {
-        let mode = match mode {
-            0 => CaptureMode::Global,
-            1 => CaptureMode::ThreadLocal,
-            2 => CaptureMode::Relaxed,
-            _ => return Err(Code::INVALID_VALUE),
-        };
-        machine.begin_capture(device, raw_stream(stream), mode)
+        machine.begin_capture(device, raw_stream(stream), capture_mode(mode)?)
     })
+}
+
+/// A mode by the driver's number.
+fn capture_mode(number: c_uint) -> Result<CaptureMode, Code> {
+    match number {
+        0 => Ok(CaptureMode::Global),
+        1 => Ok(CaptureMode::ThreadLocal),
+        2 => Ok(CaptureMode::Relaxed),
+        _ => Err(Code::INVALID_VALUE),
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) -> c_int {
+    global("cuThreadExchangeStreamCaptureMode", |machine| {
+        if mode.is_null() {
+            return Err(Code::INVALID_VALUE);
+        }
+        // SAFETY: it is not null, and the caller promises a number there.
+        let wanted = capture_mode(unsafe { mode.read() })?;
+        let before = match machine.exchange_capture_mode(wanted) {
+            CaptureMode::Global => 0,
+            CaptureMode::ThreadLocal => 1,
+            CaptureMode::Relaxed => 2,
+        };
+        // SAFETY: as above.
+        unsafe { put(mode, before) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
+    executable: *mut *mut c_void,
+    graph: *mut c_void,
+    _flags: c_ulonglong,
+) -> c_int {
+    on_device(|machine, device| {
+        let ready = machine.instantiate_graph(device, RawGraph(graph.addr() as u64))?;
+        // SAFETY: the caller's promise.
+        unsafe { put(executable, handle(ready.0)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphLaunch(executable: *mut c_void, stream: *mut c_void) -> c_int {
+    on_device(|machine, device| {
+        let graph = RawGraph(executable.addr() as u64);
+        machine.launch_graph(device, graph, raw_stream(stream))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecDestroy(executable: *mut c_void) -> c_int {
+    on_device(|machine, device| machine.destroy_graph(device, RawGraph(executable.addr() as u64)))
 }
 
 #[unsafe(no_mangle)]

@@ -1,6 +1,7 @@
 //! Capturing streams into graphs: work is kept instead of done, what would need it done is refused,
 //! and a refusal breaks the capture. A graph's nodes run one after the other, which is one of the
-//! orders that they may run in.
+//! orders that they may run in: that branches do not race is checked as they are captured, and that
+//! memory still has the owner that it was captured with, at each launch.
 
 use std::{collections::BTreeMap, thread::ThreadId};
 
@@ -9,22 +10,13 @@ use crate::{
     code::Code,
     machine::{
         Machine,
-        state::{Relation, State},
+        state::{Relation, State, Touch},
         submit::{Order, Request},
     },
+    shadow::{Broken, Owner, Shadow},
+    violation::ViolationKind,
 };
-use core_gpu_driver::RawStream;
-
-/// From which threads calls that might wait are refused while a capture lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaptureMode {
-    /// From all.
-    Global,
-    /// From the one that began the capture.
-    ThreadLocal,
-    /// From none.
-    Relaxed,
-}
+use core_gpu_driver::{CaptureMode, RawGraph, RawStream};
 
 /// Whether a stream is being captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,21 +36,27 @@ pub(crate) struct Capture {
     mode: CaptureMode,
     thread: ThreadId,
     broken: bool,
-    nodes: Vec<Request>,
+    nodes: Vec<Node>,
+    /// Which node touched which byte, for races between branches.
+    shadow: Shadow,
     /// For each stream in it, what its work in the capture comes after.
     clocks: BTreeMap<StreamKey, Clock>,
     counts: BTreeMap<StreamKey, u64>,
 }
 
+/// A piece of captured work.
+#[derive(Clone, Debug)]
+struct Node {
+    request: Request,
+    /// Who held the bytes that it touches.
+    owners: Vec<(Touch, Vec<Owner>)>,
+}
+
 /// What was captured.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    nodes: Vec<Request>,
+    nodes: Vec<Node>,
 }
-
-/// A graph's handle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RawGraph(pub u64);
 
 impl State {
     fn capture_of(&mut self, key: StreamKey) -> Result<Option<&mut Capture>, Code> {
@@ -69,7 +67,24 @@ impl State {
     }
 
     /// Keeps work in the capture that its stream is in.
-    pub(crate) fn capture_work(&mut self, key: StreamKey, request: Request) -> Result<(), Code> {
+    pub(crate) fn capture_work(
+        &mut self,
+        function: &'static str,
+        key: StreamKey,
+        request: Request,
+    ) -> Result<(), Code> {
+        let owned = request.touches.iter().map(|touch| {
+            let range = (touch.start, touch.start.saturating_add(touch.bytes));
+            (*touch, range)
+        });
+        let owned: Vec<_> = owned.collect();
+        for (_, range) in &owned {
+            let broken = self.shadow.forbids(*range, key);
+            self.broken(function, broken)?;
+        }
+        let owners = owned.iter();
+        let owners = owners.map(|(touch, range)| (*touch, self.shadow.owners(*range)));
+        let owners = owners.collect();
         let Some(capture) = self.capture_of(key)? else {
             return Err(Code::INVALID_HANDLE);
         };
@@ -82,14 +97,39 @@ impl State {
             stream: key,
             sequence: *count,
         };
-        capture.clocks.entry(key).or_default().learn(moment);
-        capture.nodes.push(request);
-        Ok(())
+        let clock = capture.clocks.entry(key).or_default();
+        clock.learn(moment);
+        let clock = clock.clone();
+        let mut race = None;
+        for (touch, range) in &owned {
+            let broken = capture.shadow.touch(*range, touch.access, moment, &clock);
+            race = race.or(broken);
+        }
+        capture.nodes.push(Node { request, owners });
+        self.broken(function, race)
+    }
+
+    /// Bytes that had another owner when they were captured.
+    fn with_another_owner(&self, node: &Node) -> Option<Broken> {
+        let changed = |(touch, owners): &(Touch, Vec<Owner>)| {
+            let range = (touch.start, touch.start.saturating_add(touch.bytes));
+            let now = self.shadow.owners(range);
+            let kept = now == *owners || now.iter().all(|owner| owner.of_graph);
+            (!kept).then_some(Broken {
+                address: touch.start,
+                bytes: touch.bytes,
+                kind: ViolationKind::OwnerChanged,
+            })
+        };
+        node.owners.iter().find_map(changed)
     }
 
     /// Refuses a call that might wait, where a capture forbids it, and breaks that capture.
     pub(crate) fn not_while_capturing(&mut self) -> Result<(), Code> {
         let thread = std::thread::current().id();
+        if self.thread_modes.get(&thread) == Some(&CaptureMode::Relaxed) {
+            return Ok(());
+        }
         let mut refused = false;
         for capture in self.captures.values_mut() {
             let forbidden = match capture.mode {
@@ -101,9 +141,32 @@ impl State {
             refused |= forbidden;
         }
         if refused {
+            self.broke_capture = Some(self.function);
             return Err(Code::CAPTURE_UNSUPPORTED);
         }
         Ok(())
+    }
+
+    /// Refuses to wait for a device of which a stream is being captured, in whatever mode, and breaks
+    /// those captures.
+    pub(crate) fn not_while_device_captures(&mut self, device: u32) -> Result<(), Code> {
+        self.not_while_capturing()?;
+        let captured: Vec<u64> = self
+            .streams
+            .values()
+            .filter(|stream| stream.device == device)
+            .filter_map(|stream| stream.capture)
+            .collect();
+        for id in &captured {
+            if let Some(capture) = self.captures.get_mut(id) {
+                capture.broken = true;
+            }
+        }
+        if captured.is_empty() {
+            return Ok(());
+        }
+        self.broke_capture = Some(self.function);
+        Err(Code::CAPTURE_UNSUPPORTED)
     }
 
     /// Refuses to wait for a stream that is being captured, and breaks the capture.
@@ -111,6 +174,7 @@ impl State {
         self.not_during_implicit_capture(key)?;
         if let Some(capture) = self.capture_of(key)? {
             capture.broken = true;
+            self.broke_capture = Some(self.function);
             return Err(Code::CAPTURE_UNSUPPORTED);
         }
         Ok(())
@@ -185,6 +249,7 @@ impl State {
             thread: std::thread::current().id(),
             broken: false,
             nodes: Vec::new(),
+            shadow: Shadow::default(),
             clocks: BTreeMap::from([(key, Clock::default())]),
             counts: BTreeMap::new(),
         };
@@ -268,6 +333,12 @@ impl Machine {
         })
     }
 
+    /// The driver function whose call broke a capture last. For tests; no driver tells it.
+    #[must_use]
+    pub fn broke_capture(&self) -> Option<&'static str> {
+        self.lock().broke_capture
+    }
+
     /// Puts a graph's work on a stream (`cuGraphLaunch`).
     ///
     /// # Errors
@@ -280,12 +351,40 @@ impl Machine {
     ) -> Result<(), Code> {
         self.call("cuGraphLaunch", device, |state| {
             let key = state.key(device, stream)?;
-            let nodes = state.graphs.get(&graph.0).ok_or(Code::INVALID_HANDLE)?;
-            for node in nodes.nodes.clone() {
-                state.submit_after("cuGraphLaunch", key, node, Order::default())?;
+            let graph = state.graphs.get(&graph.0).ok_or(Code::INVALID_HANDLE)?;
+            for node in graph.nodes.clone() {
+                let broken = state.with_another_owner(&node);
+                state.broken("cuGraphLaunch", broken)?;
+                let work = node.request;
+                state.submit_after("cuGraphLaunch", key, work, Order::default())?;
             }
             Ok(())
         })
+    }
+
+    /// Makes a graph ready to be launched (`cuGraphInstantiate`): another one, which is destroyed by
+    /// itself.
+    ///
+    /// # Errors
+    /// For an unknown graph.
+    pub fn instantiate_graph(&self, device: u32, graph: RawGraph) -> Result<RawGraph, Code> {
+        self.call("cuGraphInstantiate", device, |state| {
+            let graph = state.graphs.get(&graph.0).ok_or(Code::INVALID_HANDLE)?;
+            let ready = graph.clone();
+            let handle = state.handle();
+            state.graphs.insert(handle, ready);
+            Ok(RawGraph(handle))
+        })
+    }
+
+    /// Sets from which captures this thread's calls are refused, and says what it was before
+    /// (`cuThreadExchangeStreamCaptureMode`). With [`CaptureMode::Relaxed`] none of its calls breaks
+    /// a capture, other than waiting for what is being captured.
+    pub fn exchange_capture_mode(&self, mode: CaptureMode) -> CaptureMode {
+        let thread = std::thread::current().id();
+        let mut state = self.lock();
+        let before = state.thread_modes.insert(thread, mode);
+        before.unwrap_or_default()
     }
 
     /// Gives a graph back (`cuGraphDestroy`).

@@ -91,7 +91,8 @@ impl State {
 
     fn begin_free(&mut self, device: u32, address: u64) -> Result<(), Code> {
         let bytes = self.to_be_freed(device, address)?;
-        self.not_while_capturing()?;
+        // It waits for the device.
+        self.not_while_device_captures(device)?;
         let range = (address, address + bytes);
         let unfinished = self.shadow.unfinished(range, &self.host);
         let broken = unfinished.map(|moment| Broken {
@@ -168,6 +169,10 @@ impl State {
         let broken = match state {
             RegionState::Free => self.shadow.take_back(range, false),
             RegionState::Quarantined => self.shadow.take_back(range, true),
+            RegionState::OfGraph => {
+                self.shadow.keep_for_graph(range);
+                None
+            }
             RegionState::InUse { on } => {
                 let key = self.key(device, on)?;
                 let mut clock: Clock = self.stream(key)?.clock.clone();
@@ -206,6 +211,19 @@ impl Machine {
     /// Out of memory; an invalid value for zero bytes; during a capture.
     pub fn allocate(&self, device: u32, bytes: u64) -> Result<DeviceAddress, Code> {
         self.call("cuMemAlloc", device, |state| {
+            state.not_while_capturing()?;
+            let address = state.allocate(device, bytes, Origin::Plain)?;
+            DeviceAddress::new(address).ok_or(Code::OUT_OF_MEMORY)
+        })
+    }
+
+    /// Memory that moves between device and host (`cuMemAllocManaged`), poisoned. Here it is the
+    /// device's: there is not more of it than that has.
+    ///
+    /// # Errors
+    /// As [`Machine::allocate`].
+    pub fn allocate_managed(&self, device: u32, bytes: u64) -> Result<DeviceAddress, Code> {
+        self.call("cuMemAllocManaged", device, |state| {
             state.not_while_capturing()?;
             let address = state.allocate(device, bytes, Origin::Plain)?;
             DeviceAddress::new(address).ok_or(Code::OUT_OF_MEMORY)

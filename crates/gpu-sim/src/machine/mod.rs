@@ -116,6 +116,11 @@ impl Machine {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A number that no other machine has as long as this one is there.
+    pub(crate) fn number(&self) -> u64 {
+        Arc::as_ptr(&self.0).addr() as u64
+    }
+
     pub(crate) fn wake(&self) {
         self.0.released.notify_all();
     }
@@ -144,6 +149,7 @@ impl Machine {
             return Err(Code::NOT_INITIALIZED);
         }
         state.now += state.config.costs.call;
+        state.function = function;
         let fault = state.faults.count(function);
         let fails_after = match fault {
             None => None,

@@ -2,11 +2,11 @@
 //! happens to them is in the files beside this one.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     thread::ThreadId,
 };
 
-use core_gpu_driver::{EventKind, HostAddress, RawEvent, RawStream};
+use core_gpu_driver::{CaptureMode, EventKind, HostAddress, RawEvent, RawStream};
 
 use crate::{
     clock::{Clock, Moment, StreamKey},
@@ -189,6 +189,11 @@ pub(crate) struct State {
     pub(crate) physical: BTreeMap<u64, Physical>,
     pub(crate) captures: BTreeMap<u64, Capture>,
     pub(crate) graphs: BTreeMap<u64, Graph>,
+    /// The call that is being made, and the one that broke a capture last.
+    pub(crate) function: &'static str,
+    pub(crate) broke_capture: Option<&'static str>,
+    /// What threads have set of themselves.
+    pub(crate) thread_modes: HashMap<ThreadId, CaptureMode>,
     /// What streams of each device had done that are gone: waiting for the device tells of it.
     pub(crate) gone: BTreeMap<u32, Clock>,
     /// What the host knows to be done.
@@ -235,6 +240,9 @@ impl State {
             physical: BTreeMap::new(),
             captures: BTreeMap::new(),
             graphs: BTreeMap::new(),
+            function: "",
+            broke_capture: None,
+            thread_modes: HashMap::new(),
             gone: BTreeMap::new(),
             host: Clock::default(),
             now: 0,

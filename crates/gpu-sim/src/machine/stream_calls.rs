@@ -207,7 +207,7 @@ impl Machine {
         self.call_and_wait(
             "cuCtxSynchronize",
             device,
-            State::not_while_capturing,
+            |state| state.not_while_device_captures(device),
             |state, ()| {
                 state.wait_for_device(device)?;
                 Ok(state.not_lost(device)?)

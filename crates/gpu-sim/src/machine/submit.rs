@@ -48,7 +48,7 @@ impl State {
         request: Request,
     ) -> Result<(), Code> {
         if self.stream(key)?.capture.is_some() {
-            return self.capture_work(key, request);
+            return self.capture_work(function, key, request);
         }
         self.submit_after(function, key, request, Order::default())
             .map(|_| ())
