@@ -105,6 +105,195 @@ fn streams_of_other_devices_are_refused() {
         });
 }
 
+/// How often a function of the simulated driver was called.
+fn calls(function: &str) -> u64 {
+    let name = std::ffi::CString::new(function).unwrap();
+    // SAFETY: it is loaded already, and this is the function's type.
+    unsafe {
+        let library = libloading::Library::new("libcuda.so.1").unwrap();
+        let calls = *library
+            .get::<extern "C" fn(*const std::ffi::c_char) -> u64>(b"gpu_sim_calls")
+            .unwrap();
+        std::mem::forget(library);
+        calls(name.as_ptr())
+    }
+}
+
+/// A block of most of the device goes from a stream that still works on it to another.
+fn handover(by_kernel: bool, keeps_stream: bool) {
+    let (driver, context) = (driver(), CudaContext::new(0).unwrap());
+    let (one, two) = (context.new_stream().unwrap(), context.new_stream().unwrap());
+    let module = context
+        .load_module(cudarc::nvrtc::Ptx::from_src(""))
+        .unwrap();
+    let add = module.load_function("sim_add_f32").unwrap();
+    let (pool, by) = (Pool::new(&driver), Source::named("cudarc"));
+    let elements = 10 << 20;
+    let mut first = pool.allocate_cudarc::<f32>(elements, &one, by).unwrap();
+    if by_kernel {
+        let count = 64_u64;
+        let mut launch = one.launch_builder(&add);
+        launch.arg(&first).arg(&first).arg(&first).arg(&count);
+        // SAFETY: the arguments are those of the kernel.
+        unsafe { launch.launch(LaunchConfig::for_num_elems(64)) }.unwrap();
+    } else {
+        one.memset_zeros(&mut first).unwrap();
+    }
+    let address = first.buffer().address();
+    drop(first);
+    let kept = keeps_stream.then_some(one);
+    let mut second = pool.allocate_cudarc::<f32>(elements, &two, by).unwrap();
+    assert_eq!(second.buffer().address(), address, "there is room for one");
+    two.memset_zeros(&mut second).unwrap();
+    two.synchronize().unwrap();
+    drop((second, kept));
+}
+
+#[test]
+fn a_block_goes_to_another_stream_behind_the_work_of_the_first() {
+    for schedule in ["latest", "eager", "seed:1", "late:0"] {
+        for (by_kernel, keeps_stream) in
+            [(false, true), (true, true), (false, false), (true, false)]
+        {
+            Case::new("a_block_goes_to_another_stream_behind_the_work_of_the_first")
+                .variable("GPU_SIM_SCHEDULE", schedule)
+                .variable("GPU_SIM_DEVICES", "67108864")
+                .variable("BY_KERNEL", &by_kernel.to_string())
+                .variable("KEEPS_STREAM", &keeps_stream.to_string())
+                .run(|| {
+                    let told = |name| std::env::var(name).unwrap() == "true";
+                    handover(told("BY_KERNEL"), told("KEEPS_STREAM"));
+                    verify();
+                });
+        }
+    }
+}
+
+/// All driver calls that an allocation and its drop could make, for each of so many.
+fn calls_for_each(what: &str, mut step: impl FnMut()) -> f64 {
+    const CALLS: [&str; 13] = [
+        "cuDeviceGetUuid",
+        "cuStreamIsCapturing",
+        "cuStreamQuery",
+        "cuEventCreate",
+        "cuEventRecord",
+        "cuEventDestroy",
+        "cuEventQuery",
+        "cuStreamWaitEvent",
+        "cuMemAlloc",
+        "cuMemAllocAsync",
+        "cuMemFreeAsync",
+        "cuMemFree",
+        "cuCtxSynchronize",
+    ];
+    const ROUNDS: u32 = 1_000;
+    // What is done once is not for each.
+    (0..10).for_each(|_| step());
+    let before = CALLS.map(calls);
+    (0..ROUNDS).for_each(|_| step());
+    let made = CALLS.map(calls).into_iter().zip(before);
+    let each: Vec<_> = made
+        .map(|(after, before)| (after - before) as f64 / f64::from(ROUNDS))
+        .collect();
+    let named: Vec<_> = CALLS
+        .iter()
+        .zip(&each)
+        .filter(|(_, each)| **each > 0.0)
+        .collect();
+    println!("{what}: {named:?}");
+    each.iter().sum()
+}
+
+/// Binding the context, which both do before each call, is not counted.
+#[test]
+fn an_allocation_costs_fewer_calls_than_cudarc_s_own() {
+    Case::new("an_allocation_costs_fewer_calls_than_cudarc_s_own")
+        .variable("GPU_SIM_DEVICES", "1073741824")
+        .run(|| {
+            let (driver, context) = (driver(), CudaContext::new(0).unwrap());
+            let stream = context.new_stream().unwrap();
+            let (pool, by) = (Pool::new(&driver), Source::named("cudarc"));
+            let ours = calls_for_each("the pool", || {
+                drop(pool.allocate_cudarc::<f32>(1_000, &stream, by).unwrap());
+            });
+            let large = calls_for_each("the pool, 4 MB", || {
+                drop(pool.allocate_cudarc::<f32>(1_000_000, &stream, by).unwrap());
+            });
+            let theirs = calls_for_each("cudarc", || {
+                // SAFETY: the contents are not read.
+                drop(unsafe { stream.alloc::<f32>(1_000) }.unwrap());
+            });
+            assert!(ours <= 1.0 && large <= 1.0, "{ours} and {large}");
+            assert!(theirs > ours, "{theirs}");
+        });
+}
+
+/// Code that names `CudaSlice` and its views, unchanged.
+fn scaled_sum(
+    stream: &Arc<cudarc::driver::CudaStream>,
+    add: &cudarc::driver::CudaFunction,
+    from: &cudarc::driver::CudaSlice<f32>,
+    to: &mut cudarc::driver::CudaViewMut<'_, f32>,
+) {
+    let count = to.len() as u64;
+    let half = from.slice(..to.len());
+    let mut launch = stream.launch_builder(add);
+    launch.arg(to).arg(&half).arg(&half).arg(&count);
+    // SAFETY: the arguments are those of the kernel.
+    unsafe { launch.launch(LaunchConfig::for_num_elems(count as u32)) }.unwrap();
+}
+
+fn named_slices() {
+    let (driver, context) = (driver(), CudaContext::new(0).unwrap());
+    let (one, two) = (context.new_stream().unwrap(), context.new_stream().unwrap());
+    let module = context
+        .load_module(cudarc::nvrtc::Ptx::from_src(""))
+        .unwrap();
+    let add = module.load_function("sim_add_f32").unwrap();
+    let (pool, by) = (Pool::new(&driver), Source::named("cudarc"));
+    let mut from = pool.allocate_cudarc::<f32>(128, &one, by).unwrap();
+    let mut to = pool.allocate_cudarc::<f32>(64, &two, by).unwrap();
+    two.memcpy_htod(&[1.5_f32; 128], &mut from).unwrap();
+    scaled_sum(&two, &add, from.as_slice(), &mut to.view_mut());
+    assert_eq!(one.clone_dtoh(&to).unwrap(), [3.0; 64]);
+    let part = to.as_slice().slice(3..5);
+    assert_eq!(one.clone_dtoh(&part).unwrap(), [3.0; 2]);
+    drop((from, to));
+    let again = pool.allocate_cudarc::<f32>(128, &one, by).unwrap();
+    one.clone_dtoh(&again).unwrap();
+}
+
+#[test]
+fn code_that_names_cudarc_s_slices_takes_our_memory() {
+    for schedule in ["latest", "eager", "seed:3"] {
+        Case::new("code_that_names_cudarc_s_slices_takes_our_memory")
+            .variable("GPU_SIM_SCHEDULE", schedule)
+            .run(|| {
+                named_slices();
+                verify();
+            });
+    }
+}
+
+#[expect(dead_code, reason = "its `main` is for who runs it by itself")]
+#[path = "../examples/10-cudarc-transformer.rs"]
+mod transformer;
+
+/// The same numbers with the pool's memory as with cudarc's, and nothing raced.
+#[test]
+fn a_transformer_runs_on_our_memory() {
+    for schedule in ["latest", "eager", "seed:5"] {
+        Case::new("a_transformer_runs_on_our_memory")
+            .variable("GPU_SIM_SCHEDULE", schedule)
+            .run(|| {
+                let (expected, found) = transformer::run().unwrap();
+                assert_eq!(expected, found);
+                assert!(found.iter().all(|number| number.is_finite()));
+                verify();
+            });
+    }
+}
+
 /// The copies on a card, where there is one.
 #[test]
 fn copies_on_a_real_card() {

@@ -1,8 +1,12 @@
-//! Modules and kernels. There is no device code: whatever image is loaded has the two kernels that
-//! are built in here.
+//! Modules and kernels. There is no device code: whatever image is loaded has the kernels that are
+//! built in here.
 //!
 //! - `sim_fill(u64 address, u64 bytes, u8 value)` sets bytes;
-//! - `sim_add_f32(u64 to, u64 one, u64 other, u64 count)` adds numbers.
+//! - `sim_add_f32(u64 to, u64 one, u64 other, u64 count)` adds numbers;
+//! - `sim_relu_f32(u64 to, u64 from, u64 count)` makes negative numbers zero;
+//! - `sim_matmul_f32(u64 to, u64 one, u64 other, u64 rows, u64 inner, u64 columns)` multiplies matrices
+//!   whose rows lie one after another;
+//! - `sim_softmax_f32(u64 to, u64 from, u64 rows, u64 columns)` makes each row a distribution.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -14,7 +18,16 @@ use crate::{on_device, put, streams::raw_stream};
 const MODULE: usize = 0x00d0_0000;
 const FILL: usize = 0x00f0_0001;
 const ADD: usize = 0x00f0_0002;
-const NAMES: &[(&CStr, usize)] = &[(c"sim_fill", FILL), (c"sim_add_f32", ADD)];
+const RELU: usize = 0x00f0_0003;
+const MATMUL: usize = 0x00f0_0004;
+const SOFTMAX: usize = 0x00f0_0005;
+const NAMES: &[(&CStr, usize)] = &[
+    (c"sim_fill", FILL),
+    (c"sim_add_f32", ADD),
+    (c"sim_relu_f32", RELU),
+    (c"sim_matmul_f32", MATMUL),
+    (c"sim_softmax_f32", SOFTMAX),
+];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *const c_void) -> c_int {
@@ -83,23 +96,89 @@ fn fill(at: Region, value: u8) -> Kernel {
     Kernel::new("sim_fill").writing(at).doing(body)
 }
 
-fn add(to: Region, one: Region, other: Region) -> Kernel {
+/// The numbers that lie in bytes.
+fn numbers(bytes: &[u8]) -> Vec<f32> {
+    let (each, _) = bytes.as_chunks::<4>();
+    each.iter().map(|four| f32::from_le_bytes(*four)).collect()
+}
+
+fn bytes(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    numbers.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+/// A kernel that makes numbers of others.
+fn computing(
+    name: &'static str,
+    to: Region,
+    from: Vec<Region>,
+    compute: impl Fn(&[Vec<f32>]) -> Vec<f32> + Send + Sync + 'static,
+) -> Kernel {
+    let kernel = from
+        .iter()
+        .fold(Kernel::new(name), |kernel, region| kernel.reading(*region));
     let body = move |memory: &mut KernelMemory<'_>| {
-        let (one, other) = (memory.read(one)?, memory.read(other)?);
-        let number = |bytes: &[u8]| {
-            bytes
-                .first_chunk()
-                .map_or(0.0, |four| f32::from_le_bytes(*four))
-        };
-        let pairs = one.chunks_exact(4).zip(other.chunks_exact(4));
-        let sums = pairs.flat_map(|(one, other)| (number(one) + number(other)).to_le_bytes());
-        memory.write(to, &sums.collect::<Vec<_>>())
+        let read = |region: &Region| Ok(numbers(&memory.read(*region)?));
+        let read: Vec<_> = from.iter().map(read).collect::<Result<_, Code>>()?;
+        memory.write(to, &bytes(compute(&read)))
     };
-    Kernel::new("sim_add_f32")
-        .reading(one)
-        .reading(other)
-        .writing(to)
-        .doing(body)
+    kernel.writing(to).doing(body)
+}
+
+fn add(to: Region, one: Region, other: Region) -> Kernel {
+    computing("sim_add_f32", to, vec![one, other], |read| match read {
+        [one, other] => one
+            .iter()
+            .zip(other)
+            .map(|(one, other)| one + other)
+            .collect(),
+        _ => Vec::new(),
+    })
+}
+
+fn relu(to: Region, from: Region) -> Kernel {
+    computing("sim_relu_f32", to, vec![from], |read| {
+        read.iter()
+            .flatten()
+            .map(|number| number.max(0.0))
+            .collect()
+    })
+}
+
+fn matmul(to: Region, one: Region, other: Region, inner: usize, columns: usize) -> Kernel {
+    computing("sim_matmul_f32", to, vec![one, other], move |read| {
+        let [one, other] = read else {
+            return Vec::new();
+        };
+        let (inner, columns) = (inner.max(1), columns.max(1));
+        let product = |row: &[f32], column: usize| {
+            let down = other.iter().skip(column).step_by(columns);
+            row.iter().zip(down).map(|(one, other)| one * other).sum()
+        };
+        let rows = one.chunks(inner);
+        rows.flat_map(|row| (0..columns).map(move |column| product(row, column)))
+            .collect()
+    })
+}
+
+fn softmax(to: Region, from: Region, columns: usize) -> Kernel {
+    computing("sim_softmax_f32", to, vec![from], move |read| {
+        let rows = read.iter().flat_map(|all| all.chunks(columns.max(1)));
+        rows.flat_map(|row| {
+            let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let powers: Vec<f32> = row.iter().map(|number| (number - most).exp()).collect();
+            let sum: f32 = powers.iter().sum();
+            powers.into_iter().map(move |power| power / sum)
+        })
+        .collect()
+    })
+}
+
+/// Bytes of so many numbers, rows by columns.
+fn area(rows: u64, columns: u64) -> Result<u64, Code> {
+    let bytes = rows
+        .checked_mul(columns)
+        .and_then(|count| count.checked_mul(4));
+    bytes.ok_or(Code::INVALID_VALUE)
 }
 
 #[unsafe(no_mangle)]
@@ -126,11 +205,34 @@ pub unsafe extern "C" fn cuLaunchKernel(
                 fill(region(number(0)?, number(1)?)?, value)
             }
             ADD => {
-                let bytes = number(3)?.checked_mul(4).ok_or(Code::INVALID_VALUE)?;
+                let bytes = area(1, number(3)?)?;
                 add(
                     region(number(0)?, bytes)?,
                     region(number(1)?, bytes)?,
                     region(number(2)?, bytes)?,
+                )
+            }
+            RELU => {
+                let bytes = area(1, number(2)?)?;
+                relu(region(number(0)?, bytes)?, region(number(1)?, bytes)?)
+            }
+            MATMUL => {
+                let (rows, inner, columns) = (number(3)?, number(4)?, number(5)?);
+                matmul(
+                    region(number(0)?, area(rows, columns)?)?,
+                    region(number(1)?, area(rows, inner)?)?,
+                    region(number(2)?, area(inner, columns)?)?,
+                    inner as usize,
+                    columns as usize,
+                )
+            }
+            SOFTMAX => {
+                let (rows, columns) = (number(2)?, number(3)?);
+                let bytes = area(rows, columns)?;
+                softmax(
+                    region(number(0)?, bytes)?,
+                    region(number(1)?, bytes)?,
+                    columns as usize,
                 )
             }
             _ => return Err(Code::INVALID_HANDLE),
