@@ -9,9 +9,9 @@
 //! | `gpu.backend.device` (`cuda`, `cuda:1`, `host`) | `COALESCE_GPU_BACKEND_DEVICE` | `cuda` |
 //! | `gpu.backend.host-bytes` (of the host as a device) | `COALESCE_GPU_BACKEND_HOST_BYTES` | 1 GiB |
 //!
-//! An unknown key is an error that names the nearest one; so is an unknown variable that begins
-//! with `COALESCE_GPU_`. The groups of [`crate::settings::RUNTIME_GROUPS`] are read by the crate
-//! above and passed over. Files are not read here.
+//! An unknown key of these groups, or of one that is called nearly so, is an error that names the nearest
+//! one; so is an unknown variable. Other groups below `gpu` may be somebody else's and are passed over.
+//! Files are not read here.
 
 use std::fmt;
 
@@ -308,6 +308,10 @@ mod tests {
                 "unknown key `gpu.memory.max-fracton` in the file; did you mean `gpu.memory.max-fraction`?",
             ),
             (
+                "[gpu.memroy]\nmax-fraction = 1\n",
+                "unknown key `gpu.memroy.max-fraction` in the file; did you mean `gpu.memory.max-fraction`?",
+            ),
+            (
                 "[network]\nport = 1\n",
                 "unknown key `network.port` in the file",
             ),
@@ -330,6 +334,11 @@ mod tests {
                 .and_then(MemoryConfigBuilder::build);
             assert_eq!(error.unwrap_err().to_string(), wanted);
         }
+        // Somebody else's.
+        let others = "[gpu.slots]\ndirectory = \"x\"\n";
+        MemoryConfig::builder().toml(others).unwrap();
+        let others = variables(&[("COALESCE_GPU_SLOTS_DIRECTORY", "x")]);
+        MemoryConfig::builder().environment(others).unwrap();
         let wrong = variables(&[("COALESCE_GPU_MEMORY_CACHE_SIZES", "1")]);
         let error = MemoryConfig::builder().environment(wrong).unwrap_err();
         assert_eq!(

@@ -9,17 +9,8 @@ const PREFIX: &str = "COALESCE_";
 /// Variables that begin so must be known.
 const OURS: &str = "COALESCE_GPU_";
 
-/// Groups of keys that belong to the crate above this one: each side passes over the other's, so
-/// that both read one file and one environment, and each key is judged once.
-pub const RUNTIME_GROUPS: &[&str] = &[
-    "gpu.monitor",
-    "gpu.platform",
-    "gpu.profiler",
-    "gpu.registry",
-    "gpu.slots",
-    "gpu.strategy",
-    "gpu.workers",
-];
+/// How many letters the name of a group may be off by to be taken for a misspelt one.
+const MISSPELT: usize = 2;
 
 /// Why something is no configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,8 +46,11 @@ pub enum ConfigError {
 /// Puts a value into a layer, or says what it should have been.
 pub type Set<L> = fn(&mut L, &Value) -> Result<(), &'static str>;
 
-/// Keys by their dotted names, each with how its value gets into a layer. Those of one group of
-/// [`RUNTIME_GROUPS`] make all of them the runtime's.
+/// Keys by their dotted names, each with how its value gets into a layer.
+///
+/// Several readers may share one file and one environment: each judges the keys of the groups that it
+/// has keys in (`gpu.memory` of `gpu.memory.cache-size`), and those of groups that are called nearly so,
+/// and passes over the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<L: 'static>(pub &'static [(&'static str, Set<L>)]);
 
@@ -70,14 +64,15 @@ impl<L> Keys<L> {
             .parse()
             .map_err(|error: toml::de::Error| ConfigError::Toml(error.to_string()))?;
         flatten("", &table, &mut |key, value| {
-            if self.are_of_runtime() != is_of_runtime(key) {
+            let group = key.strip_prefix("gpu.").map(|rest| rest.split('.').next());
+            if group.is_some_and(|group| !self.judge(group.unwrap_or_default())) {
                 return Ok(());
             }
             self.set(layer, "the file", key, value)
         })
     }
 
-    /// Reads variables. Those that do not begin with `COALESCE_GPU_` are none of ours.
+    /// Reads variables, which begin with `COALESCE_GPU_` and the group's name.
     ///
     /// # Errors
     /// See [`ConfigError`].
@@ -87,7 +82,9 @@ impl<L> Keys<L> {
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<(), ConfigError> {
         let ours = |(name, _): &(String, String)| {
-            name.starts_with(OURS) && self.are_of_runtime() == is_variable_of_runtime(name)
+            let rest = name.strip_prefix(OURS).unwrap_or_default();
+            let group = rest.split('_').next().unwrap_or_default();
+            self.judge(&group.to_ascii_lowercase())
         };
         for (name, text) in variables.into_iter().filter(ours) {
             let found = self.0.iter().find(|(key, _)| variable(key) == name);
@@ -119,24 +116,12 @@ impl<L> Keys<L> {
         })
     }
 
-    fn are_of_runtime(&self) -> bool {
-        self.0.iter().any(|(key, _)| is_of_runtime(key))
+    /// Whether a group is one that these keys are in, or a misspelt one of those.
+    fn judge(&self, group: &str) -> bool {
+        let groups = self.0.iter().filter_map(|(key, _)| key.split('.').nth(1));
+        let mut distances = groups.map(|own| strsim::damerau_levenshtein(own, group));
+        distances.any(|distance| distance <= MISSPELT)
     }
-}
-
-/// Whether a key, or a group of keys, is the crate's above this one.
-fn is_of_runtime(key: &str) -> bool {
-    RUNTIME_GROUPS.iter().any(|group| {
-        let rest = key.strip_prefix(group);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
-}
-
-fn is_variable_of_runtime(name: &str) -> bool {
-    RUNTIME_GROUPS.iter().any(|group| {
-        let rest = name.strip_prefix(variable(group).as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    })
 }
 
 /// The variables of this process that begin with `COALESCE_GPU_`.
