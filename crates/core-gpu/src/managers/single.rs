@@ -130,7 +130,10 @@ pub fn gpu_manager() -> Result<&'static GpuManager, ManagerError> {
 
 /// The device that the settings prefer, opened.
 fn open(configuration: &Configuration) -> Result<Arc<dyn Driver>, ManagerError> {
-    let host = || -> Arc<dyn Driver> { Arc::new(HostDriver::new(configuration.memory.host_bytes)) };
+    let host = || -> Arc<dyn Driver> {
+        let bytes = configuration.memory.host_bytes;
+        Arc::new(HostDriver::with_identity(HostDriver::OF_PROCESS, bytes))
+    };
     if !configuration.memory.enabled || configuration.memory.device == Backend::Host {
         return Ok(host());
     }

@@ -57,7 +57,7 @@ fn info() -> DeviceInfo {
     let model = model().unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     DeviceInfo {
         name: format!("{model}, {threads} threads"),
-        ..HostDriver::new(total).info().clone()
+        ..HostDriver::with_identity(HostDriver::OF_PROCESS, total).info().clone()
     }
 }
 
@@ -79,7 +79,7 @@ impl Platform for CpuPlatform {
 
     fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
         let total = host_memory().total_bytes.unwrap_or(UNKNOWN_BYTES);
-        Ok(Arc::new(HostDriver::new(total)))
+        Ok(Arc::new(HostDriver::with_identity(HostDriver::OF_PROCESS, total)))
     }
 
     fn memory_info(&self, _device: &DeviceInfo) -> Option<MemoryInfo> {
