@@ -52,5 +52,32 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
             bail!("{package} does not hold");
         }
     }
+    if names.iter().any(|name| SCHEDULES.0.contains(name.as_str())) {
+        try_schedules(repository)?;
+    }
+    Ok(())
+}
+
+/// The test of the pool that tries schedules at random, and how many it tries here: of all soaks, or
+/// of those called `schedules`.
+const SCHEDULES: (&str, u32) = ("soak random_schedules", 10_000);
+
+fn try_schedules(repository: &Repository) -> anyhow::Result<()> {
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args([
+            "test",
+            "--release",
+            "-p",
+            "core-gpu-memory",
+            "--test",
+            "model",
+        ])
+        .args(["random_schedules", "--", "--nocapture"])
+        .env("COALESCE_SCHEDULES", SCHEDULES.1.to_string())
+        .current_dir(&repository.root);
+    if !cargo.status().context("failed to start cargo")?.success() {
+        bail!("core-gpu-memory does not hold on every schedule");
+    }
     Ok(())
 }
