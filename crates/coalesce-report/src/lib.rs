@@ -4,6 +4,7 @@
 //! same [`Envelope`]; it is no interface, the JSON is. Whether there is a terminal, and whether it
 //! wants colour, is the caller's to know.
 
+mod annotations;
 mod audit;
 mod check;
 mod coverage;
@@ -19,13 +20,16 @@ mod plan;
 mod proposal;
 mod refs;
 mod retire;
+mod sarif;
 mod status;
 mod verify;
 
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry, UnprovenEntry};
 
+pub use annotations::{annotations, summary};
 pub use html::html;
 use page::Page;
+pub use sarif::sarif;
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

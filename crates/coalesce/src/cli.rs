@@ -84,6 +84,10 @@ pub enum Format {
     Human,
     /// One JSON object, described by schema/coalesce.schema.json.
     Json,
+    /// Findings and duplicates as SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Findings as annotations of GitHub's workflows; all of them go to the summary of the job.
+    Github,
 }
 
 /// Whether pages are coloured.

@@ -28,3 +28,13 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text)
         .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }
+
+/// Adds to a file that another program has made for it.
+///
+/// # Errors
+/// When it is not there, or cannot be written.
+pub fn append(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut file = fs::OpenOptions::new().append(true).open(path)?;
+    file.write_all(text.as_bytes())
+}

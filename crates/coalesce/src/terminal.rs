@@ -97,6 +97,10 @@ fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
             Ok(coalesce_report::page(&outcome.envelope, options))
         }
         Format::Json => coalesce_report::json(&outcome.envelope).map_err(io::Error::from),
+        Format::Sarif => coalesce_report::sarif(&outcome.envelope).map_err(io::Error::from),
+        Format::Github => {
+            summarize(&outcome.envelope).map(|()| coalesce_report::annotations(&outcome.envelope))
+        }
     };
     let written = text.and_then(|text| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     match written {
@@ -113,6 +117,14 @@ fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
     }
 }
 
+/// Adds all findings to the summary of the job, where GitHub has made a file for it.
+fn summarize(envelope: &Envelope) -> io::Result<()> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    crate::named_files::append(path.as_ref(), &coalesce_report::summary(envelope))
+}
+
 fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
     let global = &invocation.global;
     let mut talk = io::stderr().lock();
@@ -124,7 +136,7 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
         diff: false,
     };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
-    if global.format == Format::Json {
+    if matches!(global.format, Format::Json | Format::Sarif) {
         let root = global.root.display().to_string();
         let body = Body::Failed(Failed { error });
         let envelope = Envelope::new(root, invocation.command.name(), body);
