@@ -7,6 +7,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
+use coalesce_model::ShimRequest;
 use syn::{spanned::Spanned, visit::Visit};
 
 /// What a shim of one module needs to know.
@@ -27,15 +28,35 @@ pub(crate) struct Shim<'a> {
     pub unsayable: &'a BTreeSet<String>,
     /// Whether everything else may come through a glob: the module moved as a whole.
     pub whole: bool,
-    /// `since = "…", ` or nothing.
-    pub since: &'a str,
-    /// `; it will be removed in …` or nothing.
-    pub removal: &'a str,
+    /// When it was deprecated, and when it goes.
+    pub dates: &'a Dates,
     /// Whether a trait becomes one of its own that everything implements which implements the new one:
     /// it warns where it is asked for, and can no more be implemented by its old name.
     pub trait_bounds: bool,
     /// Whether a name in a type is known to lead somewhere.
     pub known: &'a dyn Fn(&str) -> bool,
+}
+
+/// What a deprecation says of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dates {
+    /// `since = "…", ` or nothing.
+    pub since: String,
+    /// `; it will be removed in …` or nothing.
+    pub removal: String,
+}
+
+impl Dates {
+    pub fn of(request: &ShimRequest) -> Self {
+        let since = request.since.as_ref();
+        let removal = request.remove_in.as_ref();
+        Self {
+            since: since.map_or_else(String::new, |since| format!("since = \"{since}\", ")),
+            removal: removal.map_or_else(String::new, |release| {
+                format!("; it will be removed in {release}")
+            }),
+        }
+    }
 }
 
 /// The items of a shim.
@@ -57,7 +78,7 @@ pub(crate) fn deprecated(shim: &Shim<'_>, name: &str) -> String {
     };
     format!(
         "#[deprecated({}note = \"use `{path}`{}\")]",
-        shim.since, shim.removal
+        shim.dates.since, shim.dates.removal
     )
 }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml_edit::{Item, TableLike};
 
 use super::{Tree, conditions::inside};
+use crate::discover::crate_name;
 
 /// What manifests say about features, each read once.
 pub(super) struct Features<'a> {
@@ -20,6 +21,8 @@ struct Manifest {
     features: BTreeMap<String, Vec<String>>,
     /// Dependencies by their name in the manifest: the package, and the features that they have.
     dependencies: BTreeMap<String, Dependency>,
+    /// `required-features` of its programs, tests, examples and benchmarks, by name in code.
+    required: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Clone, Default)]
@@ -73,6 +76,13 @@ impl<'a> Features<'a> {
         }
         let granted = self.granted(user, &switched, target);
         self.closure(target, granted).contains(name)
+    }
+
+    /// The conditions that cargo asks for before it compiles a target: its `required-features`.
+    pub fn required(&mut self, package: usize, target: &str) -> Vec<String> {
+        let manifest = self.manifest(package);
+        let required = manifest.required.get(target).into_iter().flatten();
+        required.map(|name| format!("feature=\"{name}\"")).collect()
     }
 
     /// The features that a package's dependency on another one has, given what of its own is on.
@@ -130,6 +140,18 @@ impl<'a> Features<'a> {
             let list = list.as_array().into_iter().flat_map(|list| list.iter());
             let list = list.filter_map(|one| Some(one.as_str()?.to_owned()));
             manifest.features.insert(name.to_owned(), list.collect());
+        }
+        for kind in ["bin", "test", "example", "bench"] {
+            let targets = root.get(kind).and_then(Item::as_array_of_tables);
+            for target in targets.into_iter().flat_map(|targets| targets.iter()) {
+                let name = target.get("name").and_then(Item::as_str);
+                let list = target.get("required-features").and_then(Item::as_array);
+                let list = list.into_iter().flat_map(|list| list.iter());
+                let list = list.filter_map(|one| Some(one.as_str()?.to_owned()));
+                if let Some(name) = name {
+                    manifest.required.insert(crate_name(name), list.collect());
+                }
+            }
         }
         let systems = root.get("target").and_then(Item::as_table_like);
         let systems = systems.into_iter().flat_map(|table| table.iter());

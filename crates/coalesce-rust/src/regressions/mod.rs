@@ -236,9 +236,16 @@ impl Check<'_> {
                 continue;
             }
             for (condition, package) in self.of_step(step, from) {
-                let own = own
-                    .get_or_insert_with(|| self.conditions.at_place(file, body, first.span.start));
                 let user = package_of(world, from);
+                let own = own.get_or_insert_with(|| {
+                    let mut own = self.conditions.at_place(file, body, first.span.start);
+                    let krate = world.module(from).map(|node| node.krate);
+                    let krate = krate.and_then(|krate| world.crates.get(krate.index()));
+                    if let Some(krate) = krate {
+                        own.extend(self.features.required(krate.package, &krate.name));
+                    }
+                    own
+                });
                 if self.features.implies((user, own), package, &condition) {
                     continue;
                 }

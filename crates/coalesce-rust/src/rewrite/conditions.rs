@@ -6,19 +6,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath};
 use syn::spanned::Spanned as _;
 
 use super::{
     crossing::{features, named_features},
     lines,
-    mapping::Mapping,
+    mapping::{Mapping, refusal},
     place::Place,
     structure::Leaving,
+    visibility::Relocation,
 };
 use crate::{
     facts::{ModuleDeclaration, SourceFacts, VisibilityKind},
-    resolve::{Body, CrateId, FileId, ModuleId, World},
+    lexer::{self, Token},
+    resolve::{Body, CrateId, FileId, ModuleId, World, is_within},
 };
 
 /// What arrives at a place that may have conditions of its own.
@@ -244,6 +246,82 @@ pub(super) fn set_at(
         at = here.parent();
     }
     None
+}
+
+/// Unsafe code that goes where a module or a package allows none.
+pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec<Finding> {
+    let mapping = relocation.mapping;
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    for piece in &relocation.pieces {
+        let source = world.files.get(piece.file.index());
+        let Some((source, text)) =
+            source.and_then(|source| Some((source, texts.text(&source.path)?)))
+        else {
+            continue;
+        };
+        let tokens = lexer::tokens(&text, piece.span);
+        let said = |token: &&Token| token.is_ident() && token.span.of(&text) == Some("unsafe");
+        let Some(word) = tokens.iter().find(said) else {
+            continue;
+        };
+        let levels = ("unsafe_code", &["deny", "forbid"][..]);
+        let module = set_at(mapping, &piece.to, levels, texts)
+            .filter(|module| !is_within(world, piece.from, *module))
+            .map(|module| mapping.name_of(&mapping.after(module)));
+        let package = || {
+            let (from, to) = (mapping.krate(piece.from), piece.to.krate);
+            (package_forbids_unsafe(world, to, texts)
+                && !package_forbids_unsafe(world, from, texts))
+            .then(|| mapping.name_of(&Place::root(to)))
+        };
+        if let Some(name) = module.or_else(package) {
+            found.insert(Finding {
+                span: Some(word.span),
+                ..refusal(
+                    source.path.clone(),
+                    format!("`{name}` allows no unsafe code"),
+                )
+            });
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether the `[lints]` of a package, or of its workspace where it takes those, deny unsafe code.
+fn package_forbids_unsafe(world: &World, krate: CrateId, texts: &dyn Texts) -> bool {
+    let krate = world.crates.get(krate.index());
+    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
+    let Some(text) = manifest.and_then(|path| texts.text(&path)) else {
+        return false;
+    };
+    let Ok(own) = toml_edit::Document::parse(&*text) else {
+        return false;
+    };
+    let inherits = own
+        .get("lints")
+        .and_then(|lints| lints.get("workspace")?.as_bool());
+    if inherits != Some(true) {
+        return own.get("lints").is_some_and(denies_unsafe);
+    }
+    let roots = texts.paths().iter();
+    let mut roots = roots.filter(|path| path.file_name() == "Cargo.toml");
+    roots.any(|path| {
+        let text = texts.text(path).unwrap_or_else(|| "".into());
+        let document = toml_edit::Document::parse(&*text).ok();
+        document.is_some_and(|document| {
+            let workspace = document.get("workspace");
+            workspace.is_some_and(|workspace| workspace.get("lints").is_some_and(denies_unsafe))
+        })
+    })
+}
+
+/// Whether a table of lints denies unsafe code.
+fn denies_unsafe(lints: &toml_edit::Item) -> bool {
+    let lint = lints.get("rust").and_then(|rust| rust.get("unsafe_code"));
+    let level = lint.and_then(|lint| lint.as_str().or_else(|| lint.get("level")?.as_str()));
+    matches!(level, Some("deny" | "forbid"))
 }
 
 /// What the modules around a place say, without spaces.

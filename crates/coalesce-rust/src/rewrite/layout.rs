@@ -93,7 +93,7 @@ pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
     if with + without > 0 {
         return with > without;
     }
-    let all = (0..world.modules.len()).map(|at| ModuleId(u32::try_from(at).unwrap_or(u32::MAX)));
+    let all = (0_u32..).zip(&world.modules).map(|(at, _)| ModuleId(at));
     let own =
         all.filter(|module| world.module(*module).map(|other| other.krate) == Some(node.krate));
     let (with, without) = styles(world, own);

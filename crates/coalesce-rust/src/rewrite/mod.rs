@@ -198,6 +198,8 @@ fn widen(
     plan: &mut LanguagePlan,
 ) {
     let relocation = relocation(mapping);
+    plan.refusals
+        .extend(conditions::unsafe_code(&relocation, texts));
     let implicit = implicit::macros(&relocation, texts);
     plan.refusals.extend(implicit.refusals);
     plan.unproven.extend(implicit.unproven);

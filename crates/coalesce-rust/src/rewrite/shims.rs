@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
-    shim::{self, Shim},
+    shim::{self, Dates, Shim},
 };
 
 /// The shims of a set of changes.
@@ -115,11 +115,12 @@ impl Shims {
             mapping,
             texts,
             request,
+            dates: Dates::of(request),
             forwards,
         };
         match builder.module(module, 0) {
             Some(made) => {
-                let removal = builder.removal();
+                let removal = &builder.dates.removal;
                 let allowed: String = conditions::allowed(mapping.world, module, texts)
                     .iter()
                     .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
@@ -285,6 +286,7 @@ struct Builder<'a> {
     mapping: &'a Mapping<'a>,
     texts: &'a dyn Texts,
     request: &'a ShimRequest,
+    dates: Dates,
     forwards: &'a [Forward],
 }
 
@@ -384,25 +386,8 @@ impl Builder<'_> {
         path.collect::<Vec<_>>().join("::")
     }
 
-    fn since(&self) -> String {
-        self.request
-            .since
-            .as_ref()
-            .map_or_else(String::new, |since| format!("since = \"{since}\", "))
-    }
-
-    fn removal(&self) -> String {
-        self.request
-            .remove_in
-            .as_ref()
-            .map_or_else(String::new, |release| {
-                format!("; it will be removed in {release}")
-            })
-    }
-
     fn attribute(&self, module: ModuleId) -> String {
         let (inside, outside) = (self.inside(module), self.outside(module));
-        let (since, removal) = (self.since(), self.removal());
         shim::deprecated(
             &Shim {
                 text: "",
@@ -413,8 +398,7 @@ impl Builder<'_> {
                 names: &[],
                 unsayable: &BTreeSet::new(),
                 whole: true,
-                since: &since,
-                removal: &removal,
+                dates: &self.dates,
                 trait_bounds: self.request.trait_bounds,
                 known: &|_| true,
             },
@@ -434,10 +418,13 @@ impl Builder<'_> {
         names.extend(self.forwarded(module, &self.mapping.after(module)));
         let (text, file, base) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
-        let (since, removal) = (self.since(), self.removal());
         let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
-            let dates = (since.as_str(), removal.as_str());
-            StandIn::new(self.mapping, self.texts, (self.request, dates), module)
+            StandIn::new(
+                self.mapping,
+                self.texts,
+                (self.request, &self.dates),
+                module,
+            )
         } else {
             None
         };
@@ -466,8 +453,7 @@ impl Builder<'_> {
                     names: &names,
                     unsayable: &unsayable,
                     whole,
-                    since: &since,
-                    removal: &removal,
+                    dates: &self.dates,
                     trait_bounds: self.request.trait_bounds,
                     known: &|name| {
                         let can = said.imports(name, &|reach| brought(name, reach)).is_some();
@@ -545,8 +531,7 @@ impl Builder<'_> {
                 names: &names,
                 unsayable: &BTreeSet::new(),
                 whole: false,
-                since: &self.since(),
-                removal: &self.removal(),
+                dates: &self.dates,
                 trait_bounds: self.request.trait_bounds,
                 known: &|name| EVERYWHERE.contains(&name),
             })?;

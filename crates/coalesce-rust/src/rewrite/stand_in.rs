@@ -18,7 +18,7 @@ use super::{
 use crate::{
     facts::{self, ItemKind, SourceFacts},
     resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
-    shim::{self, Shim, ShimItems},
+    shim::{self, Dates, Shim, ShimItems},
 };
 
 /// Libraries that every crate has.
@@ -29,8 +29,7 @@ pub(super) struct StandIn<'a> {
     mapping: &'a Mapping<'a>,
     texts: &'a dyn Texts,
     request: &'a ShimRequest,
-    since: &'a str,
-    removal: &'a str,
+    dates: &'a Dates,
     module: ModuleId,
     /// The module that takes over, and its place.
     target: ModuleId,
@@ -64,7 +63,7 @@ impl<'a> StandIn<'a> {
     pub fn new(
         mapping: &'a Mapping<'a>,
         texts: &'a dyn Texts,
-        (request, (since, removal)): (&'a ShimRequest, (&'a str, &'a str)),
+        (request, dates): (&'a ShimRequest, &'a Dates),
         module: ModuleId,
     ) -> Option<Self> {
         let place = mapping.after(module);
@@ -73,8 +72,7 @@ impl<'a> StandIn<'a> {
             mapping,
             texts,
             request,
-            since,
-            removal,
+            dates,
             module,
             target: mapping.at(&place)?,
             public: mapping.world.public_paths(root),
@@ -194,8 +192,7 @@ impl<'a> StandIn<'a> {
             names: &[(name.old.to_owned(), name.new.to_owned())],
             unsayable: &BTreeSet::new(),
             whole: false,
-            since: self.since,
-            removal: self.removal,
+            dates: self.dates,
             trait_bounds: self.request.trait_bounds,
             known: &|first| self.is_known(first),
         })?;

@@ -22,8 +22,8 @@ use super::{
     moving::{Chunk, Moving, Set},
     rules,
     scan::Scan,
-    seen::is_reachable,
     shims::Shims,
+    visibility::is_reachable,
 };
 use crate::{
     facts::{Origin, ScopeId, SourceFacts},

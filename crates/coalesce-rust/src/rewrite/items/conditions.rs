@@ -12,45 +12,15 @@ use super::{
     moving::{Chunk, Moving, Set},
     scan::Scan,
 };
-use crate::{facts::ItemKind, lexer, resolve::FileId};
+use crate::{facts::ItemKind, resolve::FileId};
 
 /// What would be gone under some condition, and is used without.
-pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Finding> {
+pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let moving = set.moving.iter().enumerate();
-    let mut found: Vec<Finding> = moving
+    moving
         .filter(|(_, moving)| !moving.gives_way())
         .filter_map(|(at, moving)| one(set, scan, at, moving))
-        .collect();
-    let chunks = set.chunks.iter();
-    found.extend(chunks.filter_map(|chunk| unsafe_code(set, chunk, texts)));
-    found
-}
-
-/// Unsafe code, where the new place allows none.
-fn unsafe_code(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> Option<Finding> {
-    let moving = set
-        .moving(chunk.moving)
-        .filter(|_| !set.is_dropped(chunk))?;
-    let path = set.path(chunk.file);
-    let text = texts.text(&path)?;
-    let tokens = lexer::tokens(&text, chunk.span);
-    let mut words = tokens.iter().filter(|token| token.is_ident());
-    let word = words.find(|token| token.span.of(&text) == Some("unsafe"))?;
-    let module = conditions::set_at(
-        set.mapping,
-        &moving.to,
-        ("unsafe_code", &["deny", "forbid"]),
-        texts,
-    )?;
-    let home = set.mapping.after(moving.home);
-    if home.is_within(&set.mapping.after(module)) {
-        return None;
-    }
-    let name = set.mapping.name_of(&set.mapping.after(module));
-    Some(Finding {
-        span: Some(word.span),
-        ..refusal(path, format!("`{name}` allows no unsafe code"))
-    })
+        .collect()
 }
 
 /// Of texts in which something becomes `pub`, those that go where docs are asked for.

@@ -85,8 +85,8 @@ fn reexports(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, Strin
 fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> {
     let world = set.world();
     let mut found = Vec::new();
-    for (at, node) in world.modules.iter().enumerate() {
-        let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+    for (at, node) in (0_u32..).zip(&world.modules) {
+        let module = ModuleId(at);
         let Some(space) = world.space(module).filter(|_| !node.local) else {
             continue;
         };

@@ -9,7 +9,7 @@ use coalesce_model::Texts;
 
 use super::{
     moving::conditions,
-    shims::{Shims, Spot, dates, framed, span_of},
+    shims::{Shims, Spot, framed, span_of},
 };
 use crate::{
     resolve::FileId,
@@ -17,6 +17,7 @@ use crate::{
         place::Place,
         spell::{Speller, written},
     },
+    shim::Dates,
 };
 
 /// Writes the shim of one definition; `chunk` is the piece of text that leaves.
@@ -59,7 +60,7 @@ pub(super) fn write(
 
 /// A macro of the old name that calls the new one.
 fn handing_on(spot: &Spot<'_, '_>, cfg: &str) -> String {
-    let (since, removal) = dates(spot.request);
+    let Dates { since, removal } = Dates::of(spot.request);
     let (old, new) = (written(&spot.old), written(&spot.moving.name));
     let outside = spot.set.name_after(spot.moving);
     let body = format!(

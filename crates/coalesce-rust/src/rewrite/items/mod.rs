@@ -19,9 +19,9 @@ pub(super) mod moving;
 pub(super) mod replace;
 mod rules;
 mod scan;
-mod seen;
 mod shims;
 mod texts;
+mod visibility;
 mod walk;
 
 pub(super) use imports::is_everywhere;
@@ -83,23 +83,25 @@ pub(super) fn rewrite(
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
-    plan.refusals.extend(conditions::check(&set, &scan, texts));
+    plan.refusals.extend(conditions::check(&set, &scan));
     texts::rewrite(&set, &structure, &mut scan);
-    let relocation = seen::relocation(&set);
+    let relocation = visibility::relocation(&set);
+    plan.refusals
+        .extend(super::conditions::unsafe_code(&relocation, texts));
     let implicit = implicit::macros(&relocation, texts);
     plan.refusals.extend(implicit.refusals);
     plan.unproven.extend(implicit.unproven);
     scan.needs.extend(implicit.needs);
-    let mut sight = seen::widen(&set, &scan, &relocation, texts);
+    let mut visible = visibility::widen(&set, &scan, &relocation, texts);
     for (path, edits) in implicit.edits {
-        sight.edits.entry(path).or_default().extend(edits);
+        visible.edits.entry(path).or_default().extend(edits);
     }
     let mut edits = file_edits(&set, &scan, texts);
-    let undocumented = conditions::undocumented(&set, &sight.shown, texts);
-    add(&mut edits, sight.edits);
-    plan.notes.extend(sight.notes);
-    plan.refusals.extend(sight.refusals);
-    let needs = needs(&set, &mut scan, sight.needs);
+    let undocumented = conditions::undocumented(&set, &visible.shown, texts);
+    add(&mut edits, visible.edits);
+    plan.notes.extend(visible.notes);
+    plan.refusals.extend(visible.refusals);
+    let needs = needs(&set, &mut scan, visible.needs);
     widen(&mapping, texts, &needs, &mut edits, &mut plan);
     depend(&mapping, (&needs, texts), &mut edits, &mut plan);
     if plan.refusals.is_empty() {

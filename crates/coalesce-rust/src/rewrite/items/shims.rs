@@ -21,7 +21,7 @@ use crate::{
     facts::{ItemKind, Origin},
     resolve::{FileId, ModuleId, Res},
     rewrite::place::Place,
-    shim::{self, Shim},
+    shim::{self, Dates, Shim},
 };
 
 /// The shims of a set.
@@ -162,7 +162,7 @@ impl Shims {
         let text = texts.text(&set.path(file))?;
         let definition = fact.span.of(&text)?;
         let (inside, outside) = paths(spot);
-        let (since, removal) = dates(spot.request);
+        let dates = Dates::of(spot.request);
         let pair = [(spot.old.clone(), moving.name.clone())];
         let key = (spot.home, moving.named_at.clone());
         let short = self.short.get(&key).map_or("", String::as_str);
@@ -176,8 +176,7 @@ impl Shims {
             names: &pair,
             unsayable: &BTreeSet::new(),
             whole: false,
-            since: &since,
-            removal: &removal,
+            dates: &dates,
             trait_bounds: spot.request.trait_bounds,
             known: &|name| is_known(set, spot.home, moving.home, name),
         })?;
@@ -254,15 +253,6 @@ fn paths(spot: &Spot<'_, '_>) -> (String, String) {
     }
     let inside = speller.rooted_in(set.mapping.krate(spot.home), &moving.named_at);
     (names(inside), outside)
-}
-
-/// `since = "…", ` and `; it will be removed in …`, or nothing.
-pub(super) fn dates(request: &ShimRequest) -> (String, String) {
-    let since = request.since.as_ref();
-    let since = since.map_or_else(String::new, |since| format!("since = \"{since}\", "));
-    let removal = request.remove_in.as_ref();
-    let removal = removal.map_or_else(String::new, |at| format!("; it will be removed in {at}"));
-    (since, removal)
 }
 
 /// Whether a name of a module is that of another shim.

@@ -14,7 +14,7 @@ use coalesce_model::{ByteSpan, Texts};
 use crate::{
     facts::ItemKind,
     lexer::{self, Token, TokenKind},
-    resolve::{FileId, ItemId, Res, UseSite, World},
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
 };
 
 /// A path of a file, and the items that it leads through.
@@ -103,6 +103,8 @@ pub(in super::super) struct Resolved<'a> {
     pub texts: &'a dyn Texts,
     files: RefCell<BTreeMap<FileId, Rc<FilePaths>>>,
     dereferenced: OnceCell<BTreeSet<ItemId>>,
+    /// The names of members, by the module that defines their types.
+    members: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<(ItemId, String)>>>>,
 }
 
 impl<'a> Resolved<'a> {
@@ -112,7 +114,29 @@ impl<'a> Resolved<'a> {
             texts,
             files: RefCell::default(),
             dereferenced: OnceCell::new(),
+            members: RefCell::default(),
         }
+    }
+
+    /// Whether a type has a member of a name itself, as its own module defines it.
+    fn has_member(&self, item: ItemId, name: &str) -> bool {
+        let Some(home) = self.world.items.get(item.index()).map(|node| node.module) else {
+            return false;
+        };
+        let known = self.members.borrow().get(&home).cloned();
+        let members = known.unwrap_or_else(|| {
+            let bodies = self.world.bodies.iter();
+            let bodies = bodies.filter(|body| body.module == home);
+            let all = bodies.flat_map(|body| super::members::members_of(self, body));
+            let names = all.flat_map(|member| {
+                let name = member.name;
+                member.of.into_iter().map(move |of| (of, name.clone()))
+            });
+            let found: Rc<BTreeSet<(ItemId, String)>> = Rc::new(names.collect());
+            self.members.borrow_mut().insert(home, Rc::clone(&found));
+            found
+        });
+        members.contains(&(item, name.to_owned()))
     }
 
     /// Types that implement `Deref`: what is behind their dots may be another type's.
@@ -230,9 +254,11 @@ impl Code {
                 .collect();
             types
         };
-        let behind_dot = |at: u32| {
+        let behind_dot = |at: u32, name: &str| {
             let types = of_self(at);
-            let other = !types.is_disjoint(tree.dereferenced());
+            let other = types
+                .iter()
+                .any(|own| tree.dereferenced().contains(own) && !tree.has_member(*own, name));
             if other { BTreeSet::new() } else { types }
         };
         self.words(&text, span, &behind_dot);
@@ -284,7 +310,12 @@ impl Code {
         }
     }
 
-    fn words(&mut self, text: &str, span: ByteSpan, of_self: &dyn Fn(u32) -> BTreeSet<ItemId>) {
+    fn words(
+        &mut self,
+        text: &str,
+        span: ByteSpan,
+        of_self: &dyn Fn(u32, &str) -> BTreeSet<ItemId>,
+    ) {
         let (mut dot, mut own) = (false, false);
         let mut before_dot = "";
         for token in lexer::tokens(text, span) {
@@ -302,7 +333,7 @@ impl Code {
                         &mut self.accessed
                     };
                     let receivers = list.entry(name.to_owned()).or_default();
-                    receivers.add(own, of_self, token.span.start);
+                    receivers.add(own, &|| of_self(token.span.start, name));
                 }
                 self.names.insert(name.to_owned());
             }
@@ -310,7 +341,7 @@ impl Code {
                 // `.0.1` is one number to a lexer.
                 for (at, number) in word.split('.').enumerate() {
                     let receivers = self.accessed.entry(number.to_owned()).or_default();
-                    receivers.add(own && at == 0, of_self, token.span.start);
+                    receivers.add(own && at == 0, &|| of_self(token.span.start, number));
                 }
             }
             self.by_macro |= dot && token.is(b'$');
@@ -366,8 +397,8 @@ impl Code {
 }
 
 impl Receivers {
-    fn add(&mut self, own: bool, of_self: &dyn Fn(u32) -> BTreeSet<ItemId>, at: u32) {
-        let types = if own { of_self(at) } else { BTreeSet::new() };
+    fn add(&mut self, own: bool, of_self: &dyn Fn() -> BTreeSet<ItemId>) {
+        let types = if own { of_self() } else { BTreeSet::new() };
         self.others |= types.is_empty();
         self.own.extend(types);
     }

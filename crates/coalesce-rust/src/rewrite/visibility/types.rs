@@ -124,7 +124,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
             ItemKind::Function | ItemKind::Const | ItemKind::Static | ItemKind::Macro
         );
         if has_impls {
-            self.from_impls(item, &node.name, &mut found);
+            self.read_impls(item, &node.name, &mut found);
         }
         found
     }
@@ -136,7 +136,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
     }
 
     /// What the `impl`s of a type, or of a trait, take and give.
-    fn from_impls(&mut self, item: ItemId, name: &str, found: &mut BTreeSet<ItemId>) {
+    fn read_impls(&mut self, item: ItemId, name: &str, found: &mut BTreeSet<ItemId>) {
         let world = self.tree.world;
         for at in 0..world.files.len() {
             let Ok(at) = u32::try_from(at) else { break };

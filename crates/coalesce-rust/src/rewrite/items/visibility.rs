@@ -21,7 +21,7 @@ use crate::{
 
 /// What widening takes.
 #[derive(Default)]
-pub(super) struct Sight {
+pub(super) struct ItemVisibility {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
@@ -36,29 +36,29 @@ pub(super) fn widen(
     scan: &Scan,
     relocation: &Relocation<'_>,
     texts: &dyn Texts,
-) -> Sight {
-    let mut sight = Sight::default();
+) -> ItemVisibility {
+    let mut made = ItemVisibility::default();
     for chunk in &set.chunks {
-        sight.definition(set, scan, chunk);
+        made.definition(set, scan, chunk);
     }
     let members = visibility::widen(relocation, texts);
     for (path, edits) in members.edits {
-        sight.edits.entry(path).or_default().extend(edits);
+        made.edits.entry(path).or_default().extend(edits);
     }
-    sight.notes.extend(members.notes);
-    sight.refusals.extend(members.refusals);
-    sight.needs.extend(members.needs);
+    made.notes.extend(members.notes);
+    made.refusals.extend(members.refusals);
+    made.needs.extend(members.needs);
     for (file, at) in members.public {
         let chunk = set.chunk_at(file, at);
-        sight.shown.extend(chunk.map(|one| (one.file, one.span)));
+        made.shown.extend(chunk.map(|one| (one.file, one.span)));
     }
-    for edits in sight.edits.values_mut() {
+    for edits in made.edits.values_mut() {
         edits.sort();
         edits.dedup();
     }
-    sight.notes.sort();
-    sight.notes.dedup();
-    sight
+    made.notes.sort();
+    made.notes.dedup();
+    made
 }
 
 /// What a moved item says before its keyword, a space behind it; `None` to leave what it says.
@@ -84,7 +84,7 @@ fn visibility(
     }
 }
 
-impl Sight {
+impl ItemVisibility {
     fn definition(&mut self, set: &Set<'_>, scan: &Scan, chunk: &Chunk) {
         let (Some(moving), Some(at)) = (set.moving(chunk.moving), chunk.definition) else {
             return;
