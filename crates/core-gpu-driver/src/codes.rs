@@ -1,4 +1,4 @@
-//! CUDA's result codes as errors: which mean that memory is out, which that the device is lost.
+//! CUDA's result codes as errors, which HIP has taken over with their numbers: which mean that memory is out, which that the device is lost.
 //! Codes are numbers throughout, because a newer driver may have more of them than we know.
 
 use crate::{
@@ -19,6 +19,11 @@ const WAITING: &[&str] = &[
     "cuEventSynchronize",
     "cuStreamQuery",
     "cuStreamSynchronize",
+    "hipDeviceSynchronize",
+    "hipEventQuery",
+    "hipEventSynchronize",
+    "hipStreamQuery",
+    "hipStreamSynchronize",
 ];
 /// Codes that are about the call's own arguments or state, whatever the call.
 const OWN: &[i32] = &[1, 100, 101, 201, 400, 500, 600, 801];

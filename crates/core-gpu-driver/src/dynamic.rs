@@ -1,11 +1,14 @@
 //! Libraries that are looked up while the program runs, and their functions. A loaded library stays
 //! loaded: none of them can be unloaded safely.
 
+#[cfg(feature = "cuda")]
 use libloading::Library;
 
+#[cfg(feature = "cuda")]
 use crate::error::Absent;
 
 /// The first of the names that can be loaded.
+#[cfg(feature = "cuda")]
 pub(crate) fn load(platform: &'static str, names: &[&str]) -> Result<&'static Library, Absent> {
     let mut last = String::new();
     for name in names {

@@ -8,7 +8,7 @@ use std::{
     ptr::NonNull,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -51,28 +51,40 @@ struct HostEvent {
     reached: Option<Instant>,
 }
 
-impl HostDriver {
-    /// A device of this many bytes. They are taken from the process only as they are allocated. It is
-    /// another device than all others of this process, with an identity of its own.
-    #[must_use]
-    pub fn new(total_bytes: u64) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(1);
-        let mut id = Self::OF_PROCESS;
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        if let Some(last) = id.uuid.last_chunk_mut() {
-            *last = number.to_be_bytes();
-        }
-        Self::with_identity(id, total_bytes)
-    }
+/// An identity that no other driver of this machine has while this process runs: addresses and
+/// streams of two drivers are apart, and so are the books of their pools.
+fn own_identity() -> [u8; 16] {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
+    let mut uuid = *b"host\0\0\0\0\0\0\0\0\0\0\0\0";
+    let (_, rest) = uuid.split_at_mut(4);
+    let (process, counted) = rest.split_at_mut(4);
+    process.copy_from_slice(&std::process::id().to_be_bytes());
+    counted.copy_from_slice(&number.to_be_bytes());
+    uuid
+}
 
-    /// What the memory of this process is called as one device.
+impl HostDriver {
+    /// What the memory of a machine is called as one device, in all its processes.
     pub const OF_PROCESS: DeviceId = DeviceId {
         platform: PlatformKind::Host,
         uuid: *b"host memory\0\0\0\0\0",
     };
 
+    /// A device of this many bytes, with an identity of its own. They are taken from the process
+    /// only as they are allocated.
+    #[must_use]
+    pub fn new(total_bytes: u64) -> Self {
+        let id = DeviceId {
+            platform: PlatformKind::Host,
+            uuid: own_identity(),
+        };
+        Self::with_identity(id, total_bytes)
+    }
+
     /// As [`HostDriver::new`], under a given identity: for who opens the one device that a probe has
-    /// found. Two drivers of one identity are taken for one device; their streams are not.
+    /// found. Two drivers of one identity are taken for one device, though their addresses and streams
+    /// are apart: share it.
     #[must_use]
     pub fn with_identity(id: DeviceId, total_bytes: u64) -> Self {
         Self {
@@ -89,6 +101,7 @@ impl HostDriver {
                     stream_ordered_allocation: true,
                     virtual_memory: false,
                     integrated: true,
+                    slice: false,
                 },
             },
             state: Mutex::new(State {
@@ -425,5 +438,35 @@ impl Drop for HostDriver {
             // SAFETY: it was allocated with this layout and was not freed.
             unsafe { std::alloc::dealloc(pointer, layout) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_drivers_are_two_devices() {
+        let (one, other) = (HostDriver::new(1 << 10), HostDriver::new(1 << 10));
+        assert_ne!(one.info().id, other.info().id);
+        let machine = HostDriver::with_identity(HostDriver::OF_PROCESS, 1 << 10);
+        assert_eq!(machine.info().id, HostDriver::OF_PROCESS);
+        assert_ne!(one.info().id, machine.info().id);
+        let text = one.info().id.to_string();
+        assert_eq!(text.parse(), Ok(one.info().id));
+    }
+
+    #[test]
+    fn an_event_of_another_driver_is_refused_and_not_mistaken() {
+        use crate::{Event, Stream};
+        use std::sync::Arc;
+        let drivers = [0; 2].map(|_| Arc::new(HostDriver::new(1 << 10)) as Arc<dyn Driver>);
+        let event = Event::new(&drivers[0], EventKind::Order).unwrap();
+        let stream = Stream::new(&drivers[1], StreamKind::NonBlocking).unwrap();
+        let refused = stream.record(&event).unwrap_err();
+        assert_eq!(
+            refused,
+            crate::stream::refused("record", Refusal::OtherDevice)
+        );
     }
 }

@@ -13,6 +13,8 @@ pub enum PlatformKind {
     Rocm,
     /// Apple's Metal.
     Metal,
+    /// Any maker's Vulkan driver: memory and order, no kernels.
+    Vulkan,
     /// Host memory used as if it were a device's.
     Host,
     /// A simulated device in this process.
@@ -25,6 +27,7 @@ impl PlatformKind {
         Self::Cuda,
         Self::Rocm,
         Self::Metal,
+        Self::Vulkan,
         Self::Host,
         Self::Simulated,
     ];
@@ -36,6 +39,7 @@ impl PlatformKind {
             Self::Cuda => "cuda",
             Self::Rocm => "rocm",
             Self::Metal => "metal",
+            Self::Vulkan => "vulkan",
             Self::Host => "host",
             Self::Simulated => "simulated",
         }
@@ -61,14 +65,52 @@ pub struct DeviceId {
 
 impl fmt::Display for DeviceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:GPU-", self.platform)?;
-        for (index, byte) in self.uuid.iter().enumerate() {
+        write!(f, "{}:GPU-{}", self.platform, Dashed(&self.uuid))
+    }
+}
+
+impl DeviceInfo {
+    /// The identity as variables such as `CUDA_VISIBLE_DEVICES` and the management library write
+    /// it: `GPU-…`, or `MIG-…` for a slice of a device.
+    #[must_use]
+    pub fn uuid_text(&self) -> String {
+        let begin = if self.capabilities.slice {
+            "MIG"
+        } else {
+            "GPU"
+        };
+        format!("{begin}-{}", Dashed(&self.id.uuid))
+    }
+}
+
+/// Sixteen bytes with dashes where an identity has them.
+pub(crate) struct Dashed<'b>(pub(crate) &'b [u8; 16]);
+
+impl fmt::Display for Dashed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
             if matches!(index, 4 | 6 | 8 | 10) {
                 f.write_str("-")?;
             }
             write!(f, "{byte:02x}")?;
         }
         Ok(())
+    }
+}
+
+/// As displayed.
+#[cfg(feature = "serde")]
+impl serde::Serialize for DeviceId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// By name.
+#[cfg(feature = "serde")]
+impl serde::Serialize for PlatformKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -106,6 +148,7 @@ impl FromStr for DeviceId {
 
 /// What a device says of itself. Read once, when the device is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DeviceInfo {
     /// Its identity.
     pub id: DeviceId,
@@ -129,6 +172,7 @@ pub struct DeviceInfo {
 
 /// What a device can do beyond the necessary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Capabilities {
     /// [`crate::Driver::allocate_on`] works.
     pub stream_ordered_allocation: bool,
@@ -136,10 +180,14 @@ pub struct Capabilities {
     pub virtual_memory: bool,
     /// Its memory is the host's memory: copying to it gains nothing.
     pub integrated: bool,
+    /// It is a slice of a device (NVIDIA's MIG), which variables and libraries name `MIG-…` and not
+    /// `GPU-…`.
+    pub slice: bool,
 }
 
 /// Memory of a device at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MemoryInfo {
     /// Bytes that nobody holds, other processes included. An upper bound: a driver rounds up.
     pub free_bytes: u64,

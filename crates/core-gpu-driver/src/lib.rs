@@ -29,7 +29,7 @@ pub mod codes;
 pub mod cuda;
 pub mod driver;
 pub mod drop_error;
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "rocm"))]
 mod dynamic;
 pub mod error;
 pub mod graph;
@@ -45,6 +45,7 @@ pub mod nccl;
 pub mod nvml;
 #[cfg(feature = "cuda")]
 pub mod nvtx;
+pub mod ordered;
 #[cfg(unix)]
 pub mod process;
 #[cfg(feature = "rocm")]
@@ -53,6 +54,8 @@ pub mod stream;
 mod stream_memory;
 pub mod ticks;
 pub mod virtual_memory;
+#[cfg(feature = "vulkan")]
+pub mod vulkan;
 
 pub use address::{DeviceAddress, HostAddress, Place};
 pub use annotate::{Region, RegionState};
@@ -65,9 +68,14 @@ pub use host::HostDriver;
 pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, NoIdentity, PlatformKind};
 pub use mapped::Piece;
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
+pub use ordered::OrderedSegment;
+#[cfg(feature = "rocm")]
+pub use rocm::RocmDriver;
 pub use stream::{
     EndingStream, Event, EventKind, RawEvent, RawStream, Stream, StreamEnd, StreamId, StreamKind,
     WeakStream,
 };
 pub use stream_memory::StreamMemory;
 pub use virtual_memory::{PhysicalMemory, VirtualMemory};
+#[cfg(feature = "vulkan")]
+pub use vulkan::VulkanDriver;

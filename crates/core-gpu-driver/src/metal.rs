@@ -1,5 +1,11 @@
-//! Metal: which devices Apple's systems show. Detection only: there is no driver for them here. On
-//! other systems the answer is that it is not there.
+//! Metal: which devices Apple's systems show, and one of them opened. Written by Apple's documents and
+//! compiled for its systems; nobody has run it. On other systems the answer is that it is not there.
+
+#[cfg(target_vendor = "apple")]
+mod driver;
+
+#[cfg(target_vendor = "apple")]
+pub use driver::MetalDriver;
 
 use crate::{error::DriverError, identity::DeviceInfo};
 

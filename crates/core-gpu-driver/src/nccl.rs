@@ -43,6 +43,14 @@ dynamic::table! {
         fn(*const c_void, *mut c_void, usize, c_uint, c_uint, *mut c_void, *mut c_void);
     broadcast = "ncclBroadcast":
         fn(*const c_void, *mut c_void, usize, c_uint, c_int, *mut c_void, *mut c_void);
+    all_gather = "ncclAllGather":
+        fn(*const c_void, *mut c_void, usize, c_uint, *mut c_void, *mut c_void);
+    reduce_scatter = "ncclReduceScatter":
+        fn(*const c_void, *mut c_void, usize, c_uint, c_uint, *mut c_void, *mut c_void);
+    send = "ncclSend": fn(*const c_void, usize, c_uint, c_int, *mut c_void, *mut c_void);
+    receive = "ncclRecv": fn(*mut c_void, usize, c_uint, c_int, *mut c_void, *mut c_void);
+    group_start = "ncclGroupStart": fn();
+    group_end = "ncclGroupEnd": fn();
     }
     optional {
     }
@@ -156,6 +164,16 @@ impl GroupIdentity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Element {
+    /// Signed, 8 bits.
+    I8,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Unsigned, 32 bits.
+    U32,
+    /// A float of 16 bits with 5 of exponent (`__half`).
+    F16,
+    /// A float of 16 bits with 8 of exponent (`__nv_bfloat16`). NCCL has it since 2.10.
+    Bf16,
     /// Signed, 32 bits.
     I32,
     /// Signed, 64 bits.
@@ -171,6 +189,11 @@ pub enum Element {
 impl Element {
     const fn number(self) -> c_uint {
         match self {
+            Self::I8 => 0,
+            Self::U8 => 1,
+            Self::U32 => 3,
+            Self::F16 => 6,
+            Self::Bf16 => 9,
             Self::I32 => 2,
             Self::I64 => 4,
             Self::U64 => 5,
@@ -183,7 +206,9 @@ impl Element {
     #[must_use]
     pub const fn bytes(self) -> u64 {
         match self {
-            Self::I32 | Self::F32 => 4,
+            Self::I8 | Self::U8 => 1,
+            Self::F16 | Self::Bf16 => 2,
+            Self::I32 | Self::U32 | Self::F32 => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
         }
     }
@@ -336,7 +361,181 @@ impl Communicator {
         check(FUNCTION, code)
     }
 
-    /// How many elements there are; binds the context.
+    /// Every rank's `from`, one behind the other in the order of the ranks, in every rank's `to`, in
+    /// the order of the stream. `from` may be this rank's part of `to`.
+    ///
+    /// # Errors
+    /// Refused when `to` is not as long as all ranks' `from` together, they are no whole elements, or
+    /// the stream is of another device; as the library's call fails.
+    pub fn all_gather(
+        &mut self,
+        (to, from): (DeviceSpan, DeviceSpan),
+        element: Element,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclAllGather";
+        self.check_parts(FUNCTION, to, from)?;
+        let count = self.count(FUNCTION, from, element, on)?;
+        // SAFETY: `from` has so many elements and `to` so many for each rank; else as in
+        // `all_reduce`.
+        let code = unsafe {
+            (self.table.all_gather)(
+                pointer(from),
+                pointer(to),
+                count,
+                element.number(),
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// Every rank's `from`, element by element reduced to one, of which each rank's `to` gets its part
+    /// in the order of the ranks. `to` may be this rank's part of `from`.
+    ///
+    /// # Errors
+    /// Refused when `from` is not as long as all ranks' `to` together; else as
+    /// [`Communicator::all_gather`].
+    pub fn reduce_scatter(
+        &mut self,
+        (to, from): (DeviceSpan, DeviceSpan),
+        element: Element,
+        reduction: Reduction,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclReduceScatter";
+        self.check_parts(FUNCTION, from, to)?;
+        let count = self.count(FUNCTION, to, element, on)?;
+        // SAFETY: `to` has so many elements and `from` so many for each rank; else as in
+        // `all_reduce`.
+        let code = unsafe {
+            (self.table.reduce_scatter)(
+                pointer(from),
+                pointer(to),
+                count,
+                element.number(),
+                reduction as c_uint,
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// Elements to another rank, which receives them with [`Communicator::receive`], in the order of
+    /// the stream. Two ranks that send to each other do so in a [`Communicator::group`]: else each may
+    /// wait for the other to receive.
+    ///
+    /// # Errors
+    /// Refused for a peer that is no rank, elements that are not whole, or a stream of another device;
+    /// as the library's call fails.
+    pub fn send(
+        &mut self,
+        from: DeviceSpan,
+        element: Element,
+        to_rank: u32,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclSend";
+        let peer = self.peer(FUNCTION, to_rank)?;
+        let count = self.count(FUNCTION, from, element, on)?;
+        // SAFETY: it is a span of the device with so many elements; else as in `all_reduce`.
+        let code = unsafe {
+            (self.table.send)(
+                pointer(from),
+                count,
+                element.number(),
+                peer,
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// Elements of another rank, which sends as many with [`Communicator::send`].
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn receive(
+        &mut self,
+        to: DeviceSpan,
+        element: Element,
+        from_rank: u32,
+        on: &Stream,
+    ) -> Result<(), NcclError> {
+        const FUNCTION: &str = "ncclRecv";
+        let peer = self.peer(FUNCTION, from_rank)?;
+        let count = self.count(FUNCTION, to, element, on)?;
+        // SAFETY: as in `send`.
+        let code = unsafe {
+            (self.table.receive)(
+                pointer(to),
+                count,
+                element.number(),
+                peer,
+                self.handle.0,
+                stream(on),
+            )
+        };
+        check(FUNCTION, code)
+    }
+
+    /// Gives the calls of `work` to the library as one: they run together, and none waits for another.
+    ///
+    /// # Errors
+    /// As the calls fail; the group is ended whatever fails in it.
+    pub fn group<R>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<R, NcclError>,
+    ) -> Result<R, NcclError> {
+        self.device.bind()?;
+        // SAFETY: it takes nothing.
+        check("ncclGroupStart", unsafe { (self.table.group_start)() })?;
+        /// Ends the group, also when the work unwinds: the library counts groups by thread.
+        struct End(unsafe extern "C" fn() -> c_int);
+        impl End {
+            fn end(self) -> c_int {
+                let this = std::mem::ManuallyDrop::new(self);
+                // SAFETY: it takes nothing, and ends the group that this thread has begun.
+                unsafe { (this.0)() }
+            }
+        }
+        impl Drop for End {
+            fn drop(&mut self) {
+                // SAFETY: as in `end`, which did not run. The panic is what is told.
+                let _ = unsafe { (self.0)() };
+            }
+        }
+        let end = End(self.table.group_end);
+        let done = work(self);
+        let ended = check("ncclGroupEnd", end.end());
+        let done = done?;
+        ended.map(|()| done)
+    }
+
+    fn peer(&self, function: &'static str, rank: u32) -> Result<c_int, NcclError> {
+        let peer = c_int::try_from(rank).ok().filter(|_| rank < self.ranks);
+        let why = "the other is no rank";
+        peer.ok_or(NcclError::Refused { function, why })
+    }
+
+    /// Whether `all` is as long as all ranks' parts.
+    fn check_parts(
+        &self,
+        function: &'static str,
+        all: DeviceSpan,
+        part: DeviceSpan,
+    ) -> Result<(), NcclError> {
+        if part.bytes().checked_mul(u64::from(self.ranks)) == Some(all.bytes()) {
+            return Ok(());
+        }
+        let why = "one span is not as long as the other for each rank";
+        Err(NcclError::Refused { function, why })
+    }
+
+    /// How many elements there are in two spans of one length; binds the context.
     fn prepare(
         &self,
         function: &'static str,
@@ -344,9 +543,24 @@ impl Communicator {
         element: Element,
         on: &Stream,
     ) -> Result<usize, NcclError> {
+        if to.bytes() != from.bytes() {
+            let why = "the spans do not hold the same number of elements";
+            return Err(NcclError::Refused { function, why });
+        }
+        self.count(function, to, element, on)
+    }
+
+    /// How many elements there are; binds the context.
+    fn count(
+        &self,
+        function: &'static str,
+        to: DeviceSpan,
+        element: Element,
+        on: &Stream,
+    ) -> Result<usize, NcclError> {
         let refused = |why| NcclError::Refused { function, why };
-        if to.bytes() != from.bytes() || !to.bytes().is_multiple_of(element.bytes()) {
-            return Err(refused("the spans do not hold the same number of elements"));
+        if !to.bytes().is_multiple_of(element.bytes()) {
+            return Err(refused("the span does not hold whole elements"));
         }
         if on.driver().info().id != self.device.info().id {
             return Err(refused("the stream is of another device"));

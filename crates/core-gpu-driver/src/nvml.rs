@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{dynamic, error::Absent};
+use crate::{dynamic, error::Absent, identity::Dashed};
 
 /// The library's names.
 const LIBRARIES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so", "nvml.dll"];
@@ -17,6 +17,8 @@ const LIBRARIES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so", "nvml.dll"]
 const TEXT: usize = 96;
 /// The library's documented numbers.
 const NOT_SUPPORTED: c_int = 3;
+const INVALID_ARGUMENT: c_int = 2;
+const NOT_FOUND: c_int = 6;
 const TOO_SMALL: c_int = 7;
 const TIMEOUT: c_int = 10;
 const LOST: c_int = 15;
@@ -88,6 +90,8 @@ dynamic::table! {
         "nvmlDeviceGetTotalEccErrors": fn(*mut c_void, c_uint, c_uint, *mut c_ulonglong);
     remapped_rows = "nvmlDeviceGetRemappedRows":
         fn(*mut c_void, *mut c_uint, *mut c_uint, *mut c_uint, *mut c_uint);
+    most_slices = "nvmlDeviceGetMaxMigDeviceCount": fn(*mut c_void, *mut c_uint);
+    slice = "nvmlDeviceGetMigDeviceHandleByIndex": fn(*mut c_void, c_uint, *mut *mut c_void);
     processes = "nvmlDeviceGetComputeRunningProcesses_v3":
         fn(*mut c_void, *mut c_uint, *mut ProcessInfo);
     event_set = "nvmlEventSetCreate": fn(*mut *mut c_void);
@@ -249,12 +253,29 @@ impl Management {
             .collect()
     }
 
-    /// The device with an identity: the driver's sixteen bytes.
+    /// The device, or the slice of one, with an identity: the driver's sixteen bytes.
     ///
     /// # Errors
     /// As the library's call fails; code 6 when there is none.
     pub fn device(self, uuid: &[u8; 16]) -> Result<ManagedDevice, ManagementError> {
-        let text = CString::new(uuid_text(uuid)).unwrap_or_default();
+        let dashed = Dashed(uuid);
+        match self.device_named(&format!("GPU-{dashed}")) {
+            Err(ManagementError::Call {
+                code: NOT_FOUND | INVALID_ARGUMENT,
+                ..
+            }) => self.device_named(&format!("MIG-{dashed}")),
+            found => found,
+        }
+    }
+
+    /// The device of a name: `GPU-IDENTITY`, `MIG-IDENTITY`, and the name that drivers before 470 had
+    /// for a slice, `MIG-GPU-IDENTITY/GPU-INSTANCE/COMPUTE-INSTANCE`, where the library still knows
+    /// it. Which identity that is tells [`ManagedDevice::uuid`].
+    ///
+    /// # Errors
+    /// As the library's call fails; code 6, or 2 for a name that is none, when there is none.
+    pub fn device_named(self, name: &str) -> Result<ManagedDevice, ManagementError> {
+        let text = CString::new(name).unwrap_or_default();
         self.handle("nvmlDeviceGetHandleByUUID", |to| {
             // SAFETY: it reads the text up to its zero byte, and writes one handle.
             unsafe { (self.0.handle_by_uuid)(text.as_ptr(), to) }
@@ -280,22 +301,12 @@ fn missing(symbol: &'static str) -> ManagementError {
     Absent::Symbol { library, symbol }.into()
 }
 
-/// An identity as the library writes it.
-fn uuid_text(uuid: &[u8; 16]) -> String {
-    let mut text = "GPU-".to_owned();
-    for (index, byte) in uuid.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
-}
-
-/// Sixteen bytes of an identity as the library writes it.
+/// Sixteen bytes of an identity as the library writes it, of a device or of a slice. The name that
+/// old drivers have for a slice holds its device's identity and none of its own: that is none.
 fn uuid_bytes(text: &str) -> Option<[u8; 16]> {
     let digits: String = text
-        .strip_prefix("GPU-")?
+        .strip_prefix("GPU-")
+        .or_else(|| text.strip_prefix("MIG-"))?
         .chars()
         .filter(|digit| *digit != '-')
         .collect();
@@ -337,10 +348,34 @@ fn figure<F: Copy, T: Default>(
 }
 
 impl ManagedDevice {
+    /// The slices (MIG) that it is cut into; none where it is whole, or the library does not tell.
+    #[must_use]
+    pub fn slices(&self) -> Vec<Self> {
+        let (Some(most), Some(slice)) = (self.table.most_slices, self.table.slice) else {
+            return Vec::new();
+        };
+        let mut count = 0;
+        // SAFETY: it writes one number.
+        if unsafe { most(self.handle.0, &raw mut count) } != 0 {
+            return Vec::new();
+        }
+        let found = (0..count).filter_map(|index| {
+            let mut handle = ptr::null_mut();
+            // SAFETY: it writes one handle. Where no slice has this index it answers with a code.
+            let code = unsafe { slice(self.handle.0, index, &raw mut handle) };
+            (code == 0).then_some(Self {
+                table: self.table,
+                handle: Handle(handle),
+            })
+        });
+        found.collect()
+    }
+
     /// Its identity: the driver's sixteen bytes.
     ///
     /// # Errors
-    /// As the library's call fails.
+    /// As the library's call fails; code 3 for a name that holds none, as drivers before 470 have
+    /// for a slice.
     pub fn uuid(&self) -> Result<[u8; 16], ManagementError> {
         const SYMBOL: &str = "nvmlDeviceGetUUID";
         // SAFETY: it writes as many bytes at most, the zero byte included.
@@ -577,15 +612,20 @@ mod tests {
     #[test]
     fn identities_go_there_and_back() {
         let uuid = *b"0123456789abcdef";
-        let text = uuid_text(&uuid);
-        assert_eq!(text, "GPU-30313233-3435-3637-3839-616263646566");
-        assert_eq!(uuid_bytes(&text), Some(uuid));
+        for begin in ["GPU", "MIG"] {
+            let text = format!("{begin}-{}", Dashed(&uuid));
+            assert_eq!(text[3..], *"-30313233-3435-3637-3839-616263646566");
+            assert_eq!(uuid_bytes(&text), Some(uuid));
+        }
         for wrong in [
             "",
             "GPU-",
             "30313233",
             "GPU-3031323",
-            "MIG-30313233-3435-3637-3839-616263646566",
+            "MIG-",
+            "CPU-30313233-3435-3637-3839-616263646566",
+            // A slice, as old drivers name it: the identity is its device's.
+            "MIG-GPU-30313233-3435-3637-3839-616263646566/7/0",
         ] {
             assert_eq!(uuid_bytes(wrong), None, "{wrong}");
         }

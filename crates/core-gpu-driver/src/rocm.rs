@@ -1,7 +1,8 @@
-//! ROCm: which devices there are, and which runtime. Detection only: there is no driver for them
-//! here. The devices come from what the kernel says of them, which needs no library; the runtime's
-//! version comes from the HIP library, where one can be loaded (`library`).
+//! ROCm: which devices there are, which runtime, and a device opened. The devices come from what the
+//! kernel says of them, which needs no library; the runtime's version comes from the HIP library,
+//! where one can be loaded (`library`), and so does all work on a device (`driver`).
 
+mod driver;
 mod library;
 
 use std::{
@@ -19,6 +20,7 @@ const TOPOLOGY: &str = "sys/class/kfd/kfd/topology/nodes";
 /// The largest file of the topology that is read, in bytes. Real ones have about one thousand.
 const LARGEST_FILE: u64 = 1 << 16;
 
+pub use driver::{OPTIONAL_SYMBOLS, REQUIRED_SYMBOLS, RocmDriver};
 pub use library::{RuntimeDevice, SYMBOLS, runtime_devices};
 
 /// What was found.

@@ -23,6 +23,8 @@ pub struct DeviceConfig {
     pub pool_release_threshold_bytes: u64,
     /// Major and minor compute capability.
     pub compute_capability: (u32, u32),
+    /// It is a slice of another device (MIG): its identity is written `MIG-…`.
+    pub slice: bool,
     /// It has address space apart from memory.
     pub virtual_memory: bool,
     /// It allocates in a stream's order.
@@ -43,6 +45,7 @@ impl DeviceConfig {
             granularity_bytes: 512,
             pool_release_threshold_bytes: 0,
             compute_capability: (9, 0),
+            slice: false,
             virtual_memory: true,
             stream_ordered_allocation: true,
         }
@@ -97,6 +100,27 @@ impl DeviceConfig {
     #[must_use]
     pub fn bus_address(&self) -> String {
         format!("0000:{:02x}:00.0", self.bus)
+    }
+
+    /// Its identity as variables and the management library write it: `GPU-…`, `MIG-…` for a slice.
+    #[must_use]
+    pub fn uuid_text(&self) -> String {
+        let mut text = if self.slice { "MIG-" } else { "GPU-" }.to_owned();
+        for (index, byte) in self.uuid.iter().enumerate() {
+            if matches!(index, 4 | 6 | 8 | 10) {
+                text.push('-');
+            }
+            text.push_str(&format!("{byte:02x}"));
+        }
+        text
+    }
+
+    /// What drivers before 470 called a slice: the device that it is cut from, which is the same for
+    /// all simulated ones, and its instance. `None` for a whole device.
+    #[must_use]
+    pub fn old_slice_name(&self) -> Option<String> {
+        const DEVICE: &str = "MIG-GPU-77686f6c-6520-6465-7669-636520202020";
+        self.slice.then(|| format!("{DEVICE}/{}/0", self.bus))
     }
 }
 

@@ -50,6 +50,7 @@ impl SimDriver {
                 stream_ordered_allocation: found.stream_ordered_allocation,
                 virtual_memory: found.virtual_memory,
                 integrated: false,
+                slice: found.slice,
             },
         };
         let driver = Self {

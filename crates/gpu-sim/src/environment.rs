@@ -4,6 +4,7 @@
 //! | variable | example | without it |
 //! | --- | --- | --- |
 //! | `GPU_SIM_DEVICES` | `1073741824,4096` (bytes of each; `none`) | one of 1 GiB |
+//! | `GPU_SIM_SLICES` | `1` (all devices), `0,1` (each): a slice (MIG) | whole devices |
 //! | `GPU_SIM_SCHEDULE` | `latest`, `eager`, `late:1`, `seed:7` | `latest` |
 //! | `GPU_SIM_DRIVER_VERSION` | `12040` | 12080 |
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
@@ -66,6 +67,13 @@ impl Setup {
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SetupError> {
         let devices = one(&variable, "GPU_SIM_DEVICES", devices)?.unwrap_or(vec![USUAL_BYTES]);
         let mut config = Config::with_devices(&devices);
+        let slices = one(&variable, "GPU_SIM_SLICES", slices)?.unwrap_or_default();
+        for (place, device) in config.devices.iter_mut().enumerate() {
+            if slices.get(place).or(slices.last()) == Some(&true) {
+                device.slice = true;
+                device.name.push_str(" MIG 1g.10gb");
+            }
+        }
         if let Some(schedule) = one(&variable, "GPU_SIM_SCHEDULE", schedule)? {
             config.schedule = schedule;
         }
@@ -111,12 +119,17 @@ pub fn visible(said: Option<&str>, devices: &[DeviceConfig]) -> Vec<usize> {
 }
 
 fn device(name: &str, devices: &[DeviceConfig]) -> Option<usize> {
-    if let Some(beginning) = name.strip_prefix("GPU-") {
+    if name.starts_with("MIG-GPU-") {
+        let same = |device: &DeviceConfig| device.old_slice_name().as_deref() == Some(name);
+        return devices.iter().position(same);
+    }
+    if name.starts_with("GPU-") || name.starts_with("MIG-") {
+        let (kind, beginning) = name.split_at(4);
         let wanted = beginning.replace('-', "").to_ascii_lowercase();
-        let mut found = devices
-            .iter()
-            .enumerate()
-            .filter(|(_, device)| hexadecimal(device.uuid).starts_with(&wanted));
+        let mut found = devices.iter().enumerate().filter(|(_, device)| {
+            // A slice is none of the devices, and a device no slice.
+            device.slice == (kind == "MIG-") && hexadecimal(device.uuid).starts_with(&wanted)
+        });
         // One that more than one device has names none.
         return match (found.next(), found.next()) {
             (Some((number, _)), None) if !wanted.is_empty() => Some(number),
@@ -155,6 +168,15 @@ fn devices(text: &str) -> Option<Vec<u64>> {
     text.split(',')
         .map(|bytes| bytes.trim().parse().ok())
         .collect()
+}
+
+fn slices(text: &str) -> Option<Vec<bool>> {
+    let one = |text: &str| match text.trim() {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    };
+    text.split(',').map(one).collect()
 }
 
 fn schedule(text: &str) -> Option<Schedule> {
@@ -241,9 +263,23 @@ mod tests {
             (Some(&second), &[1]),
             (Some("GPU-73"), &[]),
             (Some("GPU-"), &[]),
+            (Some("MIG-73"), &[]),
         ];
         for (said, wanted) in cases {
             assert_eq!(visible(*said, &devices), *wanted, "{said:?}");
+        }
+        let mut slices = devices;
+        slices.iter_mut().for_each(|device| device.slice = true);
+        let whole = second.as_str();
+        let second = second.replace("GPU-", "MIG-");
+        let old = slices[1].old_slice_name().unwrap();
+        for (said, wanted) in [
+            (whole, &[][..]),
+            (&second, &[1]),
+            (&old, &[1]),
+            ("MIG-GPU-00/1/0", &[]),
+        ] {
+            assert_eq!(visible(Some(said), &slices), wanted, "{said}");
         }
     }
 
@@ -251,6 +287,7 @@ mod tests {
     fn what_is_no_value_is_named() {
         let cases = [
             ("GPU_SIM_DEVICES", "many"),
+            ("GPU_SIM_SLICES", "some"),
             ("GPU_SIM_SCHEDULE", "later"),
             ("GPU_SIM_SCHEDULE", "seed:x"),
             ("GPU_SIM_FAULTS", "cuMemAlloc:1:before"),

@@ -5,6 +5,7 @@ mod driver;
 mod interop;
 mod probe;
 mod table;
+pub mod trial;
 mod virtual_memory;
 
 pub use driver::CudaDriver;

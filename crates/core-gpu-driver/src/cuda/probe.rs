@@ -110,6 +110,7 @@ fn describe(table: &Table, ordinal: c_int, version: c_int) -> Result<Found, Driv
     let attribute = |number| attribute(table, device, number);
     let major = attribute(COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(COMPUTE_CAPABILITY_MINOR)?;
+    let slice = is_slice(&name);
     let info = DeviceInfo {
         id: DeviceId {
             platform: PlatformKind::Cuda,
@@ -127,9 +128,18 @@ fn describe(table: &Table, ordinal: c_int, version: c_int) -> Result<Found, Driv
             stream_ordered_allocation: attribute(MEMORY_POOLS)? != 0,
             virtual_memory: attribute(VIRTUAL_MEMORY)? != 0,
             integrated: attribute(INTEGRATED)? != 0,
+            slice,
         },
     };
     Ok(Found { device, info })
+}
+
+/// Whether a device of this name is a slice of another: the driver puts the slice's profile behind
+/// the device's name, as in `NVIDIA A100-SXM4-40GB MIG 1g.5gb` (NVIDIA's MIG user guide). There is no
+/// attribute that tells it.
+fn is_slice(name: &str) -> bool {
+    let profile = name.rsplit_once(" MIG ").map_or("", |(_, profile)| profile);
+    profile.starts_with(|letter: char| letter.is_ascii_digit()) && profile.contains("g.")
 }
 
 fn attribute(table: &Table, device: CUdevice, number: c_int) -> Result<c_int, DriverError> {
@@ -176,4 +186,23 @@ pub(super) fn one(table: &Table, id: &DeviceId) -> Result<Found, DriverError> {
         let wanted = id.to_string();
         Absent::Device { wanted }.into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_slice;
+
+    #[test]
+    fn a_slice_is_known_by_its_profile() {
+        for (name, wanted) in [
+            ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", true),
+            ("NVIDIA H100 80GB HBM3 MIG 1c.3g.40gb", true),
+            ("NVIDIA A100-SXM4-40GB MIG 1g.5gb+me", true),
+            ("NVIDIA A100-SXM4-40GB", false),
+            ("MIG 29 by another maker", false),
+            ("A card MIG 29", false),
+        ] {
+            assert_eq!(is_slice(name), wanted, "{name}");
+        }
+    }
 }

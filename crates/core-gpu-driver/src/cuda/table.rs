@@ -49,6 +49,20 @@ pub(super) struct AccessDescription {
     pub(super) flags: c_uint,
 }
 
+/// The driver's library, as cudarc has it.
+pub(super) fn library() -> Result<&'static libloading::Library, Absent> {
+    // SAFETY: loading the driver's library runs its initialisers, which is what any program that links
+    // to it does.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Absent::Library {
+            platform: "CUDA",
+            tried: "libcuda.so, libcuda.so.1 (nvcuda.dll)".to_owned(),
+        });
+    }
+    // SAFETY: as above; it does not panic, because the library is there.
+    Ok(unsafe { sys::culib() })
+}
+
 macro_rules! table {
     ($($field:ident = $symbol:literal: fn($($argument:ty),* $(,)?);)*) => {
         /// The functions. Each returns the driver's code; zero is success.
@@ -59,16 +73,7 @@ macro_rules! table {
 
         impl Table {
             fn find() -> Result<Self, Absent> {
-                // SAFETY: loading the driver's library runs its initialisers, which is what any
-                // program that links to it does.
-                if !unsafe { sys::is_culib_present() } {
-                    return Err(Absent::Library {
-                        platform: "CUDA",
-                        tried: "libcuda.so, libcuda.so.1 (nvcuda.dll)".to_owned(),
-                    });
-                }
-                // SAFETY: as above; it does not panic, because the library is there.
-                let library = unsafe { sys::culib() };
+                let library = library()?;
                 Ok(Self {
                     $($field: {
                         // SAFETY: the type is the documented one of the function of this name, with

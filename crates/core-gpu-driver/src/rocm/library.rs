@@ -129,7 +129,7 @@ fn symbol<F: Copy>(library: &Library, symbol: &'static str) -> Result<F, Absent>
 
 /// The library, below `ROCM_PATH` or where the loader finds it. It stays loaded: it cannot be
 /// unloaded safely.
-fn load() -> Result<&'static Library, Absent> {
+pub(super) fn load() -> Result<&'static Library, Absent> {
     let below = std::env::var_os("ROCM_PATH").map(|path| PathBuf::from(path).join("lib"));
     let below = below
         .iter()

@@ -15,7 +15,7 @@ use crate::{
     Failure, REMOTE_ERROR, SYSTEM_ERROR,
     device::Device,
     meeting::Meeting,
-    wire::{COLLECTIVE, GOODBYE, HELLO, Message, NOTICE, Shape},
+    wire::{COLLECTIVE, GOODBYE, HELLO, Message, NOTICE, POINT, Shape},
 };
 
 /// One rank.
@@ -136,9 +136,21 @@ impl Communicator {
     /// # Errors
     /// When the others are gone.
     pub fn give(&self, shape: Shape, bytes: Vec<u8>) -> Result<u64, Failure> {
+        self.ask(COLLECTIVE, shape, bytes)
+    }
+
+    /// Gives this rank's half of a message to or from another. The answer's number.
+    ///
+    /// # Errors
+    /// When the others are gone.
+    pub fn point(&self, shape: Shape, bytes: Vec<u8>) -> Result<u64, Failure> {
+        self.ask(POINT, shape, bytes)
+    }
+
+    fn ask(&self, what: u64, shape: Shape, bytes: Vec<u8>) -> Result<u64, Failure> {
         let sequence = self.sequence.fetch_add(1, Relaxed);
         self.send(&Message {
-            what: COLLECTIVE,
+            what,
             sequence,
             shape,
             bytes,

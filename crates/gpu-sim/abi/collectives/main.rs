@@ -4,8 +4,8 @@
 //!
 //! What differs from the real one: a collective is waited for by the call that gives it (or by the
 //! end of its group), so that it cannot be captured; ranks that give different collectives are told,
-//! where the real library hangs; half floats, point-to-point calls and communicators that are cut from
-//! others are refused. What is the same: the codes, two ranks on one device are refused, who has lost a
+//! where the real library hangs; floats of eight bits and communicators that are cut from others are
+//! refused. What is the same: the codes, two ranks on one device are refused, who has lost a
 //! rank learns it (`ncclRemoteError`) and not before it asks or waits, a communicator takes memory of
 //! its device (`GPU_SIM_NCCL_BYTES`). `GPU_SIM_FAULTS` fails calls.
 #![expect(unsafe_code, reason = "the library's interface is pointers")]

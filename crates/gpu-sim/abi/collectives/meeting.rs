@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     Failure, INVALID_USAGE, REMOTE_ERROR, reduce,
-    wire::{ANSWER, COLLECTIVE, GOODBYE, HELLO, Message, NOTICE},
+    wire::{ANSWER, COLLECTIVE, GOODBYE, HELLO, Message, NOTICE, POINT},
 };
 
 /// An identity's length in bytes.
@@ -95,8 +95,17 @@ struct Ranks {
     here: BTreeMap<usize, (u64, Vec<u8>)>,
     answers: BTreeMap<usize, Sender<Message>>,
     given: BTreeMap<usize, VecDeque<Message>>,
+    /// Messages from one rank to another that wait for their other half.
+    points: BTreeMap<(usize, usize), Halves>,
     /// Why nothing can be done together any more.
     broken: Option<Failure>,
+}
+
+/// Halves of messages between two ranks, each kind in its order.
+#[derive(Default)]
+struct Halves {
+    sent: VecDeque<Message>,
+    wanted: VecDeque<Message>,
 }
 
 /// How long who comes may take to say who it is.
@@ -155,6 +164,7 @@ fn serve(rank: usize, mut reader: BufReader<TcpStream>, ranks: &Mutex<Ranks>) {
     loop {
         match Message::receive(&mut reader) {
             Ok(message) if message.what == COLLECTIVE => lock().give(rank, message),
+            Ok(message) if message.what == POINT => lock().point(rank, message),
             Ok(message) if message.what == GOODBYE => return lock().leave(rank),
             Ok(_) | Err(_) => return lock().lose(rank),
         }
@@ -205,6 +215,45 @@ impl Ranks {
         }
     }
 
+    /// Takes a half, and answers both where the other is there.
+    fn point(&mut self, rank: usize, message: Message) {
+        if let Some(failure) = &self.broken {
+            answer(&self.answers, rank, message.sequence, Err(failure));
+            return;
+        }
+        let other = message.shape.root as usize;
+        let sends = message.shape.kind == reduce::SEND;
+        let (from, to) = if sends { (rank, other) } else { (other, rank) };
+        let halves = self.points.entry((from, to)).or_default();
+        if sends {
+            halves.sent.push_back(message);
+        } else {
+            halves.wanted.push_back(message);
+        }
+        let (Some(_), Some(_)) = (halves.sent.front(), halves.wanted.front()) else {
+            return;
+        };
+        let (Some(sent), Some(wanted)) = (halves.sent.pop_front(), halves.wanted.pop_front())
+        else {
+            return;
+        };
+        let same = |one: &Message| (one.shape.element, one.shape.count);
+        if same(&sent) != same(&wanted) {
+            let why = format!(
+                "rank {from} sends {:?}, rank {to} wants {:?}",
+                same(&sent),
+                same(&wanted)
+            );
+            let failure = Failure::new(INVALID_USAGE, why);
+            answer(&self.answers, from, sent.sequence, Err(&failure));
+            answer(&self.answers, to, wanted.sequence, Err(&failure));
+            self.fail(failure);
+            return;
+        }
+        answer(&self.answers, from, sent.sequence, Ok(Vec::new()));
+        answer(&self.answers, to, wanted.sequence, Ok(sent.bytes));
+    }
+
     /// Does what all ranks have given.
     fn work(&mut self) -> Result<(), Failure> {
         loop {
@@ -244,6 +293,12 @@ impl Ranks {
                 answer(&self.answers, *rank, sequence, Err(&failure));
             }
             *greeting = u64::MAX;
+        }
+        for ((from, to), halves) in std::mem::take(&mut self.points) {
+            let sent = halves.sent.iter().map(|half| (from, half));
+            for (rank, half) in sent.chain(halves.wanted.iter().map(|half| (to, half))) {
+                answer(&self.answers, rank, half.sequence, Err(&failure));
+            }
         }
         self.broken.get_or_insert(failure);
     }

@@ -5,7 +5,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use crate::{
     Failure, call, communicator,
     group::{self, Pending},
-    reduce::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, element_bytes},
+    reduce::{
+        ALL_GATHER, ALL_REDUCE, BROADCAST, RECEIVE, REDUCE, REDUCE_SCATTER, SEND, element_bytes,
+    },
     wire::Shape,
 };
 
@@ -193,5 +195,75 @@ pub unsafe extern "C" fn ncclReduceScatter(
         };
         let shape = shape(REDUCE_SCATTER, element, operation, count);
         collective(&part, shape, None)
+    })
+}
+
+/// One half of a message to or from another rank.
+fn point(part: &Part, shape: Shape, other: c_int) -> Result<(), Failure> {
+    let communicator = communicator(part.communicator.addr())?;
+    let other = usize::try_from(other).map_err(|_| Failure::argument("this is no rank"))?;
+    if other >= communicator.ranks {
+        return Err(Failure::argument("this is no rank"));
+    }
+    let bytes = element_bytes(shape.element)?.checked_mul(shape.count);
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    let bytes = bytes.ok_or_else(|| Failure::argument("that is too many elements"))?;
+    let stream = part.stream.addr();
+    let sends = shape.kind == SEND;
+    let given = match sends {
+        true => communicator
+            .device
+            .read(part.from.addr() as u64, bytes, stream)?,
+        false => Vec::new(),
+    };
+    let shape = Shape {
+        root: other as u64,
+        ..shape
+    };
+    let sequence = communicator.point(shape, given)?;
+    group::wait(Pending {
+        communicator,
+        sequence,
+        to: (!sends).then(|| (part.to.addr() as u64, stream)),
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclSend(
+    from: *const c_void,
+    count: usize,
+    element: c_uint,
+    peer: c_int,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclSend", || {
+        let part = Part {
+            from,
+            to: std::ptr::null_mut(),
+            communicator,
+            stream,
+        };
+        point(&part, shape(SEND, element, 0, count), peer)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ncclRecv(
+    to: *mut c_void,
+    count: usize,
+    element: c_uint,
+    peer: c_int,
+    communicator: *mut c_void,
+    stream: *mut c_void,
+) -> c_int {
+    call("ncclRecv", || {
+        let part = Part {
+            from: std::ptr::null(),
+            to,
+            communicator,
+            stream,
+        };
+        point(&part, shape(RECEIVE, element, 0, count), peer)
     })
 }

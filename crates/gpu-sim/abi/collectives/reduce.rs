@@ -9,6 +9,9 @@ pub const BROADCAST: u64 = 1;
 pub const REDUCE: u64 = 2;
 pub const ALL_GATHER: u64 = 3;
 pub const REDUCE_SCATTER: u64 = 4;
+/// Halves of a message from one rank to another.
+pub const SEND: u64 = 5;
+pub const RECEIVE: u64 = 6;
 
 /// Bytes of an element.
 ///
@@ -19,8 +22,9 @@ pub fn element_bytes(element: u64) -> Result<u64, Failure> {
         0 | 1 => Ok(1),
         2 | 3 | 7 => Ok(4),
         4 | 5 | 8 => Ok(8),
-        6 | 9..=11 => {
-            let why = "the simulation has no floats of less than four bytes";
+        6 | 9 => Ok(2),
+        10 | 11 => {
+            let why = "the simulation has no floats of less than two bytes";
             Err(Failure::new(INVALID_USAGE, why))
         }
         _ => Err(Failure::argument("this is no type")),
@@ -70,6 +74,8 @@ fn combined(shape: Shape, given: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
         3 => all::<u32>(shape.operation, given),
         4 => all::<i64>(shape.operation, given),
         5 => all::<u64>(shape.operation, given),
+        6 => all::<Half>(shape.operation, given),
+        9 => all::<BrainFloat>(shape.operation, given),
         7 => all::<f32>(shape.operation, given),
         8 => all::<f64>(shape.operation, given),
         other => element_bytes(other).map(|_| Vec::new()),
@@ -147,3 +153,104 @@ element!(i64, i64::wrapping_add, i64::wrapping_mul);
 element!(u64, u64::wrapping_add, u64::wrapping_mul);
 element!(f32, |one, other| one + other, |one, other| one * other);
 element!(f64, |one, other| one + other, |one, other| one * other);
+
+/// A float of 16 bits with 5 of exponent, as its bits.
+#[derive(Clone, Copy, PartialEq)]
+struct Half(u16);
+
+/// A float of 16 bits with 8 of exponent, as its bits.
+#[derive(Clone, Copy, PartialEq)]
+struct BrainFloat(u16);
+
+impl Half {
+    fn to_f32(self) -> f32 {
+        let negative = self.0 & 0x8000 != 0;
+        let (exponent, fraction) = ((self.0 >> 10) & 0x1f, f32::from(self.0 & 0x3ff) / 1024.0);
+        let size = match exponent {
+            0 => fraction * 2.0_f32.powi(-14),
+            0x1f if fraction == 0.0 => f32::INFINITY,
+            0x1f => f32::NAN,
+            exponent => (1.0 + fraction) * 2.0_f32.powi(i32::from(exponent) - 15),
+        };
+        if negative { -size } else { size }
+    }
+
+    /// The nearest; of two as near the even one.
+    fn of_f32(value: f32) -> Self {
+        let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+        let size = value.abs();
+        if value.is_nan() {
+            return Self(sign | 0x7e00);
+        }
+        // Halfway between the largest number and what would follow it.
+        if size >= 65_520.0 {
+            return Self(sign | 0x7c00);
+        }
+        // In units of the last place: those below the smallest normal number are all the same.
+        let exponent = ((size.to_bits() >> 23) as i32 - 127).max(-14);
+        let units = (size / 2.0_f32.powi(exponent - 10)).round_ties_even() as u16;
+        // A carry goes into the exponent, as it should.
+        let biased = (exponent + 14) as u16;
+        Self(sign | ((biased << 10) + units))
+    }
+}
+
+impl BrainFloat {
+    fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+
+    /// The nearest; of two as near the even one.
+    fn of_f32(value: f32) -> Self {
+        let bits = value.to_bits();
+        if value.is_nan() {
+            return Self((bits >> 16) as u16 | 0x40);
+        }
+        let odd = (bits >> 16) & 1;
+        Self((bits.wrapping_add(0x7fff + odd) >> 16) as u16)
+    }
+}
+
+macro_rules! small_float {
+    ($type:ident) => {
+        impl Element for $type {
+            fn read(bytes: &[u8]) -> Vec<Self> {
+                let (whole, _) = bytes.as_chunks();
+                let numbers = whole.iter().map(|one| u16::from_ne_bytes(*one));
+                numbers.map(Self).collect()
+            }
+            fn write(elements: &[Self]) -> Vec<u8> {
+                elements
+                    .iter()
+                    .flat_map(|one| one.0.to_ne_bytes())
+                    .collect()
+            }
+            fn add(self, other: Self) -> Self {
+                Self::of_f32(self.to_f32() + other.to_f32())
+            }
+            fn multiply(self, other: Self) -> Self {
+                Self::of_f32(self.to_f32() * other.to_f32())
+            }
+            fn larger(self, other: Self) -> Self {
+                if other.to_f32() > self.to_f32() {
+                    other
+                } else {
+                    self
+                }
+            }
+            fn smaller(self, other: Self) -> Self {
+                if other.to_f32() < self.to_f32() {
+                    other
+                } else {
+                    self
+                }
+            }
+            fn divided(self, ranks: usize) -> Self {
+                Self::of_f32(self.to_f32() / ranks as f32)
+            }
+        }
+    };
+}
+
+small_float!(Half);
+small_float!(BrainFloat);

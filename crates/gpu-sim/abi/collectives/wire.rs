@@ -14,6 +14,8 @@ pub const GOODBYE: u64 = 2;
 pub const ANSWER: u64 = 3;
 /// Nobody asked: another rank is gone.
 pub const NOTICE: u64 = 4;
+/// One half of a message from one rank to another: its shape's kind says which, its root the other.
+pub const POINT: u64 = 5;
 
 /// A collective: all of it that must be the same on all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! built in here.
 //!
 //! - `sim_fill(u64 address, u64 bytes, u8 value)` sets bytes;
+//! - `core_gpu_spin(u64 nanoseconds)` takes so long on the machine's clock and touches nothing;
 //! - `sim_add_f32(u64 to, u64 one, u64 other, u64 count)` adds numbers;
 //! - `sim_relu_f32(u64 to, u64 from, u64 count)` makes negative numbers zero;
 //! - `sim_matmul_f32(u64 to, u64 one, u64 other, u64 rows, u64 inner, u64 columns)` multiplies matrices
@@ -21,12 +22,14 @@ const ADD: usize = 0x00f0_0002;
 const RELU: usize = 0x00f0_0003;
 const MATMUL: usize = 0x00f0_0004;
 const SOFTMAX: usize = 0x00f0_0005;
+const SPIN: usize = 0x00f0_0006;
 const NAMES: &[(&CStr, usize)] = &[
     (c"sim_fill", FILL),
     (c"sim_add_f32", ADD),
     (c"sim_relu_f32", RELU),
     (c"sim_matmul_f32", MATMUL),
     (c"sim_softmax_f32", SOFTMAX),
+    (c"core_gpu_spin", SPIN),
 ];
 
 #[unsafe(no_mangle)]
@@ -235,6 +238,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
                     columns as usize,
                 )
             }
+            SPIN => Kernel::new("core_gpu_spin").taking(number(0)?),
             _ => return Err(Code::INVALID_HANDLE),
         };
         machine.launch(device, &kernel, raw_stream(stream))

@@ -1,7 +1,9 @@
-//! The simulated HIP library, as far as detection asks: what a program finds when it looks for
+//! The simulated HIP library: what a program finds when it looks for
 //! `libamdhip64`. `GPU_SIM_HIP_DEVICES` counts its devices (none), `GPU_SIM_HIP_BYTES` and
 //! `GPU_SIM_HIP_NAME` say what each is, `GPU_SIM_HIP_VERSION` what the runtime says it is.
-//! `HIP_VISIBLE_DEVICES` hides devices, and `GPU_SIM_FAULTS` fails calls. No work can be given to it.
+//! `HIP_VISIBLE_DEVICES` hides devices, and `GPU_SIM_FAULTS` fails calls, by HIP's names. Work given to it
+//! is the simulated machine's. `gpu_sim_hip_verify` answers 0 when everything was given back and no
+//! rule was broken.
 #![expect(unsafe_code, reason = "the library's interface is pointers")]
 #![expect(
     missing_docs,
@@ -9,10 +11,14 @@
     reason = "the library's manual documents them"
 )]
 
+mod memory;
+mod streams;
+
 use std::{
     cell::Cell,
+    collections::BTreeSet,
     ffi::{CStr, c_char, c_int, c_uint},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock},
 };
 
 use gpu_sim::{Code, Config, Machine, environment};
@@ -34,6 +40,7 @@ struct Library {
     visible: Vec<usize>,
     bytes: u64,
     name: String,
+    contexts: Mutex<BTreeSet<u32>>,
 }
 
 static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
@@ -60,7 +67,10 @@ impl Library {
         let count = number("GPU_SIM_HIP_DEVICES", 0)? as usize;
         let bytes = number("GPU_SIM_HIP_BYTES", USUAL_BYTES)?;
         let setup = environment::Setup::from_environment().map_err(|error| error.to_string())?;
-        let config = Config::with_devices(&vec![bytes; count]);
+        let config = Config {
+            schedule: setup.config.schedule,
+            ..Config::with_devices(&vec![bytes; count])
+        };
         let hidden = std::env::var("HIP_VISIBLE_DEVICES").ok();
         let visible = environment::visible(hidden.as_deref(), &config.devices);
         let library = Self {
@@ -69,6 +79,7 @@ impl Library {
             visible,
             bytes,
             name: std::env::var("GPU_SIM_HIP_NAME").unwrap_or("Simulated GPU".to_owned()),
+            contexts: Mutex::default(),
         };
         for fault in setup.faults {
             library.machine.plan(fault);
@@ -101,6 +112,53 @@ fn on_device(
         let number = library.visible.get(place).ok_or(INVALID_DEVICE)?;
         body(library, *number)
     })
+}
+
+/// A call on the thread's device, whose context is made with the first.
+fn on_current(
+    function: &'static str,
+    body: impl FnOnce(&Machine, u32) -> Result<(), Code>,
+) -> c_int {
+    on_device(function, CURRENT.get(), |library, number| {
+        let device = u32::try_from(number).map_err(|_| INVALID_DEVICE)?;
+        let machine = &library.machine;
+        let made = || {
+            let mut contexts = library.contexts.lock();
+            let contexts = contexts.as_mut().map_err(|_| Code(UNKNOWN))?;
+            if !contexts.contains(&device) {
+                machine.retain_context(device)?;
+                contexts.insert(device);
+            }
+            Ok(())
+        };
+        made()
+            .and_then(|()| body(machine, device))
+            .map_err(|Code(code)| code)
+    })
+}
+
+/// Writes an answer where the caller wants it.
+///
+/// # Safety
+/// `to` is null or has room for one value.
+unsafe fn answer<T>(to: *mut T, value: T) -> Result<(), Code> {
+    // SAFETY: the caller's promise.
+    unsafe { put(to, value) }.map_err(Code)
+}
+
+/// Whether everything but contexts was given back and no rule was broken: then 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn gpu_sim_hip_verify() -> c_int {
+    let Some(Some(library)) = LIBRARY.get() else {
+        return 0;
+    };
+    match library.machine.verify() {
+        Ok(()) => 0,
+        Err(complaint) => {
+            eprintln!("gpu-sim: {complaint}");
+            1
+        }
+    }
 }
 
 /// # Safety
@@ -228,18 +286,6 @@ pub unsafe extern "C" fn hipDeviceTotalMem(to: *mut usize, device: c_int) -> c_i
     on_device("hipDeviceTotalMem", device, |library, _| {
         // SAFETY: the caller's promise.
         unsafe { put(to, library.bytes as usize) }
-    })
-}
-
-/// Nothing has been allocated: there is no call that does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> c_int {
-    on_device("hipMemGetInfo", CURRENT.get(), |library, _| {
-        // SAFETY: the caller's promise.
-        unsafe {
-            put(free, library.bytes as usize)?;
-            put(total, library.bytes as usize)
-        }
     })
 }
 

@@ -12,17 +12,6 @@ use crate::{
     device, handle, library, on_device, put, put_text,
 };
 
-fn uuid_text(uuid: [u8; 16]) -> String {
-    let mut text = "GPU-".to_owned();
-    for (index, byte) in uuid.iter().enumerate() {
-        if matches!(index, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
-}
-
 /// What the driver says of a device, with more digits for the domain.
 fn bus_text(device: &DeviceConfig) -> String {
     format!("0000{}", device.bus_address().to_ascii_uppercase())
@@ -127,10 +116,10 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByUUID(
         let wanted = unsafe { CStr::from_ptr(uuid) }
             .to_str()
             .map_err(|_| INVALID_ARGUMENT)?;
-        let found = library
-            .devices
-            .iter()
-            .position(|known| uuid_text(known.uuid) == wanted);
+        let found = library.devices.iter().position(|known| {
+            let old = known.old_slice_name();
+            known.uuid_text() == wanted || old.as_deref() == Some(wanted)
+        });
         // SAFETY: the caller's promise.
         unsafe { put(to, handle(found.ok_or(NOT_FOUND)?)) }
     })
@@ -158,7 +147,7 @@ pub unsafe extern "C" fn nvmlDeviceGetUUID(
     call("nvmlDeviceGetUUID", |library| {
         let (_, found) = device(library, handle)?;
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &uuid_text(found.uuid)) }
+        unsafe { put_text(to, length, &found.uuid_text()) }
     })
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod collectives;
+mod hip;
 mod management;
 
 use std::{ffi::CString, sync::Arc};
