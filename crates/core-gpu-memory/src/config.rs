@@ -6,7 +6,7 @@
 //! | `gpu.memory.cache-size` (entries) | `COALESCE_GPU_MEMORY_CACHE_SIZE` | 100 |
 //! | `gpu.memory.keep-in-vram` | `COALESCE_GPU_MEMORY_KEEP_IN_VRAM` | true |
 //! | `gpu.backend.enabled` | `COALESCE_GPU_BACKEND_ENABLED` | true |
-//! | `gpu.backend.device` (`cuda`, `cuda:1`, `host`) | `COALESCE_GPU_BACKEND_DEVICE` | `cuda` |
+//! | `gpu.backend.device` (`auto`, `cuda`, `cuda:1`, `host`) | `COALESCE_GPU_BACKEND_DEVICE` | `auto` |
 //! | `gpu.backend.host-bytes` (of the host as a device) | `COALESCE_GPU_BACKEND_HOST_BYTES` | 1 GiB |
 //!
 //! An unknown key of these groups, or of one that is called nearly so, is an error that names the nearest
@@ -38,7 +38,8 @@ const KEYS: Keys<Layer> = Keys(&[
     }),
     ("gpu.backend.device", |layer, value| {
         let name = value.as_str().ok_or("a device's name")?;
-        layer.device = Some(Backend::from_name(name).ok_or("`cuda`, `cuda:NUMBER` or `host`")?);
+        layer.device =
+            Some(Backend::from_name(name).ok_or("`auto`, `cuda`, `cuda:NUMBER` or `host`")?);
         Ok(())
     }),
     ("gpu.backend.host-bytes", |layer, value| {
@@ -51,7 +52,10 @@ const KEYS: Keys<Layer> = Keys(&[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Backend {
-    /// A CUDA device, by its number in this process.
+    /// The CUDA device with the most memory, the first of several; memory of the host where no CUDA
+    /// device is there. A driver that is there and does not work is an error.
+    Auto,
+    /// A CUDA device, by its number in this process. That one or an error.
     Cuda {
         /// The number.
         ordinal: u32,
@@ -64,6 +68,7 @@ impl Backend {
     fn from_name(name: &str) -> Option<Backend> {
         match name {
             "cuda" => Some(Backend::Cuda { ordinal: 0 }),
+            "auto" => Some(Backend::Auto),
             "host" | "cpu" => Some(Backend::Host),
             _ => {
                 let ordinal = name.strip_prefix("cuda:")?.parse().ok()?;
@@ -76,6 +81,7 @@ impl Backend {
 impl fmt::Display for Backend {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Backend::Auto => formatter.write_str("auto"),
             Backend::Cuda { ordinal } => write!(formatter, "cuda:{ordinal}"),
             Backend::Host => formatter.write_str("host"),
         }
@@ -106,7 +112,7 @@ impl Default for MemoryConfig {
             cache_size: 100,
             keep_in_vram: true,
             enabled: true,
-            device: Backend::Cuda { ordinal: 0 },
+            device: Backend::Auto,
             host_bytes: 1 << 30,
         }
     }
@@ -321,7 +327,8 @@ mod tests {
             ),
             (
                 "[gpu.backend]\ndevice = \"tpu\"\n",
-                "`gpu.backend.device` in the file must be `cuda`, `cuda:NUMBER` or `host`, not \"tpu\"",
+                "`gpu.backend.device` in the file must be `auto`, `cuda`, `cuda:NUMBER` or \
+                 `host`, not \"tpu\"",
             ),
             (
                 "[gpu.memory]\nmax-fraction = 1.5\n",

@@ -82,7 +82,7 @@ pub use error::{AllocError, LeakReport};
 pub use file::{FileError, FileManager};
 pub use manager::{
     Entry, InsertError, ManagerStatistics, MemoryManager, MemoryManagerBuilder, PinnedEntry,
-    PinnedEntryMut, Scope, Watermarks, memory_manager, set_memory_manager,
+    PinnedEntryMut, Scope, Watermarks, existing_memory_manager, memory_manager, set_memory_manager,
 };
 pub use observe::{MemoryEvent, Observer, Pressure, Reclaim, Step};
 pub use perfetto::PerfettoCounters;

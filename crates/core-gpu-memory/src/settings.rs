@@ -11,6 +11,9 @@ const OURS: &str = "COALESCE_GPU_";
 
 /// How many letters the name of a group may be off by to be taken for a misspelt one.
 const MISSPELT: usize = 2;
+/// Variables that begin as a group does and are another reader's: in the environment the key
+/// `gpu.memory-threshold` looks like one of the group `gpu.memory`.
+const OTHERS: &[&str] = &["COALESCE_GPU_MEMORY_THRESHOLD"];
 
 /// Why something is no configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,11 +67,13 @@ impl<L> Keys<L> {
             .parse()
             .map_err(|error: toml::de::Error| ConfigError::Toml(error.to_string()))?;
         flatten("", &table, &mut |key, value| {
+            // Python's way of writing a key is as good: no two keys differ in this alone.
+            let key = key.replace('_', "-");
             let group = key.strip_prefix("gpu.").map(|rest| rest.split('.').next());
             if group.is_some_and(|group| !self.judge(group.unwrap_or_default())) {
                 return Ok(());
             }
-            self.set(layer, "the file", key, value)
+            self.set(layer, "the file", &key, value)
         })
     }
 
@@ -84,7 +89,8 @@ impl<L> Keys<L> {
         let ours = |(name, _): &(String, String)| {
             let rest = name.strip_prefix(OURS).unwrap_or_default();
             let group = rest.split('_').next().unwrap_or_default();
-            self.judge(&group.to_ascii_lowercase())
+            let is_own = self.0.iter().any(|(key, _)| variable(key) == *name);
+            is_own || (!OTHERS.contains(&name.as_str()) && self.judge(&group.to_ascii_lowercase()))
         };
         for (name, text) in variables.into_iter().filter(ours) {
             let found = self.0.iter().find(|(key, _)| variable(key) == name);

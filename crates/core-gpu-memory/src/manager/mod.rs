@@ -16,7 +16,9 @@ use serde::Serialize;
 pub(crate) use builder::ManagerSettings;
 pub use builder::{MemoryManagerBuilder, Watermarks};
 pub use entry::{Entry, PinnedEntry, PinnedEntryMut};
-pub use process::{ProcessManagerError, memory_manager, set_memory_manager};
+pub use process::{
+    ProcessManagerError, existing_memory_manager, memory_manager, set_memory_manager,
+};
 pub use scope::Scope;
 
 use crate::{

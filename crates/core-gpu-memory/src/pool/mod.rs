@@ -32,7 +32,7 @@ use core_gpu_driver::{Driver, Stream};
 pub(crate) use builder::Settings;
 pub use builder::{ErrorHook, GrowthPolicy, PoolBuilder, StreamPolicy};
 pub use capture::{PoolCapture, PooledGraph};
-pub use live::{PoolUse, live_pools, trim_host_pools};
+pub use live::{PoolUse, live_pools, trim_all_pools, trim_host_pools};
 pub use snapshot::{BlockState, Snapshot, SnapshotBlock, SnapshotDiff, SnapshotSegment};
 pub use statistics::{PoolStatistics, SourceStatistics};
 
