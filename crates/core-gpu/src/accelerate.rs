@@ -11,15 +11,22 @@
 //! assert_eq!(sum.value, 5050);
 //! println!("it ran on {}", sum.ran_on);
 //! ```
+//!
+//! The device is looked for and opened once, and its pool stays from one piece of work to the next:
+//! [`release`] gives it back.
 
-use std::{fmt::Display, sync::Arc};
+use std::{
+    fmt::{Display, Write as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use core_gpu_driver::{Driver, DriverError, PlatformKind, Stream, StreamKind};
 use core_gpu_memory::{AllocError, Buffer, DeviceType, Pool, Source};
 
 use crate::{
+    configuration::Configuration,
     devices::{DeviceError, DeviceManager, ResolvedDevice},
-    platform::{DeviceName, Fallback},
+    platform::{DEFAULT_DEVICE, DeviceName, Fallback, Platforms, Preference, Unavailable},
     warning::{Warning, warn},
 };
 
@@ -33,9 +40,15 @@ pub enum NoGpu {
     /// There is none, or not the one that was asked for.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// Only the processor is there, or wanted.
+    /// Only the processor is wanted.
     #[error("there is no GPU")]
     None,
+    /// Only the processor is there; why each platform is not, one that was not built among them.
+    #[error("there is no GPU{}", list(reasons))]
+    NotThere {
+        /// The platforms, and why.
+        reasons: Vec<(PlatformKind, Unavailable)>,
+    },
     /// It cannot be opened.
     #[error("{device} cannot be used: {error}")]
     Driver {
@@ -46,14 +59,38 @@ pub enum NoGpu {
     },
 }
 
-/// A GPU, opened, with a stream and a pool of its own. What was put on the stream is waited for when
-/// it is dropped, and the memory goes back. Any thread.
+/// Reasons, each behind a mark.
+fn list(reasons: &[(PlatformKind, Unavailable)]) -> String {
+    let mut text = String::new();
+    for (place, (platform, why)) in reasons.iter().enumerate() {
+        let mark = if place == 0 { ": " } else { "; " };
+        // Writing into a text cannot fail.
+        let _ = write!(text, "{mark}{platform}: {why}");
+    }
+    text
+}
+
+/// Why no platform but the processor is there.
+pub(crate) fn not_there(platforms: &Platforms) -> NoGpu {
+    let all = platforms.all();
+    let others = all
+        .iter()
+        .filter(|status| status.kind != PlatformKind::Host);
+    let reasons = others.filter_map(|status| Some((status.kind, status.answer.err()?.clone())));
+    NoGpu::NotThere {
+        reasons: reasons.collect(),
+    }
+}
+
+/// A GPU, opened, with a stream of its own and a pool. What was put on the stream is waited for when
+/// it is dropped. Memory goes back to the pool, and to the driver with the last scope on it. Any
+/// thread.
 #[derive(Debug)]
 pub struct GpuScope {
     device: ResolvedDevice,
     driver: Arc<dyn Driver>,
     stream: Stream,
-    pool: Pool,
+    pool: Arc<Pool>,
 }
 
 impl GpuScope {
@@ -64,19 +101,26 @@ impl GpuScope {
     pub fn open(manager: &DeviceManager, name: &str) -> Result<Self, NoGpu> {
         let device = manager.resolve_device(name, Fallback::Error)?;
         if device.info.id.platform == PlatformKind::Host {
-            return Err(NoGpu::None);
+            let asked_for = !name.trim().eq_ignore_ascii_case(DEFAULT_DEVICE)
+                || manager.preference() == Preference::CPU;
+            return Err(if asked_for {
+                NoGpu::None
+            } else {
+                not_there(manager.platforms())
+            });
         }
-        let failed = |error| NoGpu::Driver {
-            device: device.name.to_string(),
-            error,
-        };
-        let driver = manager.open(&device.info.id).map_err(failed)?;
-        let stream = Stream::new(&driver, StreamKind::NonBlocking).map_err(failed)?;
-        let pool = Pool::new(&driver);
+        let driver = manager.open(&device.info.id);
+        let driver = driver.map_err(|error| failed(&device, error))?;
+        let pool = Arc::new(Pool::new(&driver));
+        Self::on(device, driver, pool)
+    }
+
+    fn on(device: ResolvedDevice, driver: Arc<dyn Driver>, pool: Arc<Pool>) -> Result<Self, NoGpu> {
+        let stream = Stream::new(&driver, StreamKind::NonBlocking);
         Ok(Self {
+            stream: stream.map_err(|error| failed(&device, error))?,
             device,
             driver,
-            stream,
             pool,
         })
     }
@@ -129,21 +173,87 @@ impl GpuScope {
     }
 }
 
-impl Drop for GpuScope {
-    fn drop(&mut self) {
-        // What fails here has failed the work, which has its own answer; the pool's memory goes
-        // back with its last block.
-        let _ = self.stream.synchronize();
-        self.pool.trim();
+fn failed(device: &ResolvedDevice, error: DriverError) -> NoGpu {
+    NoGpu::Driver {
+        device: device.name.to_string(),
+        error,
     }
 }
 
-/// The recommended GPU, or an error: for work that makes no sense without one.
+impl Drop for GpuScope {
+    fn drop(&mut self) {
+        // What fails here has failed the work, which has its own answer.
+        let waited = self.stream.synchronize();
+        if waited.is_err_and(|error| error.is_lost()) {
+            forget(&self.pool);
+        }
+        if Arc::strong_count(&self.pool) == 1 {
+            self.pool.trim();
+        }
+    }
+}
+
+/// The GPU that scopes of this process share.
+struct Shared {
+    preference: Preference,
+    /// Keeps what was found: names and their devices.
+    device: ResolvedDevice,
+    driver: Arc<dyn Driver>,
+    pool: Arc<Pool>,
+}
+
+fn shared() -> MutexGuard<'static, Option<Shared>> {
+    static SHARED: Mutex<Option<Shared>> = Mutex::new(None);
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A device that is lost is opened anew by who comes next.
+fn forget(pool: &Arc<Pool>) {
+    let mut shared = shared();
+    let lost = shared.take_if(|shared| Arc::ptr_eq(&shared.pool, pool));
+    drop(shared);
+    drop(lost);
+}
+
+/// Gives back what [`require_gpu`] and [`accelerated`] keep between their calls: the pool's memory and
+/// the device. Who works at the moment goes on; the next call opens anew.
+pub fn release() {
+    let kept = shared().take();
+    drop(kept);
+}
+
+/// The recommended GPU, or an error: for work that makes no sense without one. The device and its
+/// pool are opened by the first call and shared by all until [`release`]; each scope has a stream of
+/// its own.
 ///
 /// # Errors
 /// See [`NoGpu`].
 pub fn require_gpu() -> Result<GpuScope, NoGpu> {
-    GpuScope::open(&DeviceManager::from_environment()?, "auto")
+    let preference = Configuration::from_environment()?.preference;
+    let mut shared = shared();
+    let kept = shared
+        .as_ref()
+        .filter(|kept| kept.preference == preference)
+        .map(|kept| {
+            let (driver, pool) = (Arc::clone(&kept.driver), Arc::clone(&kept.pool));
+            GpuScope::on(kept.device.clone(), driver, pool)
+        });
+    match kept {
+        Some(Err(NoGpu::Driver { error, .. })) if error.is_lost() => *shared = None,
+        Some(answer) => return answer,
+        None => {}
+    }
+    // Under the lock, so that it is opened once.
+    let scope = GpuScope::open(&DeviceManager::new(Platforms::system(), preference), "auto")?;
+    let before = shared.replace(Shared {
+        preference,
+        device: scope.device.clone(),
+        driver: Arc::clone(&scope.driver),
+        pool: Arc::clone(&scope.pool),
+    });
+    drop(shared);
+    drop(before);
+    Ok(scope)
 }
 
 /// Whether there is a GPU that this process prefers to the processor. Opens none.

@@ -6,13 +6,13 @@ use std::{
 };
 
 use core_gpu_driver::{DeviceId, DeviceInfo, Driver, DriverError, MemoryInfo, PlatformKind};
-use core_gpu_memory::pool::{PoolUse, live_pools, trim_host_pools};
+use core_gpu_memory::pool::{PoolUse, live_pools, trim_all_pools};
 
 use crate::{
     configuration::Configuration,
     platform::{
-        DEFAULT_DEVICE, DeviceName, Fallback, HostMemory, NameError, Platforms, Preference,
-        SelectError, Unavailable, host_memory,
+        DEFAULT_DEVICE, DeviceName, Fallback, HostMemory, MigOfDevice, NameError, Platforms,
+        Preference, SelectError, Selector, Unavailable, host_memory,
     },
     warning::{Warning, warn},
 };
@@ -37,25 +37,46 @@ pub struct DeviceManager {
 }
 
 /// What there is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct AvailableDevices {
     /// All devices, in the order of preference, the processor last.
     pub devices: Vec<ResolvedDevice>,
     /// The one to take where nothing speaks for another.
     pub recommended_device: DeviceName,
     /// The platforms that are not there, and why.
+    #[serde(serialize_with = "as_texts")]
     pub unavailable: Vec<(PlatformKind, Unavailable)>,
 }
 
 /// A device that a name has led to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct ResolvedDevice {
     /// Its name by number.
     pub name: DeviceName,
     /// What it is.
     pub info: DeviceInfo,
     /// Why it is not the one that was asked for, where it is not.
+    #[serde(serialize_with = "as_text")]
     pub instead: Option<DeviceError>,
+}
+
+/// An error as its words.
+fn as_text<S: serde::Serializer>(
+    error: &Option<DeviceError>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match error {
+        Some(error) => serializer.collect_str(error),
+        None => serializer.serialize_none(),
+    }
+}
+
+/// Platforms, each with the words why.
+fn as_texts<S: serde::Serializer>(
+    all: &[(PlatformKind, Unavailable)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(all.iter().map(|(kind, why)| (kind.name(), why.to_string())))
 }
 
 /// Why a name leads to no device.
@@ -104,7 +125,7 @@ pub enum OpenError {
 }
 
 /// Memory of the host and of every device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MemoryReport {
     /// The host's.
     pub host: HostMemory,
@@ -115,7 +136,7 @@ pub struct MemoryReport {
 /// Memory of one device, in bytes. What cannot be read is `None`: a device that this process has
 /// not opened tells its free memory where that needs no context, through NVIDIA's management library
 /// or the kernel's files about AMD's devices.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DeviceMemory {
     /// Its name.
     pub name: DeviceName,
@@ -132,7 +153,7 @@ pub struct DeviceMemory {
 }
 
 /// A process that computes on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProcessUse {
     /// Its number. In a container it may be one that the container does not know.
     pub process: u32,
@@ -173,6 +194,12 @@ impl DeviceManager {
     #[must_use]
     pub fn platforms(&self) -> &Arc<Platforms> {
         &self.platforms
+    }
+
+    /// The preference for `auto`.
+    #[must_use]
+    pub const fn preference(&self) -> Preference {
+        self.preference
     }
 
     /// What there is, and what to take. Makes no context.
@@ -236,6 +263,22 @@ impl DeviceManager {
         Ok(driver)
     }
 
+    /// Opens a device anew that was lost, for who knows that it is back: the driver that is shared is
+    /// given up, whoever still has it, and the new one is asked whether it answers. NVIDIA's driver
+    /// keeps a device lost for the process that lost it after most faults; then this fails, and only
+    /// another process gets the device back, such as a new worker of a [`crate::workers`] pool.
+    ///
+    /// # Errors
+    /// As the driver says; [`DriverError::Lost`] where it still is.
+    pub fn reopen(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove(id);
+        let driver = self.platforms.open(id)?;
+        driver.memory_info()?;
+        open.insert(*id, Arc::downgrade(&driver));
+        Ok(driver)
+    }
+
     /// The device of a name, as [`DeviceManager::resolve_device`] finds it, opened. One that cannot
     /// be opened is the processor, with a warning, where `fallback` says so: a device that is full,
     /// lost, or of a platform that is only detected here.
@@ -295,12 +338,13 @@ impl DeviceManager {
         processes(&cuda.collect::<Vec<_>>())
     }
 
-    /// After every `interval`th item that was processed, lets the pools of the host's memory give
-    /// back what is not in use: on the processor a program's other parts want it. Returns the bytes
-    /// given back; `None` when it is not yet time. An interval of 0 is never.
+    /// After every `interval`th item that was processed, lets the pools of this process give back what
+    /// is not in use, of the host and of devices: others want it. Waits for the work on devices whose
+    /// pools have something to give. Returns the bytes given back; `None` when it is not yet time. An
+    /// interval of 0 is never.
     pub fn maybe_collect(&self, processed: u64, interval: u64) -> Option<u64> {
         let due = processed > 0 && processed.checked_rem(interval) == Some(0);
-        due.then(trim_host_pools)
+        due.then(trim_all_pools)
     }
 
     fn automatic(&self, fallback: Fallback) -> Result<ResolvedDevice, DeviceError> {
@@ -322,7 +366,10 @@ impl DeviceManager {
             platform: wanted.platform,
             why: why.clone(),
         })?;
-        let device = wanted.find(&found.devices);
+        let device = match &wanted.selector {
+            Some(Selector::MigOfDevice(old)) => slice(old, &found.devices),
+            _ => wanted.find(&found.devices),
+        };
         device.ok_or_else(|| DeviceError::NoSuchDevice {
             name: wanted.to_string(),
             count: found.devices.len(),
@@ -361,6 +408,18 @@ impl DeviceManager {
             reserved_bytes: sum(|pool| pool.reserved_bytes),
         }
     }
+}
+
+/// The slice that had this name with old drivers.
+#[cfg(feature = "cuda-any-bindings")]
+fn slice<'a>(old: &MigOfDevice, devices: &'a [DeviceInfo]) -> Option<&'a DeviceInfo> {
+    let uuid = crate::management::slice(old)?;
+    devices.iter().find(|device| device.id.uuid == uuid)
+}
+
+#[cfg(not(feature = "cuda-any-bindings"))]
+fn slice<'a>(_old: &MigOfDevice, _devices: &'a [DeviceInfo]) -> Option<&'a DeviceInfo> {
+    None
 }
 
 #[cfg(feature = "cuda-any-bindings")]

@@ -15,6 +15,8 @@ use core_gpu_driver::{
     DeviceId, PlatformKind, nvml::DeviceProcess, nvml::Management, nvml::Reading,
 };
 
+use crate::platform::MigOfDevice;
+
 /// How long figures are waited for.
 const FIGURES: Duration = Duration::from_secs(2);
 /// Set when the library did not answer in time.
@@ -76,6 +78,16 @@ pub fn readings(devices: &[DeviceId]) -> BTreeMap<DeviceId, Reading> {
         of_cuda.iter().filter_map(read).collect()
     };
     bounded(FIGURES, ask).unwrap_or_default()
+}
+
+/// The identity of a slice by the name that old drivers had for it, where the library knows it.
+pub fn slice(old: &MigOfDevice) -> Option<[u8; 16]> {
+    let name = old.to_string();
+    let ask = move || {
+        let management = Management::load().ok()?;
+        management.device_named(&name).ok()?.uuid().ok()
+    };
+    bounded(FIGURES, ask).ok().flatten()
 }
 
 /// Bytes that nobody holds, as the library counts.

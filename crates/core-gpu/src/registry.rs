@@ -2,7 +2,8 @@
 //!
 //! A registry has the devices of one platform, the preferred one; those of another are a typed error,
 //! and a second registry has them ([`crate::platform::Preference`] says which). It is initialised once. Before that it knows nothing, and says so; a second time is an
-//! error. On a machine without a GPU it is initialised and empty.
+//! error. On a machine without a GPU it is initialised and lists no device; a slot on any device is
+//! then one on the processor, so that a program is the same on both.
 //!
 //! ```
 //! use core_gpu::{configuration::Configuration, platform::Platforms, registry::GpuRegistry};
@@ -17,12 +18,10 @@
 //! ```
 
 use std::{
-    num::NonZero,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU32, AtomicUsize, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -31,7 +30,7 @@ use core_gpu_driver::{DeviceId, DeviceInfo, PlatformKind};
 use crate::{
     configuration::Configuration,
     platform::{Deadline, DeviceName, Platforms, SelectError},
-    slots::{FileSlots, Request, SlotError, SlotGuard, SlotStore},
+    slots::{FileSlots, Request, SlotError, SlotGuard, SlotStore, Wanted},
     warning::{Warning, warn},
 };
 
@@ -80,7 +79,7 @@ pub enum RegistryError {
 }
 
 /// Whether a device is to be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Health {
     /// It is.
     Healthy,
@@ -92,7 +91,7 @@ pub enum Health {
 }
 
 /// A device of the registry, as it was when the status was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RegisteredDevice {
     /// Its name by number.
     pub name: DeviceName,
@@ -107,7 +106,7 @@ pub struct RegisteredDevice {
 }
 
 /// The registry as it was at one moment. A copy: it does not change with the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RegistryStatus {
     /// The platform of the devices.
     pub platform: PlatformKind,
@@ -131,6 +130,9 @@ pub struct GpuRegistry {
 struct State {
     platform: PlatformKind,
     devices: Vec<Device>,
+    /// Where there is none: who works on it has a slot all the same.
+    processor: Option<Device>,
+    max_fraction: f64,
     workers: u32,
     max_pipelines: u32,
     store: Arc<dyn SlotStore>,
@@ -214,16 +216,31 @@ impl GpuRegistry {
     }
 
     /// A slot on one of these devices, on any where none is named: those with the fewest pipelines
-    /// of this process first. Waits until the deadline.
+    /// of this process first, and the processor on a machine without a GPU. Waits until the deadline.
     ///
     /// # Errors
-    /// There is no device, or none of these; they are out of use; no slot came free in time.
+    /// None of these devices is there; they are out of use; no slot came free in time.
     pub fn acquire(&self, on: &[DeviceId], by: Deadline) -> Result<SlotGuard, RegistryError> {
+        self.acquire_bytes(on, 0, by)
+    }
+
+    /// The same, with a claim on bytes of the device's memory: of the part of it that the
+    /// configuration lets programs use (`gpu.memory.max-fraction`), less than others claim is left.
+    ///
+    /// # Errors
+    /// As [`GpuRegistry::acquire`]; [`SlotError::Memory`] says who claims what when there is no room in
+    /// time, [`SlotError::OverBudget`] that there never is.
+    pub fn acquire_bytes(
+        &self,
+        on: &[DeviceId],
+        bytes: u64,
+        by: Deadline,
+    ) -> Result<SlotGuard, RegistryError> {
         let state = self.state()?;
         let start = Instant::now();
         loop {
             let order = state.order(on)?;
-            let request = state.request(&order);
+            let request = state.request(&order).with_bytes(bytes);
             let soon = Deadline::after(by.left().map_or(LOOK_AGAIN, |left| left.min(LOOK_AGAIN)));
             match SlotGuard::acquire(&state.store, &request, soon) {
                 Ok(slot) if state.is_healthy(slot.device()) => return Ok(state.count(slot)),
@@ -233,7 +250,13 @@ impl GpuRegistry {
                     let waited = start.elapsed();
                     return Err(SlotError::Full { devices, waited }.into());
                 }
-                Err(SlotError::Full { .. }) => (),
+                Err(mut error @ SlotError::Memory { .. }) if by.is_over() => {
+                    if let SlotError::Memory { waited, .. } = &mut error {
+                        *waited = start.elapsed();
+                    }
+                    return Err(error.into());
+                }
+                Err(SlotError::Full { .. } | SlotError::Memory { .. }) => (),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -295,21 +318,22 @@ impl State {
     ) -> Result<Self, RegistryError> {
         let chosen = platforms.select(configuration.preference, configuration.fallback)?;
         let platform = chosen.kind();
-        let found = chosen.found().devices.iter();
-        let devices: Vec<_> = found
-            .filter(|_| platform != PlatformKind::Host)
-            .map(|info| Device {
-                info: info.clone(),
-                active: Arc::default(),
-                health: Mutex::new(Health::Healthy),
-            })
-            .collect();
-        let workers = configuration.configured_num_workers.unwrap_or_else(threads);
+        let device = |info: &DeviceInfo| Device {
+            info: info.clone(),
+            active: Arc::default(),
+            health: Mutex::new(Health::Healthy),
+        };
+        let found = chosen.found().devices.iter().map(device);
+        let (processor, devices): (Vec<_>, Vec<_>) =
+            found.partition(|_| platform == PlatformKind::Host);
+        let workers = configuration.workers();
         let count = u32::try_from(devices.len()).unwrap_or(u32::MAX).max(1);
         let max_pipelines = configuration.max_pipelines;
         Ok(Self {
             platform,
             devices,
+            processor: processor.into_iter().next(),
+            max_fraction: configuration.memory.max_fraction,
             workers,
             max_pipelines: max_pipelines.unwrap_or(workers.div_ceil(count)),
             store,
@@ -335,7 +359,8 @@ impl State {
     }
 
     fn device(&self, id: &DeviceId) -> Result<&Device, RegistryError> {
-        let found = self.devices.iter().find(|device| device.info.id == *id);
+        let all = self.devices.iter().chain(&self.processor);
+        let found = all.into_iter().find(|device| device.info.id == *id);
         found.ok_or(if id.platform == self.platform {
             RegistryError::UnknownDevice(*id)
         } else {
@@ -353,11 +378,11 @@ impl State {
 
     /// The devices that would do, the least used first; of equals another one each time.
     fn order(&self, on: &[DeviceId]) -> Result<Vec<&Device>, RegistryError> {
-        if self.devices.is_empty() {
+        if self.devices.is_empty() && self.processor.is_none() {
             return Err(RegistryError::NoDevice);
         }
         let mut wanted: Vec<&Device> = match on {
-            [] => self.devices.iter().collect(),
+            [] => self.devices.iter().chain(&self.processor).collect(),
             on => on
                 .iter()
                 .map(|id| self.device(id))
@@ -376,7 +401,11 @@ impl State {
 
     fn request(&self, order: &[&Device]) -> Request {
         order.iter().fold(Request::default(), |request, device| {
-            request.or(device.info.id, self.max_pipelines)
+            request.or_within(Wanted {
+                device: device.info.id,
+                slots: self.max_pipelines,
+                budget_bytes: (device.info.total_bytes as f64 * self.max_fraction) as u64,
+            })
         })
     }
 
@@ -402,10 +431,4 @@ fn quarantined(devices: &[&Device]) -> RegistryError {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The threads that this process may use.
-fn threads() -> u32 {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    u32::try_from(threads).unwrap_or(u32::MAX)
 }

@@ -1,10 +1,27 @@
 //! What a person should hear of and no caller waits for: a fallback, a slot that could not be given
-//! back. Each goes to a hook, to standard error where there is none. Nothing is decided here.
+//! back. Each goes to a hook, to standard error where there is none. What stays as it is for the
+//! whole process, a fallback or a broken platform, is told once, however often it is met. Nothing is
+//! decided here.
+//!
+//! ```
+//! use core_gpu::{devices::DeviceManager, platform::Fallback, warning};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! warning::set_hook(|warning| println!("to the log: {warning}"));
+//! let manager = DeviceManager::from_environment()?;
+//! for _ in 0..3 {
+//!     manager.resolve_device("metal:7", Fallback::Cpu)?;
+//! }
+//! assert_eq!(warning::count(), 1);
+//! # Ok(())
+//! # }
+//! ```
 
 use std::{
+    collections::BTreeSet,
     fmt,
     sync::{
-        OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -73,16 +90,66 @@ pub fn set_hook(hook: Hook) -> bool {
     HOOK.set(hook).is_ok()
 }
 
-/// How many warnings there were in this process.
+/// How many warnings were told in this process.
 #[must_use]
 pub fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
+impl Warning {
+    /// Whether it says the same thing of the process as long as that runs.
+    const fn is_lasting(&self) -> bool {
+        matches!(
+            self,
+            Self::Fallback { .. } | Self::Broken { .. } | Self::NoDevice
+        )
+    }
+}
+
+/// Whether these words were told before. Of very many different ones the last are told again.
+fn was_told(words: String) -> bool {
+    const MOST: usize = 1024;
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    told.contains(&words) || (told.len() < MOST && !told.insert(words))
+}
+
 pub(crate) fn warn(warning: &Warning) {
+    if warning.is_lasting() && was_told(warning.to_string()) {
+        return;
+    }
     COUNT.fetch_add(1, Ordering::Relaxed);
     match HOOK.get() {
         Some(hook) => hook(warning),
         None => eprintln!("warning: {warning}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lasts_is_told_once_and_what_happens_each_time() {
+        let fallback = |why: &str| Warning::Fallback {
+            wanted: "a test's device".to_owned(),
+            used: PlatformKind::Host,
+            why: why.to_owned(),
+        };
+        let released = Warning::SlotNotReleased {
+            why: "a test".to_owned(),
+        };
+        for (warning, told) in [
+            (fallback("one"), 1),
+            (fallback("one"), 0),
+            (fallback("other"), 1),
+            (fallback("one"), 0),
+            (released.clone(), 1),
+            (released, 1),
+        ] {
+            let lasting = warning.is_lasting();
+            let was_told = lasting && was_told(warning.to_string());
+            assert_eq!(u64::from(!was_told), told, "{warning}");
+        }
     }
 }

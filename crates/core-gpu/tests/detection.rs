@@ -15,7 +15,7 @@ use std::{
 
 use core_gpu::{
     devices::DeviceManager,
-    driver::{Absent, DriverError, PlatformKind, cuda},
+    driver::{PlatformKind, cuda},
     platform::{
         CpuPlatform, CudaPlatform, Fallback, MetalPlatform, Platform, Platforms, Preference,
         RocmPlatform, SelectError, Unavailable,
@@ -397,29 +397,55 @@ fn detecting(root: &Path) -> DeviceManager {
 }
 
 #[test]
-fn devices_that_are_only_detected_are_not_opened() {
-    Case::new("devices_that_are_only_detected_are_not_opened").run(|| {
+fn rocm_devices_open_through_hip_by_their_place() {
+    Case::new("rocm_devices_open_through_hip_by_their_place")
+        // The kernel's files have the second and third.
+        .variable("GPU_SIM_HIP_DEVICES", "3")
+        .variable("GPU_SIM_HIP_BYTES", "4194304")
+        .run(|| {
+            let root = tempfile::tempdir().unwrap();
+            topology(root.path());
+            let manager = detecting(root.path());
+            let (device, driver) = manager.open_device("hip:1", Fallback::Error).unwrap();
+            assert_eq!(driver.info().id, device.info.id);
+            assert_eq!(driver.info().name, device.info.name);
+            let stream = core_gpu::driver::Stream::new(&driver, Default::default()).unwrap();
+            let pool = core_gpu::memory::Pool::new(&driver);
+            let by = core_gpu::memory::Source::named("rocm");
+            let mut buffer = pool.allocate::<u32>(3, &stream, by).unwrap();
+            buffer.upload(&[1, 2, 3], &stream).unwrap();
+            assert_eq!(buffer.download(&stream).unwrap(), [1, 2, 3]);
+        });
+    // Detected, and the library does not show it.
+    Case::new("rocm_devices_open_through_hip_by_their_place").run(|| {
         let root = tempfile::tempdir().unwrap();
         topology(root.path());
         let manager = detecting(root.path());
-        let device = manager.resolve_device("hip:1", Fallback::Error).unwrap();
-        let error = manager.open(&device.info.id).unwrap_err();
-        let only = "only detected: memory, streams and events are not supported yet";
-        assert_eq!(error.to_string(), format!("devices of ROCm are {only}"));
-        assert!(matches!(
-            error,
-            DriverError::Absent(Absent::Unsupported { .. })
-        ));
-        // Whoever can do without is told, and has the processor.
         let refused = manager.open_device("hip:1", Fallback::Error).unwrap_err();
-        let why = format!("rocm:1 cannot be opened: devices of ROCm are {only}");
-        assert_eq!(refused.to_string(), why);
+        assert!(
+            refused
+                .to_string()
+                .starts_with("rocm:1 cannot be opened: no such device")
+        );
         let (device, driver) = manager.open_device("hip:1", Fallback::Cpu).unwrap();
         assert_eq!(driver.info().id.platform, PlatformKind::Host);
-        assert_eq!(device.instead.map(|why| why.to_string()), Some(why));
-        let metal = MetalPlatform.open(&driver.info().id).unwrap_err();
-        assert_eq!(metal.to_string(), format!("devices of Metal are {only}"));
+        assert!(device.instead.is_some());
     });
+}
+
+#[test]
+fn devices_of_other_systems_are_not_opened() {
+    let id = core_gpu::driver::DeviceId {
+        platform: PlatformKind::Metal,
+        uuid: [1; 16],
+    };
+    let why = MetalPlatform.open(&id).unwrap_err().to_string();
+    let wanted = if cfg!(feature = "metal") {
+        "Metal is not on this system"
+    } else {
+        "built without the feature `metal`"
+    };
+    assert_eq!(why, wanted);
 }
 
 #[test]
@@ -541,4 +567,62 @@ fn what_cannot_be_opened_is_the_processor() {
             let wanted = "cuda:0 cannot be opened: the device is out of memory";
             assert_eq!(error.to_string(), wanted);
         });
+}
+
+#[test]
+fn a_slice_has_its_memory_its_health_and_its_old_name() {
+    use core_gpu::monitor::{HealthSource as _, SystemSource};
+    Case::new("a_slice_has_its_memory_its_health_and_its_old_name")
+        .variable("GPU_SIM_DEVICES", "1048576,2097152")
+        .variable("GPU_SIM_SLICES", "1")
+        .variable("GPU_SIM_USED", "4096")
+        .run(|| {
+            let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+            let free: Vec<_> = manager.memory_info().devices;
+            assert_eq!(free[0].free_bytes, Some(1_048_576 - 4096));
+            let mut looked = SystemSource::open().unwrap();
+            let seen = looked.look().iter().map(|(id, _)| *id).collect::<Vec<_>>();
+            assert!(seen.contains(&free[0].id) && seen.contains(&free[1].id));
+            let old = "cuda:MIG-GPU-77686f6c-6520-6465-7669-636520202020";
+            for (name, wanted) in [
+                (format!("{old}/1/0"), Some("cuda:1")),
+                (format!("{old}/5/0"), None),
+                ("cuda:MIG-GPU-77686f6c/1/0".to_owned(), None),
+            ] {
+                let found = manager.resolve_device(&name, Fallback::Error).ok();
+                let found = found.map(|device| device.name.to_string());
+                assert_eq!(found.as_deref(), wanted, "{name}");
+            }
+        });
+}
+
+#[test]
+fn a_fallback_is_told_once_however_often_it_is_met() {
+    Case::new("a_fallback_is_told_once_however_often_it_is_met")
+        .without_library("sim_cuda")
+        .run(|| {
+            for _ in 0..3 {
+                // Other managers, other platforms: it is the same process.
+                let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+                for _ in 0..3 {
+                    let device = manager.resolve_device("cuda:0", Fallback::Cpu).unwrap();
+                    assert_eq!(device.name.to_string(), "cpu");
+                    assert!(device.instead.is_some(), "the answer says so each time");
+                }
+            }
+            assert_eq!(warning::count(), 1);
+            let manager = DeviceManager::new(&platforms(PATIENCE), Preference::Auto);
+            manager.resolve_device("cuda:1", Fallback::Cpu).unwrap();
+            assert_eq!(warning::count(), 2, "another device is another fallback");
+        });
+}
+
+#[test]
+fn the_processor_is_one_device_however_often_it_is_opened() {
+    let open = || {
+        let manager = DeviceManager::new(&platforms(PATIENCE), Preference::CPU);
+        manager.open_device("cpu", Fallback::Error).unwrap().1
+    };
+    let (one, other) = (open(), open());
+    assert!(Arc::ptr_eq(&one, &other));
 }

@@ -15,14 +15,29 @@ const CUDA: bool = cfg!(feature = "cuda-any-bindings");
 /// An example, and what it says with so many devices, a line or its part.
 type Example = (&'static str, fn(usize) -> &'static str);
 
-const EXAMPLES: [Example; 4] = [
-    ("01-a-slot", |devices| match devices {
+const EXAMPLES: [Example; 7] = [
+    ("01-one-device", |devices| match devices {
+        0 => "cpu: there is no GPU: cuda: ",
+        1 => "cuda:0: the only device of cuda\nsum 6\n",
+        2 => "cuda:0: the most memory of 2 devices of cuda\nsum 6\n",
+        _ => "cuda:0: the most memory of 8 devices of cuda\nsum 6\n",
+    }),
+    ("02-many-streams", |devices| match devices {
+        0 => "cpu: 7 on the second stream",
+        _ => "cuda:0: 7 on the second stream",
+    }),
+    ("04-several-processes", |devices| match devices {
+        0 => "2: cpu in ",
+        // Each worker sees its own device as the first.
+        _ => "3: cuda:0 in ",
+    }),
+    ("05-by-hand", |devices| match devices {
         0 => "cpu, slot ",
         _ => "cuda:0, slot ",
     }),
-    ("02-profile", |_| "read back"),
-    ("03-workers", |_| "1\n4\n9\n16\n25\n"),
-    ("04-strategy", |devices| match devices {
+    ("06-profile", |_| "read back"),
+    ("07-workers", |_| "1\n4\n9\n16\n25\n"),
+    ("08-strategy", |devices| match devices {
         0 => "cpu worker 1: cpu",
         1 => "single_gpu worker 0: cuda:0 (as cuda:0)",
         _ => "ddp_nccl worker 1: cuda:1 (as cuda:0)",

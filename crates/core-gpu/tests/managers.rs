@@ -78,6 +78,64 @@ mod simulated {
             .variable("TMPDIR", &std::env::temp_dir().to_string_lossy())
     }
 
+    /// Whoever is asked first, both answer with the same memory.
+    #[test]
+    fn the_process_has_one_memory_in_either_order() {
+        use core_gpu::{managers::gpu_memory, memory::memory_manager};
+        let name = "the_process_has_one_memory_in_either_order";
+        // The devices, a variable, the kind of the memory or that both refuse.
+        let cases = [
+            ("none", ("X", ""), Some("host")),
+            ("1048576", ("X", ""), Some("cuda")),
+            ("1048576,67108864", ("X", ""), Some("cuda")),
+            ("1048576", ("GPU_BACKEND", "cpu"), Some("host")),
+            ("1048576", ("USE_CUDA", "0"), Some("host")),
+            (
+                "1048576",
+                ("COALESCE_GPU_BACKEND_ENABLED", "no"),
+                Some("host"),
+            ),
+            ("none", ("COALESCE_GPU_BACKEND_DEVICE", "cuda"), None),
+            ("1048576", ("COALESCE_GPU_BACKEND_DEVICE", "cuda:1"), None),
+        ];
+        for (devices, (variable, value), wanted) in cases {
+            for first in ["gpu_memory", "memory_manager"] {
+                let case = case(name, devices).variable(variable, value);
+                let case = case.variable("FIRST", first).variable("DEVICES", devices);
+                let case = match (devices, value) {
+                    ("none", "") => case.without_library("sim_cuda"),
+                    _ => case,
+                };
+                case.run(|| {
+                    let told = |name: &str| std::env::var(name).unwrap_or_default();
+                    if (told("FIRST"), told("DEVICES"), told(variable))
+                        != (first.to_owned(), devices.to_owned(), value.to_owned())
+                    {
+                        return;
+                    }
+                    let before = (first == "memory_manager").then(memory_manager);
+                    let managed = gpu_memory();
+                    let plain = before.unwrap_or_else(memory_manager);
+                    let kind = |found: &core_gpu::memory::MemoryManager| {
+                        let info = found.driver().info().clone();
+                        (info.id.platform.name(), info.total_bytes)
+                    };
+                    match (managed, plain, wanted) {
+                        (Ok(one), Ok(other), Some(wanted)) => {
+                            assert!(std::ptr::eq(one, other));
+                            assert_eq!(kind(one).0, wanted);
+                            if devices.contains(',') {
+                                assert_eq!(kind(one).1, 67_108_864, "the one with more");
+                            }
+                        }
+                        (Err(_), Err(_), None) => {}
+                        (one, other, _) => panic!("{one:?}\n{other:?}"),
+                    }
+                });
+            }
+        }
+    }
+
     #[test]
     fn machines_of_none_one_two_and_eight() {
         let name = "machines_of_none_one_two_and_eight";

@@ -1,15 +1,36 @@
-//! The README's program is the first example.
+//! The README's programs are the examples, and short.
+
+/// The programs of the README, in its order, and how long each may be.
+const PROGRAMS: &[(&str, usize)] = &[
+    (include_str!("../examples/01-one-device.rs"), 15),
+    (include_str!("../examples/02-many-streams.rs"), 15),
+    (include_str!("../examples/04-several-processes.rs"), 20),
+    (include_str!("../examples/05-by-hand.rs"), 40),
+];
 
 #[test]
-fn the_program_of_the_readme_is_the_example() {
+fn the_programs_of_the_readme_are_the_examples() {
     let readme = include_str!("../README.md");
-    let example = include_str!("../examples/01-a-slot.rs");
-    let (_, rest) = readme.split_once("```rust\n").expect("a program");
-    let (program, _) = rest.split_once("```").expect("its end");
-    let (_, same) = example.split_once("\n\n").expect("its head");
-    assert_eq!(program, same);
-    let body = program
-        .lines()
-        .skip_while(|line| !line.starts_with("fn main"));
-    assert!(body.count() <= 30, "thirty lines");
+    let blocks: Vec<_> = readme
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| {
+            let rust = block.strip_prefix("rust")?;
+            rust.strip_prefix(",no_run")
+                .unwrap_or(rust)
+                .strip_prefix('\n')
+        })
+        .collect();
+    assert_eq!(blocks.len(), PROGRAMS.len());
+    for (block, (example, longest)) in blocks.iter().zip(PROGRAMS) {
+        let (_, program) = example.split_once("\n\n").expect("its head");
+        assert_eq!(*block, program);
+        let body = program
+            .lines()
+            .skip_while(|line| !line.starts_with("fn main"))
+            .take_while(|line| !line.starts_with("#[cfg(not(unix))]"));
+        let lines = body.filter(|line| !line.is_empty()).count();
+        assert!(lines <= *longest, "{lines} lines of {longest}");
+    }
 }

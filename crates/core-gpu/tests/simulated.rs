@@ -213,6 +213,24 @@ fn collecting_has_its_time() {
 }
 
 #[test]
+fn collecting_gives_back_what_pools_of_devices_keep() {
+    let (simulated, platforms) = platforms(&[64 << 20]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    let (_, driver) = manager.open_device("auto", Fallback::Error).unwrap();
+    let stream = core_gpu::driver::Stream::new(&driver, Default::default()).unwrap();
+    let pool = core_gpu::memory::Pool::new(&driver);
+    let by = core_gpu::memory::Source::named("collected");
+    let kept = pool.allocate::<u8>(1 << 20, &stream, by).unwrap();
+    drop(pool.allocate::<u8>(8 << 20, &stream, by).unwrap());
+    let before = pool.reserved_bytes();
+    let given_back = manager.maybe_collect(10, 10).unwrap();
+    assert!(given_back >= 8 << 20, "{given_back} of {before}");
+    drop((kept, stream));
+    pool.shutdown().unwrap();
+    assert!(simulated.machine.violations().is_empty());
+}
+
+#[test]
 fn of_many_who_initialise_one_succeeds() {
     let (_, platforms) = platforms(&[4096; 4]);
     let folder = tempfile::tempdir().unwrap();
@@ -274,8 +292,59 @@ fn a_machine_without_a_gpu_has_an_empty_registry() {
     let status = registry.initialize(&Configuration::default(), &platforms);
     assert_eq!(status.unwrap().devices, []);
     assert!(registry.is_initialized());
-    let acquired = registry.acquire(&[], Deadline::now()).map(|_| ());
-    assert_eq!(acquired, Err(RegistryError::NoDevice));
+}
+
+#[test]
+fn a_program_that_fell_back_to_the_processor_has_a_slot_too() {
+    let platforms = Platforms::new(Vec::new(), Duration::from_secs(20));
+    let registry = GpuRegistry::new();
+    let folder = tempfile::tempdir().unwrap();
+    registry
+        .initialize(&configuration(&folder, 2), &platforms)
+        .unwrap();
+    let take = || registry.acquire(&[], Deadline::now());
+    let (one, other) = (take().unwrap(), take().unwrap());
+    assert_eq!(one.device().platform, PlatformKind::Host);
+    assert!(matches!(
+        take(),
+        Err(RegistryError::Slot(SlotError::Full { devices: 1, .. }))
+    ));
+    drop((one, other));
+    let named = platforms.devices()[0].id;
+    let slot = registry.acquire(&[named], Deadline::now()).unwrap();
+    assert_eq!(slot.device(), named);
+}
+
+#[test]
+fn claims_of_bytes_spread_by_room() {
+    let (_, platforms) = platforms(&[1000, 1000]);
+    let folder = tempfile::tempdir().unwrap();
+    let registry = GpuRegistry::new();
+    registry
+        .initialize(&configuration(&folder, 8), &platforms)
+        .unwrap();
+    // Nine tenths of each may be claimed.
+    let take = |bytes| registry.acquire_bytes(&[], bytes, Deadline::now());
+    let (one, other) = (take(600).unwrap(), take(600).unwrap());
+    assert_ne!(one.device(), other.device());
+    let Err(RegistryError::Slot(SlotError::Memory {
+        claimed_bytes: 600,
+        budget_bytes: 900,
+        holders,
+        ..
+    })) = take(400)
+    else {
+        panic!("there was room");
+    };
+    assert_eq!(holders.len(), 1);
+    let third = take(300).unwrap();
+    let over = take(901).unwrap_err();
+    assert!(matches!(
+        over,
+        RegistryError::Slot(SlotError::OverBudget { .. })
+    ));
+    drop((one, other, third));
+    drop(take(900).unwrap());
 }
 
 #[test]
@@ -366,4 +435,79 @@ fn a_sick_device_drains_and_comes_back() {
         assert_eq!(waits.join().unwrap(), Err(refused));
     });
     drop(held);
+}
+
+#[test]
+fn what_is_reported_can_be_written_as_json() {
+    let (_, platforms) = platforms(&[4096, 8192]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    let found = serde_json::to_value(manager.available_devices()).unwrap();
+    assert_eq!(found["recommended_device"], "simulated:1");
+    assert_eq!(found["devices"][1]["info"]["total_bytes"], 8192);
+    assert_eq!(
+        found["devices"][1]["info"]["id"],
+        manager.platforms().devices()[1].id.to_string()
+    );
+    let memory = serde_json::to_value(manager.memory_info()).unwrap();
+    assert_eq!(memory["devices"][0]["free_bytes"], 4096);
+    let registry = GpuRegistry::new();
+    let status = registry.initialize(&Configuration::default(), &platforms);
+    let status = serde_json::to_value(status.unwrap()).unwrap();
+    assert_eq!(status["platform"], "simulated");
+    let instead = manager.resolve_device("cuda:0", Fallback::Cpu).unwrap();
+    let instead = serde_json::to_value(instead).unwrap();
+    assert_eq!(instead["name"], "cpu");
+    assert!(
+        instead["instead"]
+            .as_str()
+            .unwrap()
+            .starts_with("cuda cannot be used")
+    );
+}
+
+#[test]
+fn a_device_is_opened_anew_for_who_asks_and_a_lost_one_says_so() {
+    let (simulated, platforms) = platforms(&[1 << 20]);
+    let manager = DeviceManager::new(&platforms, Preference::Auto);
+    let id = platforms.devices()[0].id;
+    let first = manager.open(&id).unwrap();
+    assert!(Arc::ptr_eq(&first, &manager.open(&id).unwrap()), "shared");
+    let second = manager.reopen(&id).unwrap();
+    assert!(!Arc::ptr_eq(&first, &second));
+    assert!(
+        Arc::ptr_eq(&second, &manager.open(&id).unwrap()),
+        "from now on"
+    );
+    simulated.machine.lose(0, gpu_sim::Code(700));
+    let lost = manager.reopen(&id).unwrap_err();
+    assert!(lost.is_lost(), "{lost}");
+}
+
+#[test]
+fn the_registry_and_a_gpu_share_the_slots_of_a_device() {
+    let (_, platforms) = platforms(&[64 << 20; 3]);
+    let folder = tempfile::tempdir().unwrap();
+    let configuration = Configuration {
+        configured_num_workers: Some(4),
+        slot_directory: folder.path().join("slots"),
+        ..Configuration::default()
+    };
+    let registry = GpuRegistry::new();
+    registry.initialize(&configuration, &platforms).unwrap();
+    let open = || {
+        let options = core_gpu::Gpu::options().platforms(&platforms);
+        options
+            .configuration(configuration.clone())
+            .device("simulated:0")
+            .wait(Deadline::now())
+            .open()
+    };
+    let gpu = open().unwrap();
+    let id = gpu.driver().info().id;
+    let slot = registry.acquire(&[id], Deadline::now()).unwrap();
+    let busy = open().unwrap_err();
+    assert_eq!(busy.kind(), core_gpu::ErrorKind::Busy, "{busy}");
+    drop(slot);
+    gpu.close().unwrap();
+    assert_eq!(open().unwrap().claimed_slot().1, id);
 }

@@ -1,8 +1,5 @@
 //! Strategies: which one is taken, what their workers see, and groups of ranks as real processes.
-#![cfg_attr(
-    all(unix, feature = "cuda"),
-    expect(clippy::unwrap_used, reason = "a test's failure")
-)]
+#![expect(clippy::unwrap_used, reason = "a test's failure")]
 
 use core_gpu::{
     driver::{Capabilities, DeviceId, DeviceInfo, PlatformKind},
@@ -54,6 +51,13 @@ fn the_number_of_devices_chooses() {
     let cases: &[(&str, u32, Wanted)] = &[
         ("auto", 0, Ok(("cpu", 3))),
         ("auto", 1, Ok(("single_gpu", 1))),
+        ("multi_gpu", 1, Ok(("multi_gpu", 1))),
+        ("multi_gpu", 8, Ok(("multi_gpu", 8))),
+        (
+            "multi_gpu",
+            0,
+            Err("`multi_gpu` needs 1 devices, and there are 0"),
+        ),
         ("auto", 2, Ok(("ddp_nccl", 2))),
         ("auto", 8, Ok(("ddp_nccl", 8))),
         ("cpu", 8, Ok(("cpu", 3))),
@@ -72,7 +76,7 @@ fn the_number_of_devices_chooses() {
         (
             "horovod",
             2,
-            Err("there is no strategy `horovod`; there are cpu, ddp_nccl, single_gpu"),
+            Err("there is no strategy `horovod`; there are cpu, ddp_nccl, multi_gpu, single_gpu"),
         ),
     ];
     for (name, devices, wanted) in cases {
@@ -182,14 +186,93 @@ fn settings_that_cannot_be() {
             "the setting `workers_per_gpu` cannot be 0",
         ),
         (
-            with(|config| config.workers_per_gpu = 2),
-            "2 workers for each device: NCCL refuses two ranks on one; take `single_gpu` for \
-             several processes on one device",
+            with(|config| {
+                config.workers_per_gpu = 2;
+                config.strategy = "ddp_nccl".to_owned();
+            }),
+            "2 workers for each device: NCCL refuses two ranks on one; take `single_gpu` or \
+             `multi_gpu` for processes without collectives, or allow it with collectives of your \
+             own",
         ),
     ];
     for (found, wanted) in cases {
         assert_eq!(found, wanted);
     }
+}
+
+#[test]
+fn what_works_on_one_device_works_on_more() {
+    // Devices, workers a device, whether ranks may share one: the strategy, and who has which.
+    type Wanted<'a> = (&'a str, &'a [u32]);
+    let cases: &[(u32, usize, bool, Wanted<'_>)] = &[
+        (1, 2, false, ("single_gpu", &[0, 0])),
+        (2, 2, false, ("multi_gpu", &[0, 1, 0, 1])),
+        (3, 2, false, ("multi_gpu", &[0, 1, 2, 0, 1, 2])),
+        (2, 2, true, ("ddp_nccl", &[0, 1, 0, 1])),
+        (2, 1, true, ("ddp_nccl", &[0, 1])),
+    ];
+    for (devices, workers_per_gpu, ranks_share_devices, (backend, wanted)) in cases {
+        let config = StrategyConfig {
+            workers_per_gpu: *workers_per_gpu,
+            ranks_share_devices: *ranks_share_devices,
+            ..config("auto")
+        };
+        let mut strategy = make(config, *devices).unwrap();
+        assert_eq!(strategy.backend(), *backend);
+        assert_eq!(strategy.num_workers(), wanted.len());
+        if *backend == "ddp_nccl" {
+            continue;
+        }
+        strategy.initialize().unwrap();
+        let device = |worker| strategy.device_for_worker(worker).unwrap().device;
+        let ordinals: Vec<_> = (0..wanted.len())
+            .map(|worker| device(worker).ordinal().unwrap())
+            .collect();
+        assert_eq!(ordinals, *wanted);
+        assert!(strategy.device_for_worker(wanted.len()).is_err());
+    }
+}
+
+#[test]
+fn a_worker_on_a_slice_is_told_the_slice() {
+    let mut slice = candidate(0, None);
+    slice.info.capabilities.slice = true;
+    for name in ["single_gpu", "multi_gpu"] {
+        let context = StrategyContext::new(config(name), [slice.clone()]).unwrap();
+        let strategy = StrategyTable::default().make(&context).unwrap();
+        let told = strategy.device_for_worker(0).unwrap().variables;
+        let wanted = "MIG-64657669-6365-2020-2020-202020202000".to_owned();
+        assert_eq!(told, [("CUDA_VISIBLE_DEVICES".to_owned(), wanted)]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_group_of_no_workers_is_done() {
+    use core_gpu::strategies::RankGroup;
+    #[derive(Debug)]
+    struct Nobody;
+    impl GpuStrategy for Nobody {
+        fn initialize(&mut self) -> Result<(), StrategyError> {
+            Ok(())
+        }
+        fn backend(&self) -> &str {
+            "nobody"
+        }
+        fn num_workers(&self) -> usize {
+            0
+        }
+        fn device_for_worker(&self, worker: usize) -> Result<WorkerDevice, StrategyError> {
+            Err(StrategyError::NoSuchWorker { worker, workers: 0 })
+        }
+        fn cleanup(&mut self) -> Result<(), StrategyError> {
+            Ok(())
+        }
+    }
+    let command = |_| std::process::Command::new("true");
+    let group = RankGroup::launch(&Nobody, command).unwrap();
+    assert!(group.processes().is_empty());
+    assert_eq!(group.wait(std::time::Duration::ZERO), Ok(()));
 }
 
 /// A strategy that nobody here knows.
@@ -311,6 +394,29 @@ mod simulated {
         });
     }
 
+    #[test]
+    fn workers_see_their_slice() {
+        let case = case("workers_see_their_slice", DEVICES).variable("GPU_SIM_SLICES", "1");
+        case.run(|| {
+            let mut config = of("multi_gpu");
+            config.workers_per_gpu = 2;
+            let strategy = auto_select_strategy(config).unwrap();
+            assert_eq!(strategy.num_workers(), 8);
+            for worker in [1, 6] {
+                let device = strategy.device_for_worker(worker).unwrap();
+                let variables = device.variables;
+                let pool = WorkerPool::builder(serving())
+                    .workers(1)
+                    .variables(move |_| variables.clone())
+                    .build()
+                    .unwrap();
+                let job = pool.submit(TaskCall::new("devices", &()).unwrap()).unwrap();
+                let seen: Vec<(u32, String)> = job.value().unwrap();
+                assert_eq!(seen, [(0, device.id.unwrap().to_string())]);
+            }
+        });
+    }
+
     /// What the ranks of these tests do; nothing where it is no rank.
     #[test]
     fn rank() {
@@ -351,12 +457,72 @@ mod simulated {
         let ranks = rank.launch().world_size;
         let wanted: u64 = (0..ranks).map(|rank| 1 << (8 * rank)).sum();
         assert_eq!(u64::from_le_bytes(sum), wanted);
+        more_collectives(&mut group, &driver, &stream);
         // Before the last collective: one that is done with it may leave.
         group.check().unwrap();
         group.broadcast(spans, Element::U64, 0, &stream).unwrap();
         drop((group, memory, stream, driver));
         // A rank's own success, which the group sees: not the test's.
         std::process::exit(0);
+    }
+
+    /// Half floats, gathering, scattering, and messages round the ranks.
+    fn more_collectives(
+        group: &mut core_gpu::driver::nccl::Communicator,
+        driver: &std::sync::Arc<dyn core_gpu::driver::Driver>,
+        stream: &Stream,
+    ) {
+        let (rank, ranks) = (group.rank(), group.ranks());
+        let own = Segment::allocate(driver, 4).unwrap();
+        let all = Segment::allocate(driver, 4 * ranks as usize).unwrap();
+        let read = |segment: &Segment| {
+            let mut bytes = vec![0; segment.bytes() as usize];
+            stream
+                .download_and_wait(&mut bytes, segment.whole())
+                .unwrap();
+            bytes
+        };
+        // 1.5 and -2 in both kinds of half floats.
+        for (element, halves) in [
+            (Element::F16, [0x3e00_u16, 0xc000]),
+            (Element::Bf16, [0x3fc0, 0xc000]),
+        ] {
+            let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_ne_bytes()).collect();
+            stream.upload_and_wait(own.whole(), &bytes).unwrap();
+            let both = (own.whole(), own.whole());
+            group
+                .all_reduce(both, element, Reduction::Maximum, stream)
+                .unwrap();
+            assert_eq!(read(&own), bytes, "the largest of equals");
+            group
+                .all_gather((all.whole(), own.whole()), element, stream)
+                .unwrap();
+            assert_eq!(read(&all), bytes.repeat(ranks as usize));
+        }
+        let numbers: Vec<u8> = (0..ranks)
+            .flat_map(|part| (part * 10 + rank).to_ne_bytes())
+            .collect();
+        stream.upload_and_wait(all.whole(), &numbers).unwrap();
+        let spans = (own.whole(), all.whole());
+        group
+            .reduce_scatter(spans, Element::U32, Reduction::Sum, stream)
+            .unwrap();
+        let sum = ranks * rank * 10 + (0..ranks).sum::<u32>();
+        assert_eq!(read(&own), sum.to_ne_bytes());
+        let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
+        let from_before = all.span(0, 4).unwrap();
+        group
+            .group(|group| {
+                group.send(own.whole(), Element::U32, next, stream)?;
+                group.receive(from_before, Element::U32, before, stream)
+            })
+            .unwrap();
+        let sum = ranks * before * 10 + (0..ranks).sum::<u32>();
+        assert_eq!(read(&all)[..4], sum.to_ne_bytes());
+        let refused = group.send(own.whole(), Element::U32, ranks, stream);
+        assert!(refused.is_err());
+        let spans = (own.whole(), own.whole());
+        assert!(group.all_gather(spans, Element::U32, stream).is_err() || ranks == 1);
     }
 
     fn ranks(told: &str) -> impl FnMut(usize) -> Command {

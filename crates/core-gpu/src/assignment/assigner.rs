@@ -6,7 +6,7 @@ use core_gpu_driver::{DeviceInfo, PlatformKind};
 
 use crate::{
     assignment::{
-        AssignedDevice, Assignment, AssignmentError, LibraryProbe, MemoryType, Plan, Step,
+        AssignedDevice, Assignment, AssignmentError, LibraryProbe, MemoryType, Plan, PlanStep,
     },
     devices::MemoryReport,
     platform::DeviceName,
@@ -15,7 +15,7 @@ use crate::{
 
 /// How to choose among the devices that would do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
+pub enum AssignmentPolicy {
     /// The first that has room for a further pipeline; where none has, the first, whose slot is then
     /// waited for.
     FirstAvailable,
@@ -30,7 +30,7 @@ pub enum Policy {
 
 /// A device that a plan might get.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct AssignableDevice {
     /// What it is.
     pub info: DeviceInfo,
     /// Bytes that are free on it, where that is known.
@@ -43,7 +43,7 @@ pub struct Candidate {
     pub healthy: bool,
 }
 
-impl Candidate {
+impl AssignableDevice {
     /// Bytes that a step could have.
     fn room_bytes(&self) -> u64 {
         self.free_bytes.unwrap_or(self.info.total_bytes)
@@ -52,14 +52,14 @@ impl Candidate {
 
 /// The devices of a registry as candidates, with what a report says of their memory.
 #[must_use]
-pub fn candidates(status: &RegistryStatus, memory: &MemoryReport) -> Vec<Candidate> {
+pub fn candidates(status: &RegistryStatus, memory: &MemoryReport) -> Vec<AssignableDevice> {
     let free = |info: &DeviceInfo| {
         let found = memory.devices.iter().find(|device| device.id == info.id);
         found.and_then(|device| device.free_bytes)
     };
     let devices = status.devices.iter();
     devices
-        .map(|device| Candidate {
+        .map(|device| AssignableDevice {
             free_bytes: free(&device.info),
             active: device.active,
             max_pipelines: device.max_pipelines,
@@ -72,14 +72,14 @@ pub fn candidates(status: &RegistryStatus, memory: &MemoryReport) -> Vec<Candida
 /// Gives plans their devices. Any thread.
 #[derive(Debug, Default)]
 pub struct Assigner {
-    policy: Policy,
+    policy: AssignmentPolicy,
     next: AtomicUsize,
 }
 
 impl Assigner {
     /// With this policy.
     #[must_use]
-    pub const fn new(policy: Policy) -> Self {
+    pub const fn new(policy: AssignmentPolicy) -> Self {
         Self {
             policy,
             next: AtomicUsize::new(0),
@@ -93,12 +93,12 @@ impl Assigner {
     pub fn assign(
         &self,
         plan: &Plan,
-        candidates: &[Candidate],
+        candidates: &[AssignableDevice],
         libraries: &dyn LibraryProbe,
     ) -> Result<Assignment, AssignmentError> {
         plan.validate()?;
         check_libraries(plan, libraries)?;
-        let needs: Vec<&Step> = plan
+        let needs: Vec<&PlanStep> = plan
             .steps
             .iter()
             .filter(|step| step.needs_device())
@@ -128,14 +128,14 @@ impl Assigner {
     pub fn assign_all(
         &self,
         plans: &[Plan],
-        candidates: &[Candidate],
+        candidates: &[AssignableDevice],
         libraries: &dyn LibraryProbe,
     ) -> Result<Vec<Assignment>, AssignmentError> {
         let mut candidates = candidates.to_vec();
         let one = |plan: &Plan| {
             let assignment = self.assign(plan, &candidates, libraries)?;
             let taken = assignment.device.as_ref().map(|device| device.id);
-            let of_it = |candidate: &&mut Candidate| Some(candidate.info.id) == taken;
+            let of_it = |candidate: &&mut AssignableDevice| Some(candidate.info.id) == taken;
             if let Some(candidate) = candidates.iter_mut().find(of_it) {
                 let bytes = plan.steps.iter().filter_map(|step| step.bytes).max();
                 candidate.active = candidate.active.saturating_add(1);
@@ -148,19 +148,22 @@ impl Assigner {
         plans.iter().map(one).collect()
     }
 
-    fn choose<'a>(&self, fit: &[&'a Candidate]) -> Option<&'a Candidate> {
+    fn choose<'a>(&self, fit: &[&'a AssignableDevice]) -> Option<&'a AssignableDevice> {
         let first = fit.first().copied();
         match self.policy {
-            Policy::FirstAvailable => {
-                let has_room = |candidate: &&&Candidate| candidate.active < candidate.max_pipelines;
+            AssignmentPolicy::FirstAvailable => {
+                let has_room =
+                    |candidate: &&&AssignableDevice| candidate.active < candidate.max_pipelines;
                 fit.iter().find(has_room).copied().or(first)
             }
-            Policy::LeastLoaded => fit.iter().min_by_key(|candidate| candidate.active).copied(),
-            Policy::MostFree => {
+            AssignmentPolicy::LeastLoaded => {
+                fit.iter().min_by_key(|candidate| candidate.active).copied()
+            }
+            AssignmentPolicy::MostFree => {
                 let most = fit.iter().rev();
                 most.max_by_key(|candidate| candidate.room_bytes()).copied()
             }
-            Policy::RoundRobin => {
+            AssignmentPolicy::RoundRobin => {
                 let turn = self.next.fetch_add(1, Ordering::Relaxed);
                 fit.get(turn.checked_rem(fit.len())?).copied()
             }
@@ -186,17 +189,17 @@ fn check_libraries(plan: &Plan, libraries: &dyn LibraryProbe) -> Result<(), Assi
 /// The candidates that have the memory of all steps, and enough of it.
 fn fitting<'a>(
     plan: &Plan,
-    needs: &[&Step],
-    candidates: &'a [Candidate],
-) -> Result<Vec<&'a Candidate>, AssignmentError> {
-    let is_gpu = |candidate: &&Candidate| candidate.info.id.platform != PlatformKind::Host;
+    needs: &[&PlanStep],
+    candidates: &'a [AssignableDevice],
+) -> Result<Vec<&'a AssignableDevice>, AssignmentError> {
+    let is_gpu = |candidate: &&AssignableDevice| candidate.info.id.platform != PlatformKind::Host;
     let gpus: Vec<_> = candidates.iter().filter(is_gpu).collect();
     let healthy: Vec<_> = gpus.iter().copied().filter(|gpu| gpu.healthy).collect();
     if healthy.is_empty() {
         return Err(no_device(needs, !gpus.is_empty()));
     }
     let platforms = plan.platforms()?;
-    let has = |gpu: &&Candidate| platforms.contains(&gpu.info.id.platform);
+    let has = |gpu: &&AssignableDevice| platforms.contains(&gpu.info.id.platform);
     let fit: Vec<_> = healthy.iter().copied().filter(has).collect();
     if fit.is_empty() {
         return Err(wrong_platform(needs, &healthy));
@@ -204,11 +207,11 @@ fn fitting<'a>(
     enough(needs, fit)
 }
 
-fn first_memory(step: &Step) -> MemoryType {
+fn first_memory(step: &PlanStep) -> MemoryType {
     step.device_memory().next().unwrap_or(step.input)
 }
 
-fn no_device(needs: &[&Step], out_of_use: bool) -> AssignmentError {
+fn no_device(needs: &[&PlanStep], out_of_use: bool) -> AssignmentError {
     let first = needs.first();
     AssignmentError::NoDevice {
         step: first.map_or_else(String::new, |step| step.name.clone()),
@@ -218,11 +221,11 @@ fn no_device(needs: &[&Step], out_of_use: bool) -> AssignmentError {
 }
 
 /// The first step whose memory none of these has; the first at all where several only fail together.
-fn wrong_platform(needs: &[&Step], gpus: &[&Candidate]) -> AssignmentError {
+fn wrong_platform(needs: &[&PlanStep], gpus: &[&AssignableDevice]) -> AssignmentError {
     let kinds: Vec<_> = gpus.iter().map(|gpu| gpu.info.id.platform).collect();
     let has = |memory: MemoryType| kinds.iter().any(|kind| memory.platforms().contains(kind));
-    let of = |step| Step::device_memory(step).map(move |memory| (step, memory));
-    let all: Vec<(&Step, MemoryType)> = needs.iter().copied().flat_map(of).collect();
+    let of = |step| PlanStep::device_memory(step).map(move |memory| (step, memory));
+    let all: Vec<(&PlanStep, MemoryType)> = needs.iter().copied().flat_map(of).collect();
     let lacking = all.iter().find(|(_, memory)| !has(*memory));
     let mut present: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
     present.dedup();
@@ -236,9 +239,9 @@ fn wrong_platform(needs: &[&Step], gpus: &[&Candidate]) -> AssignmentError {
 
 /// Those with room for the largest step.
 fn enough<'a>(
-    needs: &[&Step],
-    fit: Vec<&'a Candidate>,
-) -> Result<Vec<&'a Candidate>, AssignmentError> {
+    needs: &[&PlanStep],
+    fit: Vec<&'a AssignableDevice>,
+) -> Result<Vec<&'a AssignableDevice>, AssignmentError> {
     let largest = needs.iter().max_by_key(|step| step.bytes);
     let Some((step, bytes)) = largest.and_then(|step| Some((step, step.bytes?))) else {
         return Ok(fit);

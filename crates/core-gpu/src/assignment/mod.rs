@@ -2,12 +2,12 @@
 //! with the name of the step, and not when half of it is done.
 //!
 //! ```
-//! use core_gpu::assignment::{Assigner, Libraries, MemoryType, Plan, Policy, Step};
+//! use core_gpu::assignment::{Assigner, Libraries, MemoryType, Plan, AssignmentPolicy, PlanStep};
 //!
 //! # fn main() -> Result<(), core_gpu::assignment::AssignmentError> {
-//! let plan = Plan::new("segment").step(Step::new("blur", MemoryType::Numpy, MemoryType::Numpy));
+//! let plan = Plan::new("segment").step(PlanStep::new("blur", MemoryType::Numpy, MemoryType::Numpy));
 //! let libraries = Libraries::these(["numpy"]);
-//! let assignment = Assigner::new(Policy::LeastLoaded).assign(&plan, &[], &libraries)?;
+//! let assignment = Assigner::new(AssignmentPolicy::LeastLoaded).assign(&plan, &[], &libraries)?;
 //! assert!(assignment.device.is_none(), "no step needs a GPU");
 //! # Ok(())
 //! # }
@@ -21,10 +21,10 @@ mod plan;
 use core_gpu_driver::DeviceId;
 use serde::{Deserialize, Serialize};
 
-pub use assigner::{Assigner, Candidate, Policy, candidates};
+pub use assigner::{AssignableDevice, Assigner, AssignmentPolicy, candidates};
 pub use library::{Libraries, LibraryMissing, LibraryProbe, PythonLibraries};
 pub use memory_type::MemoryType;
-pub use plan::{Plan, Step};
+pub use plan::{Plan, PlanStep};
 
 /// Why a plan has no devices. Every message names the step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

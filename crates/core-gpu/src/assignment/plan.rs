@@ -9,7 +9,7 @@ use crate::assignment::{AssignmentError, MemoryType};
 
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct PlanStep {
     /// Its name, its own in the plan.
     pub name: String,
     /// What it reads.
@@ -24,7 +24,7 @@ pub struct Step {
     pub libraries: Vec<String>,
 }
 
-impl Step {
+impl PlanStep {
     /// A step that reads and writes this.
     #[must_use]
     pub fn new(name: &str, input: MemoryType, output: MemoryType) -> Self {
@@ -78,7 +78,7 @@ pub struct Plan {
     /// Its name.
     pub name: String,
     /// Its steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
 }
 
 impl Plan {
@@ -93,7 +93,7 @@ impl Plan {
 
     /// With a further step.
     #[must_use]
-    pub fn step(mut self, step: Step) -> Self {
+    pub fn step(mut self, step: PlanStep) -> Self {
         self.steps.push(step);
         self
     }
@@ -116,7 +116,7 @@ impl Plan {
     /// The platforms that have the memory of all steps.
     pub(super) fn platforms(&self) -> Result<Vec<PlatformKind>, AssignmentError> {
         let mut left: Vec<PlatformKind> = PlatformKind::ALL.to_vec();
-        let mut before: Vec<(&Step, MemoryType)> = Vec::new();
+        let mut before: Vec<(&PlanStep, MemoryType)> = Vec::new();
         let steps = self.steps.iter();
         for (step, memory) in steps.flat_map(|step| step.device_memory().map(move |m| (step, m))) {
             // A simulated device has everything: it does not make real ones agree.
@@ -133,7 +133,11 @@ impl Plan {
 }
 
 /// The earlier step whose memory no device has together with this.
-fn conflict(step: &Step, memory: MemoryType, before: &[(&Step, MemoryType)]) -> AssignmentError {
+fn conflict(
+    step: &PlanStep,
+    memory: MemoryType,
+    before: &[(&PlanStep, MemoryType)],
+) -> AssignmentError {
     let shares = |other: MemoryType| {
         let both = |kind: &&PlatformKind| {
             **kind != PlatformKind::Simulated && memory.platforms().contains(kind)
@@ -185,7 +189,7 @@ impl TryFrom<Written> for Plan {
                         name: name.to_owned(),
                     })
             };
-            Ok(Step {
+            Ok(PlanStep {
                 input: memory(&step.input)?,
                 output: memory(&step.output)?,
                 name: step.name.clone(),

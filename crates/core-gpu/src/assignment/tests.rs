@@ -11,10 +11,10 @@ fn gpu(
     total: u64,
     free: Option<u64>,
     active: u32,
-) -> Candidate {
+) -> AssignableDevice {
     let mut uuid = [7; 16];
     uuid[15] = ordinal;
-    Candidate {
+    AssignableDevice {
         info: DeviceInfo {
             id: DeviceId { platform, uuid },
             ordinal: u32::from(ordinal),
@@ -28,7 +28,7 @@ fn gpu(
     }
 }
 
-fn cuda(ordinal: u8, free: u64, active: u32) -> Candidate {
+fn cuda(ordinal: u8, free: u64, active: u32) -> AssignableDevice {
     gpu(PlatformKind::Cuda, ordinal, 1000, Some(free), active)
 }
 
@@ -38,7 +38,7 @@ fn plan(text: &str) -> Plan {
         let (name, memory) = step.split_once(':').unwrap();
         let (input, output) = memory.split_once('>').unwrap();
         let (input, output) = (input.parse().unwrap(), output.parse().unwrap());
-        plan.step(Step::new(name, input, output))
+        plan.step(PlanStep::new(name, input, output))
     })
 }
 
@@ -122,7 +122,7 @@ fn a_missing_library_names_its_step() {
         "step `b` needs the library torch: it is not among those listed"
     );
     let more =
-        Plan::new("more").step(Step::new("c", MemoryType::Host, MemoryType::Host).library("x"));
+        Plan::new("more").step(PlanStep::new("c", MemoryType::Host, MemoryType::Host).library("x"));
     let error = Assigner::default().assign(&more, &[], &libraries);
     assert!(matches!(error, Err(AssignmentError::Library { library, .. }) if library == "x"));
 }
@@ -138,10 +138,16 @@ fn policies_choose_differently() {
         ]
     };
     let cases = [
-        (Policy::FirstAvailable, ["cuda:1", "cuda:1", "cuda:1"]),
-        (Policy::LeastLoaded, ["cuda:3", "cuda:3", "cuda:3"]),
-        (Policy::MostFree, ["cuda:2", "cuda:2", "cuda:2"]),
-        (Policy::RoundRobin, ["cuda:0", "cuda:1", "cuda:2"]),
+        (
+            AssignmentPolicy::FirstAvailable,
+            ["cuda:1", "cuda:1", "cuda:1"],
+        ),
+        (
+            AssignmentPolicy::LeastLoaded,
+            ["cuda:3", "cuda:3", "cuda:3"],
+        ),
+        (AssignmentPolicy::MostFree, ["cuda:2", "cuda:2", "cuda:2"]),
+        (AssignmentPolicy::RoundRobin, ["cuda:0", "cuda:1", "cuda:2"]),
     ];
     let one = plan("a:cuda>cuda");
     for (policy, wanted) in cases {
@@ -153,7 +159,8 @@ fn policies_choose_differently() {
         assert_eq!(chosen, wanted, "{policy:?}");
     }
     let full = [cuda(0, 1, 2), cuda(1, 1, 2)];
-    let assigned = Assigner::new(Policy::FirstAvailable).assign(&one, &full, &all_libraries());
+    let assigned =
+        Assigner::new(AssignmentPolicy::FirstAvailable).assign(&one, &full, &all_libraries());
     assert_eq!(assigned.unwrap().device.unwrap().name, "cuda:0");
 }
 
@@ -161,24 +168,28 @@ fn policies_choose_differently() {
 fn plans_together_count_for_each_other() {
     let candidates = [cuda(0, 500, 0), cuda(1, 400, 0)];
     let large = |bytes| {
-        Plan::new("p").step(Step::new("a", MemoryType::Cuda, MemoryType::Cuda).bytes(bytes))
+        Plan::new("p").step(PlanStep::new("a", MemoryType::Cuda, MemoryType::Cuda).bytes(bytes))
     };
     // The policy, the bytes of each plan, the devices or the message.
     type Wanted<'a> = Result<&'a [&'a str], &'a str>;
-    let cases: &[(Policy, &[u64], Wanted<'_>)] = &[
+    let cases: &[(AssignmentPolicy, &[u64], Wanted<'_>)] = &[
         (
-            Policy::LeastLoaded,
+            AssignmentPolicy::LeastLoaded,
             &[1, 1, 1],
             Ok(&["cuda:0", "cuda:1", "cuda:0"]),
         ),
-        (Policy::MostFree, &[300, 300], Ok(&["cuda:0", "cuda:1"])),
         (
-            Policy::FirstAvailable,
+            AssignmentPolicy::MostFree,
+            &[300, 300],
+            Ok(&["cuda:0", "cuda:1"]),
+        ),
+        (
+            AssignmentPolicy::FirstAvailable,
             &[450, 1, 100],
             Ok(&["cuda:0", "cuda:0", "cuda:1"]),
         ),
         (
-            Policy::MostFree,
+            AssignmentPolicy::MostFree,
             &[300, 300, 300],
             Err("step `a` needs 300 bytes, and the most that a device has is 200"),
         ),

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// What is on one device. What cannot be read is `None`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DeviceUsage {
     /// Its name by number.
     pub name: DeviceName,

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use core_gpu_driver::{Driver, HostDriver, PlatformKind};
 use core_gpu_memory::{
-    Backend, Cache, CacheLimits, MemoryConfig, MemoryManager, Observer, Source, memory_manager,
-    set_memory_manager,
+    Backend, Cache, CacheLimits, MemoryConfig, MemoryManager, Observer, Source,
+    existing_memory_manager, memory_manager, set_memory_manager,
 };
 
 use crate::{
@@ -98,9 +98,10 @@ fn cache(memory: &MemoryManager, config: &MemoryConfig) -> Cache {
 }
 
 /// The process's manager, made at the first call on the device that its environment prefers: the
-/// recommended one, or the number that the memory's settings name; the host's memory where there is
-/// none and the settings allow it. Its memory is the process's memory manager. A failure is not
-/// kept: the next call tries again.
+/// recommended one; the host's memory where there is none and the settings allow it. A device that the
+/// memory's settings name is that one or an error. Its memory is the process's memory manager, which is
+/// the same whoever asks first: this, or `memory_manager`. A failure is not kept: the next call tries
+/// again.
 ///
 /// # Errors
 /// See [`ManagerError`].
@@ -116,11 +117,15 @@ pub fn gpu_manager() -> Result<&'static GpuManager, ManagerError> {
         return Ok(manager);
     }
     let configuration = Configuration::from_environment()?;
-    let driver = open(&configuration)?;
-    let memory = watched(&driver, &configuration.memory)?;
-    // Somebody may have set another; then that is the process's.
-    let _ = set_memory_manager(memory);
-    let memory = memory_manager()?;
+    let memory = match existing_memory_manager() {
+        Some(memory) => memory,
+        None => {
+            let driver = open(&configuration)?;
+            // Somebody may have set another meanwhile; then that is the process's.
+            let _ = set_memory_manager(watched(&driver, &configuration.memory)?);
+            memory_manager()?
+        }
+    };
     let cache = cache(memory, &configuration.memory);
     Ok(MANAGER.get_or_init(|| GpuManager {
         memory: Held::Process(memory),
@@ -144,7 +149,7 @@ fn open(configuration: &Configuration) -> Result<Arc<dyn Driver>, ManagerError> 
     }
     match devices.open(&device.info.id) {
         Ok(driver) => Ok(driver),
-        Err(error) if configuration.fallback == Fallback::Cpu => {
+        Err(error) if configuration.fallback == Fallback::Cpu && !is_named(configuration) => {
             warn(&Warning::Fallback {
                 wanted: device.name.to_string(),
                 used: PlatformKind::Host,
@@ -159,21 +164,21 @@ fn open(configuration: &Configuration) -> Result<Arc<dyn Driver>, ManagerError> 
     }
 }
 
+/// Whether the memory's settings name a device.
+fn is_named(configuration: &Configuration) -> bool {
+    matches!(configuration.memory.device, Backend::Cuda { .. })
+}
+
 fn preferred(
     devices: &DeviceManager,
     configuration: &Configuration,
 ) -> Result<ResolvedDevice, ManagerError> {
-    let recommended = devices.resolve_device("auto", configuration.fallback)?;
-    match configuration.memory.device {
-        // The first is what nobody has chosen, mostly.
-        Backend::Cuda { ordinal }
-            if ordinal > 0 && recommended.info.id.platform == PlatformKind::Cuda =>
-        {
-            let name = DeviceName::numbered(PlatformKind::Cuda, ordinal).to_string();
-            Ok(devices.resolve_device(&name, configuration.fallback)?)
-        }
-        _ => Ok(recommended),
-    }
+    let found = match configuration.memory.device {
+        // Named: that one, as the memory's own manager has it.
+        named @ Backend::Cuda { .. } => devices.resolve_device(&named.to_string(), Fallback::Error),
+        _ => devices.resolve_device("auto", configuration.fallback),
+    };
+    Ok(found?)
 }
 
 /// The memory of the process's manager.

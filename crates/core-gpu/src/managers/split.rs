@@ -21,7 +21,7 @@ pub enum SplitBy {
 }
 
 /// One device's part.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Share {
     /// Its name.
     pub name: DeviceName,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// How a device is at one moment. What it does not tell is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Vital {
     /// Percent of the last moments in which it worked.
     pub utilization_percent: Option<u32>,
@@ -75,6 +75,20 @@ impl fmt::Display for Condition {
     }
 }
 
+/// As displayed.
+impl serde::Serialize for Condition {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// As displayed.
+impl serde::Serialize for Notice {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// What a critical error means, for those that make a device sick unless it is said.
 fn meaning(xid: u64) -> Option<&'static str> {
     Some(match xid {
@@ -102,6 +116,12 @@ pub enum Notice {
     },
     /// A row of memory is to be replaced: the device wants a reset.
     RowRemapPending,
+    /// Its memory had errors that were not put right, since its driver started. When is not known
+    /// where nobody had looked before; new ones make it sick, see [`Condition::UncorrectedErrors`].
+    UncorrectedErrors {
+        /// How many.
+        since_start: u64,
+    },
     /// It has raised an error of a program's making.
     Raised {
         /// The driver's number (XID).
@@ -121,6 +141,10 @@ impl fmt::Display for Notice {
                 write!(f, "slower than it could: {}", reasons.join(", "))
             }
             Self::RowRemapPending => f.write_str("a row of memory is to be replaced by a reset"),
+            Self::UncorrectedErrors { since_start } => write!(
+                f,
+                "{since_start} errors of memory that were not put right, since its driver started"
+            ),
             Self::Raised { xid } => write!(f, "XID {xid}, of a program's making"),
             Self::Unknown { why } => write!(f, "it could not be asked: {why}"),
         }
@@ -181,7 +205,8 @@ impl HealthLimits {
     }
 }
 
-pub fn notices(vital: &Vital) -> Vec<Notice> {
+/// What is worth a word; `is_first` says that nobody looked before.
+pub fn notices(vital: &Vital, is_first: bool) -> Vec<Notice> {
     let mut found = Vec::new();
     let bits = vital.throttling.unwrap_or(0);
     let reasons: Vec<_> = THROTTLING
@@ -194,6 +219,11 @@ pub fn notices(vital: &Vital) -> Vec<Notice> {
     }
     if vital.row_remap_pending == Some(true) {
         found.push(Notice::RowRemapPending);
+    }
+    // Later looks compare with this one: what is new then makes the device sick.
+    let old = vital.uncorrected_errors.filter(|errors| *errors > 0);
+    if let Some(since_start) = old.filter(|_| is_first) {
+        found.push(Notice::UncorrectedErrors { since_start });
     }
     found
 }

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// What is known of a device's health.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DeviceHealth {
     /// How it was when it last told.
     pub vital: Option<Vital>,
@@ -24,6 +24,16 @@ pub struct DeviceHealth {
     pub well_looks: u32,
     /// What went wrong with taking it out of use or back.
     pub refusal: Option<String>,
+}
+
+impl DeviceHealth {
+    /// Whether nothing is wrong with it, nothing is worth a word, and it is in use. One that nobody
+    /// could ask is not called well.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        let silent = self.conditions.is_empty() && self.notices.is_empty();
+        silent && !self.quarantined && self.vital.is_some()
+    }
 }
 
 /// Looks after devices. One thread at a time.
@@ -146,9 +156,10 @@ impl HealthLimits {
             }
             Look::Vital(vital) => {
                 let before = health.vital.as_ref();
+                let is_first = before.is_none();
                 let before = before.and_then(|before| before.uncorrected_errors);
                 let conditions = self.judge(&vital, before);
-                health.notices.extend(notices(&vital));
+                health.notices.extend(notices(&vital, is_first));
                 health.vital = Some(vital);
                 conditions
             }
@@ -323,6 +334,30 @@ mod tests {
         assert_eq!(said.len(), 1);
         assert!(health.quarantined);
         assert!(matches!(health.notices[..], [Notice::Unknown { .. }]));
+    }
+
+    #[test]
+    fn old_errors_of_memory_are_said_at_the_first_look() {
+        for (errors, wanted) in [(0, None), (1, Some(1)), (7, Some(7))] {
+            let look = with(|vital| vital.uncorrected_errors = Some(errors));
+            let script = Script {
+                looks: vec![(look, &[])],
+                at: 0,
+            };
+            let log = Arc::new(Log::default());
+            let mut monitor = Monitor::new(script, Arc::clone(&log) as _, HealthLimits::default());
+            let health = monitor.look(Duration::ZERO)[&device(1)].clone();
+            let told: Vec<_> = wanted
+                .map(|since_start| Notice::UncorrectedErrors { since_start })
+                .into_iter()
+                .collect();
+            assert_eq!(health.notices, told);
+            assert_eq!(health.is_well(), errors == 0);
+            assert!(
+                log.0.lock().unwrap().is_empty(),
+                "nobody knows when they were"
+            );
+        }
     }
 
     #[test]

@@ -4,6 +4,33 @@
 //! A [`Monitor`] looks when it is told to, or on a thread of its own ([`Monitor::watch`]). What it
 //! looks at is a [`HealthSource`]: `SystemSource` (with `cuda`) is NVIDIA's management library. What it does
 //! about a sick device is a [`Quarantine`]: the registry is one.
+//!
+//! ```
+//! use std::{sync::Arc, time::Duration};
+//! use core_gpu::{
+//!     driver::DeviceId,
+//!     monitor::{HealthLimits, HealthSource, Look, Monitor, Raised, Vital},
+//!     registry::registry,
+//! };
+//!
+//! /// A source of one's own; `SystemSource::open()` is the system's.
+//! struct Thermometer(DeviceId);
+//!
+//! impl HealthSource for Thermometer {
+//!     fn look(&mut self) -> Vec<(DeviceId, Look)> {
+//!         let vital = Vital { temperature_celsius: Some(41), ..Vital::default() };
+//!         vec![(self.0, Look::Vital(vital))]
+//!     }
+//!     fn raised(&mut self, _within: Duration) -> Vec<Raised> {
+//!         Vec::new()
+//!     }
+//! }
+//!
+//! # let device = core_gpu::driver::Driver::info(&core_gpu::driver::HostDriver::new(1)).id;
+//! let source = Thermometer(device);
+//! let mut monitor = Monitor::new(source, Arc::new(registry()), HealthLimits::default());
+//! assert!(monitor.look(Duration::ZERO)[&device].is_well());
+//! ```
 
 mod condition;
 mod judge;

@@ -43,12 +43,14 @@ impl SystemSource {
         };
         let management = Management::load().map_err(failed)?;
         let managed = management.devices().map_err(failed)?;
-        let devices: Result<Vec<_>, _> = managed
+        // A slice is looked at beside its device: a program that has it knows no other. One whose
+        // identity the library does not tell cannot be told from others, and is left out.
+        let all = managed
             .iter()
-            .map(|device| Ok((identity(device.uuid()?), *device)))
-            .collect();
+            .flat_map(|device| [vec![*device], device.slices()].concat());
+        let devices = all.filter_map(|device| Some((identity(device.uuid().ok()?), device)));
         Ok(Self {
-            devices: devices.map_err(failed)?,
+            devices: devices.collect(),
             errors: CriticalErrors::of(management, &managed),
         })
     }

@@ -1,6 +1,11 @@
 //! The processor as a platform: one device, whose memory is the host's. It is always there.
 
-use std::{fs, num::NonZero, sync::Arc, thread};
+use std::{
+    fs,
+    num::NonZero,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    thread,
+};
 
 use core_gpu_driver::{
     DeviceId, DeviceInfo, Driver, DriverError, HostDriver, MemoryInfo, PlatformKind,
@@ -57,8 +62,24 @@ fn info() -> DeviceInfo {
     let model = model().unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     DeviceInfo {
         name: format!("{model}, {threads} threads"),
-        ..HostDriver::with_identity(HostDriver::OF_PROCESS, total).info().clone()
+        ..HostDriver::with_identity(HostDriver::OF_PROCESS, total)
+            .info()
+            .clone()
     }
+}
+
+/// The processor, opened: one driver for the whole process, as long as anybody has it, since its
+/// identity is one.
+fn open() -> Arc<HostDriver> {
+    static OPEN: Mutex<Weak<HostDriver>> = Mutex::new(Weak::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(driver) = open.upgrade() {
+        return driver;
+    }
+    let total = host_memory().total_bytes.unwrap_or(UNKNOWN_BYTES);
+    let driver = Arc::new(HostDriver::with_identity(HostDriver::OF_PROCESS, total));
+    *open = Arc::downgrade(&driver);
+    driver
 }
 
 impl Platform for CpuPlatform {
@@ -78,8 +99,7 @@ impl Platform for CpuPlatform {
     }
 
     fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
-        let total = host_memory().total_bytes.unwrap_or(UNKNOWN_BYTES);
-        Ok(Arc::new(HostDriver::with_identity(HostDriver::OF_PROCESS, total)))
+        Ok(open())
     }
 
     fn memory_info(&self, _device: &DeviceInfo) -> Option<MemoryInfo> {

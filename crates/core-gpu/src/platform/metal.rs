@@ -1,9 +1,9 @@
-//! Metal as a platform, as far as detection goes. On systems that are not Apple's it says so. Its
-//! devices cannot be opened here.
+//! Metal as a platform: devices of Apple's systems, found and opened. It compiles, and nobody has run
+//! it. On other systems it says that it is not there.
 
 use std::sync::Arc;
 
-use core_gpu_driver::{Absent, DeviceId, Driver, DriverError, PlatformKind};
+use core_gpu_driver::{DeviceId, Driver, DriverError, PlatformKind};
 
 use crate::platform::{Found, Platform, Tuning, Unavailable, tuning::METAL_TUNINGS};
 
@@ -25,6 +25,22 @@ fn look() -> Result<Found, Unavailable> {
     Err(Unavailable::NotBuilt { feature: "metal" })
 }
 
+#[cfg(all(feature = "metal", target_vendor = "apple"))]
+fn open(id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+    let driver: Arc<dyn Driver> = core_gpu_driver::metal::MetalDriver::open(id)?;
+    Ok(driver)
+}
+
+#[cfg(all(feature = "metal", not(target_vendor = "apple")))]
+fn open(_id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+    Err(core_gpu_driver::Absent::System { platform: "Metal" }.into())
+}
+
+#[cfg(not(feature = "metal"))]
+fn open(_id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+    Err(core_gpu_driver::Absent::NotBuilt { feature: "metal" }.into())
+}
+
 impl Platform for MetalPlatform {
     fn kind(&self) -> PlatformKind {
         PlatformKind::Metal
@@ -38,12 +54,8 @@ impl Platform for MetalPlatform {
         cfg!(all(feature = "metal", target_vendor = "apple"))
     }
 
-    fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
-        let absent = Absent::Unsupported {
-            platform: "Metal",
-            what: "memory, streams and events",
-        };
-        Err(absent.into())
+    fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        open(id)
     }
 
     fn tunings(&self) -> &'static [Tuning] {

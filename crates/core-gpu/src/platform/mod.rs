@@ -24,9 +24,12 @@ mod name;
 mod platforms;
 mod preference;
 mod rocm;
+mod support;
 mod tuning;
 mod unavailable;
 mod visible;
+#[cfg(feature = "vulkan")]
+mod vulkan;
 
 use std::{
     fmt,
@@ -47,9 +50,12 @@ pub use platforms::{Platforms, SelectError, Selection, Status};
 pub(crate) use preference::name_of;
 pub use preference::{Fallback, Preference, PreferenceError};
 pub use rocm::RocmPlatform;
+pub use support::{SUPPORT, Support, support_table};
 pub use tuning::{Tuning, TuningValue};
 pub use unavailable::Unavailable;
 pub use visible::{MigOfDevice, Selector, Visible, VisibleProblem};
+#[cfg(feature = "vulkan")]
+pub use vulkan::VulkanPlatform;
 
 /// What looking for a platform has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -84,6 +84,13 @@ impl FromStr for DeviceName {
     }
 }
 
+/// As displayed.
+impl serde::Serialize for DeviceName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl fmt::Display for DeviceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(name_of(self.platform))?;

@@ -97,6 +97,7 @@ pub(super) fn platform(name: &str) -> Option<PlatformKind> {
         "cuda" => PlatformKind::Cuda,
         "rocm" | "hip" => PlatformKind::Rocm,
         "metal" | "mps" => PlatformKind::Metal,
+        "vulkan" => PlatformKind::Vulkan,
         "cpu" | "host" => PlatformKind::Host,
         "simulated" => PlatformKind::Simulated,
         _ => return None,

@@ -1,5 +1,5 @@
-//! ROCm as a platform, as far as detection goes: the kernel's list of devices, which of them the
-//! variables leave visible, and the runtime's version. Its devices cannot be opened here.
+//! ROCm as a platform: the kernel's list of devices, which of them the variables leave visible, and the
+//! runtime's version. A device is opened through AMD's HIP library.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -76,6 +76,18 @@ impl RocmPlatform {
         })
     }
 
+    fn open_device(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        // By its place on the bus, which the kernel knows of all devices, hidden ones among them; the
+        // library shows those that it may.
+        let all = core_gpu_driver::rocm::devices(&self.root);
+        let found = all.iter().find(|device| device.id == *id);
+        let found = found.ok_or_else(|| Absent::Device {
+            wanted: id.to_string(),
+        })?;
+        let driver: Arc<dyn Driver> = core_gpu_driver::RocmDriver::open(found)?;
+        Ok(driver)
+    }
+
     fn memory(&self, device: &DeviceInfo) -> Option<MemoryInfo> {
         let address = device.bus_address.as_deref()?;
         core_gpu_driver::rocm::memory_info(&self.root, address)
@@ -86,6 +98,10 @@ impl RocmPlatform {
 impl RocmPlatform {
     fn look(&self) -> Result<Found, Unavailable> {
         Err(Unavailable::NotBuilt { feature: "rocm" })
+    }
+
+    fn open_device(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        Err(Absent::NotBuilt { feature: "rocm" }.into())
     }
 
     fn memory(&self, _device: &DeviceInfo) -> Option<MemoryInfo> {
@@ -106,12 +122,8 @@ impl Platform for RocmPlatform {
         cfg!(feature = "rocm")
     }
 
-    fn open(&self, _id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
-        let absent = Absent::Unsupported {
-            platform: "ROCm",
-            what: "memory, streams and events",
-        };
-        Err(absent.into())
+    fn open(&self, id: &DeviceId) -> Result<Arc<dyn Driver>, DriverError> {
+        self.open_device(id)
     }
 
     fn memory_info(&self, device: &DeviceInfo) -> Option<MemoryInfo> {

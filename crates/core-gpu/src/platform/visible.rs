@@ -26,7 +26,8 @@ pub enum Selector {
 }
 
 /// A slice as old drivers named it. Slices are told apart by identities of their own here, so it leads
-/// to none; it is read for who has to say so.
+/// to none by itself: NVIDIA's management library knows which identity it is, and
+/// [`crate::devices::DeviceManager`] asks it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MigOfDevice {
     /// The device's identity, in small hexadecimal digits with dashes left out: `GPU-` before it.
@@ -51,6 +52,20 @@ impl MigOfDevice {
             gpu_instance: number(gpu)?,
             compute_instance: number(compute)?,
         })
+    }
+}
+
+impl fmt::Display for MigOfDevice {
+    /// As old drivers write it: with dashes where the identity is whole.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MIG-GPU-")?;
+        for (place, digit) in self.uuid.chars().enumerate() {
+            if self.uuid.len() == 32 && matches!(place, 8 | 12 | 16 | 20) {
+                f.write_str("-")?;
+            }
+            write!(f, "{digit}")?;
+        }
+        write!(f, "/{}/{}", self.gpu_instance, self.compute_instance)
     }
 }
 
@@ -111,8 +126,13 @@ impl Selector {
                 };
                 devices.iter().find(same).ok_or_else(missing)
             }
+            // Drivers tell the two apart: `GPU-` names no slice. What `MIG-` names may be a slice that
+            // its platform does not know as one.
             Self::Uuid(prefix) | Self::Mig(prefix) => {
-                let begins = |device: &&DeviceInfo| hexadecimal(device).starts_with(prefix);
+                let whole = matches!(self, Self::Uuid(_));
+                let begins = |device: &&DeviceInfo| {
+                    hexadecimal(device).starts_with(prefix) && !(whole && device.capabilities.slice)
+                };
                 let mut found = devices.iter().filter(begins);
                 let first = found.next().ok_or_else(missing)?;
                 match found.next() {
@@ -166,11 +186,7 @@ impl fmt::Display for Selector {
             Self::Index(index) => write!(f, "{index}"),
             Self::Uuid(digits) => write!(f, "GPU-{digits}"),
             Self::Mig(digits) => write!(f, "MIG-{digits}"),
-            Self::MigOfDevice(old) => write!(
-                f,
-                "MIG-GPU-{}/{}/{}",
-                old.uuid, old.gpu_instance, old.compute_instance
-            ),
+            Self::MigOfDevice(old) => old.fmt(f),
             Self::Bus(address) => f.write_str(address),
         }
     }

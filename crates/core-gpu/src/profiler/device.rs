@@ -458,7 +458,7 @@ impl Books {
 
 /// A span of a device: the work put on the stream from here to the drop.
 #[must_use = "the span ends when the guard is dropped"]
-pub struct DeviceSpan<'s> {
+pub struct StreamSpan<'s> {
     open: Option<Open<'s>>,
 }
 
@@ -471,10 +471,10 @@ struct Open<'s> {
     end: Event,
 }
 
-impl std::fmt::Debug for DeviceSpan<'_> {
+impl std::fmt::Debug for StreamSpan<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = self.open.as_ref().map(|open| open.name);
-        f.debug_struct("DeviceSpan").field("name", &name).finish()
+        f.debug_struct("StreamSpan").field("name", &name).finish()
     }
 }
 
@@ -483,11 +483,11 @@ impl std::fmt::Debug for DeviceSpan<'_> {
 /// measured; the report counts both. The first span of a process on a device waits for an event on
 /// a stream of its own, to tie the two clocks.
 #[inline]
-pub fn profile_on<'s>(name: &'static str, stream: &'s Stream, work: Work) -> DeviceSpan<'s> {
+pub fn profile_on<'s>(name: &'static str, stream: &'s Stream, work: Work) -> StreamSpan<'s> {
     if !span::is_on() {
-        return DeviceSpan { open: None };
+        return StreamSpan { open: None };
     }
-    DeviceSpan {
+    StreamSpan {
         open: begin(name, stream, work),
     }
 }
@@ -514,7 +514,7 @@ fn begin<'s>(name: &'static str, stream: &'s Stream, work: Work) -> Option<Open<
     })
 }
 
-impl Drop for DeviceSpan<'_> {
+impl Drop for StreamSpan<'_> {
     fn drop(&mut self) {
         let Some(open) = self.open.take() else { return };
         let recorded = open.stream.record(&open.end);

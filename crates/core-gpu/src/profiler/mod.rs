@@ -44,7 +44,7 @@ use core_gpu_driver::{Absent, ticks::Rate};
 pub use advice::{Recommendation, Thresholds};
 #[cfg(feature = "tracing")]
 pub use bridge::TracingBridge;
-pub use device::{DeviceSpan, Work, profile_on};
+pub use device::{StreamSpan, Work, profile_on};
 pub use memory::{MemoryActivity, MemoryWatch};
 pub use name::SpanName;
 pub use report::{DeviceReport, DeviceSpanStatistics, Report, SpanMemory, SpanStatistics};

@@ -8,6 +8,8 @@ use std::{
 
 use core_gpu_driver::DeviceId;
 
+use super::SlotHolder;
+
 /// Why there is no slot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,32 @@ pub enum SlotError {
         devices: usize,
         /// How long it was waited for.
         waited: Duration,
+    },
+    /// The memory of all devices that would do is claimed by others.
+    #[error("{asked_bytes} bytes are asked for of {device}, {claimed_bytes} of {budget_bytes} are claimed, after {} ms{}", waited.as_millis(), list(holders))]
+    Memory {
+        /// The device, or the first of them.
+        device: DeviceId,
+        /// Bytes that were asked for.
+        asked_bytes: u64,
+        /// Bytes that others claim.
+        claimed_bytes: u64,
+        /// Bytes that all may claim together.
+        budget_bytes: u64,
+        /// Who claims what, how long, and how busy they are.
+        holders: Vec<SlotHolder>,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// More memory than the budget of any device that would do, whoever holds what.
+    #[error("{asked_bytes} bytes are more than the {budget_bytes} of {device} that may be claimed")]
+    OverBudget {
+        /// The device with the largest budget.
+        device: DeviceId,
+        /// Bytes that were asked for.
+        asked_bytes: u64,
+        /// Its budget.
+        budget_bytes: u64,
     },
     /// No device would do, or none with slots.
     #[error("the request names no device with slots")]
@@ -82,6 +110,11 @@ pub enum SlotError {
         /// The slot.
         slot: u32,
     },
+}
+
+/// Holders, each behind a semicolon.
+fn list(holders: &[SlotHolder]) -> String {
+    holders.iter().map(|holder| format!("; {holder}")).collect()
 }
 
 impl SlotError {

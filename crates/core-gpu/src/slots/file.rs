@@ -4,8 +4,9 @@
 //! under its name.
 //!
 //! A device has one file that says how many slots it has, which every holder locks shared, and one
-//! file for each slot, which its holder locks for itself alone. The number changes while nobody
-//! holds a slot, and only then. One machine: locks over a network are not trusted here.
+//! file for each slot, which its holder locks for itself alone, and in which it says what it claims
+//! (`record`). The number changes while nobody holds a slot, and only then. Bytes are counted and
+//! claimed under the lock of a third file, the ledger, one claimer at a time. One machine: locks over a network are not trusted here.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -21,7 +22,9 @@ use crate::{
     platform::Deadline,
     slots::{
         Claim, Request, SlotError, SlotHolder, SlotStatus, SlotStore, ValidUntil, Wanted,
-        holders::Locks, pause::Pause,
+        holders::Locks,
+        pause::Pause,
+        record::{self, Record},
     },
 };
 
@@ -40,8 +43,16 @@ pub struct FileSlots {
 
 /// What a claim holds: both locks, while the files are open.
 struct Hold {
-    _slot: File,
+    slot: File,
+    record: Record,
     _capacity: File,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // A record without a lock counts for nothing; this spares others from looking at it.
+        let _ = record::clear(&self.slot);
+    }
 }
 
 enum Outcome {
@@ -51,6 +62,8 @@ enum Outcome {
     Again,
     /// Others go by another number and hold slots.
     Other(u32),
+    /// Others claim so many bytes that there is no room.
+    NoRoom,
 }
 
 impl FileSlots {
@@ -80,11 +93,41 @@ impl FileSlots {
             return Ok(Vec::new());
         }
         let locks = Locks::read();
-        let holder = |slot| SlotHolder {
-            slot,
-            process: locks.holder(&self.slot_path(device, slot)),
+        let holder = |slot| {
+            let path = self.slot_path(device, slot);
+            // One that cannot be read says nothing.
+            let record = read_record(&path).unwrap_or_default();
+            SlotHolder {
+                slot,
+                process: locks.holder(&path),
+                claimed_bytes: record.bytes,
+                held_for: record.held_for(),
+                used_for: record.used_for(),
+            }
         };
         Ok(held.into_iter().map(holder).collect())
+    }
+
+    /// Bytes that the holders of a device's slots claim together. Under the ledger's lock nobody
+    /// else's claim of bytes begins.
+    fn claimed_bytes(&self, device: &DeviceId, slots: u32) -> Result<u64, SlotError> {
+        let mut claimed = 0_u64;
+        for slot in 0..slots {
+            let path = self.slot_path(device, slot);
+            let bytes = read_record(&path)?.bytes;
+            // A record that claims something and is nobody's is of one who was killed.
+            if bytes > 0 && self.is_held(device, slot)? {
+                claimed = claimed.saturating_add(bytes);
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// The lock under which bytes are counted and claimed; `None` while somebody else does.
+    fn ledger(&self, device: &DeviceId) -> Result<Option<File>, SlotError> {
+        let path = self.path(device, "ledger");
+        let file = self.open(&path)?;
+        Ok(try_lock(&path, &file)?.then_some(file))
     }
 
     fn path(&self, device: &DeviceId, part: &str) -> PathBuf {
@@ -97,7 +140,12 @@ impl FileSlots {
         self.path(device, &format!("slot-{slot}"))
     }
 
-    fn try_device(&self, wanted: &Wanted, pause: &mut Pause) -> Result<Outcome, SlotError> {
+    fn try_device(
+        &self,
+        wanted: &Wanted,
+        bytes: u64,
+        pause: &mut Pause,
+    ) -> Result<Outcome, SlotError> {
         let path = self.path(&wanted.device, "capacity");
         let mut capacity = self.open(&path)?;
         if !try_lock_shared(&path, &capacity)? {
@@ -108,13 +156,34 @@ impl FileSlots {
             drop(capacity);
             return self.set_capacity(&path, wanted.slots, stored);
         }
+        // Held until the claim is written: what is counted stays true so long.
+        let _ledger = match bytes {
+            0 => None,
+            bytes => {
+                let Some(ledger) = self.ledger(&wanted.device)? else {
+                    return Ok(Outcome::Again);
+                };
+                let claimed = self.claimed_bytes(&wanted.device, wanted.slots)?;
+                if claimed.saturating_add(bytes) > wanted.budget_bytes {
+                    return Ok(Outcome::NoRoom);
+                }
+                Some(ledger)
+            }
+        };
         let first = pause.below(u64::from(wanted.slots)) as u32;
         for slot in (first..wanted.slots).chain(0..first) {
             let path = self.slot_path(&wanted.device, slot);
-            let file = self.open(&path)?;
+            let mut file = self.open(&path)?;
             if try_lock(&path, &file)? {
+                let record = Record::beginning(bytes);
+                match record.write(&mut file) {
+                    // Another user's file may be closed to this one: that matters to bytes alone.
+                    Err(error) if bytes > 0 => return Err(SlotError::of(&path, &error)),
+                    _ => (),
+                }
                 let hold = Hold {
-                    _slot: file,
+                    slot: file,
+                    record,
                     _capacity: capacity,
                 };
                 return Ok(Outcome::Taken(Claim::new(wanted.device, slot, hold)));
@@ -176,6 +245,21 @@ impl FileSlots {
         }
     }
 
+    /// Why there is no room: for people, so that what cannot be read is left out.
+    fn no_room(&self, wanted: &Wanted, asked_bytes: u64, waited: Duration) -> SlotError {
+        let holders = self.holders(&wanted.device).unwrap_or_default();
+        SlotError::Memory {
+            device: wanted.device,
+            asked_bytes,
+            claimed_bytes: holders
+                .iter()
+                .fold(0, |sum, holder| sum.saturating_add(holder.claimed_bytes)),
+            budget_bytes: wanted.budget_bytes,
+            holders,
+            waited,
+        }
+    }
+
     fn is_held(&self, device: &DeviceId, slot: u32) -> Result<bool, SlotError> {
         let path = self.slot_path(device, slot);
         match open_existing(&path) {
@@ -189,19 +273,18 @@ impl FileSlots {
 
 impl SlotStore for FileSlots {
     fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError> {
-        if request.devices.iter().all(|wanted| wanted.slots == 0) {
-            return Err(SlotError::Nothing);
-        }
+        check_budgets(request)?;
         let start = Instant::now();
         let (mut pause, mut others) = (Pause::new(), 0);
         loop {
-            let (mut again, mut other) = (false, None);
+            let (mut again, mut other, mut no_room) = (false, None, None);
             for wanted in request.devices.iter().filter(|wanted| wanted.slots > 0) {
-                match self.try_device(wanted, &mut pause)? {
+                match self.try_device(wanted, request.bytes, &mut pause)? {
                     Outcome::Taken(claim) => return Ok(claim),
                     Outcome::Full => (),
                     Outcome::Again => again = true,
                     Outcome::Other(stored) => other = Some((wanted, stored)),
+                    Outcome::NoRoom => no_room = no_room.or(Some(wanted)),
                 }
             }
             // Who merely looks holds the lock for a moment: only what stays is an error.
@@ -215,6 +298,9 @@ impl SlotStore for FileSlots {
                 });
             }
             let go_on = unsettled && others <= ROUNDS;
+            if let Some(wanted) = no_room.filter(|_| by.is_over() && !go_on) {
+                return Err(self.no_room(wanted, request.bytes, start.elapsed()));
+            }
             if by.is_over() && !go_on {
                 return Err(SlotError::Full {
                     devices: request.devices.len(),
@@ -233,6 +319,16 @@ impl SlotStore for FileSlots {
         }
     }
 
+    fn note_use(&self, claim: &mut Claim, time: Duration) -> Result<(), SlotError> {
+        let path = self.slot_path(&claim.device, claim.slot);
+        let hold = claim.hold.downcast_mut::<Hold>();
+        let hold = hold.ok_or(SlotError::OtherStore)?;
+        let more = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        hold.record.used = hold.record.used.saturating_add(more);
+        let written = hold.record.write(&mut hold.slot);
+        written.map_err(|error| SlotError::of(&path, &error))
+    }
+
     fn release(&self, claim: Claim) -> Result<(), SlotError> {
         // Closing the files unlocks them: the slot first, then the number of slots.
         claim.hold::<Hold>().map(drop).ok_or(SlotError::OtherStore)
@@ -245,13 +341,44 @@ impl SlotStore for FileSlots {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(SlotError::of(&path, &error)),
         };
-        let mut held = Vec::new();
+        let (mut held, mut claimed_bytes) = (Vec::new(), 0_u64);
         for slot in 0..capacity.unwrap_or(0) {
             if self.is_held(device, slot)? {
                 held.push(slot);
+                let record = read_record(&self.slot_path(device, slot))?;
+                claimed_bytes = claimed_bytes.saturating_add(record.bytes);
             }
         }
-        Ok(SlotStatus { capacity, held })
+        Ok(SlotStatus {
+            capacity,
+            held,
+            claimed_bytes,
+        })
+    }
+}
+
+/// Refuses at once what can never be had.
+fn check_budgets(request: &Request) -> Result<(), SlotError> {
+    let with_slots = request.devices.iter().filter(|wanted| wanted.slots > 0);
+    let Some(largest) = with_slots.max_by_key(|wanted| wanted.budget_bytes) else {
+        return Err(SlotError::Nothing);
+    };
+    if request.bytes > largest.budget_bytes {
+        return Err(SlotError::OverBudget {
+            device: largest.device,
+            asked_bytes: request.bytes,
+            budget_bytes: largest.budget_bytes,
+        });
+    }
+    Ok(())
+}
+
+/// What a slot's file says; nothing where there is none.
+fn read_record(path: &Path) -> Result<Record, SlotError> {
+    match open_existing(path) {
+        Ok(mut file) => Record::read(&mut file).map_err(|error| SlotError::of(path, &error)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Record::default()),
+        Err(error) => Err(SlotError::of(path, &error)),
     }
 }
 

@@ -1,7 +1,8 @@
 //! A share of a device for a while, across threads and processes of one machine.
 //!
-//! A device has so many slots; who holds one may use the device. A slot is held by the process that
-//! uses the device, and goes back when its guard is dropped, also while unwinding, and when the
+//! A device has so many slots; who holds one may use the device. A claim may name bytes of the device's
+//! memory as well ([`Request::with_bytes`]): it is refused while the claims of all holders together
+//! would be more than the budget. A slot is held by the process that uses the device, and goes back when its guard is dropped, also while unwinding, and when the
 //! process ends in whatever way. [`FileSlots`] keeps them with the kernel's locks on files;
 //! [`SlotStore`] is what another store implements, one for several machines for example. Waiting is
 //! not fair: who asks again first has it.
@@ -27,6 +28,7 @@ mod error;
 mod file;
 mod holders;
 mod pause;
+mod record;
 
 use std::{
     any::Any,
@@ -35,6 +37,7 @@ use std::{
         Arc,
         atomic::{AtomicU32, Ordering},
     },
+    time::Duration,
 };
 
 use core_gpu_driver::DeviceId;
@@ -55,6 +58,8 @@ pub struct Wanted {
     /// How many may hold it at a time. All who ask must say the same, or nobody may hold it when the
     /// number changes.
     pub slots: u32,
+    /// Bytes of its memory that all holders together may claim. Asked of those only who claim bytes.
+    pub budget_bytes: u64,
 }
 
 /// One slot of one of these devices: of the first that has one.
@@ -62,6 +67,8 @@ pub struct Wanted {
 pub struct Request {
     /// The devices, the most wanted first.
     pub devices: Vec<Wanted>,
+    /// Bytes of the device's memory that are claimed with the slot.
+    pub bytes: u64,
 }
 
 impl Request {
@@ -73,8 +80,26 @@ impl Request {
 
     /// Or of this one.
     #[must_use]
-    pub fn or(mut self, device: DeviceId, slots: u32) -> Self {
-        self.devices.push(Wanted { device, slots });
+    pub fn or(self, device: DeviceId, slots: u32) -> Self {
+        self.or_within(Wanted {
+            device,
+            slots,
+            budget_bytes: u64::MAX,
+        })
+    }
+
+    /// Or of this one, whose holders together may claim so much of its memory.
+    #[must_use]
+    pub fn or_within(mut self, wanted: Wanted) -> Self {
+        self.devices.push(wanted);
+        self
+    }
+
+    /// Claims bytes of the device's memory with the slot. They are a promise among those who claim:
+    /// nothing is allocated, and nobody is kept from allocating more.
+    #[must_use]
+    pub fn with_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
         self
     }
 }
@@ -128,16 +153,53 @@ pub struct SlotStatus {
     pub capacity: Option<u32>,
     /// The numbers of those that are held, by whatever process.
     pub held: Vec<u32>,
+    /// Bytes that their holders claim together.
+    pub claimed_bytes: u64,
 }
 
 /// A slot that is held, and by whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SlotHolder {
     /// The slot's number.
     pub slot: u32,
     /// The process that took it; `None` where the system does not tell. For people: a process that
     /// this one started may hold it by now.
     pub process: Option<u32>,
+    /// Bytes of the device's memory that it claims.
+    pub claimed_bytes: u64,
+    /// How long it has held the slot; `None` where it does not say.
+    pub held_for: Option<Duration>,
+    /// How long of that the device worked for it, as it says itself ([`SlotGuard::note_use`]).
+    pub used_for: Duration,
+}
+
+impl SlotHolder {
+    /// The part of the time that it uses of the time that it holds, of one.
+    #[must_use]
+    pub fn busy_part(&self) -> Option<f64> {
+        let held = self.held_for.filter(|held| !held.is_zero())?;
+        Some((self.used_for.as_secs_f64() / held.as_secs_f64()).min(1.0))
+    }
+}
+
+impl fmt::Display for SlotHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slot {}: ", self.slot)?;
+        match self.process {
+            Some(process) => write!(f, "process {process}")?,
+            None => f.write_str("unknown process")?,
+        }
+        if self.claimed_bytes > 0 {
+            write!(f, ", {} bytes", self.claimed_bytes)?;
+        }
+        if let Some(held) = self.held_for {
+            write!(f, ", held for {} s", held.as_secs())?;
+        }
+        if let Some(busy) = self.busy_part() {
+            write!(f, ", {:.0}% of it busy", busy * 100.0)?;
+        }
+        Ok(())
+    }
 }
 
 /// Where slots are kept. Any thread, any process that it reaches.
@@ -159,6 +221,16 @@ pub trait SlotStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// It could not be. It is free at the latest when the process ends.
     fn release(&self, claim: Claim) -> Result<(), SlotError>;
+
+    /// Hears that the device worked so long for the holder of a slot, on top of what it heard before.
+    /// For people to read; a store that keeps no such books does nothing.
+    ///
+    /// # Errors
+    /// It could not be written down.
+    fn note_use(&self, claim: &mut Claim, time: Duration) -> Result<(), SlotError> {
+        let _ = (claim, time);
+        Ok(())
+    }
 
     /// How many slots of a device are held. Takes none.
     ///
@@ -216,6 +288,18 @@ impl SlotGuard {
     #[must_use]
     pub const fn slot(&self) -> u32 {
         self.slot
+    }
+
+    /// Says that the device worked so long for this process, on top of what was said before, so that
+    /// others see whether the slot is used or only held.
+    ///
+    /// # Errors
+    /// As [`SlotStore::note_use`].
+    pub fn note_use(&mut self, time: Duration) -> Result<(), SlotError> {
+        match &mut self.claim {
+            Some(claim) => self.store.note_use(claim, time),
+            None => Ok(()),
+        }
     }
 
     /// Gives the slot back, for who wants to know whether it worked.

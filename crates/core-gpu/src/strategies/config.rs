@@ -2,7 +2,10 @@
 
 use core_gpu_driver::{DeviceInfo, PlatformKind};
 
-use crate::platform::DeviceName;
+use crate::{
+    configuration::{Configuration, ConfigurationError},
+    platform::DeviceName,
+};
 
 use super::error::StrategyError;
 
@@ -15,6 +18,9 @@ pub struct StrategyConfig {
     pub devices: Option<Vec<DeviceName>>,
     /// Workers for each device; one unless it is said.
     pub workers_per_gpu: usize,
+    /// Several ranks of a group on one device. NCCL refuses that: who brings other collectives may
+    /// want it, and is told what to bring by [`super::MultiGpuDdp::collectives`].
+    pub ranks_share_devices: bool,
     /// Workers where there is no device; as many as the processor has threads unless it is said.
     pub cpu_workers: Option<usize>,
     /// Least part of a device's memory, of one, that must be free for the device to count. A device
@@ -28,9 +34,22 @@ impl Default for StrategyConfig {
             strategy: AUTO.to_owned(),
             devices: None,
             workers_per_gpu: 1,
+            ranks_share_devices: false,
             cpu_workers: None,
             memory_threshold: 0.0,
         }
+    }
+}
+
+impl StrategyConfig {
+    /// What the environment of this process says: `COALESCE_GPU_STRATEGY`, `COALESCE_GPU_DEVICES`,
+    /// `COALESCE_GPU_WORKERS_PER_GPU`, `COALESCE_GPU_MEMORY_THRESHOLD` and those of
+    /// [`crate::configuration`].
+    ///
+    /// # Errors
+    /// It says something that is no configuration.
+    pub fn from_environment() -> Result<Self, ConfigurationError> {
+        Ok(Configuration::from_environment()?.strategy)
     }
 }
 

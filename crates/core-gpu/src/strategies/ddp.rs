@@ -25,11 +25,13 @@ const MEETING_LIMIT: Duration = Duration::from_secs(300);
 /// Whether the library for collectives can be used, in its version.
 pub type CollectivesProbe = fn() -> Result<u32, StrategyError>;
 
-/// One rank on each device that counts. [`GpuStrategy::initialize`] looks for the library and opens
+/// One rank on each device that counts, or several where ranks may share devices: then rank 0 and
+/// every so-manieth have the first device. [`GpuStrategy::initialize`] looks for the library and opens
 /// a place for the ranks to meet, [`GpuStrategy::cleanup`] closes it.
 #[derive(Debug)]
 pub struct MultiGpuDdp {
     devices: Vec<Candidate>,
+    ranks: usize,
     probe: CollectivesProbe,
     limit: Duration,
     address: String,
@@ -48,16 +50,17 @@ impl MultiGpuDdp {
     ///
     /// # Errors
     /// [`StrategyError::TooFewDevices`] when none counts; [`StrategyError::RanksShareDevice`] for
-    /// several workers a device.
+    /// several workers a device, unless the configuration lets ranks share devices.
     pub fn new(context: &StrategyContext) -> Result<Self, StrategyError> {
         let workers = context.config.workers_per_gpu;
-        if workers > 1 {
+        if workers > 1 && !context.config.ranks_share_devices {
             return Err(StrategyError::RanksShareDevice { workers });
         }
         if context.devices.is_empty() {
             return Err(context.too_few(DDP, 1));
         }
         Ok(Self {
+            ranks: context.devices.len().saturating_mul(workers),
             devices: context.devices.clone(),
             probe: system_probe,
             limit: MEETING_LIMIT,
@@ -113,7 +116,7 @@ impl GpuStrategy for MultiGpuDdp {
     fn initialize(&mut self) -> Result<(), StrategyError> {
         let version = (self.probe)()?;
         let secret = Secret::random()?;
-        let meeting = Meeting::open(&self.address, self.devices.len(), &secret, self.limit)?;
+        let meeting = Meeting::open(&self.address, self.ranks, &secret, self.limit)?;
         self.open = Some(Open {
             meeting,
             secret,
@@ -127,11 +130,11 @@ impl GpuStrategy for MultiGpuDdp {
     }
 
     fn num_workers(&self) -> usize {
-        self.devices.len()
+        self.ranks
     }
 
     fn device_for_worker(&self, worker: usize) -> Result<WorkerDevice, StrategyError> {
-        in_range(worker, self.devices.len())?;
+        in_range(worker, self.ranks)?;
         let open = self
             .open
             .as_ref()
@@ -140,13 +143,13 @@ impl GpuStrategy for MultiGpuDdp {
         let launch = Launch {
             rank: worker,
             local_rank: worker,
-            world_size: self.devices.len(),
-            local_world_size: self.devices.len(),
+            world_size: self.ranks,
+            local_world_size: self.ranks,
             master_address: address.ip().to_string(),
             rendezvous_port: address.port(),
         };
-        let mut device =
-            WorkerDevice::alone(&self.devices[worker], |name| std::env::var(name).ok());
+        let candidate = &self.devices[worker % self.devices.len()];
+        let mut device = WorkerDevice::alone(candidate, |name| std::env::var(name).ok());
         device.variables.extend(launch.to_variables());
         let secret = (SECRET_VARIABLE.to_owned(), open.secret.to_text());
         device.variables.push(secret);

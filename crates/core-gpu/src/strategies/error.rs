@@ -42,8 +42,8 @@ pub enum StrategyError {
     },
     /// Several workers on one device, for collectives that allow one rank a device.
     #[error(
-        "{workers} workers for each device: NCCL refuses two ranks on one; take `single_gpu` for \
-         several processes on one device"
+        "{workers} workers for each device: NCCL refuses two ranks on one; take `single_gpu` or \
+         `multi_gpu` for processes without collectives, or allow it with collectives of your own"
     )]
     RanksShareDevice {
         /// How many.
@@ -92,6 +92,12 @@ pub enum StrategyError {
         limit: Duration,
         /// Those that still ran.
         ranks: Vec<usize>,
+    },
+    /// The pool of workers could not be made.
+    #[error("the workers were not started: {why}")]
+    Workers {
+        /// Why not.
+        why: String,
     },
     /// A rank could not be started; those that were are ended.
     #[error("rank {rank} was not started: {why}")]

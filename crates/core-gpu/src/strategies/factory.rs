@@ -15,7 +15,7 @@ use super::{
     config::{AUTO, Candidate, StrategyConfig, StrategyContext},
     ddp::{DDP, MultiGpuDdp},
     error::StrategyError,
-    local::{CPU, CpuOnly, SINGLE_GPU, SingleGpuMultiProcess},
+    local::{CPU, CpuOnly, MULTI_GPU, MultiGpuMultiProcess, SINGLE_GPU, SingleGpuMultiProcess},
 };
 
 /// Makes a strategy.
@@ -35,11 +35,15 @@ impl std::fmt::Debug for StrategyTable {
 impl Default for StrategyTable {
     /// The built-in ones.
     fn default() -> Self {
-        let built_in: [(&str, Arc<Constructor>); 3] = [
+        let built_in: [(&str, Arc<Constructor>); 4] = [
             (CPU, Arc::new(|context| Ok(Box::new(CpuOnly::new(context))))),
             (
                 SINGLE_GPU,
                 Arc::new(|context| Ok(Box::new(SingleGpuMultiProcess::new(context)?))),
+            ),
+            (
+                MULTI_GPU,
+                Arc::new(|context| Ok(Box::new(MultiGpuMultiProcess::new(context)?))),
             ),
             (
                 DDP,
@@ -77,14 +81,19 @@ impl StrategyTable {
     }
 
     /// Makes the strategy that the configuration names; for `auto`, by the number of devices that
-    /// count: none is the processor, one is several processes on it, more are joined by collectives.
+    /// count: none is the processor, one is processes on it, of more each has one rank, joined by
+    /// collectives. Several workers a device are processes without collectives on any number of
+    /// devices, unless ranks may share them.
     ///
     /// # Errors
     /// [`StrategyError::Unknown`]; as the strategy refuses.
     pub fn make(&self, context: &StrategyContext) -> Result<Box<dyn GpuStrategy>, StrategyError> {
-        let name = match (context.config.strategy.as_str(), context.devices.len()) {
+        let config = &context.config;
+        let name = match (config.strategy.as_str(), context.devices.len()) {
             (AUTO, 0) => CPU,
             (AUTO, 1) => SINGLE_GPU,
+            // What works on one device works on two: ranks cannot share one.
+            (AUTO, _) if config.workers_per_gpu > 1 && !config.ranks_share_devices => MULTI_GPU,
             (AUTO, _) => DDP,
             (name, _) => name,
         };

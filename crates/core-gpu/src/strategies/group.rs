@@ -55,7 +55,7 @@ impl RankGroup {
             .collect()
     }
 
-    /// Waits until all ranks have ended well.
+    /// Waits until all ranks have ended well; a group of none has.
     ///
     /// # Errors
     /// [`StrategyError::RankDied`] as soon as one has not, [`StrategyError::Deadline`]. The others
@@ -78,7 +78,7 @@ impl RankGroup {
     }
 
     fn look(&mut self) -> Result<(), StrategyError> {
-        let others = self.ranks.len() - 1;
+        let others = self.ranks.len().saturating_sub(1);
         for (rank, (group, done)) in self.ranks.iter_mut().zip(&mut self.done).enumerate() {
             if *done {
                 continue;

@@ -1,4 +1,4 @@
-//! The strategies without collectives: on the processor, and several processes on one device.
+//! The strategies without collectives: on the processor, and processes on one device or several.
 
 use core_gpu_driver::PlatformKind;
 
@@ -14,6 +14,8 @@ use super::{
 pub const CPU: &str = "cpu";
 /// The name of [`SingleGpuMultiProcess`].
 pub const SINGLE_GPU: &str = "single_gpu";
+/// The name of [`MultiGpuMultiProcess`].
+pub const MULTI_GPU: &str = "multi_gpu";
 
 /// Every worker on the processor; their devices are hidden from them.
 #[derive(Debug)]
@@ -110,6 +112,58 @@ impl GpuStrategy for SingleGpuMultiProcess {
         Ok(WorkerDevice::alone(&self.device, |name| {
             std::env::var(name).ok()
         }))
+    }
+
+    fn cleanup(&mut self) -> Result<(), StrategyError> {
+        Ok(())
+    }
+}
+
+/// Processes on several devices, without collectives: each has one device for itself or with as many
+/// others as the configuration says, and knows nothing of the rest. The usual way to serve models.
+#[derive(Debug)]
+pub struct MultiGpuMultiProcess {
+    devices: Vec<Candidate>,
+    workers_per_gpu: usize,
+}
+
+impl MultiGpuMultiProcess {
+    /// On all devices that count.
+    ///
+    /// # Errors
+    /// [`StrategyError::TooFewDevices`] when none counts.
+    pub fn new(context: &StrategyContext) -> Result<Self, StrategyError> {
+        if context.devices.is_empty() {
+            return Err(context.too_few(MULTI_GPU, 1));
+        }
+        Ok(Self {
+            devices: context.devices.clone(),
+            workers_per_gpu: context.config.workers_per_gpu,
+        })
+    }
+}
+
+impl GpuStrategy for MultiGpuMultiProcess {
+    fn initialize(&mut self) -> Result<(), StrategyError> {
+        Ok(())
+    }
+
+    fn backend(&self) -> &str {
+        MULTI_GPU
+    }
+
+    fn num_workers(&self) -> usize {
+        self.devices.len().saturating_mul(self.workers_per_gpu)
+    }
+
+    /// Round the devices: the first workers have one device each, so that a program that starts
+    /// fewer than there are spreads them.
+    fn device_for_worker(&self, worker: usize) -> Result<WorkerDevice, StrategyError> {
+        let workers = self.num_workers();
+        in_range(worker, workers)?;
+        let device = self.devices.get(worker % self.devices.len());
+        let device = device.ok_or(StrategyError::NoSuchWorker { worker, workers })?;
+        Ok(WorkerDevice::alone(device, |name| std::env::var(name).ok()))
     }
 
     fn cleanup(&mut self) -> Result<(), StrategyError> {

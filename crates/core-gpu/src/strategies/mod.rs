@@ -4,12 +4,13 @@
 //! | --- | --- | --- |
 //! | [`CpuOnly`], `cpu` | as many as threads | – |
 //! | [`SingleGpuMultiProcess`], `single_gpu` | several on one device | – |
+//! | [`MultiGpuMultiProcess`], `multi_gpu` | several on each of several devices | – |
 //! | [`MultiGpuDdp`], `ddp_nccl` | one on each of several devices | NCCL |
 //!
 //! [`auto_select_strategy`] takes one by the devices that count; [`register_strategy`] adds others.
 //! A strategy says which worker gets which device, and in which variables a worker learns it. The
-//! workers are a [`crate::workers::WorkerPool`]'s, or a [`RankGroup`]'s for ranks, or somebody
-//! else's: torchrun and Slurm are understood ([`Launch`]).
+//! workers are a [`crate::workers::WorkerPool`]'s, which [`GpuStrategy::start_workers`] makes, or a
+//! [`RankGroup`]'s for ranks, or somebody else's: torchrun and Slurm are understood ([`Launch`]).
 //!
 //! ```
 //! use core_gpu::strategies::{StrategyConfig, auto_select_strategy};
@@ -40,6 +41,8 @@ mod secret;
 use core_gpu_driver::{DeviceId, PlatformKind};
 
 use crate::platform::{DeviceName, Selector};
+#[cfg(unix)]
+use crate::workers::{WorkerPool, WorkerPoolBuilder};
 
 pub use config::{AUTO, Candidate, StrategyConfig, StrategyContext};
 pub use ddp::{CollectivesProbe, DDP, MultiGpuDdp, SECRET_VARIABLE};
@@ -50,7 +53,7 @@ pub use factory::{
 #[cfg(unix)]
 pub use group::RankGroup;
 pub use launch::Launch;
-pub use local::{CPU, CpuOnly, SINGLE_GPU, SingleGpuMultiProcess};
+pub use local::{CPU, CpuOnly, MULTI_GPU, MultiGpuMultiProcess, SINGLE_GPU, SingleGpuMultiProcess};
 pub use meeting::{Attendee, MOST_BROUGHT, Meeting, meet};
 #[cfg(feature = "cuda-any-bindings")]
 pub use rank::JoinError;
@@ -77,6 +80,26 @@ pub trait GpuStrategy: Send + std::fmt::Debug {
     /// [`StrategyError::NoSuchWorker`]; [`StrategyError::NotInitialized`] where it matters.
     fn device_for_worker(&self, worker: usize) -> Result<WorkerDevice, StrategyError>;
 
+    /// Gets ready and makes the pool of its workers: as many as [`GpuStrategy::num_workers`], each with
+    /// its device's variables. What else the pool is like is the builder's.
+    ///
+    /// # Errors
+    /// As [`GpuStrategy::initialize`] and [`GpuStrategy::device_for_worker`];
+    /// [`StrategyError::Workers`].
+    #[cfg(unix)]
+    fn start_workers(&mut self, pool: WorkerPoolBuilder) -> Result<WorkerPool, StrategyError> {
+        self.initialize()?;
+        let workers = 0..self.num_workers();
+        let told = workers.map(|worker| Ok(self.device_for_worker(worker)?.variables));
+        let told: Vec<_> = told.collect::<Result<_, StrategyError>>()?;
+        let pool = pool
+            .workers(told.len())
+            .variables(move |worker| told.get(worker).cloned().unwrap_or_default());
+        pool.build().map_err(|error| StrategyError::Workers {
+            why: error.to_string(),
+        })
+    }
+
     /// Closes what it opened. May be initialised again afterwards.
     ///
     /// # Errors
@@ -85,7 +108,7 @@ pub trait GpuStrategy: Send + std::fmt::Debug {
 }
 
 /// What a worker works on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WorkerDevice {
     /// The device, as this process names it.
     pub device: DeviceName,
@@ -114,11 +137,8 @@ impl WorkerDevice {
                 });
                 (NAME, listed.unwrap_or(number))
             }
-            _ => {
-                let id = info.id.to_string();
-                let uuid = id.split_once(':').map_or("", |(_, uuid)| uuid);
-                ("CUDA_VISIBLE_DEVICES", uuid.to_owned())
-            }
+            // A slice has a name of its own kind: by `GPU-…` the driver shows none.
+            _ => ("CUDA_VISIBLE_DEVICES", info.uuid_text()),
         };
         Self {
             device: DeviceName::of(info),

@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::configuration::WorkerSettings;
+
 use super::{
     command::WorkerCommand,
     error::{StartError, SubmitError, TaskError},
@@ -86,6 +88,24 @@ impl WorkerPoolBuilder {
     ) -> Self {
         self.variables = Some(Arc::new(variables));
         self
+    }
+
+    /// What the settings say, where they say something.
+    pub fn configured(self, settings: &WorkerSettings) -> Self {
+        let Self {
+            waiting,
+            deadline,
+            greeting_limit,
+            most_bytes,
+            ..
+        } = self;
+        let this = Self {
+            waiting: settings.waiting.or(waiting),
+            deadline: settings.deadline.or(deadline),
+            greeting_limit: settings.greeting_limit.unwrap_or(greeting_limit),
+            ..self
+        };
+        this.most_bytes(settings.most_bytes.unwrap_or(most_bytes))
     }
 
     /// The pool. Workers start with their first task.

@@ -199,3 +199,136 @@ fn a_directory_that_cannot_be_is_a_typed_error() {
     let taken = SlotGuard::acquire(&store, &Request::on(device(1), 1), Deadline::now());
     assert!(matches!(taken, Err(SlotError::File { .. })), "{taken:?}");
 }
+
+fn bytes_of(number: u8, bytes: u64, budget_bytes: u64) -> Request {
+    let wanted = Wanted {
+        device: device(number),
+        slots: 8,
+        budget_bytes,
+    };
+    Request::default().or_within(wanted).with_bytes(bytes)
+}
+
+#[test]
+fn bytes_are_claimed_until_the_budget_is_gone() {
+    let (_folder, store) = store();
+    let take = |bytes| SlotGuard::acquire(&store, &bytes_of(1, bytes, 100), Deadline::now());
+    let (first, second) = (take(60).unwrap(), take(40).unwrap());
+    assert_eq!(store.status(&device(1)).unwrap().claimed_bytes, 100);
+    let Err(SlotError::Memory {
+        asked_bytes: 1,
+        claimed_bytes: 100,
+        budget_bytes: 100,
+        holders,
+        ..
+    }) = take(1)
+    else {
+        panic!("there was room");
+    };
+    let mut claims: Vec<_> = holders.iter().map(|one| one.claimed_bytes).collect();
+    claims.sort_unstable();
+    assert_eq!(claims, [40, 60]);
+    // Who claims nothing is bounded by slots alone.
+    let nothing = take(0).unwrap();
+    let over = take(101).unwrap_err();
+    assert!(matches!(
+        over,
+        SlotError::OverBudget {
+            budget_bytes: 100,
+            ..
+        }
+    ));
+    drop(second);
+    let third = take(39).unwrap();
+    assert!(take(2).is_err() && take(1).is_ok());
+    drop((first, third, nothing));
+    assert_eq!(store.status(&device(1)).unwrap().claimed_bytes, 0);
+    drop(take(100).unwrap());
+}
+
+#[test]
+fn a_claim_goes_to_the_device_with_room_and_waits_for_one_without() {
+    let (_folder, store) = store();
+    let both = |bytes| {
+        let other = Wanted {
+            device: device(2),
+            slots: 8,
+            budget_bytes: 50,
+        };
+        bytes_of(1, bytes, 100).or_within(other)
+    };
+    let take = |bytes, by| SlotGuard::acquire(&store, &both(bytes), by);
+    let first = take(80, Deadline::now()).unwrap();
+    let second = take(50, Deadline::now()).unwrap();
+    assert_eq!((first.device(), second.device()), (device(1), device(2)));
+    let soon = Deadline::after(Duration::from_millis(5));
+    assert!(matches!(take(90, soon), Err(SlotError::Memory { .. })));
+    let waiting = Arc::clone(&store);
+    let wanted = both(90);
+    let waits = thread::spawn(move || {
+        SlotGuard::acquire(&waiting, &wanted, Deadline::never()).map(|slot| slot.device())
+    });
+    drop(first);
+    assert_eq!(waits.join().unwrap(), Ok(device(1)));
+}
+
+#[test]
+fn threads_never_claim_more_than_the_budget_together() {
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    let (_folder, store) = store();
+    let (claimed, most) = (AtomicU64::new(0), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for round in 0..30 {
+                    let bytes = 20 + round % 3 * 10;
+                    let request = bytes_of(1, bytes, 100);
+                    let by = Deadline::after(Duration::from_secs(60));
+                    let slot = SlotGuard::acquire(&store, &request, by).unwrap();
+                    most.fetch_max(claimed.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+                    thread::yield_now();
+                    claimed.fetch_sub(bytes, SeqCst);
+                    drop(slot);
+                }
+            });
+        }
+    });
+    assert!((20..=100).contains(&most.load(SeqCst)), "{most:?}");
+}
+
+#[test]
+fn a_record_without_a_holder_claims_nothing() {
+    let (folder, store) = store();
+    drop(SlotGuard::acquire(&store, &bytes_of(1, 1, 100), Deadline::now()).unwrap());
+    let slots = FileSlots::new(folder.path().join("below").join("slots"));
+    // What one leaves behind that was killed, and what is no record.
+    for slot in 0..8 {
+        let path = slots.slot_path(&device(1), slot);
+        let mut file = File::create(&path).unwrap();
+        match slot {
+            0 => file.write_all(b"\xff\xfe").unwrap(),
+            _ => Record::beginning(90).write(&mut file).unwrap(),
+        }
+    }
+    assert_eq!(store.status(&device(1)).unwrap().claimed_bytes, 0);
+    drop(SlotGuard::acquire(&store, &bytes_of(1, 100, 100), Deadline::now()).unwrap());
+}
+
+#[test]
+fn how_long_a_slot_is_held_and_used_is_told() {
+    let (folder, store) = store();
+    let slots = FileSlots::new(folder.path().join("below").join("slots"));
+    let mut slot = SlotGuard::acquire(&store, &bytes_of(1, 7, 100), Deadline::now()).unwrap();
+    thread::sleep(Duration::from_millis(20));
+    slot.note_use(Duration::from_millis(3)).unwrap();
+    slot.note_use(Duration::from_millis(4)).unwrap();
+    let told = slots.holders(&device(1)).unwrap()[0];
+    assert_eq!(told.claimed_bytes, 7);
+    assert_eq!(told.used_for, Duration::from_millis(7));
+    assert!(told.held_for.unwrap() >= Duration::from_millis(20));
+    let busy = told.busy_part().unwrap();
+    assert!(busy > 0.0 && busy <= 0.35, "{busy}");
+    let mut other = Claim::new(device(1), 0, ());
+    let noted = store.note_use(&mut other, Duration::ZERO);
+    assert_eq!(noted, Err(SlotError::OtherStore));
+}
