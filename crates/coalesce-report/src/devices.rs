@@ -1,6 +1,8 @@
 //! The page of `devices`: platforms with reasons, and a table of devices.
 
-use coalesce_model::envelope::{DeviceEntry, Devices, HealthEntry, PlatformEntry, SlotsEntry};
+use coalesce_model::envelope::{
+    DeviceEntry, Devices, HealthEntry, PlatformEntry, SlotHolderEntry, SlotsEntry,
+};
 
 use crate::page::{BAD, BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
 
@@ -74,7 +76,11 @@ fn write_words(page: &mut Page, device: &DeviceEntry) {
         let process = holder.process;
         let process = process.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         let said = format_args!(": slot {} is held by process {process}", holder.slot);
-        page.put(PLAIN, &device.name).put(PLAIN, said).end();
+        let more = held(holder);
+        page.put(PLAIN, &device.name)
+            .put(PLAIN, said)
+            .put(PLAIN, more)
+            .end();
     }
     let Some(health) = &device.health else { return };
     let sick = health.sick.iter().map(|word| (BAD, word));
@@ -83,6 +89,33 @@ fn write_words(page: &mut Page, device: &DeviceEntry) {
         page.put(style, &device.name)
             .put(PLAIN, format_args!(": {word}"))
             .end();
+    }
+}
+
+/// How long a slot is held beside how long it is used, and what it claims, as far as its holder says.
+fn held(holder: &SlotHolderEntry) -> String {
+    let mut said = String::new();
+    if let Some(seconds) = holder.held_seconds {
+        let held = seconds.saturating_mul(1000).max(1);
+        let busy = holder.used_milliseconds.min(held) * 100 / held;
+        said = format!(
+            " for {}, used for {} of it ({busy}%)",
+            time(seconds),
+            time(holder.used_milliseconds.min(held) / 1000)
+        );
+    }
+    if holder.claimed_bytes > 0 {
+        said = format!("{said}, and claims {}", amount(Some(holder.claimed_bytes)));
+    }
+    said
+}
+
+/// Seconds as a person reads them.
+fn time(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -104,11 +137,13 @@ fn row(device: &DeviceEntry) -> [String; 8] {
 }
 
 fn health(health: &HealthEntry) -> String {
-    if health.sick.is_empty() {
-        "well".to_owned()
-    } else {
-        "sick".to_owned()
-    }
+    // What is worth a word is below the table; nobody should read "well" and stop there.
+    let word = match (health.sick.is_empty(), health.notices.is_empty()) {
+        (false, _) => "sick",
+        (true, false) => "see below",
+        (true, true) => "well",
+    };
+    word.to_owned()
 }
 
 /// What a device does at the moment, as far as it tells.
@@ -153,7 +188,7 @@ fn write_table(page: &mut Page, rows: &[[String; 8]], recommended: &str) {
         for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let style = match (place, cell.as_str()) {
                 (0, _) => style,
-                (_, "unreadable") => WARN,
+                (_, "unreadable" | "see below") => WARN,
                 (_, "sick") => BAD,
                 _ => PLAIN,
             };
@@ -190,6 +225,32 @@ fn amount(bytes: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_holds_a_slot_says_how_long_and_how_busy() {
+        let holder = |held_seconds, used_milliseconds, claimed_bytes| SlotHolderEntry {
+            held_seconds,
+            used_milliseconds,
+            claimed_bytes,
+            ..SlotHolderEntry::default()
+        };
+        for (holder, wanted) in [
+            (holder(None, 0, 0), ""),
+            (holder(Some(0), 0, 0), " for 0 s, used for 0 s of it (0%)"),
+            (
+                holder(Some(1500), 45_000, 1 << 30),
+                " for 25 min, used for 45 s of it (3%), and claims 1.0 GiB",
+            ),
+            // A clock that was put back: never more than all of it.
+            (
+                holder(Some(7200), u64::MAX, 0),
+                " for 2 h 0 min, used for 2 h 0 min of it (100%)",
+            ),
+            (holder(None, 9, 512), ", and claims 512 B"),
+        ] {
+            assert_eq!(held(&holder), wanted);
+        }
+    }
 
     #[test]
     fn amounts_are_short() {

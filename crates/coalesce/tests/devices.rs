@@ -101,12 +101,17 @@ fn who_holds_a_slot_is_shown() {
             };
             let id = at(&look(), "/devices/0/id").as_str().unwrap().to_owned();
             let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(slots.path()));
-            let request = Request::on(id.parse().unwrap(), 2);
-            let slot = SlotGuard::acquire(&store, &request, Deadline::now()).unwrap();
+            let request = Request::on(id.parse().unwrap(), 2).with_bytes(3 << 20);
+            let mut slot = SlotGuard::acquire(&store, &request, Deadline::now()).unwrap();
+            slot.note_use(std::time::Duration::from_millis(7)).unwrap();
             let found = look();
             assert_eq!(at(&found, "/devices/0/slots/held/0"), slot.slot());
             let holder = at(&found, "/devices/0/slots/holders/0");
             assert_eq!(at(holder, "/slot"), slot.slot());
+            assert_eq!(at(holder, "/claimed_bytes"), 3 << 20);
+            assert_eq!(at(holder, "/used_milliseconds"), 7);
+            assert!(at(holder, "/held_seconds").is_u64());
+            assert_eq!(at(&found, "/devices/0/slots/claimed_bytes"), 3 << 20);
             let process = at(holder, "/process").as_u64();
             let shown = process.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
             assert!(process.is_none_or(|number| number == u64::from(std::process::id())));
@@ -114,6 +119,11 @@ fn who_holds_a_slot_is_shown() {
             let page = String::from_utf8(page.stdout).unwrap();
             let line = format!("cuda:0: slot {} is held by process {shown}", slot.slot());
             assert!(page.contains(&line), "{page}");
+            let claims = ", and claims 3.0 MiB";
+            assert!(
+                page.contains(" s, used for ") && page.contains(claims),
+                "{page}"
+            );
         });
 }
 

@@ -99,6 +99,9 @@ pub struct SlotsEntry {
     pub capacity: Option<u32>,
     /// The numbers of those that are held.
     pub held: Vec<u32>,
+    /// Bytes of the device's memory that their holders claim together.
+    #[serde(default)]
+    pub claimed_bytes: u64,
     /// Who holds each of them.
     #[serde(default)]
     pub holders: Vec<SlotHolderEntry>,
@@ -113,6 +116,15 @@ pub struct SlotHolderEntry {
     pub slot: u32,
     /// The process that took it; null where the system does not tell.
     pub process: Option<u32>,
+    /// Bytes of the device's memory that it claims.
+    #[serde(default)]
+    pub claimed_bytes: u64,
+    /// Seconds that it has held the slot; null where it does not say.
+    #[serde(default)]
+    pub held_seconds: Option<u64>,
+    /// Milliseconds of them that the device worked for it, as it says itself.
+    #[serde(default)]
+    pub used_milliseconds: u64,
 }
 
 /// The host's memory.

@@ -195,8 +195,15 @@ fn slots_entry(device: &DeviceId, store: &FileSlots) -> SlotsEntry {
                 .map(|holder| SlotHolderEntry {
                     slot: holder.slot,
                     process: holder.process,
+                    claimed_bytes: holder.claimed_bytes,
+                    held_seconds: holder.held_for.map(|held| held.as_secs()),
+                    used_milliseconds: u64::try_from(holder.used_for.as_millis())
+                        .unwrap_or(u64::MAX),
                 })
                 .collect(),
+            claimed_bytes: holders
+                .iter()
+                .fold(0, |sum, holder| sum.saturating_add(holder.claimed_bytes)),
             error: None,
         },
         Err(error) => SlotsEntry {
