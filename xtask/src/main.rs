@@ -6,6 +6,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod device;
 mod draw;
 mod judge;
 mod random;
@@ -34,6 +35,7 @@ The repository's own commands:
   draw AUDIT ROOT     random classes of an audit's duplicates, to be read
   judge TREE          random consolidations of a tree, with the compiler or interpreter as judge
   weights DIRECTORY   fit what is told of duplicates to the labelled classes, and try it on others
+  device              what a card shows, packed for a machine that has one, and run here
   soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
   help                this text
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Some("draw") => draw::run(words(&rest)),
         Some("judge") => judge::run(words(&rest)),
         Some("weights") => weights::run(&Repository::find(), words(&rest)),
+        Some("device") => device::run(&Repository::find(), words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         Some("ci") => ci::run(&Repository::find()),
         None | Some("help" | "--help" | "-h") => {

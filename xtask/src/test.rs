@@ -27,6 +27,15 @@ const PROGRAMS: &[Program] = &[
         package: "python3-pytest",
         used_for: "running the guard tests that a migration emits",
     },
+    Program {
+        probe: &[
+            "sh",
+            "-c",
+            "ls /usr/share/vulkan/icd.d/*.json && ldconfig -p | grep -q libvulkan.so.1",
+        ],
+        package: "mesa-vulkan-drivers",
+        used_for: "the pool on Vulkan's driver, which runs on the processor",
+    },
 ];
 
 /// Tests that a feature switches on which is off unless it is asked for.
@@ -39,7 +48,8 @@ const BEHIND_FEATURES: &[&[&str]] = &[
         "--test",
         "interop",
     ],
-    &["-p", "core-gpu", "--features", "cuda,rocm,metal"],
+    &["-p", "core-gpu", "--features", "metal,vulkan"],
+    &["-p", "core-gpu", "--no-default-features", "--lib"],
     &[
         "-p",
         "coalesce",
