@@ -45,7 +45,6 @@ pub mod nccl;
 pub mod nvml;
 #[cfg(feature = "cuda")]
 pub mod nvtx;
-pub mod ordered;
 #[cfg(unix)]
 pub mod process;
 #[cfg(feature = "rocm")]
@@ -68,7 +67,6 @@ pub use host::HostDriver;
 pub use identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, NoIdentity, PlatformKind};
 pub use mapped::Piece;
 pub use memory::{DeviceSpan, Pinned, PinnedSpan, Segment};
-pub use ordered::OrderedSegment;
 #[cfg(feature = "rocm")]
 pub use rocm::RocmDriver;
 pub use stream::{

@@ -369,7 +369,7 @@ impl Communicator {
     /// the stream is of another device; as the library's call fails.
     pub fn all_gather(
         &mut self,
-        (to, from): (DeviceSpan, DeviceSpan),
+        (to, from): (DeviceSpan<'_>, DeviceSpan<'_>),
         element: Element,
         on: &Stream,
     ) -> Result<(), NcclError> {
@@ -399,7 +399,7 @@ impl Communicator {
     /// [`Communicator::all_gather`].
     pub fn reduce_scatter(
         &mut self,
-        (to, from): (DeviceSpan, DeviceSpan),
+        (to, from): (DeviceSpan<'_>, DeviceSpan<'_>),
         element: Element,
         reduction: Reduction,
         on: &Stream,
@@ -432,7 +432,7 @@ impl Communicator {
     /// as the library's call fails.
     pub fn send(
         &mut self,
-        from: DeviceSpan,
+        from: DeviceSpan<'_>,
         element: Element,
         to_rank: u32,
         on: &Stream,
@@ -460,7 +460,7 @@ impl Communicator {
     /// As [`Communicator::send`].
     pub fn receive(
         &mut self,
-        to: DeviceSpan,
+        to: DeviceSpan<'_>,
         element: Element,
         from_rank: u32,
         on: &Stream,
@@ -525,8 +525,8 @@ impl Communicator {
     fn check_parts(
         &self,
         function: &'static str,
-        all: DeviceSpan,
-        part: DeviceSpan,
+        all: DeviceSpan<'_>,
+        part: DeviceSpan<'_>,
     ) -> Result<(), NcclError> {
         if part.bytes().checked_mul(u64::from(self.ranks)) == Some(all.bytes()) {
             return Ok(());
@@ -554,7 +554,7 @@ impl Communicator {
     fn count(
         &self,
         function: &'static str,
-        to: DeviceSpan,
+        to: DeviceSpan<'_>,
         element: Element,
         on: &Stream,
     ) -> Result<usize, NcclError> {

@@ -6,7 +6,7 @@ fn main() -> core_gpu::Result<()> {
     let gpu = Gpu::open_best()?;
     let (first, second) = (gpu.new_stream()?, gpu.new_stream()?);
     let by = Source::named("shared");
-    let mut buffer = gpu.pool().allocate::<u8>(1 << 20, &first, by)?;
+    let buffer = gpu.pool().allocate::<u8>(1 << 20, &first, by)?;
     first.set(buffer.span(), 7)?;
     let filled = Event::new(gpu.driver(), EventKind::Order)?;
     first.record(&filled)?;

@@ -15,7 +15,7 @@ const CUDA: bool = cfg!(feature = "cuda-any-bindings");
 /// An example, and what it says with so many devices, a line or its part.
 type Example = (&'static str, fn(usize) -> &'static str);
 
-const EXAMPLES: [Example; 7] = [
+const EXAMPLES: [Example; 8] = [
     ("01-one-device", |devices| match devices {
         0 => "cpu: there is no GPU: cuda: ",
         1 => "cuda:0: the only device of cuda\nsum 6\n",
@@ -25,6 +25,10 @@ const EXAMPLES: [Example; 7] = [
     ("02-many-streams", |devices| match devices {
         0 => "cpu: 7 on the second stream",
         _ => "cuda:0: 7 on the second stream",
+    }),
+    ("03-a-graph", |devices| match devices {
+        0 => "not captured: the device has no graphs",
+        _ => "cuda:0: 7",
     }),
     ("04-several-processes", |devices| match devices {
         0 => "2: cpu in ",

@@ -118,7 +118,7 @@ fn a_block_goes_to_another_stream_behind_its_use() {
             Stream::new(&driver, StreamKind::NonBlocking).unwrap(),
             Stream::new(&driver, StreamKind::NonBlocking).unwrap(),
         );
-        let mut first = pool.allocate::<u8>(700 << 10, &one, by).unwrap();
+        let first = pool.allocate::<u8>(700 << 10, &one, by).unwrap();
         one.set(first.span(), 1).unwrap();
         let filled = Event::new(&driver, EventKind::Order).unwrap();
         one.record(&filled).unwrap();

@@ -1,6 +1,6 @@
 //! What a trial on a card needs beyond the trait: a kernel that keeps a stream busy for as long as it
-//! is told, and a stream captured into a graph. For measuring, and for tests of what a pool does while
-//! others work; no part of what programs use.
+//! is told. For measuring, and for tests of what a pool does while others work; no part of what programs
+//! use.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void},
@@ -40,8 +40,6 @@ AGAIN:
 ";
 /// The kernel's name in it.
 const NAME: &CStr = c"core_gpu_spin";
-/// Captures that other threads do not disturb.
-const THREAD_LOCAL: c_uint = 1;
 
 dynamic::table! {
     library: "libcuda";
@@ -52,9 +50,6 @@ dynamic::table! {
     launch = "cuLaunchKernel": fn(
         *mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void,
         *mut *mut c_void, *mut *mut c_void);
-    begin_capture = "cuStreamBeginCapture_v2": fn(*mut c_void, c_uint);
-    end_capture = "cuStreamEndCapture": fn(*mut c_void, *mut *mut c_void);
-    graph_destroy = "cuGraphDestroy": fn(*mut c_void);
     }
     optional {
     }
@@ -129,30 +124,6 @@ impl Trial {
         self.driver.check("cuLaunchKernel", code)
     }
 
-    /// Runs `work` while a stream is captured into a graph, which is thrown away.
-    ///
-    /// # Errors
-    /// Refused for a stream of another device; as the driver's calls fail, which they do when what was
-    /// done cannot be captured.
-    pub fn captured<R>(&self, on: &Stream, work: impl FnOnce() -> R) -> Result<R, DriverError> {
-        self.check_stream("cuStreamBeginCapture", on)?;
-        // SAFETY: the stream lives.
-        let code = unsafe { (self.table.begin_capture)(stream(on), THREAD_LOCAL) };
-        self.driver.check("cuStreamBeginCapture", code)?;
-        let done = work();
-        self.driver.bind()?;
-        let mut graph = ptr::null_mut();
-        // SAFETY: the stream is being captured, and one handle is written.
-        let code = unsafe { (self.table.end_capture)(stream(on), &raw mut graph) };
-        self.driver.check("cuStreamEndCapture", code)?;
-        if !graph.is_null() {
-            // SAFETY: it was just made, and nobody has it.
-            let code = unsafe { (self.table.graph_destroy)(graph) };
-            self.driver.check("cuGraphDestroy", code)?;
-        }
-        Ok(done)
-    }
-
     fn check_stream(&self, function: &'static str, on: &Stream) -> Result<(), DriverError> {
         if on.driver().info().id != self.driver.info().id {
             return Err(refused(function, crate::error::Refusal::OtherDevice));
@@ -162,7 +133,7 @@ impl Trial {
 }
 
 fn stream(of: &Stream) -> *mut c_void {
-    ptr::with_exposed_provenance_mut(of.raw().0 as usize)
+    ptr::with_exposed_provenance_mut(of.handle().0 as usize)
 }
 
 impl Drop for Trial {

@@ -138,10 +138,7 @@ impl Queue {
     }
 
     /// Commands, put down.
-    fn command(
-        &self,
-        record: Record<'_>,
-    ) -> Result<vk::CommandBuffer, DriverError> {
+    fn command(&self, record: Record<'_>) -> Result<vk::CommandBuffer, DriverError> {
         let device = &self.open.device;
         let wanted = vk::CommandBufferAllocateInfo::default()
             .command_pool(self.commands)

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use core_gpu::{
-    driver::{Event, EventKind, OrderedSegment, Segment, Stream, StreamKind},
+    driver::{CaptureMode, Event, EventKind, Segment, Stream, StreamKind, StreamMemory},
     memory::{Buffer, MemoryManager, Pool, Source},
 };
 use gpu_sim::conformance;
@@ -92,29 +92,35 @@ pub fn canaries(context: &Context) -> Result<Outcome, Stopped> {
     })))
 }
 
-/// What is answered while a stream is captured: the same whether the thread's cache has the size.
+/// Memory for a graph: what is asked for while a stream is captured is the graph's as long as that
+/// lives, whether the thread's cache has the size or not, and a launch writes to it and nothing else.
+#[expect(unsafe_code, reason = "a graph is launched while its memory is there")]
 pub fn capture(context: &Context) -> Result<Outcome, Stopped> {
     let (pool, streams) = (Pool::new(&context.driver), streams(context, 2)?);
     let by = Source::named("capture");
-    let captured = &streams[0];
+    let (captured, beside) = (&streams[0], &streams[1]);
     // The thread's cache has the one size and not the other.
     drop(pool.allocate::<u8>(4096, captured, by)?);
-    let ask = |bytes: usize| match pool.allocate::<u8>(bytes, captured, by) {
-        Ok(_) => "given".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    let answers = context
-        .trial
-        .captured(captured, || (ask(4096), ask(100_000)));
-    let (cached, new) = answers?;
-    let beside = pool.allocate::<u8>(4096, &streams[1], by)?;
-    streams[1].set(beside.span(), 1)?;
-    streams[1].synchronize()?;
-    Ok(Outcome::Found(json!({
-        "size_in_the_cache": cached,
-        "new_size": new,
-        "same_answer": cached == new,
-    })))
+    let capture = pool.begin_capture(captured, CaptureMode::Global)?;
+    let cached = pool.allocate::<u8>(4096, captured, by)?;
+    let new = pool.allocate::<u8>(100_000, captured, by)?;
+    captured.set(cached.span(), 7)?;
+    captured.set(new.span(), 8)?;
+    let bystander = pool.allocate::<u8>(4096, beside, by)?;
+    let graph = capture.end()?;
+    beside.set(bystander.span(), 1)?;
+    beside.synchronize()?;
+    // SAFETY: the graph writes to two buffers, which are there.
+    unsafe { graph.graph().launch(captured)? };
+    let right = cached.download(captured)? == [7; 4096]
+        && new.download(captured)? == [8; 100_000]
+        && bystander.download(beside)? == [1; 4096];
+    if !right {
+        return Ok(Outcome::Failed("a launch wrote elsewhere".to_owned()));
+    }
+    Ok(Outcome::Found(
+        json!({ "bytes_kept_for_the_graph": graph.reserved_bytes() }),
+    ))
 }
 
 /// Nanoseconds of one of so many.
@@ -226,9 +232,7 @@ pub fn stream_ordered(context: &Context) -> Result<Outcome, Stopped> {
     let mut theirs = 0.0;
     for _ in 0..2 {
         ours = trace(rounds, |bytes| Ok(pool.allocate::<u8>(bytes, &stream, by)?))?;
-        theirs = trace(rounds, |bytes| {
-            Ok(OrderedSegment::allocate(&stream, bytes)?)
-        })?;
+        theirs = trace(rounds, |bytes| Ok(StreamMemory::allocate(&stream, bytes)?))?;
         stream.synchronize()?;
     }
     Ok(Outcome::Found(json!({
