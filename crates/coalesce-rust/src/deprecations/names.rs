@@ -150,7 +150,7 @@ impl Reader<'_> {
         for (sym, bindings) in space.names.iter() {
             let name = self.world.names.as_str(*sym);
             let public = bindings.iter().filter(|one| one.reach == Reach::Public);
-            let of_items = public.filter(|one| !matches!(one.res, Res::Module(_)));
+            let of_items = public.filter(|one| self.is_for_others(one.res));
             let by_import: Vec<bool> = of_items.map(|one| one.import.is_some()).collect();
             if !by_import.is_empty() && by_import.iter().all(|by_import| *by_import) {
                 let definitions = self.definitions(module, name);
@@ -167,6 +167,19 @@ impl Reader<'_> {
             if let Some(home) = home_of(self.world, child) {
                 self.silent(&home, child, found);
             }
+        }
+    }
+
+    /// Whether something is an item that its module shows to everybody: a public glob brings more to
+    /// its own crate than to others.
+    fn is_for_others(&self, res: Res) -> bool {
+        match res {
+            Res::Module(_) => false,
+            Res::Item(item) => {
+                let reach = self.world.definition_reach(item);
+                reach.is_none_or(|reach| reach == Reach::Public)
+            }
+            Res::Variant(..) | Res::Member(..) | Res::External(_) => true,
         }
     }
 

@@ -202,7 +202,15 @@ impl Check<'_> {
             if meant.peek().is_none() {
                 continue;
             }
-            let reaches: Vec<Reach> = meant.map(|binding| binding.reach).collect();
+            // A public glob shows of a name what its definition does.
+            let reaches: Vec<Reach> = meant
+                .map(|binding| match binding.res {
+                    Res::Item(item) if binding.glob && binding.reach == Reach::Public => {
+                        world.definition_reach(item).unwrap_or(Reach::Public)
+                    }
+                    _ => binding.reach,
+                })
+                .collect();
             if !reaches.iter().any(|reach| reach.is_seen_from(world, from)) {
                 let full = self.full_name(facts, site, at + 1);
                 self.add(file, (name, full), Problem::Hidden);

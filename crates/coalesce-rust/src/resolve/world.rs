@@ -498,6 +498,16 @@ impl World {
         items
     }
 
+    /// How far the definition of an item is shown by its own module; `None` for one of a block.
+    pub(crate) fn definition_reach(&self, item: ItemId) -> Option<Reach> {
+        let node = self.items.get(item.index())?;
+        let sym = self.names.get(&node.name)?;
+        let bindings = self.space(node.module)?.names.get(&sym)?;
+        let own = bindings.iter();
+        let own = own.filter(|one| one.import.is_none() && one.res == Res::Item(item));
+        own.map(|one| one.reach).next()
+    }
+
     /// The names of a module and how far each binding reaches, in no order.
     pub(crate) fn bound_names(
         &self,

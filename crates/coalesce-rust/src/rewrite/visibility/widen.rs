@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     facts::ScopeKind,
-    resolve::{Body, FileId, ItemId, ModuleId, Res, is_within},
+    resolve::{Body, FileId, ItemId, ModuleId, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
         place::Place,
@@ -386,15 +386,11 @@ impl Work<'_, '_> {
             else {
                 continue;
             };
-            let own = world
-                .names
-                .get(&node.name)
-                .and_then(|sym| world.space(node.module)?.names.get(&sym));
-            let mut own = own.into_iter().flatten();
-            let own = own.find(|one| one.import.is_none() && one.res == Res::Item(*new));
-            let Some(own) = own else { continue };
+            let Some(reach) = world.definition_reach(*new) else {
+                continue;
+            };
             for region in &self.regions {
-                let seen = speller.sees(&region.to, own.reach, node.module);
+                let seen = speller.sees(&region.to, reach, node.module);
                 let named = || {
                     region.says(self.tree, &before.name)
                         && region.code(self.tree).items().contains(old)
@@ -486,15 +482,8 @@ fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> 
             let Some(node) = world.items.get(item.index()) else {
                 continue;
             };
-            let bindings = world
-                .names
-                .get(&node.name)
-                .and_then(|sym| world.space(node.module)?.names.get(&sym));
-            let own = bindings
-                .into_iter()
-                .flatten()
-                .find(|binding| binding.import.is_none() && binding.res == Res::Item(item));
-            if own.is_some_and(|own| !speller.sees(place, own.reach, node.module)) {
+            let reach = world.definition_reach(item);
+            if reach.is_some_and(|reach| !speller.sees(place, reach, node.module)) {
                 needs.push(Need {
                     subject: Subject::Item(item),
                     by: place.clone(),
