@@ -129,6 +129,10 @@ fn item_shims(text: &str) -> Vec<(String, String)> {
 /// What the marker of a shim of items begins with.
 pub const ITEM_SHIM: &str = "# coalesce: item shim ";
 
+/// What ends the line of a package that keeps the module behind a shim as its attribute; the id of
+/// the manifest follows.
+pub const SHIM_ATTRIBUTE: &str = "# coalesce: shim attribute ";
+
 /// Whether a text is a dotted name of two and more segments.
 #[must_use]
 pub fn is_dotted(text: &str) -> bool {

@@ -4,7 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{
+    ByteSpan, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
+};
+
+use crate::extract::SHIM_ATTRIBUTE;
 
 /// Removes the shim files `shims`.
 pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
@@ -12,7 +16,16 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
     for path in shims {
         match module_that_stays(path, &going, texts) {
-            None => plan.deletes.push(path.clone()),
+            None => {
+                plan.deletes.push(path.clone());
+                let package = parent_file(path).filter(|package| !going.contains(package));
+                if let Some((package, edits)) = package.and_then(|package| {
+                    let edits = attributes(path, &*texts.text(&package)?);
+                    Some((package, edits))
+                }) {
+                    plan.edits.entry(package).or_default().extend(edits);
+                }
+            }
             Some(other) => plan.refusals.push(Finding {
                 code: codes::UNSAFE_CHANGE,
                 severity: Severity::Error,
@@ -26,6 +39,37 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
         }
     }
     plan
+}
+
+/// The file of the package that a module is in.
+fn parent_file(path: &TreePath) -> Option<TreePath> {
+    let directory = path.parent()?;
+    let directory = if path.file_stem() == "__init__" {
+        directory.parent()?
+    } else {
+        directory
+    };
+    directory.join("__init__.py").ok()
+}
+
+/// The lines by which a package keeps the module behind a shim as its attribute.
+fn attributes(shim: &TreePath, text: &str) -> Vec<Edit> {
+    let directory = shim.parent().filter(|_| shim.file_stem() == "__init__");
+    let leaf = directory
+        .as_ref()
+        .map_or(shim.file_stem(), TreePath::file_name);
+    let mut at = 0;
+    let mut edits = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let span = ByteSpan::from_range(at..at + line.len());
+        at += line.len();
+        let statement = line.split("  # ").next().unwrap_or_default().trim_end();
+        let bound = statement.rsplit(' ').next().unwrap_or_default();
+        if line.contains(SHIM_ATTRIBUTE) && bound == leaf {
+            edits.push(Edit::delete(span));
+        }
+    }
+    edits
 }
 
 /// A source file below a package that does not go with it.

@@ -13,6 +13,7 @@ mod lazy;
 pub(crate) mod list;
 mod lost;
 mod mapping;
+mod parents;
 mod paths;
 mod removal;
 mod snippet;
@@ -101,6 +102,7 @@ fn in_one_way(
         plan.edits.entry(path).or_default().extend(made);
     }
     tables::unknown(&mapping, &mut plan);
+    parents::plan(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);

@@ -3,6 +3,8 @@
 //! The module that has the item now is imported the way the old one was; an import of the old one
 //! that served nothing else gives way.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{ByteSpan, Edit, Form};
 
 use crate::{
@@ -61,42 +63,64 @@ fn leads_to<'f>(file: &File<'f>, used: &Use) -> Option<&'f Moved> {
 
 /// Whether every use of what a leaf binds leads to items that go to `parent`.
 fn serves_nothing_else(file: &File<'_>, leaf: &Leaf, parent: &str) -> bool {
+    spent(file, leaf).is_some_and(|parents| parents.iter().all(|other| *other == parent))
+}
+
+/// Where the items go that a leaf is used for, when it is used for nothing else.
+fn spent<'f>(file: &File<'f>, leaf: &Leaf) -> Option<BTreeSet<&'f str>> {
     let analysis = file.analysis();
     let exported = analysis
         .all
         .iter()
         .flatten()
         .any(|entry| entry.text == leaf.bound());
-    let chain = |used: &Use| text_of(&used.chain, used.chain.len());
-    let through = |used: &&Use| {
-        let bound = used
-            .chain
-            .first()
-            .is_some_and(|root| root.text == leaf.bound());
-        let own = leaf.alias.is_some()
-            || !leaf.name.text.contains('.')
-            || chain(used).starts_with(&leaf.name.text);
-        bound
-            && own
-            && analysis
-                .bindings(used.scope, leaf.bound())
-                .iter()
-                .any(|binding| {
-                    file.names
-                        .import(binding)
-                        .is_some_and(|(_, other)| other.span == leaf.span)
-                })
-    };
     let package = file
         .module
         .and_then(|module| file.graph().modules.get(module));
-    !exported
-        && !package.is_some_and(|module| module.package)
-        && analysis
-            .uses
-            .iter()
-            .filter(through)
-            .all(|used| leads_to(file, used).is_some_and(|moved| moved.parent == parent))
+    if exported || package.is_some_and(|module| module.package) {
+        return None;
+    }
+    let through = analysis
+        .uses
+        .iter()
+        .filter(|used| is_through(file, used, leaf));
+    through
+        .map(|used| Some(leads_to(file, used)?.parent.as_str()))
+        .collect()
+}
+
+/// Whether a use goes through what a leaf binds; of `import a.b` that is `a.b` and what is below it.
+fn is_through(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
+    let dotted = leaf.alias.is_none() && leaf.name.text.contains('.');
+    let chain = || text_of(&used.chain, used.chain.len());
+    let below = |chain: String| {
+        let rest = chain.strip_prefix(leaf.name.text.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    is_bound_by(file, used, leaf) && (!dotted || below(chain()))
+}
+
+fn is_bound_by(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
+    let named = used
+        .chain
+        .first()
+        .is_some_and(|root| root.text == leaf.bound());
+    let mut bindings = file.analysis().bindings(used.scope, leaf.bound()).iter();
+    named
+        && bindings.any(|binding| {
+            let import = file.names.import(binding);
+            import.is_some_and(|(_, other)| other.span == leaf.span)
+        })
+}
+
+/// Whether a plain import of a module can go when all that it is used for has another module: the
+/// first segment of its name is bound elsewhere, or used for nothing else.
+fn may_go(file: &File<'_>, leaf: &Leaf, imports: &[(&ImportStatement, &Leaf)], new: &str) -> bool {
+    let top = |name: &str| name.split('.').next().map(str::to_owned);
+    let others = || imports.iter().any(|(_, other)| other.span != leaf.span);
+    let mut uses = file.analysis().uses.iter();
+    let needed = uses.any(|used| is_bound_by(file, used, leaf) && !is_through(file, used, leaf));
+    top(&leaf.name.text) == top(new) || !needed || others()
 }
 
 /// What `item_of` found where the file has the item itself, or keeps it under another name.
@@ -178,18 +202,18 @@ pub fn whole(
         Reference::resolved(Form::Path, from, to, REASON),
     );
     rename(moved, at, found);
-    let top = |name: &str| name.split('.').next().map(str::to_owned);
     let obsolete = imports.iter().find(|(_, leaf)| leaf.name.text == old);
-    match obsolete {
-        Some((_, leaf))
-            if top(&old) == top(&new) && serves_nothing_else(file, leaf, &moved.parent) =>
-        {
+    let obsolete = obsolete.filter(|(_, leaf)| may_go(file, leaf, imports, &new));
+    let parents = obsolete.and_then(|(_, leaf)| spent(file, leaf));
+    match (obsolete, parents) {
+        // One of the new modules takes the place of the old one.
+        (Some((_, leaf)), Some(parents)) if parents.first() == Some(&moved.parent.as_str()) => {
             found.push(Edit::replace(leaf.name.span, new));
         }
-        _ => match moved.target {
-            Some(target) => load(file, imports, target, (&new, &new), found),
-            None => load(file, imports, usize::MAX, (&new, &new), found),
-        },
+        _ => {
+            let target = moved.target.unwrap_or(usize::MAX);
+            load(file, imports, target, (&new, &new), found);
+        }
     }
     true
 }

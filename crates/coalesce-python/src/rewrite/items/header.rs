@@ -46,6 +46,11 @@ impl Header {
         }
     }
 
+    /// The place in a text that nobody has taken apart yet.
+    pub fn of(text: &str) -> Self {
+        Self::new(text, &Outline::new(text))
+    }
+
     fn after(text: &str, span: ByteSpan, newline: &'static str, before: &str) -> Self {
         let end = line_end(text, span.end);
         let open = !text.get(..end as usize).unwrap_or_default().ends_with('\n');

@@ -7,6 +7,7 @@
 mod along;
 mod builtins;
 mod cut;
+mod equivalence;
 mod exports;
 mod flags;
 mod guarded;
@@ -36,6 +37,7 @@ use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
 pub use exports::entries_after;
+pub use header::Header;
 pub use way::Way;
 
 /// An item that gives up its name.
@@ -181,10 +183,10 @@ pub fn plan(
     texts: &dyn Texts,
     plan: &mut LanguagePlan,
 ) {
+    signatures::check(mapping, texts, plan);
     if mapping.items.list.is_empty() {
         return;
     }
-    signatures::check(mapping, texts, plan);
     let mut sources: Vec<usize> = mapping
         .items
         .list

@@ -4,8 +4,11 @@
 //! reads it through the module that has it now, and a name that only the moved definition read is
 //! set where that is.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{
-    ByteSpan, Edit, Evidence, Form, LanguagePlan, NotRewritten, Rewrite, Safety, Texts,
+    ByteSpan, Edit, Evidence, Form, LanguagePlan, NotRewritten, Rewrite, Safety, Texts, TreePath,
+    Unproven, UnprovenKind,
 };
 
 use super::{
@@ -15,7 +18,9 @@ use super::{
     source::Source,
 };
 use crate::{
-    names::occurrences,
+    analysis::Binding,
+    graph::Entity,
+    names::{Names, occurrences},
     rewrite::{imports::relative, mapping::Mapping},
 };
 
@@ -33,7 +38,7 @@ pub fn is_set(texts: &dyn Texts, full: &str) -> bool {
         .filter(|path| path.extension() == Some("py"));
     sources.into_iter().any(|path| {
         texts.text(path).is_some_and(|text| {
-            (text.contains("patch") || text.contains("setattr"))
+            sets(&text)
                 && (places(&text, full).next().is_some()
                     || pairs.iter().any(|pair| text.contains(pair)))
         })
@@ -48,24 +53,48 @@ fn places<'t>(text: &'t str, full: &'t str) -> impl Iterator<Item = ByteSpan> + 
     })
 }
 
-/// The import of the module that has an item now, and the uses that read it there.
+/// The import of the module that has an item now, unless the file has it, and the uses that read it
+/// there.
 pub fn through_module(
     mapping: &Mapping<'_>,
     source: &Source,
     moved: &Moved,
     uses: &[(ByteSpan, bool)],
-) -> Option<(String, Vec<Edit>)> {
+) -> Option<(Option<String>, Vec<Edit>)> {
     let (above, leaf) = moved.parent.rsplit_once('.')?;
     let analysis = &source.analysis;
-    let bound = analysis
+    if uses.iter().any(|(_, eager)| *eager) {
+        return None;
+    }
+    let name = format!("{leaf}.{}", moved.name);
+    let edits = uses
+        .iter()
+        .map(|(span, _)| Edit::replace(*span, name.as_str()));
+    let edits: Vec<Edit> = edits.collect();
+    let known = analysis.bindings(0, leaf);
+    let names = Names::new(mapping.graph, Some(source.module), analysis);
+    let same = |binding: &Binding| {
+        names.import(binding).is_some_and(|(import, leaf)| {
+            let found = mapping.graph.leaf_entity(source.module, import, leaf);
+            import.top_level
+                && moved
+                    .target
+                    .is_some_and(|target| found == Entity::Module(target))
+        })
+    };
+    let shadowed = analysis
         .scopes
         .iter()
+        .skip(1)
         .any(|scope| scope.bindings.contains_key(leaf));
+    if !known.is_empty() && known.iter().all(same) && !shadowed {
+        return Some((None, edits));
+    }
     let used = analysis
         .uses
         .iter()
         .any(|used| used.chain.first().is_some_and(|root| root.text == leaf));
-    if bound || used || uses.iter().any(|(_, eager)| *eager) {
+    if !known.is_empty() || shadowed || used {
         return None;
     }
     let dots = analysis
@@ -75,11 +104,68 @@ pub fn through_module(
     let package = mapping.package_after(source.module);
     let parent = dots.then(|| relative(&package, above)).flatten();
     let parent = parent.unwrap_or_else(|| above.to_owned());
-    let name = format!("{leaf}.{}", moved.name);
-    let edits = uses
+    Some((Some(format!("from {parent} import {leaf}")), edits))
+}
+
+/// Items that their old modules go on reading as names of their own: what is set by the old name is
+/// what they read, so the strings that set it stay.
+pub fn keep(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    copies: &BTreeSet<usize>,
+    plan: &mut LanguagePlan,
+) {
+    let copies = copies
         .iter()
-        .map(|(span, _)| Edit::replace(*span, name.as_str()));
-    Some((format!("from {parent} import {leaf}"), edits.collect()))
+        .filter_map(|index| mapping.items.list.get(*index));
+    for moved in copies {
+        let full = &moved.change.from;
+        for path in texts
+            .paths()
+            .iter()
+            .filter(|path| path.extension() == Some("py"))
+        {
+            let Some(text) = texts.text(path).filter(|text| sets(text)) else {
+                continue;
+            };
+            for span in places(&text, full) {
+                stays(path, span, moved, plan);
+            }
+        }
+    }
+}
+
+fn stays(path: &TreePath, span: ByteSpan, moved: &Moved, plan: &mut LanguagePlan) {
+    let Some(edits) = plan.edits.get_mut(path) else {
+        return;
+    };
+    let before = edits.len();
+    edits.retain(|edit| !(edit.span == span && edit.text == moved.change.to));
+    if edits.len() == before {
+        return;
+    }
+    let (full, to) = (&moved.change.from, &moved.change.to);
+    plan.rewrites
+        .retain(|rewrite| !(rewrite.path == *path && rewrite.span == span));
+    plan.not_rewritten.push(NotRewritten {
+        path: path.clone(),
+        span,
+        form: Form::String,
+        name: full.clone(),
+        why: "the old module goes on reading this name of its own".to_owned(),
+    });
+    plan.unproven.push(Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::Patch,
+        name: full.clone(),
+        why: format!("it is set for the readers in the old module alone; others read `{to}`"),
+    });
+}
+
+/// Whether a file sets names of modules.
+fn sets(text: &str) -> bool {
+    text.contains("patch") || text.contains("setattr")
 }
 
 /// Strings that set a name of the old module which the definitions have taken along.

@@ -111,6 +111,7 @@ pub fn all(
         targets: Vec::new(),
         edits: Edits::new(),
         backed: BTreeSet::new(),
+        copies: BTreeSet::new(),
         plan,
     };
     placing.find_targets();
@@ -125,6 +126,7 @@ pub fn all(
         placing.plan,
         &mut placing.edits,
     );
+    patches::keep(mapping, texts, &placing.copies, placing.plan);
     let mut edits = std::mem::take(&mut placing.edits);
     // What goes away as a whole is not edited.
     edits.retain(|path, _| !mapping.gone.contains(path));
@@ -173,6 +175,8 @@ pub(super) struct Placing<'m, 'p> {
     edits: Edits,
     /// Items that their old modules import at the top.
     backed: BTreeSet<usize>,
+    /// Items that their old modules read as names of their own, and that others set there.
+    copies: BTreeSet<usize>,
     pub(super) plan: &'p mut LanguagePlan,
 }
 
@@ -387,6 +391,9 @@ impl Placing<'_, '_> {
                 if let Some(back) = self.back_one(at, index, eager) {
                     let line = back.line.filter(|line| !lines.contains(line));
                     lines.extend(line);
+                    if back.copy {
+                        self.copies.insert(index);
+                    }
                     self.follow_back(at, index, back.top, back.edits);
                 }
             }
@@ -436,12 +443,13 @@ impl Placing<'_, '_> {
                 ..Back::default()
             });
         }
-        if patches::is_set(self.texts, &moved.change.from)
+        let set = patches::is_set(self.texts, &moved.change.from);
+        if set
             && let Some((line, edits)) = patches::through_module(self.mapping, source, moved, &uses)
         {
             return Some(Back {
                 edits,
-                line: Some(line),
+                line,
                 ..Back::default()
             });
         }
@@ -468,11 +476,13 @@ impl Placing<'_, '_> {
             (None, Some(edit)) => Back {
                 edits: vec![edit],
                 top: true,
+                copy: set,
                 ..Back::default()
             },
             (None, None) => Back {
                 line: Some(line),
                 top: true,
+                copy: set,
                 ..Back::default()
             },
         })
@@ -566,6 +576,8 @@ struct Back {
     line: Option<String>,
     /// The module binds the item by its old name.
     top: bool,
+    /// Others set that name by a string.
+    copy: bool,
 }
 
 /// Uses of a moved item that stay behind: the place, and whether it is read at once.

@@ -12,10 +12,16 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
 use super::{
-    Moved, refusal,
+    equivalence, refusal,
     roles::{Role, roles},
 };
-use crate::{analysis::Analysis, graph::Entity, names::Names, rewrite::mapping::Mapping};
+use crate::{
+    analysis::{Analysis, Use},
+    facts::Spanned,
+    graph::Entity,
+    names::Names,
+    rewrite::mapping::Mapping,
+};
 
 /// What a primary takes and has.
 #[derive(Debug, Default)]
@@ -39,31 +45,99 @@ struct Parameters {
     any_keyword: bool,
 }
 
+/// A definition whose users get another one.
+#[derive(Debug)]
+pub(super) struct Swap {
+    /// The module that defines it.
+    pub source: usize,
+    pub item: String,
+    /// Its full name.
+    pub from: String,
+    /// The full name of what its users get.
+    pub to: String,
+}
+
+/// All definitions that give way to others: items, those that are superseded, and whatever a replaced
+/// module defines.
+pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
+    let mut swaps = Vec::new();
+    for moved in &mapping.items.list {
+        let (from, to) = (moved.change.from.clone(), moved.change.to.clone());
+        match (&moved.change.kind, moved.target) {
+            (ChangeKind::Replace { .. }, _) => swaps.push(Swap {
+                source: moved.source,
+                item: moved.item.clone(),
+                from,
+                to,
+            }),
+            (ChangeKind::Supersede, Some(target)) => swaps.push(Swap {
+                source: target,
+                item: moved.name.clone(),
+                from: to,
+                to: from,
+            }),
+            _ => {}
+        }
+    }
+    for (source, module) in mapping.graph.modules.iter().enumerate() {
+        let new = mapping
+            .new_name(source)
+            .filter(|_| mapping.goes_away(source));
+        let Some(new) = new else { continue };
+        let own = module
+            .defines
+            .iter()
+            .filter(|item| mapping.items.index(source, item).is_none());
+        swaps.extend(own.map(|item| Swap {
+            source,
+            item: item.clone(),
+            from: format!("{}.{item}", module.name),
+            to: format!("{new}.{}", mapping.item_after(source, item)),
+        }));
+    }
+    swaps
+}
+
 /// Refuses every use that the primary does not fit.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    for moved in &mapping.items.list {
-        if !matches!(moved.change.kind, ChangeKind::Replace { .. }) {
-            continue;
-        }
-        let Some(shape) = primary(mapping, moved, texts) else {
+    let swaps = swaps(mapping);
+    equivalence::check(mapping, &swaps, texts, plan);
+    let shapes: Vec<(Swap, Shape)> = swaps
+        .into_iter()
+        .filter_map(|swap| {
+            let shape = primary(mapping, &swap, texts)?;
+            Some((swap, shape))
+        })
+        .collect();
+    if shapes.is_empty() {
+        return;
+    }
+    for (module, found) in mapping.graph.modules.iter().enumerate() {
+        let Some(text) = texts
+            .text(&found.path)
+            .filter(|_| !mapping.goes_away(module))
+        else {
             continue;
         };
-        for (module, found) in mapping.graph.modules.iter().enumerate() {
-            let Some(text) = texts.text(&found.path) else {
-                continue;
-            };
-            if text.contains(moved.item.as_str())
-                || !mapping.graph.facts.is_empty()
-                    && text.contains(moved.item.trim_start_matches('_'))
-            {
-                users(mapping, module, &text, moved, &shape, plan);
-            }
+        let named = |swap: &Swap| text.contains(swap.item.trim_start_matches('_'));
+        let named: Vec<&(Swap, Shape)> = shapes.iter().filter(|(swap, _)| named(swap)).collect();
+        if named.is_empty() {
+            continue;
+        }
+        let analysis = Analysis::new(&text);
+        let user = User {
+            names: Names::new(mapping.graph, Some(module), &analysis),
+            text: &text,
+            path: &found.path,
+        };
+        for (swap, shape) in named {
+            user.check(mapping, swap, shape, plan);
         }
     }
 }
 
-fn primary(mapping: &Mapping<'_>, moved: &Moved, texts: &dyn Texts) -> Option<Shape> {
-    let Entity::Item(module, item) = mapping.graph.lookup(&moved.change.to) else {
+fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Shape> {
+    let Entity::Item(module, item) = mapping.graph.lookup(&moved.to) else {
         return None;
     };
     let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
@@ -375,64 +449,72 @@ impl Parameters {
     }
 }
 
-fn users(
-    mapping: &Mapping<'_>,
-    module: usize,
-    text: &str,
-    moved: &Moved,
-    shape: &Shape,
-    plan: &mut LanguagePlan,
-) {
-    let analysis = Analysis::new(text);
-    let names = Names::new(mapping.graph, Some(module), &analysis);
-    let Some(path) = mapping
-        .graph
-        .modules
-        .get(module)
-        .map(|module| module.path.clone())
-    else {
-        return;
-    };
-    let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
-    let mut bare: Vec<u32> = Vec::new();
-    for used in &analysis.uses {
-        let meanings = names.meanings(used);
-        let ours = meanings.iter().position(|meaning| {
+/// A file that may use what is swapped.
+struct User<'a> {
+    names: Names<'a>,
+    text: &'a str,
+    path: &'a TreePath,
+}
+
+impl User<'_> {
+    /// How much of a use names what is swapped, if any of it does.
+    fn named(&self, mapping: &Mapping<'_>, used: &Use, moved: &Swap) -> Option<usize> {
+        let meanings = self.names.meanings(used);
+        meanings.iter().position(|meaning| {
             matches!(&meaning.entity, Some(Entity::Item(home, item))
-                if mapping.items.index(*home, item).and_then(|at| mapping.items.list.get(at))
-                    .is_some_and(|other| other.change.from == moved.change.from))
-        });
-        let Some(at) = ours else { continue };
-        match used.chain.get(at + 1) {
-            Some(member) => {
-                let known = shape.members.as_ref();
-                if known.is_some_and(|members| {
-                    !members.contains(&member.text) && !member.text.starts_with("__")
-                }) {
-                    let message = format!(
-                        "`{}.{}` is used here and `{}` has no such member",
-                        moved.item, member.text, moved.change.to
-                    );
-                    plan.refusals
-                        .push(refusal(&path, Some(member.span), message, None));
+                if *item == moved.item
+                    && (*home == moved.source || mapping.graph.twin(moved.source) == Some(*home)))
+        })
+    }
+
+    fn check(&self, mapping: &Mapping<'_>, moved: &Swap, shape: &Shape, plan: &mut LanguagePlan) {
+        let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
+        let mut bare: Vec<u32> = Vec::new();
+        for used in &self.names.analysis.uses {
+            let Some(at) = self.named(mapping, used, moved) else {
+                continue;
+            };
+            match used.chain.get(at + 1) {
+                Some(member) => {
+                    let method = self.member(member, (moved, shape), plan);
+                    if let Some(method) = method.filter(|_| used.chain.len() == at + 2) {
+                        ends.push((member.span.end, method, format!(".{}", member.text)));
+                    }
                 }
-                let method = shape.methods.get(&member.text);
-                if let Some(method) = method.filter(|_| used.chain.len() == at + 2) {
-                    let name = format!(".{}", member.text);
-                    ends.push((member.span.end, method, name));
-                }
-            }
-            None => {
-                bare.extend(used.chain.last().map(|last| last.span.end));
-                if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
-                    ends.push((last.span.end, own, String::new()));
+                None => {
+                    bare.extend(used.chain.last().map(|last| last.span.end));
+                    if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
+                        ends.push((last.span.end, own, String::new()));
+                    }
                 }
             }
         }
+        unfit_roles(self.text, self.path, &bare, (moved, shape), plan);
+        if !ends.is_empty() {
+            calls(self.text, self.path, ends, moved, plan);
+        }
     }
-    unfit_roles(text, &path, &bare, (moved, shape), plan);
-    if !ends.is_empty() {
-        calls(text, &path, ends, moved, plan);
+
+    /// A member that is used of what is swapped: refused where the other has none of that name.
+    fn member<'s>(
+        &self,
+        member: &Spanned,
+        (moved, shape): (&Swap, &'s Shape),
+        plan: &mut LanguagePlan,
+    ) -> Option<&'s Parameters> {
+        let lacks = |members: &Vec<String>| {
+            !members.contains(&member.text) && !member.text.starts_with("__")
+        };
+        let known = shape.members.as_ref();
+        if known.is_some_and(lacks) {
+            let message = format!(
+                "`{}.{}` is used here and `{}` has no such member",
+                moved.item, member.text, moved.to
+            );
+            plan.refusals
+                .push(refusal(self.path, Some(member.span), message, None));
+        }
+        shape.methods.get(&member.text)
     }
 }
 
@@ -441,7 +523,7 @@ fn unfit_roles(
     text: &str,
     path: &TreePath,
     ends: &[u32],
-    (moved, shape): (&Moved, &Shape),
+    (moved, shape): (&Swap, &Shape),
     plan: &mut LanguagePlan,
 ) {
     let Some((never, why)) = shape.never.filter(|_| !ends.is_empty()) else {
@@ -449,7 +531,7 @@ fn unfit_roles(
     };
     for (span, role) in roles(text, ends) {
         if role == never {
-            let message = format!("`{}` {why}", moved.change.to);
+            let message = format!("`{}` {why}", moved.to);
             plan.refusals.push(refusal(path, Some(span), message, None));
         }
     }
@@ -460,7 +542,7 @@ fn calls(
     text: &str,
     path: &TreePath,
     ends: Vec<(u32, &Parameters, String)>,
-    moved: &Moved,
+    moved: &Swap,
     plan: &mut LanguagePlan,
 ) {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -479,7 +561,7 @@ fn calls(
     for (span, name, why) in calls.found {
         let message = format!(
             "this call of `{}{name}` does not fit `{}{name}`: {why}",
-            moved.item, moved.change.to
+            moved.item, moved.to
         );
         plan.refusals.push(refusal(path, Some(span), message, None));
     }

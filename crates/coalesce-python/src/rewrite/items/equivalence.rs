@@ -1,0 +1,230 @@
+//! Equal texts whose names mean other things: no copies, though they look so.
+//!
+//! Whoever replaces one definition by another in the same words takes them for the same. Names in them
+//! that lead elsewhere, to definitions that are not the same either, make them different.
+
+use coalesce_model::{ByteSpan, LanguagePlan, Texts, change::renamed};
+use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::Ranged;
+
+use super::{refusal, signatures::Swap};
+use crate::{
+    analysis::{Analysis, Use},
+    graph::Entity,
+    names::Names,
+    rewrite::mapping::Mapping,
+};
+
+/// How far definitions are followed that the texts need.
+const MAXIMUM_DEPTH: usize = 4;
+
+/// Refuses replacements by an equal text that means something else.
+pub fn check(mapping: &Mapping<'_>, swaps: &[Swap], texts: &dyn Texts, plan: &mut LanguagePlan) {
+    for swap in swaps {
+        let Entity::Item(home, item) = mapping.graph.lookup(&swap.to) else {
+            continue;
+        };
+        let pair = (
+            Definition::new(mapping, swap.source, &swap.item, texts),
+            Definition::new(mapping, home, &item, texts),
+        );
+        let (Some(old), Some(new)) = pair else {
+            continue;
+        };
+        if !old.has_text_of(&new) {
+            continue;
+        }
+        let other = old
+            .names()
+            .zip(new.names())
+            .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), texts, MAXIMUM_DEPTH));
+        if let Some((a, b)) = other {
+            let name = a
+                .chain
+                .iter()
+                .map(|part| part.text.as_str())
+                .collect::<Vec<_>>()
+                .join(".");
+            let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
+            let told =
+                |meaning: Option<String>| meaning.unwrap_or_else(|| "something else".to_owned());
+            let message = format!(
+                "`{}` and `{}` have the same text and are not the same: `{name}` in them is `{}` and `{}`",
+                swap.from,
+                swap.to,
+                told(was),
+                told(is),
+            );
+            let path = mapping
+                .graph
+                .modules
+                .get(swap.source)
+                .map(|module| &module.path);
+            let span = a.chain.first().map(|root| root.span);
+            let help = "replace what it names as well, in the same manifest";
+            plan.refusals
+                .extend(path.map(|path| refusal(path, span, message, Some(help))));
+        }
+    }
+}
+
+/// A definition at module level, in its file.
+struct Definition {
+    module: usize,
+    item: String,
+    analysis: Analysis,
+    statement: Stmt,
+    span: ByteSpan,
+}
+
+impl Definition {
+    /// The one definition of an item; none where there are several, or something else binds it.
+    fn new(mapping: &Mapping<'_>, module: usize, item: &str, texts: &dyn Texts) -> Option<Self> {
+        let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let parsed = parse_unchecked(text.get(start..)?, ParseOptions::from(Mode::Module));
+        let ast::Mod::Module(tree) = parsed.syntax() else {
+            return None;
+        };
+        let mut own = tree.body.iter().filter(|statement| binds(statement, item));
+        let (Some(statement), None) = (own.next(), own.next()) else {
+            return None;
+        };
+        let range = statement.range();
+        let shifted = |at: ruff_text_size::TextSize| at.to_usize() + start;
+        Some(Self {
+            module,
+            item: item.to_owned(),
+            analysis: Analysis::new(&text),
+            span: ByteSpan::from_range(shifted(range.start())..shifted(range.end())),
+            statement: bare(statement, item),
+        })
+    }
+
+    /// Whether both say the same, their own names and their documentation aside.
+    fn has_text_of(&self, other: &Self) -> bool {
+        ComparableStmt::from(&self.statement) == ComparableStmt::from(&other.statement)
+    }
+
+    /// The names that the definition takes from around it, in order.
+    fn names(&self) -> impl Iterator<Item = &Use> {
+        self.analysis.uses.iter().filter(|used| {
+            used.chain.first().is_some_and(|root| {
+                let scope = self.analysis.binding_scope(used.scope, &root.text);
+                self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
+            })
+        })
+    }
+
+    /// What the first name of a use leads to: something of the tree by its full name after the
+    /// changes, else the name that an import gives it.
+    fn meaning(&self, mapping: &Mapping<'_>, used: &Use) -> Option<String> {
+        let root = used.chain.first()?;
+        let graph = mapping.graph;
+        match graph.member(self.module, &root.text) {
+            entity @ (Entity::Module(_) | Entity::Item(..)) => {
+                let name = graph.full_name(&entity)?;
+                let imported = matches!(&entity, Entity::Item(home, item)
+                    if *home == self.module && self.analysis.bindings(0, item).iter().all(|each| each.import.is_some()));
+                if imported {
+                    return self.imported(mapping, &root.text);
+                }
+                Some(renamed(mapping.all, ".", &name).unwrap_or(name))
+            }
+            _ => self.imported(mapping, &root.text),
+        }
+    }
+
+    fn imported(&self, mapping: &Mapping<'_>, name: &str) -> Option<String> {
+        let names = Names::new(mapping.graph, Some(self.module), &self.analysis);
+        let binding = self.analysis.bindings(0, name).first()?;
+        let (import, leaf) = names.import(binding)?;
+        if import.from.is_none() && leaf.alias.is_none() {
+            return Some(leaf.bound().to_owned());
+        }
+        import.full_name(leaf, mapping.graph.package_of(self.module))
+    }
+}
+
+/// Whether two uses at one place of equal texts mean the same.
+fn means_same(
+    mapping: &Mapping<'_>,
+    (old, a): (&Definition, &Use),
+    (new, b): (&Definition, &Use),
+    texts: &dyn Texts,
+    depth: usize,
+) -> bool {
+    let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
+    let names = a.chain.first().zip(b.chain.first());
+    let own = names.is_some_and(|(a, b)| a.text == old.item && b.text == new.item);
+    if was == is || own || depth == 0 {
+        return true;
+    }
+    // Each module may have the same helper of its own.
+    let definition = |of: &Definition, used: &Use| {
+        let root = used.chain.first()?;
+        match mapping.graph.member(of.module, &root.text) {
+            Entity::Item(home, item) => Definition::new(mapping, home, &item, texts),
+            _ => None,
+        }
+    };
+    let (Some(old), Some(new)) = (definition(old, a), definition(new, b)) else {
+        return false;
+    };
+    old.has_text_of(&new)
+        && old
+            .names()
+            .zip(new.names())
+            .all(|(a, b)| means_same(mapping, (&old, a), (&new, b), texts, depth - 1))
+}
+
+fn binds(statement: &Stmt, item: &str) -> bool {
+    let named = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == item);
+    match statement {
+        Stmt::FunctionDef(function) => function.name.as_str() == item,
+        Stmt::ClassDef(class) => class.name.as_str() == item,
+        Stmt::Assign(assign) => assign.targets.iter().any(named),
+        Stmt::AnnAssign(assign) => named(&assign.target),
+        _ => false,
+    }
+}
+
+/// A definition without its name and its documentation.
+fn bare(statement: &Stmt, item: &str) -> Stmt {
+    let mut statement = statement.clone();
+    strip(&mut statement);
+    match &mut statement {
+        Stmt::FunctionDef(function) => function.name.id = ast::name::Name::empty(),
+        Stmt::ClassDef(class) => class.name.id = ast::name::Name::empty(),
+        Stmt::Assign(assign) => assign
+            .targets
+            .iter_mut()
+            .for_each(|target| forget(target, item)),
+        Stmt::AnnAssign(assign) => forget(&mut assign.target, item),
+        _ => {}
+    }
+    statement
+}
+
+fn forget(target: &mut Expr, item: &str) {
+    if let Expr::Name(name) = target
+        && name.id.as_str() == item
+    {
+        name.id = ast::name::Name::empty();
+    }
+}
+
+fn strip(statement: &mut Stmt) {
+    let body = match statement {
+        Stmt::FunctionDef(function) => &mut function.body,
+        Stmt::ClassDef(class) => &mut class.body,
+        _ => return,
+    };
+    let documented =
+        matches!(body.first(), Some(Stmt::Expr(first)) if first.value.is_string_literal_expr());
+    if documented {
+        body.remove(0);
+    }
+    body.iter_mut().for_each(strip);
+}

@@ -1,0 +1,121 @@
+//! Modules that were attributes of their packages, and stay so behind a shim.
+//!
+//! `from .old import *` in a package made `old` an attribute of it, for whoever writes
+//! `import pkg; pkg.old.f()`. When the statement names another module and nobody imports the shim,
+//! nothing does: the package goes on binding the name, to the module that has what the shim forwards.
+
+use coalesce_model::{
+    Change, ChangeKind, Edit, Evidence, Form, LanguagePlan, Module, Rewrite, Safety, Texts,
+};
+
+use crate::{
+    analysis::Analysis,
+    extract::SHIM_ATTRIBUTE,
+    facts::ImportStatement,
+    rewrite::{file::File, imports::relative, items::Header, mapping::Mapping},
+};
+
+/// Binds what would be lost.
+pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    for change in &mapping.changes {
+        if change.kind == ChangeKind::Move && change.shim.is_some() {
+            keep(mapping, change, texts, plan);
+        }
+    }
+}
+
+fn keep(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) -> Option<()> {
+    let graph = mapping.graph;
+    let (above, leaf) = change.from.rsplit_once('.')?;
+    let (module, package) = (graph.find(None, &change.from)?, graph.find(None, above)?);
+    let own = graph.modules.get(package)?;
+    let stays =
+        own.package && mapping.new_name(package).is_none() && own.path.extension() == Some("py");
+    if !stays || !mapping.loads(package, module) || graph.binds(package, leaf) {
+        return None;
+    }
+    let text = texts.text(&own.path)?;
+    let analysis = Analysis::new(&text);
+    let file = File::new(mapping, Some(package), &text, &analysis);
+    let statement = statement(own, change, leaf, &analysis)?;
+    let loading = analysis
+        .imports
+        .iter()
+        .map(|(import, _)| import)
+        .rfind(|import| {
+            import.eager
+                && import.top_level
+                && !import.conditional
+                && leads_below(&file, import, &change.from)
+        });
+    let edit = match loading {
+        Some(import) => {
+            let (at, before) = file.place_after(import);
+            Edit::insert(at, format!("{before}{statement}"))
+        }
+        None => {
+            let header = Header::of(&text);
+            Edit::insert(header.at, header.text(&[statement]))
+        }
+    };
+    plan.rewrites.push(Rewrite {
+        path: own.path.clone(),
+        span: edit.span,
+        form: Form::Reexport,
+        evidence: Evidence::Resolved,
+        from: change.from.clone(),
+        to: change.to.clone(),
+        reason: format!("`{leaf}` goes on being an attribute of `{above}`"),
+        safety: Safety::Safe,
+    });
+    let edits = plan.edits.entry(own.path.clone()).or_default();
+    // Statements at one place are one edit.
+    match edits
+        .iter_mut()
+        .find(|other| other.span == edit.span && edit.span.is_empty())
+    {
+        Some(other) => other.text.push_str(&edit.text),
+        None => edits.push(edit),
+    }
+    Some(())
+}
+
+/// Whether a statement executes a module or one below it.
+fn leads_below(file: &File<'_>, import: &ImportStatement, name: &str) -> bool {
+    let covers = |other: &str| {
+        let rest = other.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let base = import.base(file.package);
+    let mut leaves = import.leaves.iter();
+    base.as_deref().is_some_and(covers)
+        || leaves.any(|leaf| {
+            let full = import.full_name(leaf, file.package);
+            full.is_some_and(|full| covers(&full))
+        })
+}
+
+fn statement(package: &Module, change: &Change, leaf: &str, analysis: &Analysis) -> Option<String> {
+    let manifest = &change.shim.as_ref()?.manifest;
+    let mut imports = analysis.imports.iter();
+    let dots = imports.any(|(import, _)| import.from.as_ref().is_some_and(|from| from.level > 0));
+    let marker = format!("  # noqa: F401  {SHIM_ATTRIBUTE}{manifest}");
+    let Some((parent, name)) = change.to.rsplit_once('.') else {
+        return Some(format!("import {} as {leaf}{marker}", change.to));
+    };
+    let parent = dots
+        .then(|| relative(&package.name, parent))
+        .flatten()
+        .unwrap_or_else(|| parent.to_owned());
+    let alias = if name == leaf {
+        String::new()
+    } else {
+        format!(" as {leaf}")
+    };
+    Some(format!("from {parent} import {name}{alias}{marker}"))
+}
