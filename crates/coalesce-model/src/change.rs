@@ -1,5 +1,7 @@
 //! What a manifest asks of one language, after the entries were checked against the index.
 
+use serde::Deserialize;
+
 /// One module or item that gives up its old name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -70,6 +72,19 @@ pub struct ShimRequest {
     /// Whether the shim of a trait warns where it is asked for, and can then not be implemented by its
     /// old name. Rust alone.
     pub trait_bounds: bool,
+    /// How much of the shim stands in its own file. Python alone.
+    pub style: ShimStyle,
+}
+
+/// How much of a shim stands in its own file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShimStyle {
+    /// All of it: the file needs nothing but the new module.
+    #[default]
+    Inline,
+    /// A few lines: the rest is written once for all shims of a package.
+    Helper,
 }
 
 /// The name that `name` has after `changes`; the longest `from` that is the name or a parent of it

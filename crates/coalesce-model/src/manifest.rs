@@ -9,7 +9,7 @@ mod record;
 pub use record::{AppliedEntries, applied_line, record_path};
 use serde::Deserialize;
 
-use crate::{Allowed, ByteSpan, LanguageKind, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, pattern::NamePattern};
 
 /// One migration manifest.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct Manifest {
     /// Whether shims of traits warn where they are asked for, and can then not be implemented by their
     /// old names. Rust alone.
     pub trait_bounds: bool,
+    /// How much of a shim stands in its own file. Python alone.
+    pub shim_style: ShimStyle,
     /// Moves, replacements and merges, in the order of the file; the order means nothing.
     pub entries: Vec<Entry>,
     /// Modules that go, in the order of the file.

@@ -584,6 +584,7 @@ pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Ch
         since: manifest.since.clone(),
         remove_in: manifest.remove_in.clone(),
         trait_bounds: manifest.trait_bounds,
+        style: manifest.shim_style,
     };
     Change {
         from: entry.from.text.clone(),

@@ -19,7 +19,7 @@ use ruff_python_ast::{
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::facts::{Content, ImportStatement, Spanned};
+use crate::facts::{Content, FromPart, ImportStatement, Spanned};
 
 pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
 pub use parts::{
@@ -52,6 +52,8 @@ pub struct Analysis {
     pub syntax_error: Option<(ByteSpan, String)>,
     /// `importlib.import_module("…")` and its kin: what is imported, and what stands around it.
     pub run_time: Vec<(RunTimeImport, Guard, bool)>,
+    /// Calls that import a module of which only the beginning of the name is known.
+    pub open: Vec<FromPart>,
     /// Tables that load modules at run time.
     pub lazy: LazyTables,
     /// What module-level code defines: functions, classes and names that get a value.
@@ -607,6 +609,10 @@ impl<'t> Walker<'t> {
         if let Some(found) = run_time::module(call, self.start) {
             let executed = self.executed();
             self.found.run_time.push((found, guard, executed));
+        } else {
+            self.found
+                .open
+                .extend(run_time::beginning(call, self.start));
         }
     }
 

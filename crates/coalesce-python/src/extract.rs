@@ -52,6 +52,8 @@ fn source(text: &str) -> PythonFacts {
         program_names,
         lazy_stub: analysis.lazy.stub,
         unknown_tables: analysis.lazy.unknown,
+        perhaps_tables: analysis.lazy.perhaps,
+        open_imports: analysis.open,
         requirements: Vec::new(),
         extensions: Vec::new(),
         flow,

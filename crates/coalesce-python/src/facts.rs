@@ -46,6 +46,10 @@ pub struct PythonFacts {
     pub lazy_stub: bool,
     /// Tables that load modules at run time and could not be read.
     pub unknown_tables: Vec<ByteSpan>,
+    /// Functions that look names up in tables of which nobody knows whether they load modules.
+    pub perhaps_tables: Vec<ByteSpan>,
+    /// Calls that import a module of which only the beginning of the name is known.
+    pub open_imports: Vec<FromPart>,
     /// Distributions that a project file says are always installed along.
     pub requirements: Vec<String>,
     /// Full names of compiled modules that a project file says are built.
@@ -114,7 +118,8 @@ impl FromPart {
             return None;
         }
         parts.extend(self.module.split('.').filter(|part| !part.is_empty()));
-        Some(parts.join("."))
+        let end = if self.module.ends_with('.') { "." } else { "" };
+        Some(format!("{}{end}", parts.join(".")))
     }
 }
 

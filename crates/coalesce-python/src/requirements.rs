@@ -271,7 +271,7 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
             new.name(after),
             way.join(" imports "),
         );
-        let help = format!("to allow it, write in the manifest: [allow] requirements = [\"{library}\"]");
+        let help = format!("to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]");
         Some(refusal(path, None, message, Some(help)))
     });
     findings.collect()

@@ -5,6 +5,8 @@
 //! besides what the import system gives every module. It warns when it is imported, and once for
 //! each line that uses it, and it runs on Python 3.8 and later.
 
+pub mod helper;
+
 use coalesce_model::ShimRequest;
 
 use crate::extract::is_identifier;
@@ -21,6 +23,8 @@ pub struct Shim<'a> {
     pub exports: &'a [String],
     /// `(old item, new item)`.
     pub renames: &'a [(String, String)],
+    /// The module that has what the shims of the package share.
+    pub helper: Option<&'a str>,
 }
 
 /// The text of the shim.
@@ -47,7 +51,9 @@ pub fn text(shim: &Shim<'_>) -> String {
         .iter()
         .map(|(old, new)| format!("\"{old}\": \"{new}\""))
         .collect();
-    TEMPLATE
+    let template = if shim.helper.is_some() { SHORT } else { TEMPLATE };
+    template
+        .replace("@HELPER@", shim.helper.unwrap_or_default())
         .replace("@MANIFEST@", &shim.request.manifest)
         .replace("@MESSAGE@", &message)
         .replace("@OLD@", shim.old)
@@ -93,6 +99,19 @@ const KEYWORDS: [&str; 35] = [
     "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
     "with", "yield",
 ];
+
+const SHORT: &str = r#"# coalesce: shim @MANIFEST@
+"""@MESSAGE@.
+
+Every name is forwarded: reading, assigning and deleting it here does so there.
+"""
+
+from typing import TYPE_CHECKING
+
+from @HELPER@ import forward
+@TYPES@
+forward(__name__, "@MESSAGE@", "@OLD@", "@NEW@", {@RENAMES@})
+"#;
 
 const TEMPLATE: &str = r#"# coalesce: shim @MANIFEST@
 """@MESSAGE@.

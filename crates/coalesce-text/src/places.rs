@@ -233,3 +233,146 @@ fn is_led_to(text: &str, span: ByteSpan) -> bool {
         || line.starts_with("--8<--")
         || line.contains("{% include")
 }
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::{ByteSpan, MemoryTexts};
+
+    use super::*;
+
+    fn path(text: &str) -> TreePath {
+        TreePath::new(text).unwrap()
+    }
+
+    /// What becomes of the text of a file when `src/acme/opt/gpu.py` and `src/acme/old/` move: the
+    /// text, and how many places are told.
+    fn check(file: &str, kind: Kind, text: &str) -> (String, usize) {
+        let texts = MemoryTexts::fixture(
+            "//- src/acme/opt/gpu.py\n//- src/acme/opt/other.py\n//- src/acme/old/a.py\n//- src/acme/old/b.py\n",
+        );
+        let moved = |from: &str, to: &str| FileMove {
+            from: path(from),
+            to: path(to),
+        };
+        let moves = [
+            moved("src/acme/opt/gpu.py", "src/acme/core/devices.py"),
+            moved("src/acme/old/a.py", "src/acme/fresh/a.py"),
+            moved("src/acme/old/b.py", "src/acme/fresh/b.py"),
+        ];
+        let places = Places::new(&moves, &texts);
+        let mut found = Found {
+            path: path(file),
+            edits: Vec::new(),
+            rewrites: Vec::new(),
+            not_rewritten: Vec::new(),
+        };
+        match kind {
+            Kind::Configuration => places.configuration(false, text, &mut found),
+            Kind::Operations => places.configuration(true, text, &mut found),
+            Kind::Document => places.document(text, &mut found),
+        }
+        let mut edits = found.edits;
+        edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
+        let mut result = text.to_owned();
+        for edit in edits {
+            let ByteSpan { start, end } = edit.span;
+            result.replace_range(start as usize..end as usize, &edit.text);
+        }
+        (result, found.not_rewritten.len())
+    }
+
+    enum Kind {
+        Configuration,
+        Operations,
+        Document,
+    }
+
+    #[test]
+    fn configuration_changes_and_what_guards_the_project_is_told() {
+        for (text, expected, told) in [
+            (
+                "omit = [\"src/acme/opt/gpu.py\"]",
+                "omit = [\"src/acme/core/devices.py\"]",
+                0,
+            ),
+            (
+                "files: ^src/acme/opt/gpu\\.py$",
+                "files: ^src/acme/core/devices\\.py$",
+                0,
+            ),
+            (
+                "include src/acme/old/a.py",
+                "include src/acme/fresh/a.py",
+                0,
+            ),
+            (
+                "recursive-include src/acme/old *.cu",
+                "recursive-include src/acme/fresh *.cu",
+                0,
+            ),
+            ("source = src/acme/opt", "source = src/acme/opt", 0),
+            ("omit = */acme/opt/gpu.py", "omit = */acme/opt/gpu.py", 1),
+            ("x = opt/gpu.py", "x = opt/gpu.py", 1),
+            ("x = mygpu.py", "x = mygpu.py", 0),
+        ] {
+            let found = check("setup.cfg", Kind::Configuration, text);
+            assert_eq!(found, (expected.to_owned(), told), "{text}");
+        }
+        for (text, told) in [
+            ("/src/acme/opt/gpu.py @team", 1),
+            ("/src/acme/old/ @team", 1),
+            ("run: pytest src/acme/opt/gpu.py", 1),
+            ("/src/acme/opt/ @team", 0),
+        ] {
+            assert_eq!(
+                check(".github/CODEOWNERS", Kind::Operations, text),
+                (text.to_owned(), told)
+            );
+        }
+    }
+
+    #[test]
+    fn documents_follow_what_they_show() {
+        for (text, expected, told) in [
+            (
+                ".. literalinclude:: ../src/acme/opt/gpu.py\n   :lines: 1-3",
+                ".. literalinclude:: ../src/acme/core/devices.py\n   :lines: 1-3",
+                0,
+            ),
+            (
+                ".. include:: /src/acme/opt/gpu.py",
+                ".. include:: /src/acme/core/devices.py",
+                0,
+            ),
+            (
+                "```{literalinclude} ../src/acme/opt/gpu.py",
+                "```{literalinclude} ../src/acme/core/devices.py",
+                0,
+            ),
+            (
+                "--8<-- \"src/acme/opt/gpu.py\"",
+                "--8<-- \"src/acme/core/devices.py\"",
+                0,
+            ),
+            (
+                "see [it](../src/acme/opt/gpu.py#L3)",
+                "see [it](../src/acme/core/devices.py#L3)",
+                0,
+            ),
+            (
+                "See `src/acme/opt/gpu.py`.",
+                "See `src/acme/opt/gpu.py`.",
+                1,
+            ),
+            (
+                "https://host/blob/main/src/acme/opt/gpu.py",
+                "https://host/blob/main/src/acme/opt/gpu.py",
+                1,
+            ),
+            ("src/acme/opt/other.py", "src/acme/opt/other.py", 0),
+        ] {
+            let found = check("docs/api.rst", Kind::Document, text);
+            assert_eq!(found, (expected.to_owned(), told), "{text}");
+        }
+    }
+}

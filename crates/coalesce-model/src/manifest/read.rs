@@ -9,7 +9,7 @@ use super::{
     Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal, Verb,
     VerifyTable, nearest,
 };
-use crate::{Allowed, ByteSpan, LineIndex, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LineIndex, ShimStyle, pattern::NamePattern};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -41,6 +41,8 @@ struct ShimDates {
     remove_in: Option<String>,
     #[serde(default)]
     trait_bounds: bool,
+    #[serde(default)]
+    style: ShimStyle,
 }
 
 #[derive(Deserialize)]
@@ -157,6 +159,7 @@ impl Manifest {
             since: document.shims.since,
             remove_in: document.shims.remove_in,
             trait_bounds: document.shims.trait_bounds,
+            shim_style: document.shims.style,
             entries,
             removals,
             forbids,

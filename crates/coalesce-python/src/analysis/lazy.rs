@@ -64,6 +64,8 @@ pub struct LazyTables {
     pub imports: Vec<LazyImport>,
     /// Tables of unknown kinds.
     pub unknown: Vec<ByteSpan>,
+    /// Functions that look names up in tables of which nobody knows whether they load modules.
+    pub perhaps: Vec<ByteSpan>,
     /// Names come from the file of types beside this one: `attach_stub`.
     pub stub: bool,
     /// Names may be there that no text shows.
@@ -197,7 +199,9 @@ impl<'t> Search<'t> {
             let form = match &entry.value {
                 Value::Nothing => LazyForm::Submodule,
                 Value::Text(_) => LazyForm::Module(prefix.clone()),
-                Value::Texts(_) if by_name => LazyForm::Module(prefix.clone()),
+                Value::Texts(texts) if by_name || texts.is_empty() => {
+                    LazyForm::Module(prefix.clone())
+                }
                 Value::Texts(_) => LazyForm::Names(entry.written),
             };
             let same = |other: &LazyImport| other.entry == entry.span;

@@ -5,7 +5,7 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
 use super::{
-    lazy::{Piece, pieces},
+    lazy::{Piece, Prefix, pieces, prefix},
     shift,
 };
 use crate::facts::FromPart;
@@ -64,6 +64,23 @@ pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
         plain,
         own,
         tail,
+    })
+}
+
+/// What is known of the module that a call imports: its name begins so, with a dot at the end where
+/// that is known.
+pub fn beginning(call: &ast::ExprCall, start: u32) -> Option<FromPart> {
+    let argument = call.arguments.args.first()?;
+    let text = match prefix(&pieces(argument))? {
+        Prefix::None => return None,
+        Prefix::Package => ".".to_owned(),
+        Prefix::Text(text) => text,
+    };
+    let module = text.trim_start_matches('.');
+    Some(FromPart {
+        level: u32::try_from(text.len() - module.len()).ok()?,
+        module: module.to_owned(),
+        span: shift(argument.range(), start),
     })
 }
 

@@ -99,12 +99,11 @@ fn finding(
 ) -> Option<Finding> {
     let found = old.graph.modules.get(module)?;
     let message = format!("the guarded import of `{name}` {why}");
-    let own = format!("guarded-imports = [\"{}\"]", found.name);
+    let own = format!("allow.guarded-imports = [\"{}\"]", found.name);
+    let top = "to allow it, write at the top of the manifest:";
     let help = match library {
-        Some(library) => format!(
-            "to allow it, write in the manifest: [allow] {own} or requirements = [\"{library}\"]"
-        ),
-        None => format!("to allow it, write in the manifest: [allow] {own}"),
+        Some(library) => format!("{top} {own} (or allow.requirements = [\"{library}\"])"),
+        None => format!("{top} {own}"),
     };
     Some(refusal(found.path.clone(), Some(span), message, Some(help)))
 }

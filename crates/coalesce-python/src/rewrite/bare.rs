@@ -1,7 +1,7 @@
 //! Mentions that are less than a full name: `old.py`, `optimization/old.py`, `optimization.old` in
 //! strings, docstrings and comments. They are reported and never changed.
 
-use coalesce_model::{ByteSpan, Form, UnprovenKind};
+use coalesce_model::{ByteSpan, Form};
 
 use crate::{
     analysis::Use,
@@ -67,7 +67,6 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         if !found.covered(span) {
             let why = "a prefix that is completed at run time; it may lead to the module";
             found.leave(span, Form::String, name, why);
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

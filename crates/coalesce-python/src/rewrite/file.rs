@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{
     ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
-    Unproven, UnprovenKind, finding::codes,
+    finding::codes,
 };
 
 use crate::{
@@ -139,7 +139,6 @@ pub struct FileEdits {
     pub not_rewritten: Vec<NotRewritten>,
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
-    pub unproven: Vec<Unproven>,
 }
 
 impl FileEdits {
@@ -152,7 +151,6 @@ impl FileEdits {
             not_rewritten: Vec::new(),
             refusals: Vec::new(),
             notes: Vec::new(),
-            unproven: Vec::new(),
         }
     }
 
@@ -199,17 +197,6 @@ impl FileEdits {
             path: self.path.clone(),
             span,
             form,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        });
-    }
-
-    /// A place that the changes may concern and that cannot be read.
-    pub fn doubt(&mut self, span: ByteSpan, kind: UnprovenKind, name: &str, why: &str) {
-        self.unproven.push(Unproven {
-            path: self.path.clone(),
-            span: Some(span),
-            kind,
             name: name.to_owned(),
             why: why.to_owned(),
         });

@@ -95,11 +95,23 @@ impl<'g> Mapping<'g> {
     }
 
     fn place(&mut self, change: &Change, texts: &dyn Texts) {
-        let Some(module) = self
-            .graph
-            .find(None, &change.from)
-            .and_then(|index| self.graph.modules.get(index))
-        else {
+        let graph = self.graph;
+        let Some(index) = graph.find(None, &change.from) else {
+            return;
+        };
+        // Types in a tree of their own go along.
+        let beside = |other: &usize| {
+            let paths = graph.modules.get(index).zip(graph.modules.get(*other));
+            paths.is_some_and(|(own, other)| own.path.parent() == other.path.parent())
+        };
+        let twin = graph.twin(index).filter(|twin| !beside(twin));
+        for index in std::iter::once(index).chain(twin) {
+            self.place_files(change, index, texts);
+        }
+    }
+
+    fn place_files(&mut self, change: &Change, index: usize, texts: &dyn Texts) {
+        let Some(module) = self.graph.modules.get(index) else {
             return;
         };
         let Some(directory) = module.path.parent() else {
@@ -226,6 +238,10 @@ impl<'g> Mapping<'g> {
     /// The path, without extension, that a module called `to` has: below its own root where that
     /// has the top-level package, else below the nearest package that exists, else below its root.
     pub fn target_base(&self, to: &str, from: &str, path: &TreePath, package: bool) -> String {
+        // A package of types alone has its name in its directory, too.
+        if let Some(base) = stub_base(to, path) {
+            return base;
+        }
         let root = own_root(from, path, package);
         let at = |name: &str| {
             let directory = joined(&root, &name.replace('.', "/"));
@@ -446,6 +462,16 @@ fn respelled(spelled: &str, canonical: &str, new: &str) -> Option<String> {
         .strip_suffix(spelled)
         .filter(|root| root.ends_with('.'))?;
     Some(new.strip_prefix(root).unwrap_or(new).to_owned())
+}
+
+/// The path, without extension, of the types of a module in `pkg-stubs`.
+fn stub_base(to: &str, path: &TreePath) -> Option<String> {
+    let parts: Vec<&str> = path.components().collect();
+    let at = parts.iter().position(|part| part.ends_with("-stubs"))?;
+    let (top, rest) = to.split_once('.').unwrap_or((to, ""));
+    let above = parts.get(..at)?.join("/");
+    let base = format!("{top}-stubs/{}", rest.replace('.', "/"));
+    Some(joined(&above, base.trim_end_matches('/')))
 }
 
 /// The directory that the name of a module counts from.

@@ -93,7 +93,6 @@ fn in_one_way(
         plan.not_rewritten.extend(file.not_rewritten);
         plan.refusals.extend(file.refusals);
         plan.notes.extend(file.notes);
-        plan.unproven.extend(file.unproven);
         if !made.is_empty() {
             edits.insert(file.path, made.into_iter().map(|(edit, _)| edit).collect());
         }
@@ -101,7 +100,7 @@ fn in_one_way(
     for (path, made) in edits {
         plan.edits.entry(path).or_default().extend(made);
     }
-    tables::unknown(&mapping, &mut plan);
+    tables::unknown(&mapping, texts, &mut plan);
     parents::plan(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);

@@ -241,6 +241,15 @@ fn is_test(module: &Module) -> bool {
         || module.name.split('.').any(|part| part == "tests")
 }
 
+/// The helper of shims, where it is not written yet.
+pub fn written(helper: &shim::helper::Helper, texts: &dyn Texts) -> Option<NewFile> {
+    (!texts.exists(&helper.path)).then(|| NewFile {
+        path: helper.path.clone(),
+        text: shim::helper::TEXT.to_owned(),
+        reason: "what the shims of the package share".to_owned(),
+    })
+}
+
 /// A shim for the module and for each module below it.
 fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let Some(request) = &change.shim else { return };
@@ -260,7 +269,10 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             _ => &[],
         };
         let new = mapping.name_after(index);
+        let helper = shim::helper::of(mapping.graph, module, request, texts);
+        plan.creates.extend(helper.as_ref().and_then(|helper| written(helper, texts)));
         let text = shim::text(&shim::Shim {
+            helper: helper.as_ref().map(|helper| helper.name.as_str()),
             old: &module.name,
             new: &new,
             request,

@@ -3,7 +3,7 @@
 //! What a table cannot say — a module outside of its package, another name for the same thing — is a
 //! refusal, unless a shim stays where the table goes on leading. Tables of unknown kinds are told.
 
-use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
 
 use crate::{
     analysis::{LazyForm, LazyImport, Prefix, RunTimeImport, Written},
@@ -41,9 +41,35 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
-/// Tables of unknown kinds in packages that something below leaves.
-pub fn unknown(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
-    for (module, facts) in mapping.graph.modules.iter().zip(&mapping.graph.facts) {
+/// Tables of unknown kinds in packages that something below leaves, and imports of which only the
+/// beginning of the name is known, when what changes begins so.
+pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let graph = mapping.graph;
+    for (at, (module, facts)) in graph.modules.iter().zip(&graph.facts).enumerate() {
+        for open in &facts.open_imports {
+            let dot = if open.module.is_empty() && open.level > 0 {
+                "."
+            } else {
+                ""
+            };
+            let begins = open
+                .absolute(graph.package_of(at))
+                .map(|name| format!("{name}{dot}"));
+            let change = begins.and_then(|begins| {
+                let mut changes = mapping.changes.iter();
+                changes.find(|change| change.from.starts_with(&begins))
+            });
+            plan.unproven.extend(change.map(|change| {
+                Unproven {
+                path: module.path.clone(),
+                span: Some(open.span),
+                kind: UnprovenKind::DynamicImport,
+                name: change.from.clone(),
+                why: "the rest of the name is worked out at run time; it may lead to what changes"
+                    .to_owned(),
+            }
+            }));
+        }
         let below = format!("{}.", module.name);
         let mut changes = mapping.all.iter();
         let change = changes.find(|change| module.package && change.from.starts_with(&below));
@@ -374,7 +400,10 @@ fn module(file: &File<'_>, each: &LazyImport, prefix: &Prefix, found: &mut FileE
     if spelled != text {
         found.change(Edit::replace(from.span, spelled), reference);
     }
-    if whole && to.name != leaf.name.text && leaf.alias.is_none() && to.parent == file.package_after
+    // The text of a key that is the module itself was replaced as such.
+    let keyed = leaf.name.span != from.span;
+    let renamed = to.name != leaf.name.text;
+    if whole && keyed && renamed && leaf.alias.is_none() && to.parent == file.package_after
     {
         found.push(Edit::replace(each_key(each), to.name.as_str()));
     } else if !whole && to.name != leaf.name.text {

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod items;
+mod lazy;
 mod moves;
 mod order;
+mod proof;
 mod retire;
 mod shims;
 mod support;

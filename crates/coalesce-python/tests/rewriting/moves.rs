@@ -450,7 +450,7 @@ fn a_broken_file_has_its_imports_rewritten() {
 
 #[test]
 fn replaced_modules_give_their_users_the_primary() {
-    let tree = "//- pkg/__init__.py\n//- pkg/old.py\ndef f(): pass\ndef h(): pass\n//- pkg/new.py\ndef g(): pass\ndef h(): pass\n//- user.py\nfrom pkg.old import f, h\nfrom pkg import old\nold.f(old.h)\n";
+    let tree = "//- pkg/__init__.py\n//- pkg/old.py\ndef f(x): pass\ndef h(): pass\n//- pkg/new.py\ndef g(x): pass\ndef h(): pass\n//- user.py\nfrom pkg.old import f, h\nfrom pkg import old\nold.f(old.h)\n";
     check(
         tree,
         &[replacing("pkg.old", "pkg.new", &[("f", "g")])],

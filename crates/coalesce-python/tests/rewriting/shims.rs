@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use coalesce_model::{Change, MemoryTexts};
 
-use crate::support::{applied, item, moving, plan, replacing, shimmed};
+use crate::support::{applied, helped, item, moving, plan, replacing, shimmed};
 
 const TREE: &str = "//- pkg/__init__.py
 //- pkg/core/__init__.py
@@ -229,6 +229,17 @@ fn python_programs_agree() {
     agree(TREE, &changes(), PROGRAMS);
 }
 
+#[test]
+fn python_programs_agree_when_a_helper_is_shared() {
+    let changes: Vec<Change> = changes().into_iter().map(helped).collect();
+    agree(TREE, &changes, PROGRAMS);
+    let texts = MemoryTexts::fixture(TREE);
+    let files = applied(&texts, &plan(&texts, &changes, false));
+    assert!(files.contains_key("pkg/_moved.py") && files.contains_key("other/_moved.py"));
+    let shim = files.get("pkg/old.py").unwrap();
+    assert!(shim.lines().count() < 25 && shim.contains("from pkg._moved import forward"), "{shim}");
+}
+
 /// Items of one module that are elsewhere, one of them still used by it.
 const ITEMS: &str = "//- pkg/__init__.py
 from pkg.old import used
@@ -323,6 +334,8 @@ fn items_go_on_working_by_their_old_names() {
     let mut changes: Vec<Change> = ["f", "C", "FLAG", "used"].into_iter().map(moved).collect();
     changes.push(shimmed(item("pkg.bare.g", "pkg.new.g")));
     agree(ITEMS, &changes, ITEM_PROGRAMS);
+    let helped: Vec<Change> = changes.into_iter().map(helped).collect();
+    agree(ITEMS, &helped, ITEM_PROGRAMS);
 }
 
 /// Runs programs in the tree that the changes leave.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
     Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan,
-    MemoryTexts, Settings, ShimRequest, Subject, Texts, TreePath, language::RewriteOptions,
+    MemoryTexts, Settings, ShimRequest, ShimStyle, Subject, Texts, TreePath, language::RewriteOptions,
 };
 use coalesce_python::{Python, PythonGraph};
 
@@ -42,11 +42,21 @@ pub fn shimmed(change: Change) -> Change {
         since: Some("3.9.0".into()),
         remove_in: Some("4.0.0".into()),
         trait_bounds: false,
+        style: ShimStyle::Inline,
     };
     Change {
         shim: Some(request),
         ..change
     }
+}
+
+/// The same with a helper that is written once.
+pub fn helped(change: Change) -> Change {
+    let shim = change.shim.map(|request| ShimRequest {
+        style: ShimStyle::Helper,
+        ..request
+    });
+    Change { shim, ..change }
 }
 
 /// A replacement with renamed items.

@@ -72,14 +72,21 @@ impl<'t> Search<'t> {
             .iter()
             .filter_map(|name| self.tables.named(name).cloned())
             .collect();
-        if let Some(first) = prefixes.first() {
-            let same = prefixes.iter().all(|other| other == first);
-            if !same || tables.is_empty() || tables.iter().any(|table| !table.whole) {
-                self.found.unknown.push(self.span(function));
+        for table in tables.iter().filter(|table| table.is_relative()) {
+            self.add(table, &Prefix::None);
+        }
+        let others: Vec<&tables::Table> = tables.iter().filter(|table| !table.is_relative()).collect();
+        match prefixes.as_slice() {
+            [] if others.is_empty() => {}
+            [] => self.found.perhaps.push(self.span(function)),
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => {
+                others.iter().for_each(|table| self.add(table, first));
+                if tables.is_empty() || tables.iter().any(|table| !table.whole) {
+                    self.found.unknown.push(self.span(function));
+                }
             }
-            if same {
-                tables.iter().for_each(|table| self.add(table, first));
-            }
+            _ if others.is_empty() && !tables.is_empty() => {}
+            _ => self.found.unknown.push(self.span(function)),
         }
         let parameter = function.parameters.iter().next();
         if let Some(parameter) = parameter {

@@ -44,6 +44,16 @@ impl Entry {
 }
 
 impl Table {
+    /// Whether every module in it says by dots what it counts from.
+    pub fn is_relative(&self) -> bool {
+        let dots = |entry: &Entry| match &entry.value {
+            Value::Text(text) => text.text.starts_with('.'),
+            Value::Texts(texts) => texts.first().is_some_and(|text| text.text.starts_with('.')),
+            Value::Nothing => false,
+        };
+        self.is_by_name() && self.entries.iter().all(dots)
+    }
+
     /// Whether the keys are names and the values say where those are: `"name": "module"`,
     /// `"name": ("module", "name")`.
     pub fn is_by_name(&self) -> bool {
@@ -276,7 +286,15 @@ impl<'t> Tables<'t> {
             Expr::StringLiteral(_) => return self.text(value).map(Value::Text),
             Expr::List(list) => &list.elts,
             Expr::Set(set) => &set.elts,
-            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::Tuple(tuple) => match tuple.elts.as_slice() {
+                // `(__spec__.parent, ".module")`: the package that the text counts from.
+                [package, module] if is_package(package) => {
+                    return self.text(module).filter(|text| text.text.starts_with('.')).map(Value::Text);
+                }
+                _ => &tuple.elts,
+            },
+            // All names of a module, whatever they are.
+            Expr::ListComp(found) if lists_names(&found.generators) => return Some(Value::Texts(Vec::new())),
             _ => return None,
         };
         let texts = elements.iter().map(|element| self.text(element));
@@ -297,6 +315,24 @@ impl<'t> Tables<'t> {
             span: shift(part.content_range(), self.start),
         })
     }
+}
+
+/// `__package__`, `__name__`, `__spec__.parent`.
+fn is_package(value: &Expr) -> bool {
+    match value {
+        Expr::Name(name) => matches!(name.id.as_str(), "__package__" | "__name__"),
+        Expr::Attribute(attribute) => {
+            attribute.attr.as_str() == "parent"
+                && matches!(&*attribute.value, Expr::Name(name) if name.id.as_str() == "__spec__")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a comprehension goes through `dir(module)`.
+fn lists_names(generators: &[ast::Comprehension]) -> bool {
+    let first = generators.first().map(|generator| &generator.iter);
+    matches!(first, Some(Expr::Call(call)) if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "dir"))
 }
 
 /// The table whose items a comprehension goes through.

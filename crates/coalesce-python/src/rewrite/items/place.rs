@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, LanguagePlan, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, LanguagePlan, NewFile, Texts, TreePath};
 
 use super::{
     Edits, Moved, cut, exports,
@@ -22,6 +22,7 @@ use crate::{
         mapping::Mapping,
         structure::{self, packages_above},
     },
+    shim,
 };
 
 /// A definition on its way.
@@ -562,7 +563,16 @@ impl Placing<'_, '_> {
                 let own: Vec<&str> = own
                     .filter_map(|index| Some(self.mapping.items.list.get(*index)?.item.as_str()))
                     .collect();
-                shims::append(self.mapping, &left.source, &kept, &own, edits);
+                let helper = kept.first().and_then(|moved| {
+                    let module = self.mapping.graph.modules.get(left.source.module)?;
+                    let request = moved.change.shim.as_ref()?;
+                    shim::helper::of(self.mapping.graph, module, request, self.texts)
+                });
+                let made = helper.as_ref().and_then(|helper| structure::written(helper, self.texts));
+                let known = |file: &NewFile| self.plan.creates.iter().any(|other| other.path == file.path);
+                self.plan.creates.extend(made.filter(|file| !known(file)));
+                let name = helper.as_ref().map(|helper| helper.name.as_str());
+                shims::append(self.mapping, &left.source, (&kept, &own), name, edits);
             }
         }
     }

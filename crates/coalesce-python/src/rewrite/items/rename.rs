@@ -61,7 +61,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
             });
         }
         if moved.change.shim.is_some() && source.path.extension() == Some("py") {
-            super::shims::append(mapping, source, &[moved], &[], edits);
+            super::shims::append(mapping, source, (&[moved], &[]), None, edits);
         }
         return;
     };

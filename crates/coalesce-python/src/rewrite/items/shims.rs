@@ -15,8 +15,8 @@ use crate::{extract::ITEM_SHIM, rewrite::mapping::Mapping};
 pub fn append(
     mapping: &Mapping<'_>,
     source: &Source,
-    kept: &[&Moved],
-    own: &[&str],
+    (kept, own): (&[&Moved], &[&str]),
+    helper: Option<&str>,
     edits: &mut Vec<Edit>,
 ) {
     let mut manifests: BTreeMap<&str, Vec<&Moved>> = BTreeMap::new();
@@ -31,7 +31,7 @@ pub fn append(
         text.push_str(&if stub {
             types(manifest, &items)
         } else {
-            shim(&mapping.name_after(source.module), manifest, &items, own)
+            shim(&mapping.name_after(source.module), manifest, (&items, own), helper)
         });
     }
     let length = source.text.len();
@@ -67,7 +67,12 @@ fn types(manifest: &str, items: &[&Moved]) -> String {
     format!("\n{ITEM_SHIM}{manifest} {}\n{lines}", names(items))
 }
 
-fn shim(old: &str, manifest: &str, items: &[&Moved], own: &[&str]) -> String {
+fn shim(
+    old: &str,
+    manifest: &str,
+    (items, own): (&[&Moved], &[&str]),
+    helper: Option<&str>,
+) -> String {
     let request = items.first().and_then(|moved| moved.change.shim.as_ref());
     let since = request
         .and_then(|request| request.since.as_ref())
@@ -102,7 +107,12 @@ fn shim(old: &str, manifest: &str, items: &[&Moved], own: &[&str]) -> String {
         format!("import typing as _typing\n\nif _typing.TYPE_CHECKING:\n{imports}\n\n")
     };
     let typing = if imports.is_empty() { "" } else { ", _typing" };
-    TEMPLATE
+    // What follows the marker is no import: those are shims in files of types.
+    let blank = if imports.is_empty() { "\n" } else { "" };
+    let template = if helper.is_some() { SHORT } else { TEMPLATE };
+    template
+        .replace("@BLANK@", blank)
+        .replace("@HELPER@", helper.unwrap_or_default())
         .replace(
             "@MARKER@",
             &format!("{ITEM_SHIM}{manifest} {}", names(items)),
@@ -114,6 +124,20 @@ fn shim(old: &str, manifest: &str, items: &[&Moved], own: &[&str]) -> String {
         .replace("@IMPORTS@", &imports)
         .replace("@TYPING@", typing)
 }
+
+const SHORT: &str = r#"
+
+@MARKER@
+@BLANK@@IMPORTS@from @HELPER@ import forward_items as _forward_items  # noqa: E402
+
+_forward_items(
+    __name__,
+    {
+@TABLE@    },
+    "`%s.%s` is deprecated@SINCE@, use `%s.%s`@REMOVAL@",
+)
+del _forward_items@TYPING@
+"#;
 
 const TEMPLATE: &str = r#"
 

@@ -1,0 +1,2 @@
+import pkg
+assert pkg.geo.lie.So3.__name__ == "So3"
