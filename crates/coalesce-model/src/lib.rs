@@ -23,7 +23,7 @@ pub mod refusal;
 pub mod span;
 pub mod texts;
 
-pub use change::{Change, ChangeKind, ShimRequest, Subject, ShimStyle};
+pub use change::{Change, ChangeKind, ShimRequest, ShimStyle, Subject};
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;

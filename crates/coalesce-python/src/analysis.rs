@@ -10,10 +10,11 @@ mod lazy;
 mod parts;
 mod predicates;
 mod run_time;
+mod visit;
 
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{
-    self as ast, Expr, ExprContext, Stmt,
+    self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
@@ -631,6 +632,24 @@ impl<'t> Walker<'t> {
         self.quoted_type(literal);
     }
 
+    fn annotated(&mut self, assign: &'t ast::StmtAnnAssign, statement: &'t Stmt) {
+        // The type of a local variable is nobody's business.
+        let local = self.depth > 0 && matches!(&*assign.target, Expr::Name(_));
+        let inner = if local {
+            Evaluated::Never
+        } else {
+            self.evaluated
+        };
+        let outer = std::mem::replace(&mut self.evaluated, inner);
+        self.visit_annotation(&assign.annotation);
+        self.evaluated = outer;
+        if let Some(value) = &assign.value {
+            self.visit_expr(value);
+            self.gets_value(&assign.target, statement);
+        }
+        self.visit_expr(&assign.target);
+    }
+
     fn statement(&mut self, statement: &'t Stmt) {
         match statement {
             Stmt::Import(import) => self.import(None, &import.names, import.range),
@@ -669,23 +688,7 @@ impl<'t> Walker<'t> {
                 self.assign_all(&assign.value, true);
                 visitor::walk_stmt(self, statement);
             }
-            Stmt::AnnAssign(assign) => {
-                // The type of a local variable is nobody's business.
-                let local = self.depth > 0 && matches!(&*assign.target, Expr::Name(_));
-                let inner = if local {
-                    Evaluated::Never
-                } else {
-                    self.evaluated
-                };
-                let outer = std::mem::replace(&mut self.evaluated, inner);
-                self.visit_annotation(&assign.annotation);
-                self.evaluated = outer;
-                if let Some(value) = &assign.value {
-                    self.visit_expr(value);
-                    self.gets_value(&assign.target, statement);
-                }
-                self.visit_expr(&assign.target);
-            }
+            Stmt::AnnAssign(assign) => self.annotated(assign, statement),
             Stmt::For(each) => {
                 let outer = std::mem::replace(&mut self.called, Called::Callee);
                 self.visit_expr(&each.iter);
@@ -696,121 +699,5 @@ impl<'t> Walker<'t> {
             }
             _ => visitor::walk_stmt(self, statement),
         }
-    }
-}
-
-impl<'t> Visitor<'t> for Walker<'t> {
-    fn visit_stmt(&mut self, statement: &'t Stmt) {
-        // Blocks bind as they go; what is one statement binds when it is through.
-        let through = match statement {
-            Stmt::Assign(_)
-            | Stmt::AnnAssign(_)
-            | Stmt::AugAssign(_)
-            | Stmt::Import(_)
-            | Stmt::ImportFrom(_)
-            | Stmt::FunctionDef(_)
-            | Stmt::ClassDef(_)
-            | Stmt::TypeAlias(_) => self.span(statement).end,
-            _ => 0,
-        };
-        let outer = std::mem::replace(&mut self.through, through);
-        self.statement(statement);
-        self.through = outer;
-    }
-
-    fn visit_with_item(&mut self, item: &'t ast::WithItem) {
-        let outer = std::mem::replace(&mut self.called, Called::Callee);
-        self.visit_expr(&item.context_expr);
-        self.called = outer;
-        if let Some(names) = &item.optional_vars {
-            self.visit_expr(names);
-        }
-    }
-
-    fn visit_annotation(&mut self, annotation: &'t Expr) {
-        let outer = std::mem::replace(&mut self.annotation, true);
-        let evaluated = match self.evaluated {
-            Evaluated::Never => Evaluated::Never,
-            _ => Evaluated::WithoutFuture,
-        };
-        let evaluated = std::mem::replace(&mut self.evaluated, evaluated);
-        self.visit_expr(annotation);
-        self.evaluated = evaluated;
-        self.annotation = outer;
-    }
-
-    fn visit_expr(&mut self, expression: &'t Expr) {
-        match expression {
-            Expr::Name(name) => {
-                let store = !matches!(name.ctx, ExprContext::Load);
-                let span = self.span(name);
-                if matches!(name.ctx, ExprContext::Store) {
-                    self.bind(name.id.as_str(), span, None);
-                }
-                self.use_name(
-                    vec![Spanned {
-                        text: name.id.as_str().to_owned(),
-                        span,
-                    }],
-                    store,
-                );
-            }
-            Expr::Attribute(attribute) => match self.chain(attribute) {
-                Some(chain) => {
-                    self.use_name(chain, false);
-                    if let Some(last) = self.found.uses.last_mut() {
-                        last.assigned = !matches!(attribute.ctx, ExprContext::Load);
-                    }
-                }
-                None => visitor::walk_expr(self, expression),
-            },
-            Expr::StringLiteral(literal) => self.string(literal),
-            Expr::Subscript(subscript) => self.subscript(subscript),
-            Expr::Lambda(lambda) => {
-                if let Some(parameters) = &lambda.parameters {
-                    self.parameters_outside(parameters);
-                }
-                self.within(false, true, |walker| {
-                    if let Some(parameters) = &lambda.parameters {
-                        walker.parameters_inside(parameters);
-                    }
-                    walker.visit_expr(&lambda.body);
-                });
-            }
-            Expr::ListComp(found) => self.comprehension(&found.generators, &[&found.elt]),
-            Expr::SetComp(found) => self.comprehension(&found.generators, &[&found.elt]),
-            Expr::Generator(found) => self.comprehension(&found.generators, &[&found.elt]),
-            Expr::DictComp(found) => {
-                let key = found.key.as_deref().unwrap_or(&found.value);
-                self.comprehension(&found.generators, &[key, &found.value]);
-            }
-            Expr::Named(named) => self.walrus(named),
-            Expr::Call(call) => {
-                self.call(call);
-                self.arguments(call);
-            }
-            _ => visitor::walk_expr(self, expression),
-        }
-    }
-
-    fn visit_type_param(&mut self, parameter: &'t ast::TypeParam) {
-        self.bind_identifier(parameter.name());
-        visitor::walk_type_param(self, parameter);
-    }
-
-    fn visit_pattern(&mut self, pattern: &'t ast::Pattern) {
-        match pattern {
-            ast::Pattern::MatchAs(ast::PatternMatchAs {
-                name: Some(name), ..
-            })
-            | ast::Pattern::MatchStar(ast::PatternMatchStar {
-                name: Some(name), ..
-            })
-            | ast::Pattern::MatchMapping(ast::PatternMatchMapping {
-                rest: Some(name), ..
-            }) => self.bind_identifier(name),
-            _ => {}
-        }
-        visitor::walk_pattern(self, pattern);
     }
 }

@@ -19,11 +19,19 @@ pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
 }
 
 fn source(text: &str) -> PythonFacts {
-    let analysis = Analysis::without_annotations(text);
+    let mut analysis = Analysis::without_annotations(text);
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, &analysis);
     let program_names = analysis.program_names();
+    // Tables that were read say what such calls import.
+    let tables = &analysis.lazy;
+    let told = !tables.imports.is_empty() && tables.unknown.is_empty();
+    let open_imports = if told {
+        Vec::new()
+    } else {
+        std::mem::take(&mut analysis.open)
+    };
     imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
     imports.extend(analysis.run_time.iter().filter_map(run_time));
     imports.extend(analysis.lazy.imports.iter().map(|each| each.import.clone()));
@@ -53,7 +61,7 @@ fn source(text: &str) -> PythonFacts {
         lazy_stub: analysis.lazy.stub,
         unknown_tables: analysis.lazy.unknown,
         perhaps_tables: analysis.lazy.perhaps,
-        open_imports: analysis.open,
+        open_imports,
         requirements: Vec::new(),
         extensions: Vec::new(),
         flow,

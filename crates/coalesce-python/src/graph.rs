@@ -3,18 +3,21 @@
 //! Resolution has three values. A name that something invisible could supply (a star import from
 //! outside, `__getattr__`, a compiled extension) is opaque, never missing.
 
+mod absent;
+mod names;
+
 use std::sync::Arc;
 
+use absent::{declared, extensions};
 use coalesce_model::{
-    Allowed, ByteSpan, Finding, FoundItem, Guard, Import, ImportTarget, ItemPlace, LanguageKind,
-    Mention, Module, ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
-    manifest::nearest,
+    Allowed, ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module,
+    ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Content, ImportStatement, Leaf, PythonFacts},
-    roots::{is_in_stub_tree, is_source, name_files},
+    roots::{is_source, name_files},
 };
 
 /// How many re-exports are followed before a chain counts as opaque.
@@ -215,29 +218,6 @@ impl PythonGraph {
         found.iter().rev().max_by_key(near).copied()
     }
 
-    /// The other text of a module: its file of types, beside it or in a tree of types, or the reverse.
-    #[must_use]
-    pub fn twin(&self, module: usize) -> Option<usize> {
-        let own = self.modules.get(module)?;
-        let path = &own.path;
-        let extension = match path.extension()? {
-            "py" => "pyi",
-            _ => "py",
-        };
-        let twin = format!("{}.{extension}", path.file_stem());
-        let beside = self.by_path.get(&join(&path.parent()?, &twin)).copied();
-        beside.or_else(|| {
-            let mut named = self.by_name.get(&own.name)?.iter().copied();
-            named.find(|other| {
-                let other = self.modules.get(*other).map(|other| &other.path);
-                other.is_some_and(|other| {
-                    other.extension() == Some(extension)
-                        && (is_in_stub_tree(other) || is_in_stub_tree(path))
-                })
-            })
-        })
-    }
-
     /// Whether modules of the tree are named below this name, though it is no module itself.
     #[must_use]
     pub fn is_namespace(&self, name: &str) -> bool {
@@ -343,88 +323,6 @@ impl PythonGraph {
         import.guard == Guard::TypeChecking || self.modules.get(importer).is_some_and(stub)
     }
 
-    /// What a name is that no module has: outside, missing, or opaque.
-    fn absent(&self, importer: usize, name: &str) -> Entity {
-        let mut known = name;
-        let found = loop {
-            if let Some(module) = self.find(Some(importer), known) {
-                break module;
-            }
-            let Some((parent, _)) = known.rsplit_once('.') else {
-                return Entity::External;
-            };
-            known = parent;
-        };
-        let Some(module) = self.modules.get(found) else {
-            return Entity::Opaque;
-        };
-        let next = name
-            .get(known.len() + 1..)
-            .and_then(|rest| rest.split('.').next())
-            .unwrap_or_default();
-        // The standard library has a package `test`, and any installed package may be called so.
-        let regular = module.package && self.facts.get(found).is_some_and(|facts| !facts.dynamic);
-        let top = known.split('.').next().unwrap_or(known);
-        let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
-        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) {
-            Entity::Opaque
-        } else {
-            Entity::Missing
-        }
-    }
-
-    /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
-    /// a file that the build writes.
-    fn may_be_generated(&self, package: usize, name: &str) -> bool {
-        let Some(directory) = self
-            .modules
-            .get(package)
-            .and_then(|module| module.path.parent())
-        else {
-            return false;
-        };
-        let compiled = self
-            .extensions
-            .get(&directory)
-            .is_some_and(|stems| stems.iter().any(|stem| stem == name));
-        let full = self
-            .modules
-            .get(package)
-            .map(|module| format!("{}.{name}", module.name));
-        compiled
-            || full.is_some_and(|full| self.built.contains(&full))
-            || name.contains("version")
-            || ["_generated", "_build", "_git"]
-                .iter()
-                .any(|start| name.starts_with(start))
-            || ["_pb2", "_pb2_grpc", "_generated", "build_info", "git_info"]
-                .iter()
-                .any(|end| name.ends_with(end))
-            || self.may_be_compiled(&directory, name)
-    }
-
-    /// Whether a private module that is not in the tree is what a compiler makes: nobody imports a
-    /// module of their own that is not there, unless they have misspelled one that is.
-    fn may_be_compiled(&self, directory: &TreePath, name: &str) -> bool {
-        let private = name.starts_with('_') && !name.starts_with("__");
-        let beside = || {
-            let here = |module: &&Module| {
-                let path = &module.path;
-                let holds = if module.package {
-                    path.parent().and_then(|own| own.parent())
-                } else {
-                    path.parent()
-                };
-                holds.as_ref() == Some(directory)
-            };
-            let names = self.modules.iter().filter(here);
-            names.map(|module| module.name.rsplit('.').next().unwrap_or_default())
-        };
-        private
-            && (name.len() < 5
-                || nearest(name, beside().filter(|other| other.starts_with('_'))).is_none())
-    }
-
     /// Whether the text of a module binds `name`, by an import or otherwise.
     pub(crate) fn binds(&self, module: usize, name: &str) -> bool {
         self.bound
@@ -513,30 +411,6 @@ impl PythonGraph {
         Some(self.leaf_entity_at(module, import, leaf, depth + 1))
     }
 
-    /// The module that reading a name of another one loads, where a table says so.
-    pub(crate) fn lazy_source(&self, module: usize, name: &str) -> Option<usize> {
-        let facts = self.facts.get(module)?;
-        // What tables say comes last.
-        if !facts.lazy_stub && !facts.imports.last().is_some_and(|import| import.lazy) {
-            return None;
-        }
-        let source = if facts.lazy_stub {
-            self.twin(module)?
-        } else {
-            module
-        };
-        let imports = self.facts.get(source)?.imports.iter();
-        let lazy = imports.filter(|import| import.lazy || source != module);
-        let (import, leaf) = lazy
-            .flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)))
-            .find(|(_, leaf)| leaf.bound() == name)?;
-        match self.leaf_entity(source, import, leaf) {
-            Entity::Module(target) => Some(target),
-            Entity::Item(home, _) => Some(self.base_module(source, import).unwrap_or(home)),
-            Entity::External | Entity::Missing | Entity::Opaque => None,
-        }
-    }
-
     /// The submodule of a package.
     #[must_use]
     pub fn submodule(&self, package: usize, name: &str) -> Option<usize> {
@@ -561,102 +435,6 @@ impl PythonGraph {
             Some(_) => self.member_at(source, name, depth),
             // Without `__all__` a submodule comes along only when something has imported it.
             None => self.member_at(source, name, depth),
-        }
-    }
-
-    /// What stands at `name`, an item of a module.
-    pub(crate) fn item_named(&self, name: &str) -> Option<FoundItem> {
-        let (parent, last) = name.rsplit_once('.')?;
-        let module = self.find(None, parent)?;
-        let shims = self.facts.get(module).map(|facts| &facts.item_shims);
-        let shim = shims.into_iter().flatten().find(|(item, _)| item == last);
-        let place = match (shim, self.member(module, last)) {
-            (Some((_, manifest)), _) => ItemPlace::Shim(manifest.clone()),
-            (None, Entity::Item(home, item)) if home == module && item == last => {
-                // A name that an import brings from outside the tree is no definition.
-                let bound = self.bound.get(module)?.get(last)?;
-                if !bound.defined {
-                    return None;
-                }
-                ItemPlace::Defined
-            }
-            (None, entity @ Entity::Item(..)) => ItemPlace::Reexport(self.full_name(&entity)?),
-            (None, Entity::Missing) => match self.twin_member(module, last)? {
-                Entity::Item(home, item) if item == last && Some(home) == self.twin(module) => {
-                    ItemPlace::Defined
-                }
-                entity => ItemPlace::Reexport(self.full_name(&entity)?),
-            },
-            _ => return None,
-        };
-        Some(FoundItem { module, place })
-    }
-
-    /// What a full dotted name means: a module, or an item of one.
-    #[must_use]
-    pub fn lookup(&self, name: &str) -> Entity {
-        if let Some(module) = self.find(None, name) {
-            return Entity::Module(module);
-        }
-        let Some((parent, last)) = name.rsplit_once('.') else {
-            return Entity::Missing;
-        };
-        match self.lookup(parent) {
-            Entity::Module(module) => match self.member(module, last) {
-                // A file of types may define names of its own.
-                Entity::Missing => self.twin_member(module, last).unwrap_or(Entity::Missing),
-                found => found,
-            },
-            Entity::Item(..) => Entity::Opaque,
-            other => other,
-        }
-    }
-
-    /// What a full name means in the source files, and in the files of types beside them.
-    #[must_use]
-    pub fn lookup_all(&self, name: &str) -> Vec<Entity> {
-        let target = self.lookup(name);
-        let twin = match (&target, name.rsplit_once('.')) {
-            (Entity::Module(module), _) => self.twin(*module).map(Entity::Module),
-            (_, Some((parent, last))) => match self.lookup(parent) {
-                Entity::Module(module) => self.twin_member(module, last),
-                _ => None,
-            },
-            _ => None,
-        };
-        let program = name.rsplit_once('.').and_then(|(module, last)| {
-            let module = self.find(None, module)?;
-            let names = &self.facts.get(module)?.program_names;
-            names
-                .iter()
-                .any(|name| name == last)
-                .then(|| Entity::Item(module, last.to_owned()))
-        });
-        let mut found: Vec<Entity> = std::iter::once(target).chain(twin).chain(program).collect();
-        found.dedup();
-        found.retain(|entity| matches!(entity, Entity::Module(_) | Entity::Item(..)));
-        found
-    }
-
-    fn twin_member(&self, module: usize, name: &str) -> Option<Entity> {
-        self.twin_member_at(module, name, 0)
-    }
-
-    fn twin_member_at(&self, module: usize, name: &str, depth: usize) -> Option<Entity> {
-        let member = self.member_at(self.twin(module)?, name, depth);
-        matches!(member, Entity::Module(_) | Entity::Item(..)).then_some(member)
-    }
-
-    /// The full name of an entity of the tree.
-    #[must_use]
-    pub fn full_name(&self, entity: &Entity) -> Option<String> {
-        match entity {
-            Entity::Module(module) => self.modules.get(*module).map(|module| module.name.clone()),
-            Entity::Item(module, item) => self
-                .modules
-                .get(*module)
-                .map(|module| format!("{}.{item}", module.name)),
-            Entity::External | Entity::Missing | Entity::Opaque => None,
         }
     }
 
@@ -783,17 +561,6 @@ impl PythonGraph {
     }
 }
 
-/// What all project files declare of one kind.
-fn declared(
-    files: &[(TreePath, Arc<PythonFacts>)],
-    of: impl Fn(&PythonFacts) -> &Vec<String>,
-) -> FxHashSet<String> {
-    files
-        .iter()
-        .flat_map(|(_, facts)| of(facts).iter().cloned())
-        .collect()
-}
-
 /// What module-level code binds, and which statements are star imports.
 fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
     let mut bound: FxHashMap<String, Bound> = FxHashMap::default();
@@ -853,43 +620,6 @@ fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
     exports.sort();
     exports.dedup();
     exports
-}
-
-/// Stems of compiled modules and their sources, by directory.
-fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
-    let mut found: FxHashMap<TreePath, Vec<String>> = FxHashMap::default();
-    for path in paths {
-        if matches!(
-            path.extension(),
-            Some(
-                "so" | "pyd"
-                    | "pyx"
-                    | "pxd"
-                    | "c"
-                    | "cpp"
-                    | "cc"
-                    | "cu"
-                    | "f"
-                    | "f90"
-                    | "in"
-                    | "tp"
-                    | "rs"
-                    | "build"
-            )
-        ) {
-            let stem = path
-                .file_name()
-                .split('.')
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            found
-                .entry(path.parent().unwrap_or_else(TreePath::root))
-                .or_default()
-                .push(stem);
-        }
-    }
-    found
 }
 
 /// How many directories two paths have in common.

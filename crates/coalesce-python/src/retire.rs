@@ -44,16 +44,30 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
 
 /// Helpers that no other file uses once these shims are gone.
 fn spent_helpers(going: &BTreeSet<&TreePath>, texts: &dyn Texts) -> Vec<TreePath> {
-    let sources = || texts.paths().iter().filter(|path| path.extension() == Some("py"));
-    let imports = |path: &TreePath| texts.text(path).is_some_and(|text| text.contains("._moved import forward"));
+    let sources = || {
+        texts
+            .paths()
+            .iter()
+            .filter(|path| path.extension() == Some("py"))
+    };
+    let imports = |path: &TreePath| {
+        texts
+            .text(path)
+            .is_some_and(|text| text.contains("._moved import forward"))
+    };
     let helper = |path: &&TreePath| {
         path.file_name() == "_moved.py"
-            && texts.text(path).is_some_and(|text| text.starts_with(MARKER))
+            && texts
+                .text(path)
+                .is_some_and(|text| text.starts_with(MARKER))
     };
     let spent = |helper: &&TreePath| {
         let package = helper.parent().unwrap_or_else(TreePath::root);
         let inside = |path: &&TreePath| path.strip_prefix(&package).is_some();
-        let mut users = sources().filter(inside).filter(|path| imports(path)).peekable();
+        let mut users = sources()
+            .filter(inside)
+            .filter(|path| imports(path))
+            .peekable();
         users.peek().is_some() && users.all(|path| going.contains(path))
     };
     sources().filter(helper).filter(spent).cloned().collect()

@@ -51,7 +51,11 @@ pub fn text(shim: &Shim<'_>) -> String {
         .iter()
         .map(|(old, new)| format!("\"{old}\": \"{new}\""))
         .collect();
-    let template = if shim.helper.is_some() { SHORT } else { TEMPLATE };
+    let template = if shim.helper.is_some() {
+        SHORT
+    } else {
+        TEMPLATE
+    };
     template
         .replace("@HELPER@", shim.helper.unwrap_or_default())
         .replace("@MANIFEST@", &shim.request.manifest)

@@ -34,6 +34,9 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
         extension,
         Some("md" | "markdown" | "rst" | "txt" | "adoc" | "mdx")
     );
+    if extension.is_none() && is_operations(path, &lower) {
+        return Some(FileKind::Operations);
+    }
     if history::is_history(path, document || extension.is_none()) {
         return Some(FileKind::History);
     }

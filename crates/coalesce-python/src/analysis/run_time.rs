@@ -77,11 +77,23 @@ pub fn beginning(call: &ast::ExprCall, start: u32) -> Option<FromPart> {
         Prefix::Text(text) => text,
     };
     let module = text.trim_start_matches('.');
+    // From which package the dots count, the call has to say.
+    let own = || {
+        let package = call.arguments.find_argument_value("package", 1);
+        package.is_some_and(|package| pieces(package) == [Piece::Package])
+    };
+    if text.starts_with('.') && !begins_with_package(argument) && !own() {
+        return None;
+    }
     Some(FromPart {
         level: u32::try_from(text.len() - module.len()).ok()?,
         module: module.to_owned(),
         span: shift(argument.range(), start),
     })
+}
+
+fn begins_with_package(argument: &Expr) -> bool {
+    pieces(argument).first() == Some(&Piece::Package)
 }
 
 /// A name with dots, as seen from the package of the call.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     facts::ImportStatement,
-    flow::{Calls, What},
+    flow::{Calls, Event, Flow, What},
     graph::PythonGraph,
 };
 
@@ -62,34 +62,6 @@ fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<Stri
         .iter()
         .map(|leaf| leaf.bound().to_owned())
         .collect();
-    let flow = &facts.flow;
-    let root = |what: &What| match what {
-        What::Use { chain, .. } => chain.first().map(|root| flow.text(*root).to_owned()),
-        What::Import(_) | What::Own(_) => None,
-    };
-    let at_once = flow.module.iter().filter_map(|event| root(&event.what));
-    let called: Vec<String> = flow
-        .module
-        .iter()
-        .filter(|event| {
-            matches!(
-                event.what,
-                What::Use {
-                    called: Calls::Yes,
-                    ..
-                }
-            )
-        })
-        .filter_map(|event| root(&event.what))
-        .collect();
-    let at_once: Vec<String> = at_once.collect();
-    let bodies = flow.bodies.iter().filter(|body| {
-        body.events
-            .iter()
-            .filter_map(|event| root(&event.what))
-            .any(|name| names.contains(&name))
-    });
-    let users: Vec<&str> = bodies.map(|body| flow.text(body.name)).collect();
     let passed_on = graph.imports.iter().any(|other| {
         let item = other
             .name
@@ -102,16 +74,41 @@ fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<Stri
         .iter()
         .flatten()
         .any(|entry| names.contains(&entry.text));
-    let waits = import.top_level
-        && import.eager
-        && !users.is_empty()
-        && !passed_on
-        && !listed
-        && !names
-            .iter()
-            .any(|name| name == "*" || at_once.contains(name))
-        && !users
-            .iter()
-            .any(|user| called.iter().any(|name| name == user));
-    waits.then_some(names)
+    let star = names.iter().any(|name| name == "*");
+    let waits = import.top_level && import.eager && !passed_on && !listed && !star;
+    (waits && only_called_later(&facts.flow, &names)).then_some(names)
+}
+
+/// Whether names are used, and by nothing but functions that the module does not call itself.
+fn only_called_later(flow: &Flow, names: &[String]) -> bool {
+    let root = |event: &Event| match &event.what {
+        What::Use { chain, .. } => chain.first().map(|root| flow.text(*root)),
+        What::Import(_) | What::Own(_) => None,
+    };
+    let named =
+        |event: &Event| root(event).is_some_and(|name| names.iter().any(|other| other == name));
+    let is_call = |event: &&Event| {
+        matches!(
+            event.what,
+            What::Use {
+                called: Calls::Yes,
+                ..
+            }
+        )
+    };
+    let called: Vec<&str> = flow
+        .module
+        .iter()
+        .filter(is_call)
+        .filter_map(root)
+        .collect();
+    let mut users = flow
+        .bodies
+        .iter()
+        .filter(|body| body.events.iter().any(named))
+        .map(|body| flow.text(body.name))
+        .peekable();
+    users.peek().is_some()
+        && !flow.module.iter().any(named)
+        && users.all(|user| !called.contains(&user))
 }

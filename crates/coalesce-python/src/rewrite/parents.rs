@@ -33,26 +33,60 @@ fn keep(
     let graph = mapping.graph;
     let (above, leaf) = change.from.rsplit_once('.')?;
     let (module, package) = (graph.find(None, &change.from)?, graph.find(None, above)?);
+    let top = graph.find(None, above.split('.').next()?)?;
     let own = graph.modules.get(package)?;
-    let stays =
-        own.package && mapping.new_name(package).is_none() && own.path.extension() == Some("py");
-    if !stays || !mapping.loads(package, module) || graph.binds(package, leaf) {
+    let loaded = mapping.loads(package, module) || mapping.loads(top, module);
+    if !stays(mapping, package) || !loaded || graph.binds(package, leaf) {
         return None;
     }
+    bind(mapping, (own, change), (&change.to, leaf), texts, plan);
+    // What loaded the module on its way loads its package no more.
+    let outer = graph
+        .modules
+        .get(top)
+        .filter(|_| top != package && stays(mapping, top))?;
+    if mapping.lost.contains(above) {
+        let last = above.rsplit('.').next().unwrap_or(above);
+        let direct = above.matches('.').count() == 1;
+        let bound = if direct {
+            last.to_owned()
+        } else {
+            format!("_{last}")
+        };
+        bind(mapping, (outer, change), (above, &bound), texts, plan);
+    }
+    Some(())
+}
+
+/// Whether a package is a file that stays where it is.
+fn stays(mapping: &Mapping<'_>, package: usize) -> bool {
+    let own = mapping.graph.modules.get(package);
+    own.is_some_and(|own| own.package && own.path.extension() == Some("py"))
+        && mapping.new_name(package).is_none()
+}
+
+/// Makes a package import a module under a name.
+fn bind(
+    mapping: &Mapping<'_>,
+    (own, change): (&Module, &Change),
+    (target, bound): (&str, &str),
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) -> Option<()> {
     let text = texts.text(&own.path)?;
     let analysis = Analysis::new(&text);
-    let file = File::new(mapping, Some(package), &text, &analysis);
-    let statement = statement(own, change, leaf, &analysis)?;
-    let loading = analysis
-        .imports
-        .iter()
-        .map(|(import, _)| import)
-        .rfind(|import| {
-            import.eager
-                && import.top_level
-                && !import.conditional
-                && leads_below(&file, import, &change.from)
-        });
+    let file = File::new(
+        mapping,
+        mapping.graph.module_of(&own.path),
+        &text,
+        &analysis,
+    );
+    let statement = statement((own, change), (target, bound), &analysis)?;
+    let mut imports = analysis.imports.iter().map(|(import, _)| import);
+    let loading = imports.rfind(|import| {
+        let plain = import.eager && import.top_level && !import.conditional;
+        plain && leads_below(&file, import, &change.from)
+    });
     let edit = match loading {
         Some(import) => {
             let (at, before) = file.place_after(import);
@@ -70,15 +104,16 @@ fn keep(
         evidence: Evidence::Resolved,
         from: change.from.clone(),
         to: change.to.clone(),
-        reason: format!("`{leaf}` goes on being an attribute of `{above}`"),
+        reason: format!(
+            "`{}` goes on being an attribute of its package",
+            change.from
+        ),
         safety: Safety::Safe,
     });
     let edits = plan.edits.entry(own.path.clone()).or_default();
     // Statements at one place are one edit.
-    match edits
-        .iter_mut()
-        .find(|other| other.span == edit.span && edit.span.is_empty())
-    {
+    let mut known = edits.iter_mut();
+    match known.find(|other| other.span == edit.span && edit.span.is_empty()) {
         Some(other) => other.text.push_str(&edit.text),
         None => edits.push(edit),
     }
@@ -100,22 +135,26 @@ fn leads_below(file: &File<'_>, import: &ImportStatement, name: &str) -> bool {
         })
 }
 
-fn statement(package: &Module, change: &Change, leaf: &str, analysis: &Analysis) -> Option<String> {
+fn statement(
+    (package, change): (&Module, &Change),
+    (target, bound): (&str, &str),
+    analysis: &Analysis,
+) -> Option<String> {
     let manifest = &change.shim.as_ref()?.manifest;
     let mut imports = analysis.imports.iter();
     let dots = imports.any(|(import, _)| import.from.as_ref().is_some_and(|from| from.level > 0));
     let marker = format!("  # noqa: F401  {SHIM_ATTRIBUTE}{manifest}");
-    let Some((parent, name)) = change.to.rsplit_once('.') else {
-        return Some(format!("import {} as {leaf}{marker}", change.to));
+    let Some((parent, name)) = target.rsplit_once('.') else {
+        return Some(format!("import {target} as {bound}{marker}"));
     };
     let parent = dots
         .then(|| relative(&package.name, parent))
         .flatten()
         .unwrap_or_else(|| parent.to_owned());
-    let alias = if name == leaf {
+    let alias = if name == bound {
         String::new()
     } else {
-        format!(" as {leaf}")
+        format!(" as {bound}")
     };
     Some(format!("from {parent} import {name}{alias}{marker}"))
 }

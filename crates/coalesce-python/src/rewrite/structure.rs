@@ -270,7 +270,8 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
         };
         let new = mapping.name_after(index);
         let helper = shim::helper::of(mapping.graph, module, request, texts);
-        plan.creates.extend(helper.as_ref().and_then(|helper| written(helper, texts)));
+        plan.creates
+            .extend(helper.as_ref().and_then(|helper| written(helper, texts)));
         let text = shim::text(&shim::Shim {
             helper: helper.as_ref().map(|helper| helper.name.as_str()),
             old: &module.name,

@@ -41,51 +41,61 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
-/// Tables of unknown kinds in packages that something below leaves, and imports of which only the
-/// beginning of the name is known, when what changes begins so.
+/// What of the run time could not be read and may name what changes: tables of unknown kinds in
+/// packages that something below leaves, and imports of which only the beginning of the name is known.
 pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let graph = mapping.graph;
     for (at, (module, facts)) in graph.modules.iter().zip(&graph.facts).enumerate() {
+        let doubt = |span: &ByteSpan, kind, name: &str, why: &str| Unproven {
+            path: module.path.clone(),
+            span: Some(*span),
+            kind,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        };
         for open in &facts.open_imports {
-            let dot = if open.module.is_empty() && open.level > 0 {
-                "."
-            } else {
-                ""
-            };
-            let begins = open
-                .absolute(graph.package_of(at))
-                .map(|name| format!("{name}{dot}"));
-            let change = begins.and_then(|begins| {
-                let mut changes = mapping.changes.iter();
-                changes.find(|change| change.from.starts_with(&begins))
-            });
-            plan.unproven.extend(change.map(|change| {
-                Unproven {
-                path: module.path.clone(),
-                span: Some(open.span),
-                kind: UnprovenKind::DynamicImport,
-                name: change.from.clone(),
-                why: "the rest of the name is worked out at run time; it may lead to what changes"
-                    .to_owned(),
+            if let Some(name) = completed(mapping, open, graph.package_of(at)) {
+                let why =
+                    "the rest of the name is worked out at run time; it may lead to what changes";
+                plan.unproven
+                    .push(doubt(&open.span, UnprovenKind::DynamicImport, name, why));
             }
-            }));
         }
         let below = format!("{}.", module.name);
         let mut changes = mapping.all.iter();
         let change = changes.find(|change| module.package && change.from.starts_with(&below));
         let Some(change) = change else { continue };
-        plan.unproven
-            .extend(facts.unknown_tables.iter().map(|span| {
-                Unproven {
-            path: module.path.clone(),
-            span: Some(*span),
-            kind: UnprovenKind::RuntimeTable,
-            name: change.from.clone(),
-            why: "what this package loads at run time could not be read; it may name what changes"
-                .to_owned(),
+        let text = || texts.text(&module.path).unwrap_or_default();
+        let perhaps = facts
+            .perhaps_tables
+            .iter()
+            .filter(|_| quotes(&text(), &change.from));
+        for span in facts.unknown_tables.iter().chain(perhaps) {
+            let why =
+                "what this package loads at run time could not be read; it may name what changes";
+            plan.unproven
+                .push(doubt(span, UnprovenKind::RuntimeTable, &change.from, why));
         }
-            }));
     }
+}
+
+/// The name of a module that changes and begins as an import does of which no more is known.
+fn completed<'m>(mapping: &'m Mapping<'_>, open: &FromPart, package: &str) -> Option<&'m str> {
+    let own = open.module.is_empty() && open.level > 0;
+    let begins = format!("{}{}", open.absolute(package)?, if own { "." } else { "" });
+    let mut changes = mapping.changes.iter().map(|change| change.from.as_str());
+    changes.find(|from| from.starts_with(&begins))
+}
+
+/// Whether the last part of a name stands at the end of a literal.
+fn quotes(text: &str, name: &str) -> bool {
+    let leaf = name.rsplit('.').next().unwrap_or_default();
+    [format!("{leaf}\""), format!("{leaf}'")].iter().any(|end| {
+        memchr::memmem::find_iter(text.as_bytes(), end.as_bytes()).any(|at| {
+            let before = text.get(..at).and_then(|head| head.chars().next_back());
+            matches!(before, Some('"' | '\'' | '.'))
+        })
+    })
 }
 
 fn from_of(import: &ImportStatement) -> Option<&FromPart> {
@@ -257,6 +267,13 @@ impl<'a> Group<'a> {
                 None => made.push_str(&self.entry(each, key, &names)),
             }
         }
+        let statement = each.form == LazyForm::Names(Written::Statement);
+        if statement && !made.is_empty() && !gone.contains(&false) {
+            // The new statement stands where the old one stood.
+            let text = made.trim_start();
+            found.push(Edit::replace(each.entry, text));
+            return;
+        }
         if !made.is_empty() {
             found.push(Edit::insert(each.entry.end, made));
         }
@@ -268,9 +285,7 @@ impl<'a> Group<'a> {
             for span in list::remove(self.file.text, &spans, &gone).spans {
                 found.push(Edit::delete(span));
             }
-        } else if each.form == LazyForm::Names(Written::Statement)
-            && let Some(line) = source_line(self.file.text, each.entry)
-        {
+        } else if statement && let Some(line) = source_line(self.file.text, each.entry) {
             found.push(line);
         } else if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
             found.push(Edit::delete(first.cover(*last)));
@@ -403,8 +418,7 @@ fn module(file: &File<'_>, each: &LazyImport, prefix: &Prefix, found: &mut FileE
     // The text of a key that is the module itself was replaced as such.
     let keyed = leaf.name.span != from.span;
     let renamed = to.name != leaf.name.text;
-    if whole && keyed && renamed && leaf.alias.is_none() && to.parent == file.package_after
-    {
+    if whole && keyed && renamed && leaf.alias.is_none() && to.parent == file.package_after {
         found.push(Edit::replace(each_key(each), to.name.as_str()));
     } else if !whole && to.name != leaf.name.text {
         found.push(Edit::replace(leaf.name.span, to.name));

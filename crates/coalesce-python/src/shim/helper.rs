@@ -28,9 +28,13 @@ pub fn of(
     texts: &dyn Texts,
 ) -> Option<Helper> {
     let (top, _) = module.name.split_once('.')?;
-    let package = graph.modules.get(graph.find(graph.module_of(&module.path), top)?)?;
+    let package = graph
+        .modules
+        .get(graph.find(graph.module_of(&module.path), top)?)?;
     let path = package.path.parent()?.join("_moved.py").ok()?;
-    let free = texts.text(&path).is_none_or(|text| text.starts_with(MARKER));
+    let free = texts
+        .text(&path)
+        .is_none_or(|text| text.starts_with(MARKER));
     (request.style == ShimStyle::Helper && package.package && free).then(|| Helper {
         name: format!("{top}._moved"),
         path,

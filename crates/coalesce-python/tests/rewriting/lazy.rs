@@ -128,6 +128,11 @@ fn an_item_goes_from_one_entry_to_another() {
     }
     // A module that the table has not named gets an entry of its own.
     let change = [item("pkg.sub.one.a", "pkg.sub.three.a")];
+    let text = after(&tree(STATEMENTS), &change, "pkg/sub/__init__.py");
+    assert!(
+        text.contains("_s = {}\n_s[\"three\"] = [\"a\"]\nif X:\n"),
+        "{text}"
+    );
     let text = after(&tree(ATTACH), &change, "pkg/sub/__init__.py");
     assert!(
         text.contains("\"one\": [\"b\"],\n        \"three\": [\"a\"],\n"),
@@ -243,7 +248,10 @@ fn tables_with_more_than_names_are_read() {
     let change = [moving("pkg.sub.one", "pkg.sub.first")];
     // The package stands beside each module.
     let pairs = "from importlib import import_module\n_imports = {\"a\": (__spec__.parent, \".one\"), \"b\": (__spec__.parent, \".one\")}\ndef __getattr__(name):\n    found = _imports.get(name)\n    package, module = found\n    if module == '__module__':\n        return import_module(f'.{name}', package=package)\n    return getattr(import_module(module, package=package), name)\n";
-    assert_eq!(after(&tree(pairs), &change, "pkg/sub/__init__.py"), pairs.replace(".one", ".first"));
+    assert_eq!(
+        after(&tree(pairs), &change, "pkg/sub/__init__.py"),
+        pairs.replace(".one", ".first")
+    );
     // All names of a module.
     let all = "import sys\n_s = {\"two\": [\"c\"]}\nfrom . import one\n_s[\"one\"] = [name for name in dir(one) if name]\nsys.modules[__name__] = Lazy(__name__, _s)\n";
     let text = after(&tree(all), &change, "pkg/sub/__init__.py");
@@ -252,7 +260,15 @@ fn tables_with_more_than_names_are_read() {
     assert_eq!(plan.unproven, []);
     // Who imports what the table says, the file does not show.
     let handed = "from other import import_attr\n_imports = {\"a\": \"one\", \"c\": \"two\"}\ndef __getattr__(name):\n    return import_attr(name, _imports[name], __spec__.parent)\n";
-    let told = |to: &Change| self::plan(&MemoryTexts::fixture(&tree(handed)), std::slice::from_ref(to), false).unproven.len();
+    let told = |to: &Change| {
+        self::plan(
+            &MemoryTexts::fixture(&tree(handed)),
+            std::slice::from_ref(to),
+            false,
+        )
+        .unproven
+        .len()
+    };
     assert_eq!(told(&moving("pkg.sub.one", "pkg.sub.first")), 1);
     assert_eq!(told(&moving("pkg.sub.three", "pkg.sub.first")), 0);
 }

@@ -237,7 +237,10 @@ fn python_programs_agree_when_a_helper_is_shared() {
     let files = applied(&texts, &plan(&texts, &changes, false));
     assert!(files.contains_key("pkg/_moved.py") && files.contains_key("other/_moved.py"));
     let shim = files.get("pkg/old.py").unwrap();
-    assert!(shim.lines().count() < 25 && shim.contains("from pkg._moved import forward"), "{shim}");
+    assert!(
+        shim.lines().count() < 25 && shim.contains("from pkg._moved import forward"),
+        "{shim}"
+    );
 }
 
 /// Items of one module that are elsewhere, one of them still used by it.

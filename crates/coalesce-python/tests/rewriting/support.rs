@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
     Change, ChangeKind, Edit, EditSet, Language as _, LanguageGraph as _, LanguagePlan,
-    MemoryTexts, Settings, ShimRequest, ShimStyle, Subject, Texts, TreePath, language::RewriteOptions,
+    MemoryTexts, Settings, ShimRequest, ShimStyle, Subject, Texts, TreePath,
+    language::RewriteOptions,
 };
 use coalesce_python::{Python, PythonGraph};
 

@@ -75,7 +75,8 @@ impl<'t> Search<'t> {
         for table in tables.iter().filter(|table| table.is_relative()) {
             self.add(table, &Prefix::None);
         }
-        let others: Vec<&tables::Table> = tables.iter().filter(|table| !table.is_relative()).collect();
+        let others: Vec<&tables::Table> =
+            tables.iter().filter(|table| !table.is_relative()).collect();
         match prefixes.as_slice() {
             [] if others.is_empty() => {}
             [] => self.found.perhaps.push(self.span(function)),

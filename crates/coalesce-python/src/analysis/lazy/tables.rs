@@ -289,12 +289,17 @@ impl<'t> Tables<'t> {
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
                 // `(__spec__.parent, ".module")`: the package that the text counts from.
                 [package, module] if is_package(package) => {
-                    return self.text(module).filter(|text| text.text.starts_with('.')).map(Value::Text);
+                    return self
+                        .text(module)
+                        .filter(|text| text.text.starts_with('.'))
+                        .map(Value::Text);
                 }
                 _ => &tuple.elts,
             },
             // All names of a module, whatever they are.
-            Expr::ListComp(found) if lists_names(&found.generators) => return Some(Value::Texts(Vec::new())),
+            Expr::ListComp(found) if lists_names(&found.generators) => {
+                return Some(Value::Texts(Vec::new()));
+            }
             _ => return None,
         };
         let texts = elements.iter().map(|element| self.text(element));

@@ -63,9 +63,6 @@ pub fn through_module(
 ) -> Option<(Option<String>, Vec<Edit>)> {
     let (above, leaf) = moved.parent.rsplit_once('.')?;
     let analysis = &source.analysis;
-    if uses.iter().any(|(_, eager)| *eager) {
-        return None;
-    }
     let name = format!("{leaf}.{}", moved.name);
     let edits = uses
         .iter()

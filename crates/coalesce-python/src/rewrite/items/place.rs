@@ -469,23 +469,26 @@ impl Placing<'_, '_> {
             .in_place
             .then(|| in_place(left, moved, &line))
             .flatten();
-        Some(match (inner, there) {
-            (Some(edits), _) => Back {
-                edits,
-                ..Back::default()
-            },
+        let back = match (inner, there) {
+            (Some(edits), _) => {
+                return Some(Back {
+                    edits,
+                    ..Back::default()
+                });
+            }
             (None, Some(edit)) => Back {
                 edits: vec![edit],
-                top: true,
-                copy: set,
                 ..Back::default()
             },
             (None, None) => Back {
                 line: Some(line),
-                top: true,
-                copy: set,
                 ..Back::default()
             },
+        };
+        Some(Back {
+            top: true,
+            copy: set,
+            ..back
         })
     }
 
@@ -568,8 +571,15 @@ impl Placing<'_, '_> {
                     let request = moved.change.shim.as_ref()?;
                     shim::helper::of(self.mapping.graph, module, request, self.texts)
                 });
-                let made = helper.as_ref().and_then(|helper| structure::written(helper, self.texts));
-                let known = |file: &NewFile| self.plan.creates.iter().any(|other| other.path == file.path);
+                let made = helper
+                    .as_ref()
+                    .and_then(|helper| structure::written(helper, self.texts));
+                let known = |file: &NewFile| {
+                    self.plan
+                        .creates
+                        .iter()
+                        .any(|other| other.path == file.path)
+                };
                 self.plan.creates.extend(made.filter(|file| !known(file)));
                 let name = helper.as_ref().map(|helper| helper.name.as_str());
                 shims::append(self.mapping, &left.source, (&kept, &own), name, edits);

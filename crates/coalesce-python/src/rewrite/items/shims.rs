@@ -31,7 +31,12 @@ pub fn append(
         text.push_str(&if stub {
             types(manifest, &items)
         } else {
-            shim(&mapping.name_after(source.module), manifest, (&items, own), helper)
+            shim(
+                &mapping.name_after(source.module),
+                manifest,
+                (&items, own),
+                helper,
+            )
         });
     }
     let length = source.text.len();

@@ -1,0 +1,141 @@
+//! What a name is that no file of the tree has: outside of it, made by a build, or missing.
+
+use std::sync::Arc;
+
+use coalesce_model::{Module, TreePath, manifest::nearest};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Entity, PythonGraph};
+use crate::facts::PythonFacts;
+
+impl PythonGraph {
+    /// What a name is that no module has: outside, missing, or opaque.
+    pub(super) fn absent(&self, importer: usize, name: &str) -> Entity {
+        let mut known = name;
+        let found = loop {
+            if let Some(module) = self.find(Some(importer), known) {
+                break module;
+            }
+            let Some((parent, _)) = known.rsplit_once('.') else {
+                return Entity::External;
+            };
+            known = parent;
+        };
+        let Some(module) = self.modules.get(found) else {
+            return Entity::Opaque;
+        };
+        let next = name
+            .get(known.len() + 1..)
+            .and_then(|rest| rest.split('.').next())
+            .unwrap_or_default();
+        // The standard library has a package `test`, and any installed package may be called so.
+        let regular = module.package && self.facts.get(found).is_some_and(|facts| !facts.dynamic);
+        let top = known.split('.').next().unwrap_or(known);
+        let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
+        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) {
+            Entity::Opaque
+        } else {
+            Entity::Missing
+        }
+    }
+
+    /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
+    /// a file that the build writes.
+    pub(super) fn may_be_generated(&self, package: usize, name: &str) -> bool {
+        let Some(directory) = self
+            .modules
+            .get(package)
+            .and_then(|module| module.path.parent())
+        else {
+            return false;
+        };
+        let compiled = self
+            .extensions
+            .get(&directory)
+            .is_some_and(|stems| stems.iter().any(|stem| stem == name));
+        let full = self
+            .modules
+            .get(package)
+            .map(|module| format!("{}.{name}", module.name));
+        compiled
+            || full.is_some_and(|full| self.built.contains(&full))
+            || name.contains("version")
+            || ["_generated", "_build", "_git"]
+                .iter()
+                .any(|start| name.starts_with(start))
+            || ["_pb2", "_pb2_grpc", "_generated", "build_info", "git_info"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            || self.may_be_compiled(&directory, name)
+    }
+
+    /// Whether a private module that is not in the tree is what a compiler makes: nobody imports a
+    /// module of their own that is not there, unless they have misspelled one that is.
+    fn may_be_compiled(&self, directory: &TreePath, name: &str) -> bool {
+        let private = name.starts_with('_') && !name.starts_with("__");
+        let beside = || {
+            let here = |module: &&Module| {
+                let path = &module.path;
+                let holds = if module.package {
+                    path.parent().and_then(|own| own.parent())
+                } else {
+                    path.parent()
+                };
+                holds.as_ref() == Some(directory)
+            };
+            let names = self.modules.iter().filter(here);
+            names.map(|module| module.name.rsplit('.').next().unwrap_or_default())
+        };
+        private
+            && (name.len() < 5
+                || nearest(name, beside().filter(|other| other.starts_with('_'))).is_none())
+    }
+}
+
+/// What all project files declare of one kind.
+pub(super) fn declared(
+    files: &[(TreePath, Arc<PythonFacts>)],
+    of: impl Fn(&PythonFacts) -> &Vec<String>,
+) -> FxHashSet<String> {
+    files
+        .iter()
+        .flat_map(|(_, facts)| of(facts).iter().cloned())
+        .collect()
+}
+
+/// Stems of compiled modules and their sources, by directory.
+pub(super) fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
+    let mut found: FxHashMap<TreePath, Vec<String>> = FxHashMap::default();
+    for path in paths {
+        if matches!(
+            path.extension(),
+            Some(
+                "so" | "pyd"
+                    | "pyx"
+                    | "pxd"
+                    | "c"
+                    | "cpp"
+                    | "cc"
+                    | "cu"
+                    | "f"
+                    | "f90"
+                    | "in"
+                    | "tp"
+                    | "rs"
+                    | "build"
+            )
+        ) {
+            let stem = path
+                .file_name()
+                .split('.')
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            found
+                .entry(path.parent().unwrap_or_else(TreePath::root))
+                .or_default()
+                .push(stem);
+        }
+    }
+    found
+}

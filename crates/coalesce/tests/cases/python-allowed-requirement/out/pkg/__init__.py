@@ -1,0 +1,2 @@
+"""Shapes."""
+from .plots import area

@@ -1,0 +1,1 @@
+from ..core.devices import Pool, main

@@ -1,0 +1,2 @@
+from ..ser.provider import P
+class App(P): pass

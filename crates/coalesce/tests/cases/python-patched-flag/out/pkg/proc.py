@@ -1,0 +1,6 @@
+from pkg import core
+
+
+
+def use():
+    return "gpu" if core.FLAG else "cpu"

@@ -1,0 +1,2 @@
+from ..lie import *
+from .. import lie  # noqa: F401  # coalesce: shim attribute m

@@ -1,0 +1,6 @@
+class X:
+    pass
+
+
+class c:
+    pass

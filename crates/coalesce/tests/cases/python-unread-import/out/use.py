@@ -1,0 +1,5 @@
+import d.e
+
+
+def f():
+    return d.e.c()

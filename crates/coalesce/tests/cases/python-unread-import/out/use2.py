@@ -1,0 +1,5 @@
+from d import e
+
+
+def f():
+    return e.c()
