@@ -6,6 +6,20 @@ use super::{Entity, PythonGraph, join};
 use crate::roots::is_in_stub_tree;
 
 impl PythonGraph {
+    /// The types of a module in trees of types alone.
+    #[must_use]
+    pub fn types_elsewhere(&self, module: usize) -> Vec<usize> {
+        let named = self
+            .modules
+            .get(module)
+            .and_then(|own| self.by_name.get(&own.name));
+        let types = named.into_iter().flatten().copied().filter(|other| {
+            let path = self.modules.get(*other).map(|other| &other.path);
+            *other != module && path.is_some_and(is_in_stub_tree)
+        });
+        types.collect()
+    }
+
     /// The other text of a module: its file of types, beside it or in a tree of types, or the reverse.
     #[must_use]
     pub fn twin(&self, module: usize) -> Option<usize> {

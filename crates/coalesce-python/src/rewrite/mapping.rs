@@ -100,12 +100,7 @@ impl<'g> Mapping<'g> {
             return;
         };
         // Types in a tree of their own go along.
-        let beside = |other: &usize| {
-            let paths = graph.modules.get(index).zip(graph.modules.get(*other));
-            paths.is_some_and(|(own, other)| own.path.parent() == other.path.parent())
-        };
-        let twin = graph.twin(index).filter(|twin| !beside(twin));
-        for index in std::iter::once(index).chain(twin) {
+        for index in std::iter::once(index).chain(graph.types_elsewhere(index)) {
             self.place_files(change, index, texts);
         }
     }

@@ -359,7 +359,7 @@ fn every_binding_of_module_level_is_a_name() {
 fn stubs_in_a_tree_of_their_own_go_along() {
     for root in ["stubs/acme", "typings/acme", "acme-stubs"] {
         let tree = format!(
-            "//- pyproject.toml\n[project]\nname='acme'\n//- src/acme/__init__.py\n//- src/acme/gpu.py\nclass Pool: pass\n//- {root}/__init__.pyi\n//- {root}/gpu.pyi\nclass Pool: ...\n//- {root}/use.pyi\nfrom acme.gpu import Pool\n"
+            "//- pyproject.toml\n[project]\nname='acme'\n//- src/acme/__init__.py\n//- src/acme/gpu.py\nclass Pool: pass\n//- src/acme/gpu.pyi\nclass Pool: ...\n//- {root}/__init__.pyi\n//- {root}/gpu.pyi\nclass Pool: ...\n//- {root}/use.pyi\nfrom acme.gpu import Pool\n"
         );
         let texts = MemoryTexts::fixture(&tree);
         let plan = plan(&texts, &[moving("acme.gpu", "acme.core.devices")], false);

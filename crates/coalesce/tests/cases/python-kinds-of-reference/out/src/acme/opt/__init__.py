@@ -1,1 +1,0 @@
-from ..core.devices import Pool, main
