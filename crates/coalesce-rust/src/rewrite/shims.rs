@@ -409,13 +409,38 @@ impl Builder<'_> {
     /// The items of a shim module, and of the modules in it.
     fn module(&self, module: ModuleId, depth: usize) -> Option<Made> {
         let world = self.mapping.world;
-        let whole = !self.mapping.is_replaced(module);
         let source = self
             .mapping
             .at(&self.mapping.after(module))
             .unwrap_or(module);
         let (mut names, mut lost) = self.offered(module);
         names.extend(self.forwarded(module, &self.mapping.after(module)));
+        let mut result = self.definitions(module, source, &names)?;
+        self.elsewhere(module, &mut result)?;
+        for child in world.module(module).map_or(&[][..], |node| &node.children) {
+            if depth >= DEEPEST || !self.is_public_child(*child) {
+                continue;
+            }
+            let gone = self.mapping.is_replaced(*child);
+            if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
+                lost.extend(world.module(*child).map(|node| node.name.clone()));
+            } else {
+                self.child(*child, depth, &mut result)?;
+            }
+        }
+        result.lost.append(&mut lost);
+        Some(result)
+    }
+
+    /// What a shim module defines for these names, old and new, and the imports that this takes.
+    fn definitions(
+        &self,
+        module: ModuleId,
+        source: ModuleId,
+        names: &[(String, String)],
+    ) -> Option<Made> {
+        let world = self.mapping.world;
+        let whole = !self.mapping.is_replaced(module);
         let (text, file, base) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
@@ -428,7 +453,7 @@ impl Builder<'_> {
         } else {
             None
         };
-        let notes = other.as_ref().map(|other| other.notes(&names));
+        let notes = other.as_ref().map(|other| other.notes(names));
         let notes = notes.unwrap_or_default();
         let said = ShimNames {
             mapping: self.mapping,
@@ -441,7 +466,7 @@ impl Builder<'_> {
             false => names.iter().any(|(old, _)| old == name),
         };
         let made = match other {
-            Some(other) => other.items(&names),
+            Some(other) => other.items(names),
             None => {
                 let Respelled { text, unsayable } = said.respelled(file, &text, base);
                 shim::items(&Shim {
@@ -450,7 +475,7 @@ impl Builder<'_> {
                     inside: &inside,
                     short: "",
                     outside: &outside,
-                    names: &names,
+                    names,
                     unsayable: &unsayable,
                     whole,
                     dates: &self.dates,
@@ -467,26 +492,12 @@ impl Builder<'_> {
             let found = found.unwrap_or_default().into_iter();
             found.map(move |import| (name.as_str(), import))
         });
-        let mut result = Made {
+        Some(Made {
             text: format!("{}{}", self.imports(imports), made.text),
             silent: made.silent,
             lost: Vec::new(),
             notes,
-        };
-        self.elsewhere(module, &mut result)?;
-        for child in world.module(module).map_or(&[][..], |node| &node.children) {
-            if depth >= DEEPEST || !self.is_public_child(*child) {
-                continue;
-            }
-            let gone = self.mapping.is_replaced(*child);
-            if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
-                lost.extend(world.module(*child).map(|node| node.name.clone()));
-            } else {
-                self.child(*child, depth, &mut result)?;
-            }
-        }
-        result.lost.append(&mut lost);
-        Some(result)
+        })
     }
 
     /// The names of items that left a module for the one at a place before it gave way.

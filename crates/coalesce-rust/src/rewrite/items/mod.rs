@@ -85,22 +85,10 @@ pub(super) fn rewrite(
     plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan));
     texts::rewrite(&set, &structure, &mut scan);
-    let relocation = visibility::relocation(&set);
-    plan.refusals
-        .extend(super::conditions::unsafe_code(&relocation, texts));
-    let implicit = implicit::macros(&relocation, texts);
-    plan.refusals.extend(implicit.refusals);
-    plan.unproven.extend(implicit.unproven);
-    scan.needs.extend(implicit.needs);
-    let mut visible = visibility::widen(&set, &scan, &relocation, texts);
-    for (path, edits) in implicit.edits {
-        visible.edits.entry(path).or_default().extend(edits);
-    }
+    let visible = visible(&set, &mut scan, texts, &mut plan);
     let mut edits = file_edits(&set, &scan, texts);
     let undocumented = conditions::undocumented(&set, &visible.shown, texts);
     add(&mut edits, visible.edits);
-    plan.notes.extend(visible.notes);
-    plan.refusals.extend(visible.refusals);
     let needs = needs(&set, &mut scan, visible.needs);
     widen(&mapping, texts, &needs, &mut edits, &mut plan);
     depend(&mapping, (&needs, texts), &mut edits, &mut plan);
@@ -126,6 +114,29 @@ pub(super) fn rewrite(
     plan.refusals.sort();
     plan.refusals.dedup();
     plan
+}
+
+/// What is seen after, what may not be there, and what came without a word.
+fn visible(
+    set: &Set<'_>,
+    scan: &mut Scan,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) -> visibility::ItemVisibility {
+    let relocation = visibility::relocation(set);
+    plan.refusals
+        .extend(super::conditions::unsafe_code(&relocation, texts));
+    let implicit = implicit::macros(&relocation, texts);
+    plan.refusals.extend(implicit.refusals);
+    plan.unproven.extend(implicit.unproven);
+    scan.needs.extend(implicit.needs);
+    let mut visible = visibility::widen(set, scan, &relocation, texts);
+    for (path, edits) in implicit.edits {
+        visible.edits.entry(path).or_default().extend(edits);
+    }
+    plan.notes.append(&mut visible.notes);
+    plan.refusals.append(&mut visible.refusals);
+    visible
 }
 
 /// Says which imports stand there for method calls that name no trait.

@@ -97,6 +97,9 @@ impl FilePaths {
     }
 }
 
+/// Types of a module, each with the name of a member.
+type MemberNames = Rc<BTreeSet<(ItemId, String)>>;
+
 /// The tree as its paths resolve, each file once and only when somebody asks.
 pub(in super::super) struct Resolved<'a> {
     pub world: &'a World,
@@ -104,7 +107,7 @@ pub(in super::super) struct Resolved<'a> {
     files: RefCell<BTreeMap<FileId, Rc<FilePaths>>>,
     dereferenced: OnceCell<BTreeSet<ItemId>>,
     /// The names of members, by the module that defines their types.
-    members: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<(ItemId, String)>>>>,
+    members: RefCell<BTreeMap<ModuleId, MemberNames>>,
 }
 
 impl<'a> Resolved<'a> {
@@ -132,7 +135,7 @@ impl<'a> Resolved<'a> {
                 let name = member.name;
                 member.of.into_iter().map(move |of| (of, name.clone()))
             });
-            let found: Rc<BTreeSet<(ItemId, String)>> = Rc::new(names.collect());
+            let found: MemberNames = Rc::new(names.collect());
             self.members.borrow_mut().insert(home, Rc::clone(&found));
             found
         });

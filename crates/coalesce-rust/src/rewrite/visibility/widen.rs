@@ -230,7 +230,7 @@ struct Work<'w, 'a> {
     made: MemberWidenings,
 }
 
-impl Work<'_, '_> {
+impl<'a> Work<'_, 'a> {
     fn mapping(&self) -> &Mapping<'_> {
         self.relocation.mapping
     }
@@ -307,42 +307,20 @@ impl Work<'_, '_> {
         );
         let seen = self.seen_after(member, reach, &home);
         let mut wanted: Option<(Option<Place>, Cause<'_>)> = None;
-        let world = self.tree.world;
-        let replaced: Vec<(ItemId, ItemId)> = self
-            .relocation
-            .replaced
-            .iter()
-            .filter(|(_, new)| member.of.contains(new))
-            .map(|(old, new)| (*old, *new))
-            .collect();
-        let users: Vec<usize> = match replaced.is_empty() {
-            true => self.within.get(&reach).cloned().unwrap_or_default(),
-            false => (0..self.regions.len()).collect(),
+        let takes_over = self.replaced_by(member).next().is_some();
+        let users: Vec<usize> = match takes_over {
+            false => self.within.get(&reach).cloned().unwrap_or_default(),
+            true => (0..self.regions.len()).collect(),
         };
         for at in users {
             let Some(region) = self.regions.get(at) else {
                 break;
             };
-            if !(moves || region.moves || !replaced.is_empty()) || region.to.is_within(&seen) {
+            if !(moves || region.moves || takes_over) || region.to.is_within(&seen) {
                 continue;
             }
-            let before = is_within(world, region.from, reach) && (moves || region.moves);
-            let old = replaced.iter().find(|(old, _)| {
-                let known = self.old_reach.get(&(*old, member.name.clone()));
-                let limit = known.copied().flatten();
-                limit.is_none_or(|limit| is_within(world, region.from, limit))
-            });
-            let (of, cause) = match (before, old) {
-                (true, _) if moves => (member.of.clone(), Cause::MemberLeaves),
-                (true, _) => (member.of.clone(), Cause::CodeLeaves),
-                (false, Some((old, _))) => {
-                    let name = world
-                        .items
-                        .get(old.index())
-                        .map_or("", |node| node.name.as_str());
-                    (BTreeSet::from([*old]), Cause::Replaces(name))
-                }
-                (false, None) => continue,
+            let Some((of, cause)) = self.cause(member, reach, moves, region) else {
+                continue;
             };
             if !self.names(at, member, &of) {
                 continue;
@@ -356,8 +334,45 @@ impl Work<'_, '_> {
             *reach = reach.take().and_then(|reach| reach.common(&region.to));
         }
         if let Some((reach, cause)) = wanted.filter(|_| member.kind != MemberKind::Function) {
-            self.write(member, (reach, &home), cause);
+            self.write(member, reach, &home, cause);
         }
+    }
+
+    /// The types that the one of a member takes the place of.
+    fn replaced_by<'s>(&'s self, member: &'s Member) -> impl Iterator<Item = ItemId> + 's {
+        let all = self.relocation.replaced.iter();
+        all.filter(|(_, new)| member.of.contains(new))
+            .map(|(old, _)| *old)
+    }
+
+    /// By which types the code of a region may have named a member so far, and why it may not see it
+    /// any more; `None` where it could not name it.
+    fn cause<'s>(
+        &'s self,
+        member: &'s Member,
+        reach: ModuleId,
+        moves: bool,
+        region: &Region,
+    ) -> Option<(BTreeSet<ItemId>, Cause<'a>)> {
+        let world = self.relocation.mapping.world;
+        if is_within(world, region.from, reach) && (moves || region.moves) {
+            let cause = if moves {
+                Cause::MemberLeaves
+            } else {
+                Cause::CodeLeaves
+            };
+            return Some((member.of.clone(), cause));
+        }
+        let old = self.replaced_by(member).find(|old| {
+            let known = self.old_reach.get(&(*old, member.name.clone()));
+            let limit = known.copied().flatten();
+            limit.is_none_or(|limit| is_within(world, region.from, limit))
+        })?;
+        let name = world.items.get(old.index()).map(|node| node.name.as_str());
+        Some((
+            BTreeSet::from([old]),
+            Cause::Replaces(name.unwrap_or_default()),
+        ))
     }
 
     /// The place whose code sees a member after, as its visibility is written.
@@ -429,7 +444,7 @@ impl Work<'_, '_> {
         }
     }
 
-    fn write(&mut self, member: &Member, (reach, home): (Option<Place>, &Place), cause: Cause<'_>) {
+    fn write(&mut self, member: &Member, reach: Option<Place>, home: &Place, cause: Cause<'_>) {
         let Some(path) = self.tree.world.files.get(member.file.index()) else {
             return;
         };
