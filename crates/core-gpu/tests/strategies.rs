@@ -1,5 +1,8 @@
 //! Strategies: which one is taken, what their workers see, and groups of ranks as real processes.
-#![expect(clippy::unwrap_used, reason = "a test's failure")]
+#![cfg_attr(
+    all(unix, feature = "cuda"),
+    expect(clippy::unwrap_used, reason = "a test's failure")
+)]
 
 use core_gpu::{
     driver::{Capabilities, DeviceId, DeviceInfo, PlatformKind},

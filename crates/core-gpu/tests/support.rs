@@ -1,5 +1,4 @@
 //! The page about platforms says what the code says, and the code what its platforms do.
-#![expect(clippy::unwrap_used, reason = "a test may end")]
 
 use std::{path::Path, sync::Arc, time::Duration};
 
