@@ -20,7 +20,7 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
                 plan.deletes.push(path.clone());
                 let package = parent_file(path).filter(|package| !going.contains(package));
                 if let Some((package, edits)) = package.and_then(|package| {
-                    let edits = attributes(path, &*texts.text(&package)?);
+                    let edits = attributes(path, &texts.text(&package)?);
                     Some((package, edits))
                 }) {
                     plan.edits.entry(package).or_default().extend(edits);

@@ -2,7 +2,7 @@
 
 use coalesce_model::{LanguageGraph as _, MemoryTexts, Texts as _, TreePath};
 
-use crate::support::{applied, graph, item, plan, shimmed};
+use crate::support::{applied, graph, helped, item, moving, plan, shimmed};
 
 /// A module that three items have left with shims; the users still say the old names.
 fn left() -> MemoryTexts {
@@ -117,4 +117,35 @@ fn what_was_edited_by_hand_stays() {
     let texts = MemoryTexts::new(files);
     let plan = graph(&texts).retire_items(&["pkg.old.f".to_owned()], &texts);
     assert_eq!(plan.refusals.len(), 1);
+}
+
+#[test]
+fn what_a_shim_brought_along_goes_with_the_last_of_them() {
+    let before = MemoryTexts::fixture(
+        "//- pkg/__init__.py\nfrom . import geo\n//- pkg/geo/__init__.py\nfrom .lie import So3\n//- pkg/geo/lie.py\nclass So3: pass\n//- pkg/geo/more.py\nx = 1\n",
+    );
+    let change = |from: &str, to: &str| helped(shimmed(moving(from, to)));
+    let changes = [
+        change("pkg.geo.lie", "pkg.lie"),
+        change("pkg.geo.more", "pkg.more"),
+    ];
+    let files = applied(&before, &plan(&before, &changes, false));
+    assert!(files.contains_key("pkg/_moved.py"));
+    assert!(files["pkg/geo/__init__.py"].contains("from .. import lie"));
+    let files = files.into_iter();
+    let texts =
+        MemoryTexts::new(files.map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())));
+    let shims = |names: &[&str]| -> Vec<TreePath> {
+        names
+            .iter()
+            .map(|name| TreePath::new(name).unwrap())
+            .collect()
+    };
+    let one = graph(&texts).retire(&shims(&["pkg/geo/lie.py"]), &texts);
+    assert_eq!(one.refusals, []);
+    let left = applied(&texts, &one);
+    assert_eq!(left["pkg/geo/__init__.py"], "from ..lie import So3\n");
+    assert!(left.contains_key("pkg/_moved.py"));
+    let both = graph(&texts).retire(&shims(&["pkg/geo/lie.py", "pkg/geo/more.py"]), &texts);
+    assert!(!applied(&texts, &both).contains_key("pkg/_moved.py"));
 }
