@@ -16,7 +16,7 @@ use super::{
     visibility::{Need, Piece, Relocation},
 };
 use crate::{
-    facts::{Namespaces, Origin, SourceFacts},
+    facts::{LeafKind, Namespaces, Origin, SourceFacts},
     resolve::{CrateId, Res, Site, UseSite, World},
 };
 
@@ -177,8 +177,7 @@ impl Implicit {
             });
             return;
         };
-        let opaque = site.trace.steps.first().is_some_and(|step| step.opaque);
-        if opaque {
+        if has_foreign_glob(relocation, piece, facts) {
             self.unproven.push(Unproven {
                 path: path.clone(),
                 span: Some(segment.span),
@@ -244,6 +243,17 @@ fn without_macro_use(text: &str, declaration: ByteSpan) -> Option<Edit> {
     let end = close + rest.len() - rest.trim_start().len();
     let span = ByteSpan::from_range(start..end).shifted(declaration.start);
     Some(Edit::delete(span))
+}
+
+/// Whether a file imports all that something outside of the tree has: nobody knows what that is.
+fn has_foreign_glob(relocation: &Relocation<'_>, piece: &Piece, facts: &SourceFacts) -> bool {
+    let speller = Speller {
+        mapping: relocation.mapping,
+    };
+    let mut leaves = (0_u32..).zip(&facts.leaves);
+    leaves.any(|(at, leaf)| {
+        leaf.kind == LeafKind::Glob && speller.glob_target((piece.file, at)).is_none()
+    })
 }
 
 /// Whether a site is the name of a macro that is called, or of a derive.
