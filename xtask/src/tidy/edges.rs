@@ -7,7 +7,9 @@ use crate::repository::File;
 const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-model", &[]),
     ("coalesce-tree", &["coalesce-model"]),
-    ("coalesce-rust", &["coalesce-model"]),
+    // Manifests are read and edited without the front end of a language: built and tested in seconds.
+    ("coalesce-cargo", &["coalesce-model"]),
+    ("coalesce-rust", &["coalesce-cargo", "coalesce-model"]),
     ("coalesce-python", &["coalesce-model"]),
     ("coalesce-text", &["coalesce-model"]),
     ("coalesce-index", &["coalesce-model"]),
