@@ -12,6 +12,7 @@ pub mod envelope;
 pub mod finding;
 pub mod hash;
 pub mod language;
+pub mod lines;
 pub mod manifest;
 pub mod module;
 pub mod outline;

@@ -113,6 +113,17 @@ impl TreePath {
         self.0.split('/').filter(|part| !part.is_empty())
     }
 
+    /// How this path is written relative to a directory: `../a/b.rs`.
+    #[must_use]
+    pub fn relative_to(&self, directory: &Self) -> String {
+        let from: Vec<&str> = directory.components().collect();
+        let to: Vec<&str> = self.components().collect();
+        let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+        let up = std::iter::repeat_n("..", from.len() - shared);
+        let down = to.iter().skip(shared).copied();
+        up.chain(down).collect::<Vec<_>>().join("/")
+    }
+
     /// The rest of the path below `directory`; `Some("")` for the directory itself.
     #[must_use]
     pub fn strip_prefix(&self, directory: &Self) -> Option<&str> {
@@ -173,6 +184,18 @@ mod tests {
             TreePath::new("./a//b/../c").map(|path| path.to_string()),
             Ok("a/c".to_owned())
         );
+    }
+
+    #[test]
+    fn paths_are_written_from_a_directory() {
+        for (from, to, text) in [
+            ("src", "src/a.rs", "a.rs"),
+            ("src/a", "src/b/c.rs", "../b/c.rs"),
+            ("src/a/b", "x.txt", "../../../x.txt"),
+        ] {
+            let (from, to) = (TreePath::new(from).unwrap(), TreePath::new(to).unwrap());
+            assert_eq!(to.relative_to(&from), text);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_cargo::{features, manifest::manifest_facts};
 use coalesce_model::TreePath;
 
 use super::OldName;
@@ -64,26 +65,10 @@ struct Package {
 
 impl Package {
     fn read(dependency: &Dependency) -> Option<Self> {
-        let document = toml_edit::Document::parse(dependency.manifest.as_str()).ok()?;
-        let name = document.get("package")?.get("name")?.as_str()?.to_owned();
-        let mut features: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let table = document
-            .get("features")
-            .and_then(|table| table.as_table_like());
-        for (key, value) in table.into_iter().flat_map(toml_edit::TableLike::iter) {
-            let list = value.as_array().into_iter().flatten();
-            let list = list.filter_map(|value| value.as_str().map(str::to_owned));
-            features.insert(key.to_owned(), list.collect());
-        }
-        let mut default = BTreeSet::new();
-        let mut open = vec!["default".to_owned()];
-        while let Some(feature) = open.pop() {
-            if default.insert(feature.clone()) {
-                open.extend(features.get(&feature).cloned().unwrap_or_default());
-            }
-        }
-        let mut known: BTreeSet<String> = features.into_keys().collect();
-        known.extend(optional(document.as_table()));
+        let text = dependency.manifest.as_str();
+        let name = manifest_facts(text).package?;
+        let default = features::defaults(&features::features(text).ok()?);
+        let known = features::declared(text).ok()?;
         Some(Self {
             directory: dependency.directory.clone(),
             name,
@@ -91,22 +76,6 @@ impl Package {
             default,
         })
     }
-}
-
-/// Dependencies that are features, too.
-fn optional(root: &toml_edit::Table) -> Vec<String> {
-    let table = root
-        .get("dependencies")
-        .and_then(|table| table.as_table_like());
-    let entries = table.into_iter().flat_map(toml_edit::TableLike::iter);
-    let is_optional = |item: &toml_edit::Item| {
-        let details = item.as_table_like();
-        details.and_then(|details| details.get("optional")?.as_bool()) == Some(true)
-    };
-    entries
-        .filter(|(_, item)| is_optional(item))
-        .map(|(key, _)| key.to_owned())
-        .collect()
 }
 
 /// The features that conditions name, with those that each switches on.

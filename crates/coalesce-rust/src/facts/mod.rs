@@ -26,7 +26,7 @@ use crate::discover::ManifestFacts;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

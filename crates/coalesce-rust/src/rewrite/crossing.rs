@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_cargo::features::{self, declared};
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
 
 use super::{
@@ -318,28 +319,11 @@ pub(super) fn is_default(
     let krate = world.crates.get(mapping.after(module).krate.index());
     let package = krate.and_then(|krate| world.packages.get(krate.package));
     let text = package.and_then(|package| texts.text(&package.directory.join("Cargo.toml").ok()?));
-    let defaults = text.map(|text| defaults(&text)).unwrap_or_default();
+    let features = text.and_then(|text| features::features(&text).ok());
+    let defaults = features
+        .map(|known| features::defaults(&known))
+        .unwrap_or_default();
     named.iter().all(|(feature, _)| defaults.contains(feature))
-}
-
-/// The features that a package has without being asked, those that they bring included.
-fn defaults(text: &str) -> BTreeSet<String> {
-    let Ok(document) = toml_edit::Document::parse(text) else {
-        return BTreeSet::new();
-    };
-    let features = document
-        .get("features")
-        .and_then(toml_edit::Item::as_table_like);
-    let mut found = BTreeSet::new();
-    let mut left = vec!["default".to_owned()];
-    while let Some(name) = left.pop() {
-        let list = features.and_then(|features| features.get(&name)?.as_array());
-        if found.insert(name) {
-            let names = list.into_iter().flat_map(|list| list.iter());
-            left.extend(names.filter_map(|name| Some(name.as_str()?.to_owned())));
-        }
-    }
-    found
 }
 
 /// The packages of two crates.
@@ -427,26 +411,10 @@ fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u3
     found
 }
 
-/// The features that a manifest declares, optional dependencies among them.
+/// The features that a manifest declares, optional dependencies among them; none where it does not
+/// parse, so that whoever asks for one is told that it is not there.
 pub(super) fn features(text: &str) -> BTreeSet<String> {
-    let Ok(document) = toml_edit::Document::parse(text) else {
-        return BTreeSet::new();
-    };
-    let table = |name: &str| document.get(name).and_then(toml_edit::Item::as_table_like);
-    let mut found = BTreeSet::new();
-    for (name, _) in table("features").into_iter().flat_map(|table| table.iter()) {
-        found.insert(name.to_owned());
-    }
-    let dependencies = table("dependencies").into_iter();
-    for (name, item) in dependencies.flat_map(|table| table.iter()) {
-        let optional = item
-            .as_table_like()
-            .and_then(|table| table.get("optional")?.as_bool());
-        if optional == Some(true) {
-            found.insert(name.to_owned());
-        }
-    }
-    found
+    declared(text).unwrap_or_default()
 }
 
 /// Each `feature = "…"`, with the place of the name.

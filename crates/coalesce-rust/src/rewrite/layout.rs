@@ -120,30 +120,3 @@ fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usi
     }
     (with, without)
 }
-
-/// How `to` is written relative to the directory `from`: `../a/b.rs`.
-pub(super) fn relative(from: &TreePath, to: &TreePath) -> String {
-    let from: Vec<&str> = from.components().collect();
-    let to: Vec<&str> = to.components().collect();
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n("..", from.len() - shared);
-    let down = to.iter().skip(shared).copied();
-    up.chain(down).collect::<Vec<_>>().join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn relative_paths() {
-        for (from, to, text) in [
-            ("src", "src/a.rs", "a.rs"),
-            ("src/a", "src/b/c.rs", "../b/c.rs"),
-            ("src/a/b", "x.txt", "../../../x.txt"),
-        ] {
-            let (from, to) = (TreePath::new(from).unwrap(), TreePath::new(to).unwrap());
-            assert_eq!(relative(&from, &to), text);
-        }
-    }
-}

@@ -1,34 +1,12 @@
 //! Whole lines: how a declaration leaves a text without a scar, and where one is put in.
 
-use coalesce_model::ByteSpan;
+pub(super) use coalesce_model::lines::{line_break, line_end, line_start, with_spaces};
+use coalesce_model::{ByteSpan, lines};
 
 use crate::lexer::{self, TokenKind};
 
-/// The line break that a text uses.
-pub(super) fn line_break(text: &str) -> &'static str {
-    let first = text.find('\n').unwrap_or(0);
-    if first > 0 && text.as_bytes().get(first - 1) == Some(&b'\r') {
-        "\r\n"
-    } else {
-        "\n"
-    }
-}
-
-/// First byte of the line that holds `at`.
-pub(super) fn line_start(text: &str, at: u32) -> u32 {
-    let before = text.get(..at as usize).unwrap_or_default();
-    offset(before.rfind('\n').map_or(0, |end| end + 1))
-}
-
-/// First byte after the line that holds `at`, its break included.
-pub(super) fn line_end(text: &str, at: u32) -> u32 {
-    let after = text.get(at as usize..).unwrap_or_default();
-    let length = after.find('\n').map_or(after.len(), |end| end + 1);
-    at + offset(length)
-}
-
 fn offset(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+    ByteSpan::from_range(0..at).end
 }
 
 /// What stands before a declaration on its line, if that is only space or the marks of a doc comment.
@@ -47,42 +25,14 @@ pub(super) fn trailing_comment(text: &str, span: ByteSpan) -> Option<&str> {
         .then(|| rest.trim_end_matches(['\n', '\r']))
 }
 
-/// The span and the spaces behind it.
-pub(super) fn with_spaces(text: &str, span: ByteSpan) -> ByteSpan {
-    let after = text.get(span.end as usize..).unwrap_or_default();
-    let spaces = after.len() - after.trim_start_matches([' ', '\t']).len();
-    ByteSpan::new(span.start, span.end + offset(spaces))
-}
-
-/// The bytes that go when a declaration goes: its lines where it has them for itself, and one of two
-/// blank lines that would meet.
+/// The bytes that go when a declaration goes, with the comment that follows it on its line.
 pub(super) fn removal(text: &str, span: ByteSpan) -> ByteSpan {
-    let (start, end) = (line_start(text, span.start), line_end(text, span.end));
-    let before = text
-        .get(start as usize..span.start as usize)
-        .unwrap_or_default();
-    let after = text
-        .get(span.end as usize..end as usize)
-        .unwrap_or_default();
-    let comment = trailing_comment(text, span).is_some();
-    if !before.trim().is_empty() || !(after.trim().is_empty() || comment) {
-        return with_spaces(text, span);
-    }
-    let next_end = line_end(text, end);
-    let next = text
-        .get(end as usize..next_end as usize)
-        .unwrap_or_default();
-    let above = text.get(..start as usize).unwrap_or_default();
-    let above = above.trim_end_matches([' ', '\t']);
-    let opens = above.is_empty()
-        || above.trim_end().ends_with('{')
-        || above.ends_with("\n\n")
-        || above.ends_with("\n\r\n");
-    let blank_next = next.trim().is_empty() && !next.is_empty();
-    if opens && blank_next {
-        ByteSpan::new(start, next_end)
+    let comment = trailing_comment(text, span).map_or(0, str::len);
+    let with_comment = ByteSpan::new(span.start, span.end + offset(comment));
+    if prefix(text, span.start).is_some_and(|before| before.trim().is_empty()) {
+        lines::removal(text, with_comment)
     } else {
-        ByteSpan::new(start, end)
+        with_spaces(text, span)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath};
 
-use super::{file::FileEdits, layout, mapping::Mapping, structure::Structure};
+use super::{file::FileEdits, mapping::Mapping, structure::Structure};
 use crate::{
     facts::{Include, Origin, SourceFacts},
     resolve::{FileId, ModuleId},
@@ -115,7 +115,7 @@ impl Pass<'_> {
             (old, new, &*include.value)
         };
         let Ok(target) = old.join(value) else { return };
-        let text = layout::relative(&new, self.moved(&target));
+        let text = self.moved(&target).relative_to(&new);
         if self.same(&old, &new, &target) || text == value {
             return;
         }
@@ -162,7 +162,7 @@ impl Pass<'_> {
                 let Ok(target) = old.join(&attribute.value) else {
                     continue;
                 };
-                let text = layout::relative(&new, self.moved(&target));
+                let text = self.moved(&target).relative_to(&new);
                 if self.same(&old, &new, &target) || text == *attribute.value {
                     continue;
                 }
@@ -183,7 +183,7 @@ impl Pass<'_> {
                 let Some(new) = self.structure.files.get(&target) else {
                     continue;
                 };
-                let text = layout::relative(&base, new);
+                let text = new.relative_to(&base);
                 let (from, to) = (target.to_string(), new.to_string());
                 let evidence = (Form::FilePath, Evidence::ExactPath);
                 self.replace(string.span, evidence, (&from, &to), text);

@@ -168,11 +168,11 @@ fn depend(
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
-    let dependencies = cargo::depend(mapping, needs, texts);
+    let dependencies = cargo::depend(mapping, needs, texts, std::mem::take(edits));
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
     plan.rewrites.extend(dependencies.rewrites);
-    add(edits, dependencies.edits);
+    *edits = dependencies.edits;
 }
 
 /// What the work on one file has to say.

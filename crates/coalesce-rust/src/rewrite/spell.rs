@@ -157,7 +157,9 @@ impl<'a> Speller<'a> {
                     return Err(format!("`{to}` cannot be named from here"));
                 };
                 self.chain(&place, here, needs);
-                if place.krate != here.krate {
+                // By a re-export of another crate, the one behind that is not named.
+                let by_name = self.through_dependency(here, &place).as_ref() == Some(&path);
+                if place.krate != here.krate && by_name {
                     needs.push(Need {
                         subject: Subject::Crate(place.krate, Purpose::Code),
                         by: here.clone(),

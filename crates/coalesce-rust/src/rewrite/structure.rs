@@ -418,7 +418,7 @@ fn path_edits(
             continue;
         };
         let file = structure.files.get(&file).unwrap_or(&file);
-        let text = layout::relative(&new_base, file);
+        let text = file.relative_to(&new_base);
         if text != *attribute.value {
             edits.push(Edit::replace(attribute.span, text));
         }

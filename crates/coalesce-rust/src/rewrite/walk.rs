@@ -168,7 +168,8 @@ impl Stepping<'_, '_> {
             .step
             .all()
             .any(|(res, _)| matches!(res, Res::External(_)));
-        if !outside || self.at > 0 || self.step.import.is_some() || !self.crosses() {
+        let import = self.step.import.filter(|import| !self.is_itself(*import));
+        if !outside || self.at > 0 || import.is_some() || !self.crosses() {
             return;
         }
         let own = self.mapping().krate(self.speller.here(self.site));

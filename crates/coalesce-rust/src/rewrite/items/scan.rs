@@ -468,7 +468,10 @@ impl Pass<'_, '_> {
             path = speller.rooted(&place);
         }
         speller.chain(&place, here, &mut self.scan.needs);
-        self.depend(place.krate, here, Because::Names(goal_name));
+        // By a re-export of another crate, the one behind that is not named.
+        if speller.through_dependency(here, &place).as_ref() == Some(&path) {
+            self.depend(place.krate, here, Because::Names(goal_name));
+        }
         let plain = path == ["self"] && matches!(site.site, UseSite::Path(_));
         if plain
             && name

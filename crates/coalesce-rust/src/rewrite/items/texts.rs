@@ -4,7 +4,7 @@
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath};
 
 use super::{
-    super::{layout, mentions, structure::Structure},
+    super::{mentions, structure::Structure},
     moving::{Chunk, Set},
     scan::Scan,
 };
@@ -78,7 +78,7 @@ fn included(
         None => file_of(set, chunk)?.parent()?,
     };
     let target = old.join(&include.value).ok()?;
-    let text = layout::relative(&new, &target);
+    let text = target.relative_to(&new);
     (old != new && text != *include.value).then_some(text)
 }
 

@@ -7,10 +7,10 @@ use coalesce_model::{ByteSpan, Edit, EditSet, Texts, TreePath};
 use super::super::declarations::joined;
 
 /// What goes wrong: the file, and why.
-pub(super) type Wrong = (TreePath, String);
+pub(in super::super) type Wrong = (TreePath, String);
 
 /// Manifests and lock files on the way to what they will be.
-pub(super) struct Book<'a> {
+pub(in super::super) struct Book<'a> {
     texts: &'a dyn Texts,
     edits: BTreeMap<TreePath, Vec<Edit>>,
     open: BTreeMap<TreePath, (Arc<str>, String)>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use coalesce_cargo::package::{Tie, is_published, ties};
 use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 
 use super::{
@@ -54,7 +55,10 @@ pub(super) fn library(
             .map(|text| said(text, moves))
             .unwrap_or_default(),
     );
-    if text.as_deref().is_some_and(is_published) {
+    if text
+        .as_deref()
+        .is_some_and(|text| is_published(text) == Ok(true))
+    {
         made.notes.push(published(mapping, library, package, &path));
     }
     let refusals = reasons
@@ -175,46 +179,15 @@ pub(super) fn exported(mapping: &Mapping<'_>, krate: CrateId) -> BTreeSet<String
 
 /// What the manifest itself says that stands in the way.
 fn said(text: &str, moves: bool) -> Vec<String> {
-    let Ok(document) = toml_edit::Document::parse(text) else {
+    let Ok(ties) = ties(text) else {
         return vec!["its manifest does not parse".to_owned()];
     };
-    let mut reasons = Vec::new();
-    let links = document
-        .get("package")
-        .and_then(|package| package.get("links"));
-    if links.is_some() && moves {
-        reasons.push("it says `links`, which is a package's own".to_owned());
-    }
-    if document.get("workspace").is_some() {
-        reasons.push("it is the root of the workspace".to_owned());
-    }
-    let kinds = document.get("lib").and_then(|library| {
-        let found = library.get("crate-type").or(library.get("crate_type"))?;
-        found.as_array()
-    });
-    let foreign = kinds
-        .into_iter()
-        .flatten()
-        .filter_map(|kind| kind.as_str())
-        .find(|kind| !matches!(*kind, "lib" | "rlib"));
-    if let Some(foreign) = foreign {
-        reasons.push(format!("it is built as a `{foreign}` by its own name"));
-    }
-    reasons
-}
-
-fn is_published(text: &str) -> bool {
-    let document = toml_edit::Document::parse(text).ok();
-    let said = document.and_then(|document| {
-        let package = document.get("package")?;
-        match package.get("publish") {
-            None => Some(package.get("version").is_some()),
-            Some(item) if item.as_bool().is_some() => item.as_bool(),
-            Some(item) if item.as_array().is_some() => item.as_array().map(|list| !list.is_empty()),
-            Some(_) => Some(false),
-        }
-    });
-    said == Some(true)
+    let reason = |tie: Tie| match tie {
+        Tie::Links => moves.then(|| "it says `links`, which is a package's own".to_owned()),
+        Tie::Workspace => Some("it is the root of the workspace".to_owned()),
+        Tie::CrateType(kind) => Some(format!("it is built as a `{kind}` by its own name")),
+    };
+    ties.into_iter().filter_map(reason).collect()
 }
 
 fn published(

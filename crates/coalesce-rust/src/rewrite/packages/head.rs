@@ -4,6 +4,7 @@
 //! What the target has at its root anyway is left out; what only decorates documentation goes, with
 //! a note. A crate that can do without `std` stays able to only where the target is, too.
 
+use coalesce_cargo::features;
 use coalesce_model::{ByteSpan, Edit, Finding, Severity, Texts, TreePath, finding::codes};
 use syn::spanned::Spanned as _;
 
@@ -13,7 +14,7 @@ use super::{
         conditions, lines,
         mapping::{Library, Mapping, refusal},
     },
-    Packages, check, features, files,
+    Packages, check, files,
     manifest::{self, Said},
 };
 use crate::{

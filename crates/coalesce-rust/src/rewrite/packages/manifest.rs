@@ -6,21 +6,24 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
-use toml_edit::Item;
+use coalesce_cargo::{
+    dependencies::{self as entries, Entry},
+    document,
+    features::{self, Fate, Features},
+    join::{add, fate},
+    lock::{self, Lock},
+    package, workspace,
+};
+use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes, lines};
 
 use super::{
     super::{
         cargo::manifest_of,
-        lines,
         mapping::{Library, Mapping},
         structure::Structure,
     },
     book::{Book, Wrong},
-    entries::{self, Entry},
-    features::{self, Fate, Features},
-    lock::Lock,
-    shim, targets, users, workspace,
+    shim, targets, users,
 };
 use crate::{
     discover::{DependencyKind, Package, crate_name},
@@ -46,7 +49,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    pub fn of(text: &str) -> Result<Self, String> {
+    pub fn of(text: &str) -> Result<Self, coalesce_cargo::Error> {
         Ok(Self {
             entries: entries::dependencies(text)?,
             features: features::features(text)?,
@@ -82,7 +85,7 @@ impl<'m> Merge<'m, '_> {
             return Ok(());
         }
         let text = self.book.text(&old_path)?;
-        let said = Said::of(&text).map_err(|why| (old_path.clone(), why))?;
+        let said = Said::of(&text).map_err(|why| (old_path.clone(), why.to_string()))?;
         if self.mapping.is_replaced(self.library.module) {
             self.for_tests(&said, old, new, &new_path)?;
         } else {
@@ -108,7 +111,7 @@ impl<'m> Merge<'m, '_> {
             return Ok(Features::new());
         };
         let text = self.book.text(&path)?;
-        features::features(&text).map_err(|why| (path, why))
+        features::features(&text).map_err(|why| (path, why.to_string()))
     }
 
     pub fn package(&self, at: usize) -> Option<&'m Package> {
@@ -117,7 +120,7 @@ impl<'m> Merge<'m, '_> {
 
     /// The package of the tree that an entry names.
     pub fn leads_to(&self, package: &Package, entry: &Entry) -> Option<&'m Package> {
-        let kind = kind(entry);
+        let kind = entry.kind();
         let name = crate_name(&entry.key);
         let known = package
             .dependencies
@@ -156,20 +159,70 @@ impl<'m> Merge<'m, '_> {
             if leads.is_some_and(own) {
                 continue;
             }
+            if let Some(other) = self.going(leads) {
+                self.instead(&other, entry, new_path)?;
+                continue;
+            }
             let mut entry = entry.clone();
             entry
                 .rebase(&old.directory, &new.directory)
-                .map_err(|why| (old_path.clone(), why))?;
+                .map_err(|why| (old_path.clone(), why.to_string()))?;
             if let Some(key) = leads.and_then(|leads| key_of(new, leads, &entry)) {
                 entry.put("package", None);
                 entry.key = key;
             }
             let shared = self.shared(&new.directory);
             self.book.change(new_path, |text| {
-                add(text, &entry, shared.as_deref(), &new.directory)
+                Ok(add(text, &entry, shared.as_deref(), &new.directory)?)
             })?;
         }
         Ok(())
+    }
+
+    /// The library that goes in the same migration, if a package is that of one.
+    fn going(&self, package: Option<&Package>) -> Option<Library> {
+        let package = package?;
+        let mut others = self.mapping.libraries.iter();
+        let found = others.find(|library| {
+            let known = self.package(library.package);
+            known.is_some_and(|known| known.directory == package.directory)
+        });
+        found.copied()
+    }
+
+    /// Brings the line for what takes over another library that goes.
+    fn instead(
+        &mut self,
+        other: &Library,
+        entry: &Entry,
+        new_path: &TreePath,
+    ) -> Result<(), Wrong> {
+        let target = self.library.target;
+        if other.target == target {
+            return Ok(());
+        }
+        let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
+        let path = manifest_of(self.mapping.world, other.package).unwrap_or_else(TreePath::root);
+        let text = self.texts.text(&path).unwrap_or_default();
+        let said = Said::of(&text).map_err(wrong)?;
+        let directory = self
+            .package(target)
+            .map(|package| package.directory.clone());
+        let directory = directory.unwrap_or_else(TreePath::root);
+        let shared = self.shared(&directory);
+        let mut merge = Merge {
+            mapping: self.mapping,
+            structure: self.structure,
+            library: other,
+            texts: self.texts,
+            book: self.book,
+            shim: None,
+            notes: Vec::new(),
+        };
+        let line = users::line_for(&mut merge, target, entry, &said)?;
+        self.book.change(new_path, |text| {
+            Ok(add(text, &line, shared.as_deref(), &directory)?)
+        })
     }
 
     /// The text of the manifest of the workspace around a directory.
@@ -194,19 +247,24 @@ impl<'m> Merge<'m, '_> {
             let own = self.leads_to(old, entry).is_some_and(|leads| {
                 leads.directory == new.directory || leads.directory == old.directory
             });
-            if own || kind(entry) == DependencyKind::Build || entry.is("optional") {
+            if own || entry.kind() == DependencyKind::Build || entry.is("optional") {
                 continue;
             }
+            let other = self.going(self.leads_to(old, entry));
             let mut entry = entry.clone();
-            entry
-                .rebase(&old.directory, &new.directory)
-                .map_err(|why| (new_path.clone(), why))?;
             if let Some(last) = entry.table.last_mut() {
                 "dev-dependencies".clone_into(last);
             }
+            if let Some(other) = other {
+                self.instead(&other, &entry, new_path)?;
+                continue;
+            }
+            entry
+                .rebase(&old.directory, &new.directory)
+                .map_err(|why| (new_path.clone(), why.to_string()))?;
             let shared = self.shared(&new.directory);
             self.book.change(new_path, |text| {
-                add(text, &entry, shared.as_deref(), &new.directory)
+                Ok(add(text, &entry, shared.as_deref(), &new.directory)?)
             })?;
         }
         Ok(())
@@ -222,14 +280,20 @@ impl<'m> Merge<'m, '_> {
     ) -> Result<(), Wrong> {
         let mut fates: BTreeMap<String, Fate> = BTreeMap::new();
         let text = self.book.text(new_path)?;
-        let wrong = |why: String| (new_path.clone(), why);
+        let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
         let there = entries::dependencies(&text).map_err(wrong)?;
         for entry in &said.entries {
             let leads = self.leads_to(old, entry);
-            let fate = if leads.is_some_and(|leads| leads.directory == new.directory) {
+            let other = self.going(leads);
+            let other = other.and_then(|other| self.package(other.target));
+            let after = other.or(leads);
+            let fate = if after.is_some_and(|leads| leads.directory == new.directory) {
                 Fate::Own
             } else {
-                let key = leads.and_then(|leads| key_of(new, leads, entry));
+                let key = match other {
+                    Some(other) => Some(other.name.clone()),
+                    None => leads.and_then(|leads| key_of(new, leads, entry)),
+                };
                 fate(&there, key.as_ref().unwrap_or(&entry.key))
             };
             fates.insert(entry.key.clone(), fate);
@@ -253,15 +317,16 @@ impl<'m> Merge<'m, '_> {
         }
         more.retain(|(name, list)| name != "default" || !list.is_empty());
         self.book
-            .change(new_path, |text| features::join(text, &more))
+            .change(new_path, |text| Ok(features::join(text, &more)?))
     }
 
     /// Tests and their like that the manifest has to name.
     fn targets(&mut self, old: &str, new_path: &TreePath) -> Result<(), Wrong> {
-        let wrong = |why: String| (new_path.clone(), why);
+        let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
         let found = targets::named(self.structure, self.mapping, self.library, self.texts);
         for target in &found {
-            let said = table_of(old, target).map_err(wrong)?;
+            let is_it = |name: &str| crate_name(name) == target.old;
+            let said = package::target_fields(old, target.table, is_it).map_err(wrong)?;
             if said.is_none() && target.path.is_none() {
                 continue;
             }
@@ -284,12 +349,9 @@ impl<'m> Merge<'m, '_> {
 
     /// `build = "…"`, where the build script has not the usual name.
     fn script(&mut self, old: &str, new_path: &TreePath) -> Result<(), Wrong> {
-        let wrong = |why: String| (new_path.clone(), why);
-        let document = entries::parse(old).map_err(wrong)?;
-        let said = document
-            .get("package")
-            .and_then(|package| package.get("build")?.as_str());
-        let Some(said) = said.filter(|said| *said != "build.rs") else {
+        let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
+        let said = package::build_script(old).map_err(wrong)?;
+        let Some(said) = said.filter(|said| said != "build.rs") else {
             return Ok(());
         };
         if self.mapping.is_replaced(self.library.module) {
@@ -297,7 +359,12 @@ impl<'m> Merge<'m, '_> {
         }
         let line = format!("build = \"{said}\"");
         self.book.change(new_path, |text| {
-            entries::put_line(text, &["package".to_owned()], "build", &line)
+            Ok(document::put_line(
+                text,
+                &["package".to_owned()],
+                "build",
+                &line,
+            )?)
         })
     }
 
@@ -327,19 +394,12 @@ impl<'m> Merge<'m, '_> {
             return Ok(());
         };
         self.book.change(&path, |text| {
-            workspace::without(text, &root, &old.directory)
+            Ok(workspace::without(text, &root, &old.directory)?)
         })
     }
 
     fn lock(&mut self, old: &Package, new: &Package, kept: &[String]) -> Result<(), Wrong> {
-        let mut at = Some(old.directory.clone());
-        let path = std::iter::from_fn(|| {
-            let here = at.clone()?;
-            at = here.parent();
-            Some(here)
-        })
-        .filter_map(|directory| directory.join("Cargo.lock").ok())
-        .find(|path| self.texts.exists(path));
+        let path = lock::path(self.texts, &old.directory);
         let Some(path) = path else { return Ok(()) };
         let mut lock = Lock::read(&self.book.text(&path)?);
         let brought = lock.dependencies(&old.name).unwrap_or_default();
@@ -392,10 +452,10 @@ pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String
     for entry in &said.entries {
         let name = crate_name(&entry.key);
         let leads = old.dependencies.iter().any(|known| {
-            let same = known.name == name && known.kind == kind(entry);
+            let same = known.name == name && known.kind == entry.kind();
             same && known.directory.as_ref() == Some(&new.directory)
         });
-        if !leads || kind(entry) != DependencyKind::Normal {
+        if !leads || entry.kind() != DependencyKind::Normal {
             continue;
         }
         found.extend(entry.features());
@@ -404,244 +464,4 @@ pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String
         }
     }
     found
-}
-
-/// The table that an entry stands in, as a kind.
-pub(super) fn kind(entry: &Entry) -> DependencyKind {
-    match entry.table.last().map(String::as_str) {
-        Some("dev-dependencies") => DependencyKind::Dev,
-        Some("build-dependencies") => DependencyKind::Build,
-        _ => DependencyKind::Normal,
-    }
-}
-
-/// What lists may say of a dependency: optional only where every line is.
-pub(super) fn fate(there: &[Entry], key: &str) -> Fate {
-    let mut own = there
-        .iter()
-        .filter(|entry| entry.key == key && kind(entry) != DependencyKind::Dev)
-        .peekable();
-    if own.peek().is_none() {
-        return Fate::Gone;
-    }
-    Fate::Key {
-        key: key.to_owned(),
-        optional: own.all(|entry| entry.is("optional")),
-    }
-}
-
-/// The table that a manifest has for a target.
-fn table_of(text: &str, target: &targets::Named) -> Result<Option<Vec<(String, String)>>, String> {
-    let document = entries::parse(text)?;
-    let tables = document
-        .get(target.table)
-        .and_then(Item::as_array_of_tables);
-    let found = tables.into_iter().flatten().find(|table| {
-        let name = table.get("name").and_then(Item::as_str);
-        name.is_some_and(|name| crate_name(name) == target.old)
-    });
-    Ok(found.map(|table| {
-        let fields = table.iter().filter_map(|(name, item)| {
-            let said = text.get(item.span()?)?;
-            Some((name.to_owned(), said.trim().to_owned()))
-        });
-        fields.collect()
-    }))
-}
-
-/// Adds a dependency, or joins it with the one that is there.
-fn add(
-    text: &str,
-    entry: &Entry,
-    shared: Option<&str>,
-    directory: &TreePath,
-) -> Result<String, String> {
-    let there = entries::dependencies(text)?;
-    let plain = |other: &&Entry| {
-        other.key == entry.key && other.table.len() == 1 && kind(other) == DependencyKind::Normal
-    };
-    if let Some(known) = there.iter().find(plain)
-        && known.table != entry.table
-        && kind(entry) != DependencyKind::Build
-    {
-        same(known, entry, shared, directory)?;
-        let asked = known.features();
-        let enough = entry.features().iter().all(|name| asked.contains(name));
-        if enough && !known.is("optional") && known.default_features() != Some(false) {
-            return Ok(text.to_owned());
-        }
-    }
-    let known = there
-        .iter()
-        .find(|other| other.key == entry.key && other.table == entry.table);
-    let Some(known) = known else {
-        let clash = there
-            .iter()
-            .find(|other| other.key == entry.key && other.table != entry.table);
-        if let Some(clash) = clash {
-            same(clash, entry, shared, directory)?;
-        }
-        return entries::insert(text, entry);
-    };
-    same(known, entry, shared, directory)?;
-    let joined = join(known, entry);
-    let text = if joined.fields == known.fields {
-        text.to_owned()
-    } else {
-        entries::replace(text, known, &joined)?
-    };
-    if known.is("optional") && !joined.is("optional") {
-        return now_always(&text, &joined.key);
-    }
-    Ok(text)
-}
-
-/// What a dependency asks for when two lines become one.
-pub(super) fn join(known: &Entry, more: &Entry) -> Entry {
-    let mut joined = known.clone();
-    joined.ask(&more.features());
-    if known.is("optional") && !more.is("optional") {
-        joined.put("optional", None);
-    }
-    if known.default_features() == Some(false) && more.default_features() != Some(false) {
-        joined.put("default-features", None);
-        joined.put("default_features", None);
-    }
-    if let (Some(own), Some(other)) = (known.string("version"), more.string("version"))
-        && numbers(&other) > numbers(&own)
-    {
-        joined.put("version", more.raw("version").map(str::to_owned));
-    }
-    joined
-}
-
-/// A dependency that was optional and is no more: lists name it no longer, and the feature that it
-/// was stays as one.
-pub(super) fn now_always(text: &str, key: &str) -> Result<String, String> {
-    let there = features::features(text)?;
-    let named = format!("dep:{key}");
-    let explicit = there.iter().any(|(_, list)| list.contains(&named));
-    let fates = BTreeMap::from([(
-        key.to_owned(),
-        Fate::Key {
-            key: key.to_owned(),
-            optional: false,
-        },
-    )]);
-    let mut result = features::follow(text, &fates)?;
-    if !explicit && features::of(&there, key).is_none() {
-        result = features::put(&result, key, &[])?;
-    }
-    Ok(result)
-}
-
-/// Refuses two lines of one key that do not name the same thing.
-fn same(
-    known: &Entry,
-    more: &Entry,
-    shared: Option<&str>,
-    directory: &TreePath,
-) -> Result<(), String> {
-    let fields = |entry: &Entry| -> Result<Entry, String> {
-        if !entry.is("workspace") {
-            return Ok(entry.clone());
-        }
-        let all = match shared {
-            Some(text) => entries::table(text, &["workspace", "dependencies"])?,
-            None => Vec::new(),
-        };
-        let found = all.into_iter().find(|other| other.key == entry.key);
-        Ok(found.unwrap_or_else(|| entry.clone()))
-    };
-    if known.is("workspace") && more.is("workspace") {
-        return Ok(());
-    }
-    let inherits = known.is("workspace") != more.is("workspace");
-    let (known, more) = (fields(known)?, fields(more)?);
-    let place = |entry: &Entry| {
-        let path = entry.string("path");
-        path.and_then(|path| directory.join(&path).ok())
-    };
-    let paths = inherits || place(&known) == place(&more);
-    let compatible = match (known.string("version"), more.string("version")) {
-        (Some(a), Some(b)) => are_compatible(&a, &b),
-        _ => true,
-    };
-    let sources = ["git", "registry", "branch", "tag", "rev"]
-        .iter()
-        .all(|name| known.raw(name) == more.raw(name));
-    if known.package() == more.package() && paths && compatible && sources {
-        return Ok(());
-    }
-    Err(format!(
-        "`{}` is asked for in two ways: `{}` here, and `{}` by what comes",
-        known.key,
-        known.line(),
-        more.line()
-    ))
-}
-
-/// The numbers of a requirement, for comparison.
-fn numbers(requirement: &str) -> Vec<u64> {
-    let plain = requirement.trim_start_matches(['^', '=', '~', '>', ' ', 'v']);
-    plain
-        .split('.')
-        .map_while(|part| {
-            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse().ok()
-        })
-        .collect()
-}
-
-/// Whether two plain requirements take the same major release.
-fn are_compatible(a: &str, b: &str) -> bool {
-    if a == b {
-        return true;
-    }
-    let plain =
-        |text: &str| text.starts_with('^') || text.starts_with(|c: char| c.is_ascii_digit());
-    let (own, other) = (numbers(a), numbers(b));
-    let leading = own
-        .iter()
-        .chain(std::iter::repeat_n(&0, 3))
-        .position(|number| *number != 0)
-        .unwrap_or(0);
-    let head =
-        |numbers: &[u64]| -> Vec<u64> { numbers.iter().copied().take(leading + 1).collect() };
-    plain(a) && plain(b) && head(&own) == head(&other)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requirements_join_where_they_take_the_same_release() {
-        for (a, b, fits) in [
-            ("1", "1.2.3", true),
-            ("1", "2", false),
-            ("0.4", "0.4.20", true),
-            ("0.3", "0.4", false),
-            ("=1.0.0", "1.0", false),
-            ("0.0.3", "0.0.4", false),
-        ] {
-            assert_eq!(are_compatible(a, b), fits, "{a} {b}");
-        }
-    }
-
-    #[test]
-    fn dependencies_join() {
-        let text = "[dependencies]\nlog = { version = \"0.4\", optional = true }\n\n[features]\nx = [\"dep:log\", \"log?/std\"]\n";
-        let more = entries::dependencies(
-            "[dependencies]\nlog = { version = \"0.4.20\", features = [\"std\"] }\n",
-        )
-        .unwrap();
-        let joined = add(text, &more[0], None, &TreePath::root()).unwrap();
-        assert_eq!(
-            joined,
-            "[dependencies]\nlog = { version = \"0.4.20\", features = [\"std\"] }\n\n[features]\nx = [\"log/std\"]\n"
-        );
-        let other = entries::dependencies("[dependencies]\nlog = \"0.3\"\n").unwrap();
-        assert!(add(text, &other[0], None, &TreePath::root()).is_err());
-    }
 }

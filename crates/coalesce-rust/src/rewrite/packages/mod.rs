@@ -2,33 +2,30 @@
 //! paths, which are spelled as those of any other module.
 //!
 //! `files` and `targets` say where files go, `head` what becomes of the attributes and macros of
-//! the root, `manifest` and `lock` what packages have to say. Programs, procedural macros and C
+//! the root, `manifest` what packages have to say. Programs, procedural macros and C
 //! libraries stay what they are: their packages are refused in `check`.
 
 mod book;
 mod check;
-mod entries;
-mod features;
 mod files;
 mod head;
-mod lock;
 mod manifest;
 mod retire;
 mod shim;
 mod targets;
 mod users;
 mod wishes;
-mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{Edit, Finding, Texts, TreePath};
 
+pub(super) use book::{Book, Wrong};
 pub(super) use files::arrange;
 pub(super) use head::of_shim;
 pub(crate) use retire::{package_of, packages as retire};
+pub(super) use users::shared_entry;
 pub(super) use wishes::{Ask, Wishes};
-pub(super) use workspace::root as workspace_of;
 
 use super::{
     mapping::{Mapping, refusal},
@@ -76,7 +73,7 @@ pub(super) fn manifests(
     if mapping.libraries.is_empty() && wishes.is_empty() {
         return made;
     }
-    let mut book = book::Book::new(texts, std::mem::take(edits));
+    let mut book = Book::new(texts, std::mem::take(edits));
     for library in &mapping.libraries {
         let mut merge = manifest::Merge {
             mapping,
@@ -109,7 +106,7 @@ pub(super) fn grant(
     if wishes.is_empty() {
         return Vec::new();
     }
-    let mut book = book::Book::new(texts, std::mem::take(edits));
+    let mut book = Book::new(texts, std::mem::take(edits));
     let granted = wishes.grant(mapping, &mut book);
     *edits = book.close();
     let refused = granted.err().map(|(path, message)| refusal(path, message));

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use coalesce_cargo::{
+    dependencies as entries,
+    features::{self, Fate},
+    lock::{self, Lock},
+    workspace,
+};
 use coalesce_model::{LanguagePlan, Texts, TreePath};
 
 use super::{
     super::cargo::manifest_of,
     book::{Book, Wrong},
-    entries,
-    features::{self, Fate},
-    lock::Lock,
-    workspace,
 };
 use crate::{
     discover::{Package, TargetKind, crate_name},
@@ -79,7 +81,7 @@ fn one(
     }
     if let Some((path, directory)) = root {
         book.change(&path, |text| {
-            workspace::without(text, &directory, &package.directory)
+            Ok(workspace::without(text, &directory, &package.directory)?)
         })?;
     }
     unlock(package, texts, book)?;
@@ -120,22 +122,16 @@ fn forget(
 }
 
 fn unlock(package: &Package, texts: &dyn Texts, book: &mut Book<'_>) -> Result<(), Wrong> {
-    let mut at = Some(package.directory.clone());
-    while let Some(here) = at {
-        if let Ok(path) = here.join("Cargo.lock")
-            && texts.exists(&path)
-        {
-            return book.change(&path, |text| {
-                let mut lock = Lock::read(text);
-                lock.forget(&package.name);
-                lock.remove(&package.name);
-                lock.sweep();
-                Ok(lock.text())
-            });
-        }
-        at = here.parent();
-    }
-    Ok(())
+    let Some(path) = lock::path(texts, &package.directory) else {
+        return Ok(());
+    };
+    book.change(&path, |text| {
+        let mut lock = Lock::read(text);
+        lock.forget(&package.name);
+        lock.remove(&package.name);
+        lock.sweep();
+        Ok(lock.text())
+    })
 }
 
 /// All files of a package's folder, but for those of packages inside it.

@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::ByteSpan;
-use toml_edit::Item;
-
-use super::{
-    entries::{self, Entry},
+use coalesce_cargo::{
+    dependencies::{self as entries, Entry},
     features::{self, Fate, Features},
-    manifest::{Said, kind},
+    package,
 };
+
+use super::manifest::Said;
 use crate::discover::{DependencyKind, crate_name};
 
 /// A manifest, and the packages that it goes on naming besides.
@@ -28,7 +27,7 @@ pub(super) fn manifest(text: &str, said: &Said, line: &Entry, shim: &str) -> Res
     let mut fates = BTreeMap::new();
     for entry in entries::dependencies(&text)? {
         let name = crate_name(&entry.key);
-        let used = kind(&entry) == DependencyKind::Normal
+        let used = entry.kind() == DependencyKind::Normal
             && entry.key != line.key
             && shim.contains(&format!("{name}::"));
         if used {
@@ -43,9 +42,9 @@ pub(super) fn manifest(text: &str, said: &Said, line: &Entry, shim: &str) -> Res
         fates.entry(entry.key).or_insert(Fate::Gone);
     }
     for table in ["test", "bench", "example"] {
-        text = without_tables(&text, table)?;
+        text = package::without_targets(&text, table)?;
     }
-    text = without_build(&text)?;
+    text = package::without_build_script(&text)?;
     text = forwards(&text, said, line, &fates)?;
     text = entries::insert(&text, line)?;
     Ok(Made { text, kept })
@@ -82,39 +81,6 @@ fn forwards(
         text = features::put(&text, name, &new)?;
     }
     Ok(text)
-}
-
-/// Without the tables of a kind of target.
-fn without_tables(text: &str, name: &str) -> Result<String, String> {
-    let mut text = text.to_owned();
-    loop {
-        let document = entries::parse(&text)?;
-        let tables = document.get(name).and_then(Item::as_array_of_tables);
-        let span = tables.and_then(|tables| {
-            let table = tables.get(0)?;
-            let start = table.span()?.start;
-            let ends = table.iter().filter_map(|(_, item)| item.span());
-            let end = ends.map(|span| span.end).max();
-            Some(start..end.unwrap_or(table.span()?.end))
-        });
-        let Some(span) = span else { return Ok(text) };
-        text = entries::cut(&text, ByteSpan::from_range(span))?;
-    }
-}
-
-/// Without a build script, which went along.
-fn without_build(text: &str) -> Result<String, String> {
-    let document = entries::parse(text)?;
-    let package = document.get("package").and_then(Item::as_table_like);
-    let found = package.and_then(|package| {
-        let key = package.key("build")?.span()?;
-        let value = package.get("build")?.span()?;
-        Some(ByteSpan::from_range(key.start..value.end))
-    });
-    match found {
-        Some(span) => entries::cut(text, span),
-        None => Ok(text.to_owned()),
-    }
 }
 
 #[cfg(test)]

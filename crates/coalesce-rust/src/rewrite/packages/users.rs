@@ -5,15 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::TreePath;
+use coalesce_cargo::{
+    dependencies::{self as entries, Entry, find},
+    document,
+    features::{self, Fate},
+    join::{fate, join, now_always},
+    package, workspace,
+};
+use coalesce_model::{Texts, TreePath};
 
 use super::{
-    super::{cargo::manifest_of, layout},
-    book::Wrong,
-    entries::{self, Entry},
-    features::{self, Fate},
-    manifest::{Merge, Said, asked, fate, join, kind, now_always},
-    workspace,
+    super::cargo::manifest_of,
+    book::{Book, Wrong},
+    manifest::{Merge, Said, asked},
 };
 use crate::discover::{DependencyKind, Package};
 
@@ -48,7 +52,7 @@ pub(super) fn all(merge: &mut Merge<'_, '_>, said: &Said) -> Result<(), Wrong> {
 /// The entries of a package that name the library.
 fn own(merge: &mut Merge<'_, '_>, package: &Package, path: &TreePath) -> Result<Vec<Entry>, Wrong> {
     let text = merge.book.text(path)?;
-    let all = entries::dependencies(&text).map_err(|why| (path.clone(), why))?;
+    let all = entries::dependencies(&text).map_err(|why| (path.clone(), why.to_string()))?;
     let old = merge.package(merge.library.package);
     let old = old.map(|old| old.directory.clone());
     let named = |entry: &Entry| {
@@ -81,14 +85,14 @@ fn target(
                 text = features::put(&text, &entry.key, &[])?;
             }
             let again = find(&text, entry)?;
-            entries::remove(&text, &again)
+            Ok(entries::remove(&text, &again)?)
         })?;
-        if !more.is_empty() && kind(entry) == DependencyKind::Normal {
+        if !more.is_empty() && entry.kind() == DependencyKind::Normal {
             let list = more.join("`, `");
             let joined = vec![("default".to_owned(), more)];
             merge
                 .book
-                .change(path, |text| features::join(text, &joined))?;
+                .change(path, |text| Ok(features::join(text, &joined)?))?;
             merge.note(
                 path,
                 format!("`{list}` is on by default now, since it was asked of what comes"),
@@ -96,14 +100,6 @@ fn target(
         }
     }
     Ok(())
-}
-
-/// The entry at its place in a text that has changed since.
-fn find(text: &str, entry: &Entry) -> Result<Entry, String> {
-    let all = entries::dependencies(text)?;
-    all.into_iter()
-        .find(|other| other.key == entry.key && other.table == entry.table)
-        .ok_or_else(|| format!("`{}` is there no more", entry.key))
 }
 
 /// A package that depends on the library.
@@ -114,7 +110,7 @@ fn one(
     path: &TreePath,
     said: &Said,
 ) -> Result<(), Wrong> {
-    let wrong = |why: String| (path.clone(), why);
+    let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
     for entry in own(merge, package, path)? {
         let mut new = line_for(merge, at, &entry, said)?;
         let text = merge.book.text(path)?;
@@ -137,7 +133,9 @@ fn one(
             let joined = join(known, &new);
             merge_into(merge, path, &entry, known, &joined)?;
         } else {
-            merge.book.change(path, |text| put(text, &entry, &new))?;
+            merge
+                .book
+                .change(path, |text| Ok(put(text, &entry, &new)?))?;
         }
         let text = merge.book.text(path)?;
         let there = entries::dependencies(&text).map_err(wrong)?;
@@ -163,12 +161,12 @@ fn merge_into(
         if known.is("optional") && !joined.is("optional") {
             text = now_always(&text, &joined.key)?;
         }
-        entries::remove(&text, &find(&text, old)?)
+        Ok(entries::remove(&text, &find(&text, old)?)?)
     })
 }
 
 /// Another line in the place of one; where lines are sorted, where it belongs.
-fn put(text: &str, old: &Entry, new: &Entry) -> Result<String, String> {
+fn put(text: &str, old: &Entry, new: &Entry) -> Result<String, coalesce_cargo::Error> {
     let all = entries::dependencies(text)?;
     let names: Vec<&str> = all
         .iter()
@@ -200,7 +198,7 @@ fn lists(merge: &mut Merge<'_, '_>, path: &TreePath, old: &Entry, fate: Fate) ->
             // The feature that the dependency was by its name stays.
             Some(list) => {
                 let list: Vec<String> = list.into_iter().collect();
-                features::put(&text, &old.key, &list)
+                Ok(features::put(&text, &old.key, &list)?)
             }
             None => Ok(text),
         }
@@ -208,7 +206,7 @@ fn lists(merge: &mut Merge<'_, '_>, path: &TreePath, old: &Entry, fate: Fate) ->
 }
 
 /// The line that names the package which takes over, asking for what another line asked.
-fn line_for(
+pub(super) fn line_for(
     merge: &mut Merge<'_, '_>,
     at: usize,
     old: &Entry,
@@ -217,7 +215,7 @@ fn line_for(
     let mut new = line(merge, at)?;
     new.table.clone_from(&old.table);
     new.braces = old.braces;
-    let shared = shared_entry(merge, at, merge.library.package)?;
+    let shared = merge.shared_before(at, merge.library.package);
     let inherited = shared.filter(|_| old.is("workspace"));
     let plain = [inherited.as_ref(), Some(old)];
     let versions = plain
@@ -249,12 +247,12 @@ fn line_for(
         new.ask(&more);
     }
     if new.is("workspace") {
-        let there = shared_entry(merge, at, merge.library.target)?;
+        let there = merge.shared_entry(at, merge.library.target)?;
         if let Some(there) = there {
             let known = there.features();
             let mut features = new.features();
             features.retain(|name| !known.contains(name));
-            let features = (!features.is_empty()).then(|| entries::list(&features));
+            let features = (!features.is_empty()).then(|| document::list(&features));
             new.put("features", features);
             if there.default_features() != Some(false) {
                 new.put("default-features", None);
@@ -268,15 +266,34 @@ fn line_for(
 }
 
 /// What the workspace of a package says of another one.
-fn shared_entry(merge: &mut Merge<'_, '_>, user: usize, of: usize) -> Result<Option<Entry>, Wrong> {
-    let (Some(user), Some(of)) = (merge.package(user), merge.package(of)) else {
+pub(in super::super) fn shared_entry(
+    book: &mut Book<'_>,
+    texts: &dyn Texts,
+    user: &Package,
+    of: &Package,
+) -> Result<Option<Entry>, Wrong> {
+    let Some((path, root)) = workspace::root(texts, &user.directory) else {
         return Ok(None);
     };
-    let Some((path, root)) = workspace::root(merge.texts, &user.directory) else {
-        return Ok(None);
-    };
-    let text = merge.book.text(&path)?;
-    workspace::shared(&text, &root, &of.directory).map_err(|why| (path, why))
+    let text = book.text(&path)?;
+    workspace::shared(&text, &root, &of.directory).map_err(|why| (path, why.to_string()))
+}
+
+impl Merge<'_, '_> {
+    /// What the workspace of a package said of another one before anything was edited.
+    fn shared_before(&self, user: usize, of: usize) -> Option<Entry> {
+        let (user, of) = (self.package(user)?, self.package(of)?);
+        let (path, root) = workspace::root(self.texts, &user.directory)?;
+        workspace::shared(&self.texts.text(&path)?, &root, &of.directory).ok()?
+    }
+
+    /// What the workspace of a package says of another one.
+    fn shared_entry(&mut self, user: usize, of: usize) -> Result<Option<Entry>, Wrong> {
+        let (Some(user), Some(of)) = (self.package(user), self.package(of)) else {
+            return Ok(None);
+        };
+        shared_entry(self.book, self.texts, user, of)
+    }
 }
 
 /// The line of a package for the one that takes over: as the workspace says it, else by its path.
@@ -287,7 +304,7 @@ pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong>
         return Ok(Entry::new(&table, ""));
     };
     let mut entry = Entry::new(&table, &target.name);
-    if let Some(shared) = shared_entry(merge, at, merge.library.target)? {
+    if let Some(shared) = merge.shared_entry(at, merge.library.target)? {
         entry.key.clone_from(&shared.key);
         entry.put("workspace", Some("true".to_owned()));
         return Ok(entry);
@@ -295,7 +312,7 @@ pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong>
     let manifest = target.directory.join("Cargo.toml").ok();
     let version = manifest.and_then(|path| version(merge, &path, &target.directory));
     entry.put("version", version.map(|version| format!("\"{version}\"")));
-    let path = layout::relative(&user.directory, &target.directory);
+    let path = target.directory.relative_to(&user.directory);
     entry.put("path", Some(format!("\"{path}\"")));
     Ok(entry)
 }
@@ -303,14 +320,10 @@ pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong>
 /// The version of a package, inherited or its own.
 fn version(merge: &mut Merge<'_, '_>, path: &TreePath, directory: &TreePath) -> Option<String> {
     let text = merge.book.text(path).ok()?;
-    let document = entries::parse(&text).ok()?;
-    let item = document.get("package")?.get("version")?;
-    if let Some(version) = item.as_str() {
-        return Some(version.to_owned());
+    if let Some(version) = package::version(&text).ok()? {
+        return Some(version);
     }
     let (root, _) = workspace::root(merge.texts, directory)?;
     let text = merge.book.text(&root).ok()?;
-    let document = entries::parse(&text).ok()?;
-    let version = document.get("workspace")?.get("package")?.get("version")?;
-    Some(version.as_str()?.to_owned())
+    package::shared_version(&text).ok()?
 }

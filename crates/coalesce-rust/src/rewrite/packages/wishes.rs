@@ -5,14 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_cargo::{
+    dependencies::{self as entries, Entry},
+    features::{self, Fate, Features},
+    join::fate,
+};
 use coalesce_model::TreePath;
 
 use super::{
     super::{cargo::manifest_of, mapping::Mapping},
     book::{Book, Wrong},
-    entries::{self, Entry},
-    features::{self, Fate, Features},
-    manifest::{fate, kind},
 };
 use crate::discover::{DependencyKind, crate_name};
 
@@ -70,7 +72,7 @@ impl Wishes {
             return Ok(());
         };
         let text = book.text(&old)?;
-        let wrong = |why: String| (old.clone(), why);
+        let wrong = |why: coalesce_cargo::Error| (old.clone(), why.to_string());
         let said = features::features(&text).map_err(wrong)?;
         let own = entries::dependencies(&text).map_err(wrong)?;
         let there = entries::dependencies(&book.text(&new)?).map_err(wrong)?;
@@ -96,7 +98,7 @@ impl Wishes {
         if features::defaults(&said).contains(name) {
             more.push(("default".to_owned(), vec![name.to_owned()]));
         }
-        book.change(&new, |text| features::join(text, &more))?;
+        book.change(&new, |text| Ok(features::join(text, &more)?))?;
         forward(mapping, book, (from, to), name, &old)?;
         users(mapping, book, (from, to), name)
     }
@@ -126,9 +128,9 @@ fn forward(
 ) -> Result<(), Wrong> {
     book.change(old, |text| {
         let own = entries::dependencies(text)?;
-        let line = own
-            .iter()
-            .find(|entry| kind(entry) == DependencyKind::Normal && names(mapping, from, to, entry));
+        let line = own.iter().find(|entry| {
+            entry.kind() == DependencyKind::Normal && names(mapping, from, to, entry)
+        });
         let Some(line) = line else {
             return Ok(text.to_owned());
         };
@@ -143,7 +145,7 @@ fn forward(
             return Ok(text.to_owned());
         }
         list.push(more);
-        features::put(text, name, &list)
+        Ok(features::put(text, name, &list)?)
     })
 }
 
@@ -187,7 +189,7 @@ fn ask(text: &str, entry: &Entry, feature: &str) -> Result<String, String> {
     if !more.ask(&[feature.to_owned()]) {
         return Ok(text.to_owned());
     }
-    entries::replace(text, entry, &more)
+    Ok(entries::replace(text, entry, &more)?)
 }
 
 /// A feature of a package that moved code uses.
@@ -203,7 +205,7 @@ fn grant(mapping: &Mapping<'_>, book: &mut Book<'_>, wish: &Ask) -> Result<(), W
         .map_or("", |package| &*package.name);
     let text = book.text(&old)?;
     let asked = entries::dependencies(&text)
-        .map_err(|why| (old.clone(), why))?
+        .map_err(|why| (old.clone(), why.to_string()))?
         .iter()
         .any(|entry| {
             let own = entry.features().contains(&wish.feature);
@@ -229,7 +231,7 @@ fn grant(mapping: &Mapping<'_>, book: &mut Book<'_>, wish: &Ask) -> Result<(), W
         match &wish.under {
             Some(under) if !asked => {
                 let list = vec![format!("{}/{}", line.key, wish.feature)];
-                features::join(text, &vec![(under.clone(), list)])
+                Ok(features::join(text, &vec![(under.clone(), list)])?)
             }
             _ => ask(text, line, &wish.feature),
         }

@@ -7,20 +7,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Edit};
 use toml_edit::Item;
 
-use super::entries::{Entry, edited, key, list, parse, put_line};
+use crate::{
+    Error,
+    dependencies::{Entry, dependencies},
+    document::{edited, key, list, parse, put_line},
+};
 
 /// A table of features, in the order of the manifest.
-pub(super) type Features = Vec<(String, Vec<String>)>;
+pub type Features = Vec<(String, Vec<String>)>;
 
 /// Reads them.
-pub(super) fn features(text: &str) -> Result<Features, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn features(text: &str) -> Result<Features, Error> {
     let document = parse(text)?;
     let table = document.get("features").and_then(Item::as_table_like);
     let mut found = Vec::new();
     for (name, item) in table.into_iter().flat_map(|table| table.iter()) {
         let array = item
             .as_array()
-            .ok_or_else(|| format!("the feature `{name}` is no list"))?;
+            .ok_or_else(|| Error::NoList(name.to_owned()))?;
         let names = array
             .iter()
             .filter_map(|name| Some(name.as_str()?.to_owned()));
@@ -30,13 +37,15 @@ pub(super) fn features(text: &str) -> Result<Features, String> {
 }
 
 /// The list of one feature.
-pub(super) fn of<'f>(features: &'f Features, name: &str) -> Option<&'f Vec<String>> {
+#[must_use]
+pub fn of<'f>(features: &'f Features, name: &str) -> Option<&'f Vec<String>> {
     let found = features.iter().find(|(known, _)| known == name);
     found.map(|(_, list)| list)
 }
 
 /// What is on by default, with all that this turns on.
-pub(super) fn defaults(features: &Features) -> BTreeSet<String> {
+#[must_use]
+pub fn defaults(features: &Features) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut left = vec!["default".to_owned()];
     while let Some(name) = left.pop() {
@@ -48,7 +57,8 @@ pub(super) fn defaults(features: &Features) -> BTreeSet<String> {
 }
 
 /// Optional dependencies that are features by their own name, since no list says `dep:` of them.
-pub(super) fn implicit(features: &Features, entries: &[Entry]) -> BTreeSet<String> {
+#[must_use]
+pub fn implicit(features: &Features, entries: &[Entry]) -> BTreeSet<String> {
     let explicit: BTreeSet<&str> = features
         .iter()
         .flat_map(|(_, list)| list)
@@ -62,11 +72,81 @@ pub(super) fn implicit(features: &Features, entries: &[Entry]) -> BTreeSet<Strin
         .collect()
 }
 
+/// Every feature that a manifest declares, optional dependencies that are features by their own name
+/// among them.
+///
+/// # Errors
+/// When the manifest does not parse, or a feature is no list.
+pub fn declared(text: &str) -> Result<BTreeSet<String>, Error> {
+    let features = features(text)?;
+    let mut found = implicit(&features, &dependencies(text)?);
+    found.extend(features.into_iter().map(|(name, _)| name));
+    Ok(found)
+}
+
+/// The features whose lists turn an optional dependency on, by themselves; its own name where that is
+/// a feature.
+#[must_use]
+pub fn activators(features: &Features, entry: &Entry) -> BTreeSet<String> {
+    let (explicit, strong) = (format!("dep:{}", entry.key), format!("{}/", entry.key));
+    let turns_on = |list: &[String]| {
+        let mut list = list.iter();
+        list.any(|name| *name == explicit || name.starts_with(&strong))
+    };
+    let mut found = implicit(features, std::slice::from_ref(entry));
+    let lists = features.iter().filter(|(_, list)| turns_on(list));
+    found.extend(lists.map(|(name, _)| name.clone()));
+    found
+}
+
+/// Whether a feature turns on one of `others`, by itself or by what it turns on.
+#[must_use]
+pub fn reaches(features: &Features, name: &str, others: &BTreeSet<String>) -> bool {
+    let mut left = vec![name];
+    let mut seen = BTreeSet::new();
+    while let Some(name) = left.pop() {
+        if others.contains(name) {
+            return true;
+        }
+        if seen.insert(name) {
+            left.extend(of(features, name).into_iter().flatten().map(String::as_str));
+        }
+    }
+    false
+}
+
+/// Makes a feature turn an optional dependency on; one that was there by the name of another optional
+/// dependency is written down for it.
+///
+/// # Errors
+/// When the manifest does not parse, or a feature is no list.
+pub fn activate(text: &str, name: &str, key: &str) -> Result<String, Error> {
+    let known = features(text)?;
+    let mut list = match of(&known, name) {
+        Some(list) => list.clone(),
+        None if implicit(&known, &dependencies(text)?).contains(name) => {
+            vec![format!("dep:{name}")]
+        }
+        None => Vec::new(),
+    };
+    let named = format!("dep:{key}");
+    if list.contains(&named) {
+        return Ok(text.to_owned());
+    }
+    list.push(named);
+    put(text, name, &list)
+}
+
 /// What becomes of a dependency that lists may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
     /// It is there, by this key; optional or not.
-    Key { key: String, optional: bool },
+    Key {
+        /// Its key now.
+        key: String,
+        /// Whether every line of it is.
+        optional: bool,
+    },
     /// What it was is a part of this package, and so are its features.
     Own,
     /// It is there no more, nor are its features.
@@ -74,7 +154,8 @@ pub(super) enum Fate {
 }
 
 /// A list once dependencies have become what they become.
-pub(super) fn translated(names: &[String], fates: &BTreeMap<String, Fate>) -> Vec<String> {
+#[must_use]
+pub fn translated(names: &[String], fates: &BTreeMap<String, Fate>) -> Vec<String> {
     let mut result: Vec<String> = Vec::new();
     for name in names {
         let said = one(name, fates);
@@ -110,7 +191,10 @@ fn one(name: &str, fates: &BTreeMap<String, Fate>) -> Option<String> {
 }
 
 /// Says the list of a feature, one that is there in its place.
-pub(super) fn put(text: &str, name: &str, names: &[String]) -> Result<String, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn put(text: &str, name: &str, names: &[String]) -> Result<String, Error> {
     let document = parse(text)?;
     let features = document.get("features").and_then(Item::as_table_like);
     let known = features.and_then(|table| table.get(name)?.as_array());
@@ -122,7 +206,7 @@ pub(super) fn put(text: &str, name: &str, names: &[String]) -> Result<String, St
     if old.iter().copied().eq(names.iter().map(String::as_str)) {
         return Ok(text.to_owned());
     }
-    let span = array.span().ok_or("a list without a place")?;
+    let span = array.span().ok_or(Error::NoPlace)?;
     let raw = text.get(span.clone()).unwrap_or_default();
     let more = names.strip_prefix_of(&old);
     // What is added to a list of several lines gets a line.
@@ -161,7 +245,10 @@ impl Behind for [String] {
 }
 
 /// Joins features of one table into another: lists of one name become one list.
-pub(super) fn join(text: &str, more: &Features) -> Result<String, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn join(text: &str, more: &Features) -> Result<String, Error> {
     let mut result = text.to_owned();
     for (name, names) in more {
         let known = features(&result)?;
@@ -179,7 +266,10 @@ pub(super) fn join(text: &str, more: &Features) -> Result<String, String> {
 }
 
 /// Rewrites every list of a manifest.
-pub(super) fn follow(text: &str, fates: &BTreeMap<String, Fate>) -> Result<String, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn follow(text: &str, fates: &BTreeMap<String, Fate>) -> Result<String, Error> {
     let mut result = text.to_owned();
     for (name, names) in features(text)? {
         let mut new = translated(&names, fates);
@@ -226,6 +316,27 @@ mod tests {
         assert_eq!(
             translated(&names(&before), &fates),
             ["dep:new", "new?/x", "hard/y", "z", "b"]
+        );
+    }
+
+    #[test]
+    fn a_dependency_is_turned_on_where_another_one_is() {
+        let text = "[features]\ngpu = [\"dep:old\"]\nall = [\"gpu\", \"other\"]\n\n[dependencies]\nold = { version = \"1\", optional = true }\nother = { version = \"1\", optional = true }\n";
+        let known = features(text).unwrap();
+        let entries = dependencies(text).unwrap();
+        let of = |key: &str| entries.iter().find(|entry| entry.key == key).unwrap();
+        let gpu = BTreeSet::from(["gpu".to_owned()]);
+        assert_eq!(activators(&known, of("old")), gpu);
+        assert!(reaches(&known, "all", &gpu));
+        assert!(!reaches(&known, "other", &gpu));
+        let other = BTreeSet::from(["other".to_owned()]);
+        assert_eq!(activators(&known, of("other")), other);
+        let text = activate(text, "gpu", "new").unwrap();
+        let text = activate(&text, "other", "new").unwrap();
+        assert!(text.contains("gpu = [\"dep:old\", \"dep:new\"]"), "{text}");
+        assert!(
+            text.contains("other = [\"dep:other\", \"dep:new\"]"),
+            "{text}"
         );
     }
 

@@ -1,18 +1,17 @@
 //! What the root of a workspace says of a package: that it is a member, and what others inherit.
 
-use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, Texts, TreePath, lines};
 use toml_edit::Item;
 
-use super::{
-    super::lines,
-    entries::{self, Entry, edited, parse},
+use crate::{
+    Error,
+    dependencies::{self, Entry},
+    document::{edited, parse},
 };
 
 /// The manifest of the workspace around a directory, and its directory.
-pub(in super::super) fn root(
-    texts: &dyn Texts,
-    directory: &TreePath,
-) -> Option<(TreePath, TreePath)> {
+#[must_use]
+pub fn root(texts: &dyn Texts, directory: &TreePath) -> Option<(TreePath, TreePath)> {
     let mut at = Some(directory.clone());
     while let Some(here) = at {
         let manifest = here.join("Cargo.toml").ok()?;
@@ -37,42 +36,51 @@ fn excludes(workspace: &Item, root: &TreePath, directory: &TreePath) -> bool {
 }
 
 /// What `[workspace.dependencies]` says of a package in a directory.
-pub(super) fn shared(
-    text: &str,
-    root: &TreePath,
-    directory: &TreePath,
-) -> Result<Option<Entry>, String> {
-    let all = entries::table(text, &["workspace", "dependencies"])?;
-    Ok(all.into_iter().find(|entry| {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn shared(text: &str, root: &TreePath, directory: &TreePath) -> Result<Option<Entry>, Error> {
+    Ok(shared_dependencies(text)?.into_iter().find(|entry| {
         let path = entry.string("path").and_then(|path| root.join(&path).ok());
         path.as_ref() == Some(directory)
     }))
 }
 
+/// What `[workspace.dependencies]` has for all members, sorted by place.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn shared_dependencies(text: &str) -> Result<Vec<Entry>, Error> {
+    dependencies::table(text, &["workspace", "dependencies"])
+}
+
 /// Without the member, and without what speaks of it for others.
-pub(super) fn without(text: &str, root: &TreePath, directory: &TreePath) -> Result<String, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or cannot be edited as it is written.
+pub fn without(text: &str, root: &TreePath, directory: &TreePath) -> Result<String, Error> {
     let mut text = text.to_owned();
     for list in ["members", "default-members"] {
         text = without_member(&text, list, root, directory)?;
     }
     if let Some(entry) = shared(&text, root, directory)? {
-        text = entries::remove(&text, &entry)?;
+        text = dependencies::remove(&text, &entry)?;
     }
     for source in sources(&text)? {
-        let all = entries::table(&text, &["patch", &source])?;
+        let all = dependencies::table(&text, &["patch", &source])?;
         let own = all.into_iter().find(|entry| {
             let path = entry.string("path").and_then(|path| root.join(&path).ok());
             path.as_ref() == Some(directory)
         });
         if let Some(own) = own {
-            text = entries::remove(&text, &own)?;
+            text = dependencies::remove(&text, &own)?;
         }
     }
     Ok(text)
 }
 
 /// The sources that `[patch]` patches.
-fn sources(text: &str) -> Result<Vec<String>, String> {
+fn sources(text: &str) -> Result<Vec<String>, Error> {
     let document = parse(text)?;
     let patch = document.get("patch").and_then(Item::as_table_like);
     let names = patch.into_iter().flat_map(|table| table.iter());
@@ -84,7 +92,7 @@ fn without_member(
     list: &str,
     root: &TreePath,
     directory: &TreePath,
-) -> Result<String, String> {
+) -> Result<String, Error> {
     let document = parse(text)?;
     let array = document
         .get("workspace")

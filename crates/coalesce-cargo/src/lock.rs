@@ -4,10 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::lines;
+use coalesce_model::{Texts, TreePath, lines};
+
+/// The lock file of a package: the nearest above its folder.
+#[must_use]
+pub fn path(texts: &dyn Texts, directory: &TreePath) -> Option<TreePath> {
+    let above = std::iter::successors(Some(directory.clone()), TreePath::parent);
+    let mut files = above.filter_map(|directory| directory.join("Cargo.lock").ok());
+    files.find(|path| texts.exists(path))
+}
 
 /// A lock file, by blocks.
-pub(super) struct Lock {
+pub struct Lock {
     head: String,
     blocks: Vec<Block>,
     eol: &'static str,
@@ -25,6 +33,8 @@ struct Block {
 }
 
 impl Lock {
+    /// Reads one.
+    #[must_use]
     pub fn read(text: &str) -> Self {
         let eol = lines::line_break(text);
         let mut parts = text.split_inclusive('\n').peekable();
@@ -67,9 +77,29 @@ impl Lock {
     }
 
     /// What a package of the tree depends on.
+    #[must_use]
     pub fn dependencies(&self, name: &str) -> Option<Vec<String>> {
         let block = self.blocks.get(self.own(name)?)?;
         Some(block.dependencies.clone())
+    }
+
+    /// Lets a package of the tree depend on another one of it, or on what `source`, another package of
+    /// the tree, depends on by that name; whether it is known what that is.
+    pub fn depend(&mut self, package: &str, name: &str, source: Option<&str>) -> bool {
+        let entry = match source {
+            None => self.said(name),
+            Some(source) => {
+                let same = |entry: &String| entry.split(' ').next() == Some(name);
+                let known = self.dependencies(source).unwrap_or_default();
+                known.into_iter().find(same)
+            }
+        };
+        let (Some(mut all), Some(entry)) = (self.dependencies(package), entry) else {
+            return false;
+        };
+        all.push(entry);
+        self.set(package, all);
+        true
     }
 
     /// Gives a package these dependencies.
@@ -200,6 +230,8 @@ impl Lock {
         }
     }
 
+    /// Its text, as cargo writes it.
+    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.head.clone();
         for block in &self.blocks {
@@ -282,6 +314,22 @@ mod tests {
     #[test]
     fn what_is_read_is_written() {
         assert_eq!(Lock::read(LOCK).text(), LOCK);
+    }
+
+    #[test]
+    fn edges_are_sorted_and_exact() {
+        let lock = "version = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\ndependencies = [\n \"log 0.3.9\",\n \"zip\",\n]\n\n[[package]]\nname = \"core-gpu\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"log\"\nversion = \"0.3.9\"\nsource = \"registry\"\n\n[[package]]\nname = \"log\"\nversion = \"0.4.1\"\nsource = \"registry\"\n\n[[package]]\nname = \"zip\"\nversion = \"1.0.0\"\nsource = \"registry\"\n";
+        let mut read = Lock::read(lock);
+        assert!(read.depend("core-gpu", "log", Some("app")));
+        assert!(read.depend("app", "core-gpu", None));
+        assert!(read.depend("app", "zip", Some("app")));
+        assert!(!read.depend("app", "missing", None));
+        let text = read.text();
+        let core =
+            "name = \"core-gpu\"\nversion = \"0.1.0\"\ndependencies = [\n \"log 0.3.9\",\n]\n";
+        assert!(text.contains(core), "{text}");
+        let app = "dependencies = [\n \"core-gpu\",\n \"log 0.3.9\",\n \"zip\",\n]";
+        assert!(text.contains(app), "{text}");
     }
 
     #[test]

@@ -125,27 +125,33 @@ fn declared(kind: TargetKind, table: &dyn TableLike) -> DeclaredTarget {
 }
 
 fn read_dependencies(root: &toml_edit::Table, into: &mut Vec<Dependency>) {
-    let mut read = |table: &dyn TableLike| {
-        dependencies_of(table.get("dependencies"), DependencyKind::Normal, into);
-        for key in ["dev-dependencies", "dev_dependencies"] {
-            dependencies_of(table.get(key), DependencyKind::Dev, into);
-        }
-        for key in ["build-dependencies", "build_dependencies"] {
-            dependencies_of(table.get(key), DependencyKind::Build, into);
-        }
-    };
-    read(root);
+    read_tables(root, into);
+    let mut of_systems = Vec::new();
     if let Some(targets) = root.get("target").and_then(Item::as_table_like) {
         for (_, target) in targets.iter() {
             if let Some(target) = target.as_table_like() {
-                read(target);
+                read_tables(target, &mut of_systems);
             }
         }
     }
+    for dependency in &mut of_systems {
+        dependency.is_unconditional = false;
+    }
+    into.append(&mut of_systems);
     if let Some(patches) = root.get("patch").and_then(Item::as_table_like) {
         for (_, source) in patches.iter() {
             dependencies_of(Some(source), DependencyKind::Patch, into);
         }
+    }
+}
+
+fn read_tables(table: &dyn TableLike, into: &mut Vec<Dependency>) {
+    dependencies_of(table.get("dependencies"), DependencyKind::Normal, into);
+    for key in ["dev-dependencies", "dev_dependencies"] {
+        dependencies_of(table.get(key), DependencyKind::Dev, into);
+    }
+    for key in ["build-dependencies", "build_dependencies"] {
+        dependencies_of(table.get(key), DependencyKind::Build, into);
     }
 }
 
@@ -163,6 +169,8 @@ fn dependencies_of(item: Option<&Item>, kind: DependencyKind, into: &mut Vec<Dep
             inherited: details
                 .and_then(|details| details.get("workspace")?.as_bool())
                 .unwrap_or(false),
+            is_unconditional: details.and_then(|details| details.get("optional")?.as_bool())
+                != Some(true),
             kind,
         });
     }

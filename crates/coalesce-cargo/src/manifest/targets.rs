@@ -94,6 +94,7 @@ impl Tree<'_> {
                 .as_deref()
                 .and_then(|path| directory.join(path).ok()),
             kind: dependency.kind,
+            is_unconditional: dependency.is_unconditional,
         };
         let Some((root, workspace)) = workspace else {
             return resolved;
@@ -301,7 +302,7 @@ mod tests {
     use coalesce_model::{MemoryTexts, Texts};
 
     use super::*;
-    use crate::discover::manifest_facts;
+    use crate::manifest::manifest_facts;
 
     fn targets(fixture: &str) -> Vec<String> {
         let texts = MemoryTexts::fixture(fixture);

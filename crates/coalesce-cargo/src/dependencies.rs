@@ -3,14 +3,18 @@
 //! Values are kept as they are written. What a manifest says in a way that is not understood here
 //! (a table of dependencies in braces) is an error, never a guess.
 
-use coalesce_model::{ByteSpan, Edit, EditSet, TreePath};
-use toml_edit::{Document, Item, TableLike};
+use coalesce_model::{ByteSpan, Edit, TreePath, lines};
+use toml_edit::{Item, TableLike};
 
-use super::super::{layout, lines};
+use crate::{
+    Error,
+    document::{cut, edited, header, key, list, parse, put_line},
+    manifest::DependencyKind,
+};
 
 /// One dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The tables around it: `["target", "cfg(unix)", "dependencies"]`.
     pub table: Vec<String>,
     /// Its key.
@@ -26,15 +30,13 @@ pub(super) struct Entry {
 }
 
 /// The tables that hold dependencies, in a manifest or below `target.…`.
-pub(super) const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
-
-/// Reads a manifest.
-pub(super) fn parse(text: &str) -> Result<Document<&str>, String> {
-    Document::parse(text).map_err(|error| format!("it does not parse: {}", error.message()))
-}
+pub const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Every dependency that a manifest has in tables of its own or below `target`.
-pub(super) fn dependencies(text: &str) -> Result<Vec<Entry>, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or a table of dependencies has no header.
+pub fn dependencies(text: &str) -> Result<Vec<Entry>, Error> {
     let document = parse(text)?;
     let mut found = Vec::new();
     let root: &dyn TableLike = document.as_table();
@@ -57,7 +59,10 @@ pub(super) fn dependencies(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// The entries of one table, by the names of the tables around it.
-pub(super) fn table(text: &str, path: &[&str]) -> Result<Vec<Entry>, String> {
+///
+/// # Errors
+/// When the manifest does not parse, or a table of dependencies has no header.
+pub fn table(text: &str, path: &[&str]) -> Result<Vec<Entry>, Error> {
     let document = parse(text)?;
     let Some((last, above)) = path.split_last() else {
         return Ok(Vec::new());
@@ -81,13 +86,13 @@ fn read(
     above: &[String],
     name: &str,
     found: &mut Vec<Entry>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let Some(item) = around.get(name) else {
         return Ok(());
     };
     let table = item
         .as_table()
-        .ok_or_else(|| format!("`{name}` is no table with a header"))?;
+        .ok_or_else(|| Error::NoHeader(name.to_owned()))?;
     let path: Vec<String> = above.iter().cloned().chain([name.to_owned()]).collect();
     for (key, item) in table.iter() {
         let key_span = table.key(key).and_then(toml_edit::Key::span);
@@ -104,7 +109,7 @@ fn read(
         let mut end = start.end;
         if let Some(inner) = item.as_table_like() {
             for (name, value) in inner.iter() {
-                let span = value.span().ok_or("a value without a place")?;
+                let span = value.span().ok_or(Error::NoPlace)?;
                 end = end.max(span.end);
                 let said = text.get(span).unwrap_or_default().trim();
                 fields.push((name.to_owned(), said.to_owned()));
@@ -113,7 +118,7 @@ fn read(
                 end = item.span().map_or(end, |span| span.end);
             }
         } else {
-            let span = item.span().ok_or("a value without a place")?;
+            let span = item.span().ok_or(Error::NoPlace)?;
             end = end.max(span.end);
             let said = text.get(span).unwrap_or_default();
             fields.push(("version".to_owned(), said.to_owned()));
@@ -131,8 +136,19 @@ fn read(
     Ok(())
 }
 
+/// The entry as it stands in a text that has changed since it was read.
+///
+/// # Errors
+/// When the manifest does not parse, or has it no more.
+pub fn find(text: &str, entry: &Entry) -> Result<Entry, Error> {
+    let mut all = dependencies(text)?.into_iter();
+    all.find(|other| other.key == entry.key && other.table == entry.table)
+        .ok_or_else(|| Error::Gone(entry.key.clone()))
+}
+
 impl Entry {
     /// A new one, for a table.
+    #[must_use]
     pub fn new(table: &[String], key: &str) -> Self {
         Self {
             table: table.to_vec(),
@@ -146,23 +162,27 @@ impl Entry {
     }
 
     /// What it says under a name, as written.
+    #[must_use]
     pub fn raw(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(field, _)| field == name);
         found.map(|(_, value)| value.as_str())
     }
 
     /// A string that it says.
+    #[must_use]
     pub fn string(&self, name: &str) -> Option<String> {
         let value: toml_edit::Value = self.raw(name)?.parse().ok()?;
         Some(value.as_str()?.to_owned())
     }
 
     /// Whether it says `name = true`.
+    #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.raw(name) == Some("true")
     }
 
     /// Whether it goes without the default features; both spellings are read.
+    #[must_use]
     pub fn default_features(&self) -> Option<bool> {
         let said = self
             .raw("default-features")
@@ -171,6 +191,7 @@ impl Entry {
     }
 
     /// The features that it asks for.
+    #[must_use]
     pub fn features(&self) -> Vec<String> {
         let value: Option<toml_edit::Value> = self.raw("features").and_then(|raw| raw.parse().ok());
         let array = value.as_ref().and_then(toml_edit::Value::as_array);
@@ -180,7 +201,69 @@ impl Entry {
             .collect()
     }
 
+    /// The same, without a header for itself, in another table.
+    #[must_use]
+    pub fn in_table(&self, table: Vec<String>) -> Self {
+        Self {
+            table,
+            section: false,
+            ..self.clone()
+        }
+    }
+
+    /// Whether who inherits this line, asking for more features, has what `other` says.
+    #[must_use]
+    pub fn gives(&self, other: &Self) -> bool {
+        let same = |name: &str| self.raw(name) == other.raw(name);
+        let defaults = self.default_features() == other.default_features();
+        self.package() == other.package()
+            && defaults
+            && other.raw("path").is_none()
+            && ["version", "git", "branch", "tag", "rev", "registry"]
+                .into_iter()
+                .all(same)
+    }
+
+    /// Leaves to the workspace what its line says.
+    pub fn leave_to(&mut self, shared: &Self) {
+        let known = shared.features();
+        let mut features = self.features();
+        features.retain(|name| !known.contains(name));
+        self.fields.retain(|(name, _)| name == "optional");
+        self.fields
+            .insert(0, ("workspace".to_owned(), "true".to_owned()));
+        self.put("features", (!features.is_empty()).then(|| list(&features)));
+    }
+
+    /// Says itself what the workspace says for it.
+    pub fn inherit(&mut self, shared: &Self) {
+        let (features, optional) = (self.features(), self.raw("optional").map(str::to_owned));
+        self.fields.clone_from(&shared.fields);
+        self.ask(&features);
+        self.put("optional", optional);
+    }
+
+    /// The system or condition of its table: `cfg(unix)`.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        match self.table.as_slice() {
+            [first, target, ..] if first == "target" => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The targets that see it.
+    #[must_use]
+    pub fn kind(&self) -> DependencyKind {
+        match self.table.last().map(String::as_str) {
+            Some("dev-dependencies") => DependencyKind::Dev,
+            Some("build-dependencies") => DependencyKind::Build,
+            _ => DependencyKind::Normal,
+        }
+    }
+
     /// The package that it names, if it says so itself.
+    #[must_use]
     pub fn package(&self) -> String {
         self.string("package").unwrap_or_else(|| self.key.clone())
     }
@@ -217,17 +300,21 @@ impl Entry {
     }
 
     /// Its path, said from another directory.
-    pub fn rebase(&mut self, from: &TreePath, to: &TreePath) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// When it leads out of the tree.
+    pub fn rebase(&mut self, from: &TreePath, to: &TreePath) -> Result<(), Error> {
         let Some(path) = self.string("path") else {
             return Ok(());
         };
-        let directory = from.join(&path).map_err(|error| error.to_string())?;
-        let path = layout::relative(to, &directory);
+        let directory = from.join(&path)?;
+        let path = directory.relative_to(to);
         self.put("path", Some(format!("\"{path}\"")));
         Ok(())
     }
 
     /// The line that says it.
+    #[must_use]
     pub fn line(&self) -> String {
         let key = key(&self.key);
         match self.fields.as_slice() {
@@ -265,55 +352,11 @@ fn one_line(value: &str) -> String {
     }
 }
 
-/// A list of strings.
-pub(super) fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    format!("[{}]", names.join(", "))
-}
-
-/// A key as it is written.
-pub(super) fn key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.chars().all(bare) {
-        name.to_owned()
-    } else if name.contains('\'') {
-        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
-    } else {
-        format!("'{name}'")
-    }
-}
-
-/// Makes one edit.
-pub(super) fn edited(text: &str, edit: Edit) -> Result<String, String> {
-    let set = EditSet::from_edits(text, vec![edit]).map_err(|error| error.to_string())?;
-    set.apply(text).map_err(|error| error.to_string())
-}
-
-/// Takes bytes out, with their lines and the comment behind them; no blank lines are left at the end.
-pub(super) fn cut(text: &str, span: ByteSpan) -> Result<String, String> {
-    let end = lines::line_end(text, span.end);
-    let rest = ByteSpan::new(span.end, end).of(text).unwrap_or_default();
-    let comment = rest.trim_start().starts_with('#');
-    let length = u32::try_from(rest.trim_end().len()).unwrap_or(0);
-    let span = if comment {
-        ByteSpan::new(span.start, span.end + length)
-    } else {
-        span
-    };
-    let result = edited(text, Edit::delete(lines::removal(text, span)))?;
-    let end = result.trim_end().len();
-    let blank = result
-        .get(end..)
-        .is_some_and(|rest| rest.matches('\n').count() > 1);
-    if !blank || text.trim_end().len() < text.len().saturating_sub(2) {
-        return Ok(result);
-    }
-    let kept = result.get(..end).unwrap_or_default();
-    Ok(format!("{kept}{}", lines::line_break(text)))
-}
-
 /// Takes an entry out.
-pub(super) fn remove(text: &str, entry: &Entry) -> Result<String, String> {
+///
+/// # Errors
+/// When the entry is none of this text.
+pub fn remove(text: &str, entry: &Entry) -> Result<String, Error> {
     let mut result = cut(text, entry.span)?;
     if !entry.section {
         result = without_empty(&result, &entry.table)?;
@@ -322,7 +365,7 @@ pub(super) fn remove(text: &str, entry: &Entry) -> Result<String, String> {
 }
 
 /// Takes out a table that has become empty, with its header.
-fn without_empty(text: &str, path: &[String]) -> Result<String, String> {
+fn without_empty(text: &str, path: &[String]) -> Result<String, Error> {
     let document = parse(text)?;
     let mut at: &dyn TableLike = document.as_table();
     let mut item = None;
@@ -350,102 +393,50 @@ fn without_empty(text: &str, path: &[String]) -> Result<String, String> {
 }
 
 /// Puts another entry in the place of one, where it stands.
-pub(super) fn replace(text: &str, old: &Entry, new: &Entry) -> Result<String, String> {
+///
+/// # Errors
+/// When the entry is none of this text.
+pub fn replace(text: &str, old: &Entry, new: &Entry) -> Result<String, Error> {
     if old.fields == new.fields {
         return edited(text, Edit::replace(old.key_span, key(&new.key)));
     }
     let line = if old.section {
-        let mut table = new.table.clone();
-        table.push(new.key.clone());
-        let eol = lines::line_break(text);
-        let mut block = header(&table);
-        for (name, value) in &new.fields {
-            block.push_str(&format!("{eol}{name} = {value}"));
-        }
-        block
+        section(new, lines::line_break(text))
     } else {
         new.line()
     };
     edited(text, Edit::replace(old.span, line))
 }
 
-/// `[target.'cfg(unix)'.dependencies]`
-pub(super) fn header(table: &[String]) -> String {
-    let names: Vec<String> = table.iter().map(|name| key(name)).collect();
-    format!("[{}]", names.join("."))
-}
-
-/// Puts an entry in: by its key where the table is sorted, else at its end.
-pub(super) fn insert(text: &str, entry: &Entry) -> Result<String, String> {
-    put_line(text, &entry.table, &entry.key, &entry.line())
-}
-
-/// Puts a line into a table, which is made where there is none.
-pub(super) fn put_line(
-    text: &str,
-    table: &[String],
-    key: &str,
-    line: &str,
-) -> Result<String, String> {
-    let names: Vec<&str> = table.iter().map(String::as_str).collect();
-    let document = parse(text)?;
-    let mut at: Option<&dyn TableLike> = Some(document.as_table());
-    let mut header_span = None;
-    for name in &names {
-        let item = at.and_then(|table| table.get(name));
-        let own = item.and_then(Item::as_table);
-        header_span = own
-            .filter(|own| !own.is_implicit())
-            .and_then(toml_edit::Table::span);
-        at = item.and_then(Item::as_table_like);
-    }
-    let eol = lines::line_break(text);
-    let (Some(found), Some(header_span)) = (at, header_span) else {
-        let end = text.trim_end().len();
-        let kept = text.get(..end).unwrap_or_default();
-        let gap = if kept.is_empty() {
-            String::new()
-        } else {
-            format!("{eol}{eol}")
-        };
-        return Ok(format!("{kept}{gap}{}{eol}{line}{eol}", header(table)));
-    };
-    let mut places: Vec<(String, ByteSpan)> = Vec::new();
-    for (name, item) in found.iter() {
-        if item.as_table().is_some_and(|table| !table.is_dotted()) {
-            continue;
+/// Puts an entry in, as its table is written: by its key where that is sorted, else at its end; with
+/// a header of its own where all others have one.
+///
+/// # Errors
+/// When the manifest does not parse, or its table is none with a header.
+pub fn insert(text: &str, entry: &Entry) -> Result<String, Error> {
+    let all = dependencies(text)?;
+    let mut beside = all.iter().filter(|other| other.table == entry.table);
+    let last = beside.clone().next_back();
+    match last {
+        Some(last) if beside.all(|other| other.section) => {
+            let eol = lines::line_break(text);
+            let at = lines::line_end(text, last.span.end);
+            let block = section(entry, eol);
+            edited(text, Edit::insert(at, format!("{eol}{block}{eol}")))
         }
-        let Some(start) = found.key(name).and_then(toml_edit::Key::span) else {
-            continue;
-        };
-        let inner = item.as_table().map(|table| {
-            let ends = table.iter().filter_map(|(_, item)| item.span());
-            ends.map(|span| span.end).max()
-        });
-        let end = inner.flatten().or(item.span().map(|span| span.end));
-        let end = end.unwrap_or(start.end).max(start.end);
-        places.push((name.to_owned(), ByteSpan::from_range(start.start..end)));
+        _ => put_line(text, &entry.table, &entry.key, &entry.line()),
     }
-    places.sort_by_key(|(_, span)| *span);
-    let sorted = places.windows(2).all(|pair| match pair {
-        [a, b] => a.0 <= b.0,
-        _ => true,
-    });
-    let next = places
-        .iter()
-        .find(|(name, _)| sorted && name.as_str() > key);
-    if let Some((_, span)) = next {
-        let at = lines::line_start(text, span.start);
-        return edited(text, Edit::insert(at, format!("{line}{eol}")));
+}
+
+/// An entry with a header for itself.
+fn section(entry: &Entry, eol: &str) -> String {
+    let mut table = entry.table.clone();
+    table.push(entry.key.clone());
+    let mut block = header(&table);
+    for (name, value) in &entry.fields {
+        block.push_str(&format!("{eol}{name} = {value}"));
     }
-    let last = places.last().map_or(
-        u32::try_from(header_span.start).unwrap_or(0),
-        |(_, span)| span.end,
-    );
-    let at = lines::line_end(text, last);
-    let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-    let start = if open { eol } else { "" };
-    edited(text, Edit::insert(at, format!("{start}{line}{eol}")))
+    block
 }
 
 #[cfg(test)]
@@ -510,6 +501,32 @@ mod tests {
             put.ends_with("\n\n[target.'cfg(unix)'.dependencies]\nabc = \"2\"\n"),
             "{put}"
         );
+    }
+
+    #[test]
+    fn an_entry_is_written_as_those_beside_it() {
+        let mut new = Entry::new(&["dependencies".into()], "m");
+        new.put("version", Some("\"1\"".into()));
+        for (text, result) in [
+            (
+                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\n\n[features]\n",
+                "[dependencies]\nz = \"1\"\na = { version = \"1\" } # last\nm = \"1\"\n\n[features]\n",
+            ),
+            (
+                "[dependencies]\n\n[features]\n",
+                "[dependencies]\nm = \"1\"\n\n[features]\n",
+            ),
+            (
+                "[package]\nname = \"p\"",
+                "[package]\nname = \"p\"\n\n[dependencies]\nm = \"1\"\n",
+            ),
+            (
+                "[dependencies.z]\nversion = \"1\"\n\n[features]\n",
+                "[dependencies.z]\nversion = \"1\"\n\n[dependencies.m]\nversion = \"1\"\n\n[features]\n",
+            ),
+        ] {
+            assert_eq!(insert(text, &new).unwrap(), result, "{text}");
+        }
     }
 
     #[test]

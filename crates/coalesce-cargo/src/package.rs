@@ -1,0 +1,169 @@
+//! What a manifest says of its package and its library as a whole.
+
+use coalesce_model::ByteSpan;
+use toml_edit::Item;
+
+use crate::{
+    Error,
+    document::{cut, parse},
+};
+
+/// Whether the library is one of procedural macros.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn is_procedural(text: &str) -> Result<bool, Error> {
+    let document = parse(text)?;
+    let said = document.get("lib").and_then(|library| {
+        let said = library.get("proc-macro").or(library.get("proc_macro"))?;
+        said.as_bool()
+    });
+    Ok(said == Some(true))
+}
+
+/// The version that it has, where it says one itself.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn version(text: &str) -> Result<Option<String>, Error> {
+    let document = parse(text)?;
+    let item = document.get("package").and_then(|item| item.get("version"));
+    Ok(item.and_then(Item::as_str).map(str::to_owned))
+}
+
+/// The version that a workspace gives its members.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn shared_version(text: &str) -> Result<Option<String>, Error> {
+    let document = parse(text)?;
+    let shared = document
+        .get("workspace")
+        .and_then(|item| item.get("package"));
+    let item = shared.and_then(|shared| shared.get("version"));
+    Ok(item.and_then(Item::as_str).map(str::to_owned))
+}
+
+/// The path of its build script, where it says one.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn build_script(text: &str) -> Result<Option<String>, Error> {
+    let document = parse(text)?;
+    let item = document.get("package").and_then(|item| item.get("build"));
+    Ok(item.and_then(Item::as_str).map(str::to_owned))
+}
+
+/// Whether it may be published: it has a version, and does not say otherwise.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn is_published(text: &str) -> Result<bool, Error> {
+    let document = parse(text)?;
+    let Some(package) = document.get("package") else {
+        return Ok(false);
+    };
+    Ok(match package.get("publish") {
+        None => package.get("version").is_some(),
+        Some(item) if item.as_bool().is_some() => item.as_bool() == Some(true),
+        Some(item) => item.as_array().is_some_and(|list| !list.is_empty()),
+    })
+}
+
+/// Why the package has to stay a package, by what its manifest says: each a sentence fragment.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn ties(text: &str) -> Result<Vec<Tie>, Error> {
+    let document = parse(text)?;
+    let mut found = Vec::new();
+    let package = document.get("package");
+    if package.and_then(|package| package.get("links")).is_some() {
+        found.push(Tie::Links);
+    }
+    if document.get("workspace").is_some() {
+        found.push(Tie::Workspace);
+    }
+    let kinds = document.get("lib").and_then(|library| {
+        let found = library.get("crate-type").or(library.get("crate_type"))?;
+        found.as_array()
+    });
+    let mut kinds = kinds.into_iter().flatten().filter_map(|kind| kind.as_str());
+    let foreign = kinds.find(|kind| !matches!(*kind, "lib" | "rlib"));
+    found.extend(foreign.map(|kind| Tie::CrateType(kind.to_owned())));
+    Ok(found)
+}
+
+/// What makes a package more than its library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// It says `links`.
+    Links,
+    /// It is the root of a workspace.
+    Workspace,
+    /// Its library is built as something else than a Rust library.
+    CrateType(String),
+}
+
+/// The fields of the `[[test]]`, `[[example]]` or `[[bench]]` with a name, as they are written.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn target_fields(
+    text: &str,
+    table: &str,
+    is_named: impl Fn(&str) -> bool,
+) -> Result<Option<Vec<(String, String)>>, Error> {
+    let document = parse(text)?;
+    let tables = document.get(table).and_then(Item::as_array_of_tables);
+    let found = tables.into_iter().flatten().find(|table| {
+        let name = table.get("name").and_then(Item::as_str);
+        name.is_some_and(&is_named)
+    });
+    Ok(found.map(|table| {
+        let fields = table.iter().filter_map(|(name, item)| {
+            let said = text.get(item.span()?)?;
+            Some((name.to_owned(), said.trim().to_owned()))
+        });
+        fields.collect()
+    }))
+}
+
+/// Without the tables of a kind of target.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn without_targets(text: &str, table: &str) -> Result<String, Error> {
+    let mut text = text.to_owned();
+    loop {
+        let document = parse(&text)?;
+        let tables = document.get(table).and_then(Item::as_array_of_tables);
+        let span = tables.and_then(|tables| {
+            let table = tables.get(0)?;
+            let start = table.span()?.start;
+            let ends = table.iter().filter_map(|(_, item)| item.span());
+            let end = ends.map(|span| span.end).max();
+            Some(start..end.unwrap_or(table.span()?.end))
+        });
+        let Some(span) = span else { return Ok(text) };
+        text = cut(&text, ByteSpan::from_range(span))?;
+    }
+}
+
+/// Without the line that names a build script.
+///
+/// # Errors
+/// When the manifest does not parse.
+pub fn without_build_script(text: &str) -> Result<String, Error> {
+    let document = parse(text)?;
+    let package = document.get("package").and_then(Item::as_table_like);
+    let found = package.and_then(|package| {
+        let key = package.key("build")?.span()?;
+        let value = package.get("build")?.span()?;
+        Some(ByteSpan::from_range(key.start..value.end))
+    });
+    match found {
+        Some(span) => cut(text, span),
+        None => Ok(text.to_owned()),
+    }
+}
