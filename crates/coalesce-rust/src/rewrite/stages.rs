@@ -3,9 +3,13 @@
 //!
 //! Every stage is told as one change of the tree as it is (`between`).
 
-use coalesce_model::{Change, ChangeKind, LanguagePlan, Subject, Texts, change::renamed};
+use std::collections::BTreeSet;
 
-use super::{between::Between, items, merge, modules, removal};
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Subject, Texts, TreePath, change::renamed,
+};
+
+use super::{between::Between, cargo, fits, items, mapping::Mapping, merge, modules, removal};
 use crate::RustGraph;
 
 /// Works the changes out.
@@ -17,7 +21,27 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         plan: None,
     };
     sorted.work(&mut run);
-    run.plan.unwrap_or_default()
+    let mut plan = run.plan.unwrap_or_default();
+    let whole = fits::check_whole(&graph.world, changes, texts);
+    let told: BTreeSet<(TreePath, ByteSpan)> = plan
+        .refusals
+        .iter()
+        .filter_map(|finding| Some((finding.path.clone(), finding.span?)))
+        .collect();
+    // A stage says more exactly what does not fit at a place.
+    let is_told = |finding: &Finding| {
+        let span = finding.span.filter(|_| !told.is_empty());
+        span.is_some_and(|span| told.contains(&(finding.path.clone(), span)))
+    };
+    let more = whole.refusals.into_iter();
+    plan.refusals
+        .extend(more.filter(|finding| !is_told(finding)));
+    plan.unproven.extend(whole.unproven);
+    if plan.refusals.is_empty() {
+        let mapping = Mapping::new(&graph.world, changes);
+        cargo::tell_unneeded(&mapping, texts, &mut plan);
+    }
+    plan
 }
 
 /// The changes, by the stage that they belong to.

@@ -1,18 +1,23 @@
 //! Whether what takes the place of a module can be used as its users use it: arguments of calls,
 //! generic arguments, fields of literals, variants.
 //!
-//! What is behind a dot is not looked at: receivers are not known. Types of arguments are the
-//! compiler's business.
+//! One stage of a migration is looked at here, by numbers and names. Types, and what names lead to,
+//! are compared for all of it at once (`whole`), in the tree as it is.
 
 mod lost;
+mod meaning;
+mod names;
 mod shape;
+mod signature;
+mod types;
 mod usage;
+mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ChangeKind, Finding, Texts};
 
-pub(super) use self::lost::Lost;
+pub(super) use self::{lost::Lost, whole::check as check_whole};
 use self::{
     shape::{Fields, Shape},
     usage::{Literal, Usage},

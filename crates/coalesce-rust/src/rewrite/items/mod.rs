@@ -78,7 +78,6 @@ pub(super) fn rewrite(
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(handed::check(&set, &scan, texts));
     plan.refusals.extend(replace::check(&set, texts));
-    plan.notes.extend(replace::differences(&set, texts));
     scan.needs.extend(replace::needs(&set, &scan));
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath};
 use syn::visit::Visit;
 
 use super::{
@@ -85,52 +85,6 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
         }
     }
     needs
-}
-
-/// Functions that do not say the same of their arguments: whether calls fit is the compiler's
-/// business, and worth a look.
-pub(super) fn differences(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for moving in set.moving.iter().filter(|moving| moving.gives_way()) {
-        let Some(primary) = primary(set, moving) else {
-            continue;
-        };
-        let (old, new) = (
-            signature(set, moving.item, texts),
-            signature(set, primary, texts),
-        );
-        if moving.kind == ItemKind::Function && old != new {
-            let path = set.mapping.file_of(moving.home);
-            let message = format!(
-                "`{}` takes and gives `{new}`, where `{}` has `{old}`: whether each call fits is \
-                 for the compiler to say (`coalesce verify`)",
-                moving.change.to, moving.change.from
-            );
-            found.push(Finding {
-                severity: Severity::Warning,
-                ..refusal(path.unwrap_or_else(TreePath::root), message)
-            });
-        }
-    }
-    found
-}
-
-/// What follows the name of a function, up to its body.
-fn signature(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> String {
-    let world = set.world();
-    let found = world.items.get(item.index()).and_then(|node| {
-        let (file, at) = *node.definitions.first()?;
-        let fact = world.facts(file)?.items.get(at as usize)?;
-        let text = texts.text(&set.path(file))?;
-        let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
-        Some(
-            span.of(&text)?
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" "),
-        )
-    });
-    found.unwrap_or_default()
 }
 
 /// The item that stays.

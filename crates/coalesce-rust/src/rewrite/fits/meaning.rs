@@ -1,0 +1,292 @@
+//! Definitions that read alike and are not the same, since a name in them leads elsewhere.
+//!
+//! Two texts are held against each other word by word, without comments, visibilities and attributes
+//! that do not change what they do. A name may lead to two things on both sides as long as these read
+//! alike and mean the same, in turn: private helpers are copied along with what uses them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::ByteSpan;
+
+use super::names::{FileNames, Names};
+use crate::{
+    lexer::{self, Token},
+    resolve::{FileId, ItemId, ModuleId, Res},
+};
+
+/// How one definition stands to another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// They read alike and mean the same.
+    Same,
+    /// They do not read alike: whoever puts one in the place of the other knows that.
+    OtherText,
+    /// They read alike, and this name leads to two things.
+    OtherThing {
+        name: String,
+        /// What it is in the first one.
+        old: String,
+        /// What it is in the second one.
+        new: String,
+    },
+    /// They read alike, and what this name leads to is known of one alone.
+    Unknown { name: String },
+}
+
+/// Attributes that change what a definition is.
+const TELLING: [&str; 4] = ["cfg", "cfg_attr", "derive", "repr"];
+
+/// Compares definitions.
+pub(super) struct Comparison<'c, 'n> {
+    pub names: &'c Names<'n>,
+    /// Items that give way, each with the one in its place.
+    pub pairs: &'c BTreeMap<ItemId, ItemId>,
+}
+
+/// A text of a definition: itself, or an `impl`.
+#[derive(Clone, Copy)]
+struct Piece {
+    file: FileId,
+    span: ByteSpan,
+    module: ModuleId,
+}
+
+/// A word of a text, and where it stands.
+struct Word<'t> {
+    text: &'t str,
+    span: ByteSpan,
+    is_name: bool,
+    /// Whether it is a function or field of a receiver.
+    is_behind_dot: bool,
+}
+
+impl Comparison<'_, '_> {
+    /// How a definition that gives way stands to the one in its place.
+    pub fn of(&self, old: ItemId, new: ItemId) -> Meaning {
+        self.items(old, new, &mut BTreeSet::new())
+    }
+
+    /// `assumed` are pairs that are being compared: they mean the same unless something else differs.
+    fn items(&self, old: ItemId, new: ItemId, assumed: &mut BTreeSet<(ItemId, ItemId)>) -> Meaning {
+        if old == new || !assumed.insert((old, new)) {
+            return Meaning::Same;
+        }
+        let (Some(mut left), Some(mut right)) = (self.pieces(old), self.pieces(new)) else {
+            return Meaning::OtherText;
+        };
+        if left.len() != right.len() {
+            return Meaning::OtherText;
+        }
+        let itself = (old, new);
+        let mut told = Meaning::Same;
+        // The order of `impl`s has no meaning; the definition comes first.
+        let (definition, impls) = (left.remove(0), right.remove(0));
+        for (old, new) in [(definition, impls)]
+            .into_iter()
+            .chain(left.into_iter().zip(right))
+        {
+            match self.texts((old, new), itself, assumed) {
+                Meaning::Same => {}
+                Meaning::OtherText => return Meaning::OtherText,
+                other if told == Meaning::Same => told = other,
+                _ => {}
+            }
+        }
+        told
+    }
+
+    /// The definition of an item and its `impl`s, by their heads.
+    fn pieces(&self, item: ItemId) -> Option<Vec<Piece>> {
+        let (file, fact) = self.names.definition(item)?;
+        let module = self.names.world.items.get(item.index())?.module;
+        let mut impls: Vec<(String, Piece)> = Vec::new();
+        for (file, span, module) in self.names.impls(item) {
+            let names = self.names.file(file)?;
+            let piece = Piece { file, span, module };
+            let words: Vec<&str> = words(&names, span).iter().map(|word| word.text).collect();
+            impls.push((words.join(" "), piece));
+        }
+        impls.sort_by(|a, b| a.0.cmp(&b.0));
+        let own = Piece {
+            file,
+            span: fact.span,
+            module,
+        };
+        let impls = impls.into_iter().map(|(_, piece)| piece);
+        Some(std::iter::once(own).chain(impls).collect())
+    }
+
+    fn texts(
+        &self,
+        (old, new): (Piece, Piece),
+        itself: (ItemId, ItemId),
+        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+    ) -> Meaning {
+        let (Some(left), Some(right)) = (self.names.file(old.file), self.names.file(new.file))
+        else {
+            return Meaning::OtherText;
+        };
+        let (a, b) = (words(&left, old.span), words(&right, new.span));
+        if a.len() != b.len() {
+            return Meaning::OtherText;
+        }
+        let mut told = Meaning::Same;
+        for (x, y) in a.iter().zip(&b) {
+            let (known, other) = (
+                self.leads_to(&left, old.module, x),
+                self.leads_to(&right, new.module, y),
+            );
+            let same = self.results(&known, &other, itself, assumed);
+            let is_known = !known.is_empty() && same == Some(true);
+            if x.text != y.text && !is_known {
+                return Meaning::OtherText;
+            }
+            let leads = x.is_name || x.is_behind_dot;
+            if same != Some(true) && leads && told == Meaning::Same {
+                told = self.other(x.text, (&known, &other), same);
+            }
+        }
+        told
+    }
+
+    fn leads_to(&self, file: &FileNames, module: ModuleId, word: &Word<'_>) -> BTreeSet<Res> {
+        if word.is_behind_dot {
+            return self.names.traits_with(module, word.text);
+        }
+        if !word.is_name {
+            return BTreeSet::new();
+        }
+        let found = self.names.leads_to(file, module, word.span);
+        let telling = |res: &Res| !matches!(res, Res::Module(_));
+        found.into_iter().filter(telling).collect()
+    }
+
+    fn other(
+        &self,
+        name: &str,
+        (known, other): (&BTreeSet<Res>, &BTreeSet<Res>),
+        same: Option<bool>,
+    ) -> Meaning {
+        let name = name.to_owned();
+        match (same, known.first(), other.first()) {
+            (Some(false), Some(old), Some(new)) => Meaning::OtherThing {
+                name,
+                old: self.names.name_of(*old),
+                new: self.names.name_of(*new),
+            },
+            _ => Meaning::Unknown { name },
+        }
+    }
+
+    /// Whether two words lead to the same; `None` where that is known of one alone.
+    fn results(
+        &self,
+        old: &BTreeSet<Res>,
+        new: &BTreeSet<Res>,
+        itself: (ItemId, ItemId),
+        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+    ) -> Option<bool> {
+        if old == new {
+            return Some(true);
+        }
+        if old.is_empty() || new.is_empty() {
+            return None;
+        }
+        let mut all = old.iter();
+        Some(all.all(|one| {
+            let mut others = new.iter();
+            others.any(|other| self.result(*one, *other, itself, assumed))
+        }))
+    }
+
+    fn result(
+        &self,
+        old: Res,
+        new: Res,
+        itself: (ItemId, ItemId),
+        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+    ) -> bool {
+        match (old, new) {
+            (Res::Item(old), Res::Item(new)) => self.is_same(old, new, itself, assumed),
+            (Res::Variant(old, a), Res::Variant(new, b))
+            | (Res::Member(old, a), Res::Member(new, b)) => {
+                a == b && self.is_same(old, new, itself, assumed)
+            }
+            (old, new) => old == new,
+        }
+    }
+
+    fn is_same(
+        &self,
+        old: ItemId,
+        new: ItemId,
+        itself: (ItemId, ItemId),
+        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+    ) -> bool {
+        old == new
+            || (old, new) == itself
+            || self.pairs.get(&old) == Some(&new)
+            || self.items(old, new, assumed) == Meaning::Same
+    }
+}
+
+/// The words of a piece of code, without visibilities and without attributes that do not tell.
+fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
+    let tokens = lexer::tokens(&file.text, span);
+    let text = |at: usize| {
+        let token: Option<&Token> = tokens.get(at);
+        token
+            .and_then(|token| token.span.of(&file.text))
+            .unwrap_or_default()
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        if text(at) == "#" && text(at + 1) == "[" && !TELLING.contains(&text(at + 2)) {
+            at = closing(&tokens, at + 1, &text);
+            continue;
+        }
+        if text(at) == "pub" {
+            at = if text(at + 1) == "(" {
+                closing(&tokens, at + 1, &text)
+            } else {
+                at + 1
+            };
+            continue;
+        }
+        let before = at.checked_sub(1).map(&text).unwrap_or_default();
+        // Of what stands behind a dot, the receiver says what it is.
+        let is_name = token.is_ident() && before != ".";
+        let is_behind_dot = token.is_ident() && before == ".";
+        // A comma that nothing follows has no meaning.
+        let trailing = text(at) == "," && matches!(text(at + 1), ")" | "]" | "}" | ">");
+        if !trailing {
+            found.push(Word {
+                text: text(at),
+                span: token.span,
+                is_name,
+                is_behind_dot,
+            });
+        }
+        at += 1;
+    }
+    found
+}
+
+/// One past the bracket that closes the one at `open`.
+fn closing<'t>(tokens: &[Token], open: usize, text: &impl Fn(usize) -> &'t str) -> usize {
+    let mut depth = 0usize;
+    for at in open..tokens.len() {
+        match text(at) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    tokens.len()
+}

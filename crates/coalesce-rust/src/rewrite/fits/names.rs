@@ -1,0 +1,202 @@
+//! What the names in a file lead to, by the place where they stand.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    sync::Arc,
+};
+
+use coalesce_model::{ByteSpan, Texts};
+
+use crate::{
+    facts::ItemKind,
+    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+};
+
+/// Files whose names are looked up, each read once.
+pub(super) struct Names<'n> {
+    pub world: &'n World,
+    pub texts: &'n dyn Texts,
+    /// Types that go with nothing in their place: nobody can name them afterwards.
+    pub gone: BTreeSet<ItemId>,
+    files: RefCell<BTreeMap<FileId, Option<Rc<FileNames>>>>,
+    traits: RefCell<BTreeMap<ItemId, Rc<BTreeSet<String>>>>,
+}
+
+/// The names of one file.
+pub(super) struct FileNames {
+    pub text: Arc<str>,
+    /// What stands at a byte leads to these.
+    leads: BTreeMap<u32, BTreeSet<Res>>,
+    /// The arguments of macros, whose single words are no paths to the parser.
+    macros: Vec<ByteSpan>,
+    /// The `impl`s, each with the items that its type and its trait are.
+    pub impls: Vec<(ByteSpan, Option<ItemId>, Option<ItemId>)>,
+}
+
+impl<'n> Names<'n> {
+    pub fn new(world: &'n World, texts: &'n dyn Texts) -> Self {
+        Self {
+            world,
+            texts,
+            gone: BTreeSet::new(),
+            traits: RefCell::new(BTreeMap::new()),
+            files: RefCell::new(BTreeMap::new()),
+        }
+    }
+
+    /// The names of a file; `None` where it cannot be read.
+    pub fn file(&self, file: FileId) -> Option<Rc<FileNames>> {
+        if let Some(known) = self.files.borrow().get(&file) {
+            return known.clone();
+        }
+        let read = self.read(file).map(Rc::new);
+        self.files.borrow_mut().insert(file, read.clone());
+        read
+    }
+
+    fn read(&self, file: FileId) -> Option<FileNames> {
+        let source = self.world.files.get(file.index())?;
+        let facts = self.world.facts(file)?;
+        let text = self.texts.text(&source.path)?;
+        let mut leads: BTreeMap<u32, BTreeSet<Res>> = BTreeMap::new();
+        let mut paths: BTreeMap<u32, ItemId> = BTreeMap::new();
+        for load in &source.loads {
+            self.world.visit(*load as usize, &mut |_, site| {
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    let known = leads.entry(segment.span.start).or_default();
+                    known.extend(step.all().map(|(res, _)| res));
+                }
+                let last = site.trace.steps.last();
+                let item = last.and_then(|last| {
+                    last.all().find_map(|(res, _)| match res {
+                        Res::Item(item) => Some(item),
+                        _ => None,
+                    })
+                });
+                if let (UseSite::Path(path), Some(item)) = (site.site, item) {
+                    paths.insert(path, item);
+                }
+            });
+        }
+        let of = |path: Option<u32>| paths.get(&path?).copied();
+        let impls = facts.impls.iter();
+        let impls = impls.map(|one| (one.span, of(one.self_path), of(one.trait_path)));
+        let impls = impls.collect();
+        Some(FileNames {
+            text,
+            leads,
+            macros: facts.macro_calls.iter().map(|call| call.body).collect(),
+            impls,
+        })
+    }
+
+    /// What the word at a place of a module leads to. A word in the arguments of a macro, which no
+    /// parser reads, is looked up as a name of the module.
+    pub fn leads_to(&self, file: &FileNames, module: ModuleId, span: ByteSpan) -> BTreeSet<Res> {
+        let known = file.leads.get(&span.start);
+        if let Some(known) = known.filter(|known| !known.is_empty()) {
+            return known.clone();
+        }
+        let in_macro = file.macros.iter().any(|body| body.contains(span));
+        let name = span.of(&file.text).unwrap_or_default();
+        let bindings = in_macro
+            .then(|| self.world.space(module).zip(self.world.names.get(name)))
+            .flatten()
+            .and_then(|(space, sym)| space.names.get(&sym));
+        let bindings = bindings.into_iter().flatten();
+        bindings.map(|binding| binding.res).collect()
+    }
+
+    /// The traits of the tree that a module has by name and that have a function of this name: what
+    /// stands behind a dot may be theirs.
+    pub fn traits_with(&self, module: ModuleId, name: &str) -> BTreeSet<Res> {
+        let space = self.world.space(module);
+        let names = space.into_iter().flat_map(|space| space.names.values());
+        let items = names.flatten().filter_map(|binding| match binding.res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        });
+        let is_trait = |item: &ItemId| {
+            let node = self.world.items.get(item.index());
+            node.is_some_and(|node| node.kind == ItemKind::Trait)
+        };
+        let found = items.filter(is_trait);
+        found
+            .filter(|item| self.functions_of(*item).contains(name))
+            .map(Res::Item)
+            .collect()
+    }
+
+    /// The functions that a trait says.
+    fn functions_of(&self, item: ItemId) -> Rc<BTreeSet<String>> {
+        if let Some(known) = self.traits.borrow().get(&item) {
+            return Rc::clone(known);
+        }
+        let code = self.definition(item).and_then(|(file, fact)| {
+            let names = self.file(file)?;
+            Some(fact.span.of(&names.text)?.to_owned())
+        });
+        let mut found = BTreeSet::new();
+        if let Some(Ok(syn::Item::Trait(parsed))) = code.map(|code| syn::parse_str(&code)) {
+            for member in &parsed.items {
+                if let syn::TraitItem::Fn(function) = member {
+                    found.insert(function.sig.ident.to_string());
+                }
+            }
+        }
+        let found = Rc::new(found);
+        self.traits.borrow_mut().insert(item, Rc::clone(&found));
+        found
+    }
+
+    /// Where an item is defined; `None` of several definitions, by condition.
+    pub fn definition(&self, item: ItemId) -> Option<(FileId, &'n crate::facts::Item)> {
+        let node = self.world.items.get(item.index())?;
+        let [(file, at)] = node.definitions.as_slice() else {
+            return None;
+        };
+        let fact = self.world.facts(*file)?.items.get(*at as usize)?;
+        Some((*file, fact))
+    }
+
+    /// The `impl` blocks for a type, or of a trait, with the module that each stands in.
+    pub fn impls(&self, item: ItemId) -> Vec<(FileId, ByteSpan, ModuleId)> {
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        for body in &self.world.bodies {
+            let facts = self.world.facts(body.file);
+            let own = facts.is_some_and(|facts| {
+                let mut impls = facts.impls.iter();
+                impls.any(|one| one.scope == body.scope)
+            });
+            let Some(names) = own.then(|| self.file(body.file)).flatten() else {
+                continue;
+            };
+            let facts = facts.into_iter().flat_map(|facts| &facts.impls);
+            for (fact, (span, of, by)) in facts.zip(&names.impls) {
+                let meant = *of == Some(item) || *by == Some(item);
+                if fact.scope == body.scope && meant && seen.insert((body.file, *span)) {
+                    found.push((body.file, *span, body.module));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a type lends what it leads to (`Deref`).
+    pub fn is_pointer(&self, item: ItemId) -> bool {
+        self.impls(item).into_iter().any(|(file, span, _)| {
+            let names = self.file(file);
+            let code = names.as_ref().and_then(|names| span.of(&names.text));
+            let head = code.and_then(|code| code.split('{').next());
+            head.is_some_and(|head| head.contains("Deref"))
+        })
+    }
+
+    /// The full name of what a result is, for people.
+    pub fn name_of(&self, res: Res) -> String {
+        self.world.name_of(&self.world.target(res))
+    }
+}

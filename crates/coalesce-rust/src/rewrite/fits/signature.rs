@@ -1,0 +1,387 @@
+//! What users of a definition rely on, as types: parameters and results, fields, variants, members.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::ByteSpan;
+use syn::spanned::Spanned as _;
+
+use super::{
+    names::Names,
+    types::{Fits, Reader, Type},
+};
+use crate::resolve::{FileId, ItemId, ModuleId};
+
+/// How a method takes its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Receiver {
+    None,
+    Shared,
+    Mutable,
+    Whole,
+    /// `self: Rc<Self>` and its like.
+    Other,
+}
+
+/// A function as its callers see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Signature {
+    receiver: Receiver,
+    parameters: Vec<Type>,
+    result: Type,
+    /// Bounds on its parameters, as they are written.
+    bounds: Vec<String>,
+    is_unsafe: bool,
+    is_async: bool,
+    is_const: bool,
+    /// From its parameters to its body.
+    pub text: String,
+}
+
+/// What a name of a definition gives to its users.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Gives {
+    Function(Signature),
+    /// A constant, a static, a field: a value of this type.
+    Value {
+        kind: Type,
+        text: String,
+    },
+    /// The fields of a variant.
+    Fields {
+        kinds: Vec<(String, Type)>,
+        text: String,
+    },
+}
+
+/// A definition: itself, and what can be named of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Definition {
+    pub own: Option<Gives>,
+    /// Fields, functions and constants of its `impl`s.
+    pub members: BTreeMap<String, Gives>,
+    pub variants: BTreeMap<String, Gives>,
+}
+
+/// Reads definitions.
+pub(super) struct Signatures<'s, 'n> {
+    pub names: &'s Names<'n>,
+    pub pairs: &'s BTreeMap<ItemId, ItemId>,
+}
+
+impl Signatures<'_, '_> {
+    /// What is known of an item: nothing of several definitions, by condition.
+    pub fn of(&self, item: ItemId) -> Definition {
+        let mut made = Definition::default();
+        let node = self.names.world.items.get(item.index());
+        let (Some((file, fact)), Some(node)) = (self.names.definition(item), node) else {
+            return made;
+        };
+        self.read((file, fact.span, node.module), item, &mut made);
+        for piece in self.names.impls(item) {
+            self.read(piece, item, &mut made);
+        }
+        proc_macro2::extra::invalidate_current_thread_spans();
+        made
+    }
+
+    fn read(
+        &self,
+        (file, span, module): (FileId, ByteSpan, ModuleId),
+        own: ItemId,
+        made: &mut Definition,
+    ) {
+        let Some(names) = self.names.file(file) else {
+            return;
+        };
+        let code = span.of(&names.text).unwrap_or_default();
+        let Ok(parsed) = syn::parse_str::<syn::Item>(code) else {
+            return;
+        };
+        let reader = |generics: &syn::Generics| Reader {
+            names: self.names,
+            file: &names,
+            module,
+            start: span.start,
+            own: Some(own),
+            parameters: parameters(generics),
+            pairs: self.pairs,
+            depth: 0,
+        };
+        match &parsed {
+            syn::Item::Fn(item) => {
+                let reader = reader(&item.sig.generics);
+                made.own = Some(Gives::Function(signature(&reader, &item.sig)));
+            }
+            syn::Item::Const(item) => made.own = Some(value(&reader(&item.generics), &item.ty)),
+            syn::Item::Static(item) => {
+                made.own = Some(value(&reader(&syn::Generics::default()), &item.ty));
+            }
+            syn::Item::Struct(item) => {
+                let reader = reader(&item.generics);
+                for (name, kind) in fields(&reader, &item.fields) {
+                    let text = name.clone();
+                    made.members.insert(name, Gives::Value { kind, text });
+                }
+            }
+            syn::Item::Enum(item) => {
+                let reader = reader(&item.generics);
+                for variant in &item.variants {
+                    let gives = Gives::Fields {
+                        kinds: fields(&reader, &variant.fields),
+                        text: written(&reader, variant.fields.span()),
+                    };
+                    made.variants.insert(variant.ident.to_string(), gives);
+                }
+            }
+            syn::Item::Trait(item) => members_of_trait(&reader(&item.generics), item, made),
+            syn::Item::Impl(item) => members_of_impl(&reader(&item.generics), item, made),
+            _ => {}
+        }
+    }
+}
+
+fn members_of_trait(reader: &Reader<'_, '_>, item: &syn::ItemTrait, made: &mut Definition) {
+    for member in &item.items {
+        if let syn::TraitItem::Fn(function) = member {
+            let gives = Gives::Function(member_signature(reader, &function.sig));
+            made.members.insert(function.sig.ident.to_string(), gives);
+        }
+    }
+}
+
+fn members_of_impl(reader: &Reader<'_, '_>, item: &syn::ItemImpl, made: &mut Definition) {
+    for member in &item.items {
+        match member {
+            syn::ImplItem::Fn(function) => {
+                let gives = Gives::Function(member_signature(reader, &function.sig));
+                made.members.insert(function.sig.ident.to_string(), gives);
+            }
+            syn::ImplItem::Const(constant) => {
+                let gives = value(reader, &constant.ty);
+                made.members.insert(constant.ident.to_string(), gives);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn member_signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
+    let mut all = reader.parameters.clone();
+    all.extend(parameters(&parsed.generics));
+    let inner = Reader {
+        names: reader.names,
+        file: reader.file,
+        parameters: all,
+        pairs: reader.pairs,
+        ..*reader
+    };
+    signature(&inner, parsed)
+}
+
+fn value(reader: &Reader<'_, '_>, kind: &syn::Type) -> Gives {
+    Gives::Value {
+        kind: reader.read(kind),
+        text: written(reader, kind.span()),
+    }
+}
+
+fn fields(reader: &Reader<'_, '_>, fields: &syn::Fields) -> Vec<(String, Type)> {
+    let named = fields.iter().enumerate().map(|(at, field)| {
+        let name = field.ident.as_ref().map(syn::Ident::to_string);
+        (
+            name.unwrap_or_else(|| at.to_string()),
+            reader.read(&field.ty),
+        )
+    });
+    named.collect()
+}
+
+fn parameters(generics: &syn::Generics) -> Vec<String> {
+    let names = generics
+        .params
+        .iter()
+        .filter_map(|parameter| match parameter {
+            syn::GenericParam::Lifetime(_) => None,
+            syn::GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
+            syn::GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+        });
+    names.collect()
+}
+
+fn signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
+    let mut made = Signature {
+        receiver: Receiver::None,
+        parameters: Vec::new(),
+        result: Type::Tuple(Vec::new()),
+        bounds: bounds(reader, &parsed.generics),
+        is_unsafe: matches!(parsed.safety, syn::Safety::Unsafe(_)),
+        is_async: parsed.asyncness.is_some(),
+        is_const: parsed.constness.is_some(),
+        text: text(reader, parsed),
+    };
+    for input in &parsed.inputs {
+        match input {
+            syn::FnArg::Receiver(receiver) => {
+                let said = written(reader, receiver.span());
+                made.receiver = match said.as_str() {
+                    said if said.contains(':') => Receiver::Other,
+                    said if said.starts_with('&') && said.contains("mut") => Receiver::Mutable,
+                    said if said.starts_with('&') => Receiver::Shared,
+                    _ => Receiver::Whole,
+                };
+            }
+            syn::FnArg::Typed(typed) => made.parameters.push(reader.read(&typed.ty)),
+        }
+    }
+    if let syn::ReturnType::Type(_, kind) = &parsed.output {
+        made.result = reader.read(kind);
+    }
+    made
+}
+
+/// A signature from its parameters to its body, on one line.
+fn text(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> String {
+    let (start, end) = (
+        parsed.ident.span().byte_range().end,
+        parsed.span().byte_range().end,
+    );
+    let from = reader.start as usize;
+    let span = ByteSpan::from_range(from + start..from + end.max(start));
+    let text = span.of(&reader.file.text).unwrap_or_default();
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let unsafety = matches!(parsed.safety, syn::Safety::Unsafe(_));
+    let words = [("async", parsed.asyncness.is_some()), ("unsafe", unsafety)];
+    let said = words.iter().filter(|(_, is_said)| *is_said);
+    let mut made: String = said.map(|(word, _)| format!("{word} ")).collect();
+    made.push_str(&plain);
+    made
+}
+
+fn written(reader: &Reader<'_, '_>, span: proc_macro2::Span) -> String {
+    let range = span.byte_range();
+    let from = reader.start as usize;
+    let span = ByteSpan::from_range(from + range.start..from + range.end);
+    let text = span.of(&reader.file.text).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The bounds on parameters, each with the place of its parameter.
+fn bounds(reader: &Reader<'_, '_>, generics: &syn::Generics) -> Vec<String> {
+    let place = |name: &str| {
+        let at = reader.parameters.iter().position(|known| known == name);
+        at.map_or_else(|| name.to_owned(), |at| at.to_string())
+    };
+    let mut found = Vec::new();
+    for parameter in &generics.params {
+        if let syn::GenericParam::Type(parameter) = parameter {
+            let name = place(&parameter.ident.to_string());
+            for bound in &parameter.bounds {
+                found.push(format!("{name}: {}", written(reader, bound.span())));
+            }
+        }
+    }
+    let clause = generics
+        .where_clause
+        .iter()
+        .flat_map(|clause| &clause.predicates);
+    for predicate in clause {
+        if let syn::WherePredicate::Type(typed) = predicate {
+            let name = place(&written(reader, typed.bounded_ty.span()));
+            for bound in &typed.bounds {
+                found.push(format!("{name}: {}", written(reader, bound.span())));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+impl Gives {
+    /// Whether who uses `self` can use `new` in its place.
+    pub fn fits(&self, new: &Self, names: &Names<'_>) -> Fits {
+        match (self, new) {
+            (Self::Function(old), Self::Function(new)) => old.fits(new, names),
+            // Of a value it is not known whether it is read or written.
+            (Self::Value { kind: old, .. }, Self::Value { kind: new, .. }) => {
+                new.fits(old, names).max(old.fits(new, names))
+            }
+            (Self::Fields { kinds: old, .. }, Self::Fields { kinds: new, .. }) => {
+                let same = old.len() == new.len();
+                let pairs = old.iter().zip(new);
+                let fits = pairs.map(|((name, old), (other, new))| {
+                    Fits::of(name == other)
+                        .max(new.fits(old, names))
+                        .max(old.fits(new, names))
+                });
+                Fits::of(same).max(fits.max().unwrap_or(Fits::Yes))
+            }
+            _ => Fits::No,
+        }
+    }
+
+    /// Two types of the tree that read alike in both, and are not the same.
+    pub fn apart(&self, other: &Self) -> Option<(ItemId, ItemId)> {
+        match (self, other) {
+            (Self::Function(old), Self::Function(new)) => {
+                let parameters = old.parameters.iter().zip(&new.parameters);
+                let result = std::iter::once((&old.result, &new.result));
+                let mut all = parameters.chain(result);
+                all.find_map(|(old, new)| old.apart(new))
+            }
+            (Self::Value { kind: old, .. }, Self::Value { kind: new, .. }) => old.apart(new),
+            (Self::Fields { kinds: old, .. }, Self::Fields { kinds: new, .. }) => {
+                let mut all = old.iter().zip(new);
+                all.find_map(|((_, old), (_, new))| old.apart(new))
+            }
+            _ => None,
+        }
+    }
+
+    /// What it says of itself.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Function(signature) => &signature.text,
+            Self::Value { text, .. } | Self::Fields { text, .. } => text,
+        }
+    }
+}
+
+impl Signature {
+    /// Whether calls of `self` are calls of `new`.
+    fn fits(&self, new: &Self, names: &Names<'_>) -> Fits {
+        if self.parameters.len() != new.parameters.len()
+            || (new.is_unsafe && !self.is_unsafe)
+            || new.is_async != self.is_async
+        {
+            return Fits::No;
+        }
+        let parameters = self.parameters.iter().zip(&new.parameters);
+        let given = parameters.map(|(old, new)| old.fits(new, names));
+        let given = given.max().unwrap_or(Fits::Yes);
+        let result = new.result.fits(&self.result, names);
+        let more = new.bounds.iter().all(|bound| self.bounds.contains(bound));
+        let bounds = if more { Fits::Yes } else { Fits::Unknown };
+        let constant = if self.is_const && !new.is_const {
+            Fits::Unknown
+        } else {
+            Fits::Yes
+        };
+        given
+            .max(result)
+            .max(bounds)
+            .max(constant)
+            .max(receivers(self.receiver, new.receiver))
+    }
+}
+
+/// Whether calls that take one receiver can take another one.
+fn receivers(old: Receiver, new: Receiver) -> Fits {
+    match (old, new) {
+        (old, new) if old == new => Fits::Yes,
+        (Receiver::Mutable | Receiver::Whole, Receiver::Shared) => Fits::Yes,
+        (Receiver::Other, _) | (_, Receiver::Other) | (Receiver::Whole, Receiver::Mutable) => {
+            Fits::Unknown
+        }
+        _ => Fits::No,
+    }
+}

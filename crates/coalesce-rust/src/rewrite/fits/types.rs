@@ -1,0 +1,372 @@
+//! Types as what their names lead to, and whether what fits one fits another one.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::ByteSpan;
+use syn::spanned::Spanned as _;
+
+use super::names::{FileNames, Names};
+use crate::{
+    facts::ItemKind,
+    resolve::{ItemId, ModuleId, Res},
+};
+
+/// Aliases of aliases that are followed.
+const DEEPEST: usize = 8;
+
+/// What the prelude brings, each with its one meaning.
+const PRELUDE: [(&str, &str); 5] = [
+    ("Box", "std::boxed::Box"),
+    ("Option", "std::option::Option"),
+    ("Result", "std::result::Result"),
+    ("String", "std::string::String"),
+    ("Vec", "std::vec::Vec"),
+];
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    /// A type of the tree.
+    Item(ItemId, Vec<Self>),
+    /// A type from elsewhere, by its full name.
+    Outside(String, Vec<Self>),
+    /// A parameter of the definition, by its place among those.
+    Parameter(usize),
+    /// `&T` and `&mut T`
+    Reference { is_mut: bool, to: Box<Self> },
+    /// `*const T` and `*mut T`
+    Pointer { is_mut: bool, to: Box<Self> },
+    /// `[T]`
+    Slice(Box<Self>),
+    /// `[T; N]`
+    Array(Box<Self>, String),
+    /// `(A, B)`
+    Tuple(Vec<Self>),
+    /// `!`
+    Never,
+    /// Anything else, as it is written: `impl Trait`, `dyn Trait`, a type of a trait, a macro.
+    Other(String),
+}
+
+/// Whether what fits one type fits another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fits {
+    /// It does.
+    Yes,
+    /// That cannot be told from the names alone.
+    Unknown,
+    /// It does not.
+    No,
+}
+
+impl Fits {
+    pub const fn of(same: bool) -> Self {
+        if same { Self::Yes } else { Self::No }
+    }
+}
+
+/// Reads the types of one definition.
+pub(super) struct Reader<'r, 'n> {
+    pub names: &'r Names<'n>,
+    pub file: &'r FileNames,
+    pub module: ModuleId,
+    /// Where the parsed text starts in the file.
+    pub start: u32,
+    /// What `Self` is.
+    pub own: Option<ItemId>,
+    /// The parameters of the definition and of what is around it.
+    pub parameters: Vec<String>,
+    /// Items that give way, each with the one in its place.
+    pub pairs: &'r BTreeMap<ItemId, ItemId>,
+    pub depth: usize,
+}
+
+impl Reader<'_, '_> {
+    pub fn read(&self, kind: &syn::Type) -> Type {
+        match kind {
+            syn::Type::Path(path) if path.qself.is_none() => self.path(&path.path),
+            syn::Type::Reference(reference) => Type::Reference {
+                is_mut: reference.mutability.is_some(),
+                to: Box::new(self.read(&reference.elem)),
+            },
+            syn::Type::Slice(slice) => Type::Slice(Box::new(self.read(&slice.elem))),
+            syn::Type::Array(array) => Type::Array(
+                Box::new(self.read(&array.elem)),
+                self.written(array.len.span()),
+            ),
+            syn::Type::Tuple(tuple) => {
+                Type::Tuple(tuple.elems.iter().map(|part| self.read(part)).collect())
+            }
+            syn::Type::Never(_) => Type::Never,
+            syn::Type::Paren(inner) => self.read(&inner.elem),
+            syn::Type::Group(inner) => self.read(&inner.elem),
+            syn::Type::Ptr(pointer) => {
+                let written = self.written(pointer.span());
+                Type::Pointer {
+                    is_mut: written.starts_with("* mut") || written.starts_with("*mut"),
+                    to: Box::new(self.read(&pointer.elem)),
+                }
+            }
+            other => Type::Other(self.written(other.span())),
+        }
+    }
+
+    /// The text of a span, its words parted by single spaces.
+    fn written(&self, span: proc_macro2::Span) -> String {
+        let text = self.place(span).of(&self.file.text).unwrap_or_default();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn place(&self, span: proc_macro2::Span) -> ByteSpan {
+        let range = span.byte_range();
+        let start = self.start as usize;
+        ByteSpan::from_range(start + range.start..start + range.end)
+    }
+
+    fn path(&self, path: &syn::Path) -> Type {
+        let Some(last) = path.segments.last() else {
+            return Type::Other(String::new());
+        };
+        let name = last.ident.to_string();
+        let single = path.segments.len() == 1;
+        if single && let Some(at) = self.parameters.iter().position(|known| *known == name) {
+            return Type::Parameter(at);
+        }
+        if single && name == "Self" {
+            return match self.own {
+                Some(own) => Type::Item(self.after(own), Vec::new()),
+                None => Type::Other(name),
+            };
+        }
+        let arguments = match &last.arguments {
+            syn::PathArguments::None => Vec::new(),
+            syn::PathArguments::AngleBracketed(list) => self.arguments(list),
+            syn::PathArguments::Parenthesized(_) => {
+                return Type::Other(self.written(path.span()));
+            }
+        };
+        let found = self
+            .names
+            .leads_to(self.file, self.module, self.place(last.ident.span()));
+        let mut found = found
+            .into_iter()
+            .filter(|res| !matches!(res, Res::Module(_)));
+        match (found.next(), found.next()) {
+            (Some(Res::Item(item)), None) => self.item(item, arguments),
+            (Some(res @ Res::External(_)), None) => {
+                Type::Outside(outside(&self.names.name_of(res)), arguments)
+            }
+            // A name of the language or its prelude.
+            (None, _) if single => Type::Outside(outside(&name), arguments),
+            _ => Type::Other(self.written(path.span())),
+        }
+    }
+
+    /// Types and constants; lifetimes are left to the compiler.
+    fn arguments(&self, list: &syn::AngleBracketedGenericArguments) -> Vec<Type> {
+        let one = |argument: &syn::GenericArgument| match argument {
+            syn::GenericArgument::Lifetime(_) => None,
+            syn::GenericArgument::Type(kind) => Some(self.read(kind)),
+            other => Some(Type::Other(self.written(other.span()))),
+        };
+        list.args.iter().filter_map(one).collect()
+    }
+
+    fn after(&self, item: ItemId) -> ItemId {
+        self.pairs.get(&item).copied().unwrap_or(item)
+    }
+
+    /// A type of the tree; an alias without parameters is what it stands for.
+    fn item(&self, item: ItemId, arguments: Vec<Type>) -> Type {
+        let item = self.after(item);
+        let node = self.names.world.items.get(item.index());
+        let alias = node.filter(|node| node.kind == ItemKind::TypeAlias);
+        let meant = alias.and_then(|node| {
+            let (file, fact) = self.names.definition(item)?;
+            let names = self.names.file(file)?;
+            let code = fact.span.of(&names.text)?;
+            let syn::Item::Type(parsed) = syn::parse_str(code).ok()? else {
+                return None;
+            };
+            let plain = parsed.generics.params.is_empty() && self.depth < DEEPEST;
+            let reader = Reader {
+                names: self.names,
+                file: &names,
+                module: node.module,
+                start: fact.span.start,
+                own: None,
+                parameters: Vec::new(),
+                pairs: self.pairs,
+                depth: self.depth + 1,
+            };
+            plain.then(|| reader.read(&parsed.ty))
+        });
+        meant.unwrap_or(Type::Item(item, arguments))
+    }
+}
+
+/// The full name of what comes from elsewhere, in one spelling.
+fn outside(name: &str) -> String {
+    let prelude = PRELUDE.iter().find(|(short, _)| *short == name);
+    if let Some((_, full)) = prelude {
+        return (*full).to_owned();
+    }
+    let rest = ["core::", "alloc::"]
+        .iter()
+        .find_map(|root| name.strip_prefix(root));
+    rest.map_or_else(|| name.to_owned(), |rest| format!("std::{rest}"))
+}
+
+impl Type {
+    /// Whether a value of this type can stand where one of `wanted` is asked for.
+    pub fn fits(&self, wanted: &Self, names: &Names<'_>) -> Fits {
+        match (self, wanted) {
+            (Self::Other(old), Self::Other(new)) if old == new => Fits::Yes,
+            (Self::Other(_), _) | (_, Self::Other(_)) => Fits::Unknown,
+            (Self::Parameter(a), Self::Parameter(b)) => Fits::of(a == b),
+            // What is asked for is more general; whether the type has what its bounds ask is another
+            // question.
+            (_, Self::Parameter(_)) => Fits::Unknown,
+            (Self::Never, _) => Fits::Yes,
+            (
+                Self::Reference { is_mut, to },
+                Self::Reference {
+                    is_mut: other,
+                    to: wanted,
+                },
+            ) => {
+                let by_deref = to.fits(wanted, names);
+                if *other && !is_mut {
+                    Fits::No
+                } else if by_deref == Fits::No && to.lends(wanted, names) {
+                    Fits::Unknown
+                } else {
+                    by_deref
+                }
+            }
+            (
+                Self::Pointer { is_mut, to },
+                Self::Pointer {
+                    is_mut: other,
+                    to: wanted,
+                },
+            ) => {
+                let same = if is_mut == other { Fits::Yes } else { Fits::No };
+                same.max(to.fits(wanted, names))
+            }
+            (Self::Slice(old), Self::Slice(new)) => old.fits(new, names),
+            (Self::Array(old, count), Self::Array(new, wanted)) => {
+                let same = if count == wanted {
+                    Fits::Yes
+                } else {
+                    Fits::Unknown
+                };
+                same.max(old.fits(new, names))
+            }
+            (Self::Tuple(old), Self::Tuple(new)) => all(old, new, names),
+            (Self::Item(old, a), Self::Item(new, b)) if old == new => all(a, b, names),
+            (Self::Item(old, _), Self::Item(new, _))
+                if names.gone.contains(old) || names.gone.contains(new) =>
+            {
+                Fits::Unknown
+            }
+            (Self::Item(old, _), Self::Item(new, _)) => {
+                let is_alias = |item: &ItemId| {
+                    let node = names.world.items.get(item.index());
+                    node.is_none_or(|node| {
+                        !matches!(
+                            node.kind,
+                            ItemKind::Struct | ItemKind::Enum | ItemKind::Union
+                        )
+                    })
+                };
+                if is_alias(old) || is_alias(new) {
+                    Fits::Unknown
+                } else {
+                    Fits::No
+                }
+            }
+            (Self::Outside(old, a), Self::Outside(new, b)) if old == new => all(a, b, names),
+            (Self::Outside(old, _), Self::Outside(new, _)) => {
+                // One thing may have several paths in a library that is not read.
+                let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
+                if last(old) == last(new) {
+                    Fits::Unknown
+                } else {
+                    Fits::No
+                }
+            }
+            (Self::Item(item, _), _) | (_, Self::Item(item, _)) => {
+                let node = names.world.items.get(item.index());
+                let is_alias = node.is_some_and(|node| node.kind == ItemKind::TypeAlias);
+                if is_alias || names.gone.contains(item) {
+                    Fits::Unknown
+                } else {
+                    Fits::No
+                }
+            }
+            // A name from elsewhere may be an alias of anything, but for those of the language.
+            (Self::Outside(name, _), _) | (_, Self::Outside(name, _)) => {
+                let known = !name.contains("::") || name.starts_with("std::");
+                Fits::of(!known).max(if known { Fits::No } else { Fits::Unknown })
+            }
+            _ => Fits::No,
+        }
+    }
+
+    /// The first two types of the tree at one place of both that are not the same.
+    pub fn apart(&self, other: &Self) -> Option<(ItemId, ItemId)> {
+        let of_lists = |old: &[Self], new: &[Self]| {
+            let mut pairs = old.iter().zip(new);
+            pairs.find_map(|(old, new)| old.apart(new))
+        };
+        match (self, other) {
+            (Self::Item(old, _), Self::Item(new, _)) if old != new => Some((*old, *new)),
+            (Self::Item(_, old), Self::Item(_, new))
+            | (Self::Outside(_, old), Self::Outside(_, new))
+            | (Self::Tuple(old), Self::Tuple(new)) => of_lists(old, new),
+            (Self::Reference { to: old, .. }, Self::Reference { to: new, .. })
+            | (Self::Pointer { to: old, .. }, Self::Pointer { to: new, .. })
+            | (Self::Slice(old), Self::Slice(new))
+            | (Self::Array(old, _), Self::Array(new, _)) => old.apart(new),
+            _ => None,
+        }
+    }
+
+    /// Whether a reference to this lends one to `wanted`: `&Vec<T>` where `&[T]` is asked for.
+    fn lends(&self, wanted: &Self, names: &Names<'_>) -> bool {
+        let name = match self {
+            Self::Item(item, _) => return names.is_pointer(*item),
+            Self::Array(..) => return matches!(wanted, Self::Slice(_)),
+            Self::Outside(name, _) => name,
+            _ => return false,
+        };
+        match wanted {
+            Self::Slice(_) => name == "std::vec::Vec",
+            Self::Outside(wanted, _) => {
+                let pairs = [
+                    ("std::string::String", "str"),
+                    ("std::path::PathBuf", "std::path::Path"),
+                    ("std::ffi::OsString", "std::ffi::OsStr"),
+                ];
+                pairs.contains(&(name.as_str(), wanted.as_str())) || is_pointer(name)
+            }
+            _ => is_pointer(name),
+        }
+    }
+}
+
+/// Whether a type of the standard library lends what it holds.
+fn is_pointer(name: &str) -> bool {
+    ["std::boxed::Box", "std::rc::Rc", "std::sync::Arc"].contains(&name)
+}
+
+fn all(old: &[Type], new: &[Type], names: &Names<'_>) -> Fits {
+    if old.len() != new.len() {
+        // Parameters may have defaults.
+        return Fits::Unknown;
+    }
+    let pairs = old.iter().zip(new);
+    let fits = pairs.map(|(old, new)| old.fits(new, names));
+    fits.max().unwrap_or(Fits::Yes)
+}

@@ -1,0 +1,507 @@
+//! Everything that gives way in a migration, held against what takes its place, in the tree as it is:
+//! whether its users fit, by types as far as names tell, and whether what reads alike is the same.
+//!
+//! What is known not to fit is refused with both signatures. What the names alone do not tell (an
+//! alias with parameters, `impl Trait`, more general parameters) is listed as not proven. Receivers
+//! are not known: what stands behind a dot counts by its name, in files that name the type.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
+};
+
+use super::{
+    Use, compare, lost,
+    meaning::{Comparison, Meaning},
+    names::Names,
+    signature::{Definition, Gives, Signatures},
+    types::Fits,
+    usage::Usage,
+};
+use crate::{
+    resolve::{FileId, ItemId, ModuleId, Res, World},
+    rewrite::{
+        conditions::conditions_of,
+        mapping::{Mapping, refusal},
+        merge,
+    },
+};
+
+/// What does not fit, and what is not known to.
+#[derive(Default)]
+pub(in super::super) struct Whole {
+    pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
+}
+
+/// Looks at every replacement of a migration.
+pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Texts) -> Whole {
+    let mut whole = Whole::default();
+    let replaces = |change: &Change| {
+        matches!(
+            change.kind,
+            ChangeKind::Replace { .. } | ChangeKind::Supersede
+        )
+    };
+    if !changes.iter().any(replaces) {
+        return whole;
+    }
+    let modules: Vec<Change> = changes
+        .iter()
+        .filter(|change| change.subject == Subject::Module && change.kind != ChangeKind::Remove)
+        .cloned()
+        .collect();
+    let mapping = Mapping::new(world, &modules);
+    let found = Pairs::new(&mapping, changes);
+    if found.all.is_empty() {
+        return whole;
+    }
+    let mut names = Names::new(world, texts);
+    names.gone = gone(&mapping, &found);
+    let gone = Gone::new(&mapping, &names, &found);
+    let goes = |file: FileId, module: ModuleId, at: u32| gone.has(file, module, at);
+    if !found.moved.is_empty() {
+        // Where the one that stays moves as well, each stage sees one of both only.
+        let pairs = &found.moved;
+        let found = compare(&mapping, pairs, &BTreeSet::new(), &goes, texts);
+        whole.refusals.extend(found);
+    }
+    let fitting = Fitting {
+        mapping: &mapping,
+        names: &names,
+        found: &found,
+        definitions: definitions(&names, &found.all),
+    };
+    for (file, uses) in super::uses(&mapping, &found.all, &goes) {
+        fitting.file(file, &uses, &gone, &mut whole);
+    }
+    fitting.meanings(&mut whole);
+    fitting.opposites(&mut whole);
+    whole.refusals.sort();
+    whole.refusals.dedup();
+    whole.unproven.sort();
+    whole.unproven.dedup();
+    whole
+}
+
+/// What gives way, and what takes its place.
+struct Pairs {
+    all: BTreeMap<ItemId, ItemId>,
+    /// Those whose place is taken by what moves in the same migration.
+    moved: BTreeMap<ItemId, ItemId>,
+    /// Those of modules that are merged: whether the texts mean the same was decided there.
+    merged: BTreeSet<ItemId>,
+}
+
+impl Pairs {
+    fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
+        let world = mapping.world;
+        let mut found = Self {
+            all: super::pairs(mapping),
+            moved: BTreeMap::new(),
+            merged: BTreeSet::new(),
+        };
+        let merges = merge::merges(changes);
+        for (old, _) in &found.all {
+            let home = world.items.get(old.index()).map(|node| node.module);
+            let change = home.and_then(|home| mapping.change_of(home));
+            if change.is_some_and(|change| merges.contains(change)) {
+                found.merged.insert(*old);
+            }
+        }
+        for change in changes.iter().filter(|one| one.subject == Subject::Item) {
+            found.item(world, change, changes);
+        }
+        found
+    }
+
+    /// What an entry for one item says.
+    fn item(&mut self, world: &World, change: &Change, changes: &[Change]) {
+        let from = items(world, &change.from);
+        match change.kind {
+            ChangeKind::Move => self.all.retain(|old, _| !from.contains(old)),
+            ChangeKind::Supersede => {
+                self.all.retain(|old, _| !from.contains(old));
+                self.pair(world, &items(world, &change.to), &from);
+            }
+            ChangeKind::Replace { .. } => {
+                let there = items(world, &change.to);
+                if !there.is_empty() {
+                    self.pair(world, &from, &there);
+                    return;
+                }
+                let moved = before(changes, &change.to).map(|name| items(world, &name));
+                let known: BTreeSet<ItemId> = self.all.keys().copied().collect();
+                self.pair(world, &from, &moved.unwrap_or_default());
+                let new = self.all.iter().filter(|(old, _)| !known.contains(old));
+                self.moved.extend(new.map(|(old, new)| (*old, *new)));
+            }
+            ChangeKind::Remove => {}
+        }
+    }
+
+    fn pair(&mut self, world: &World, old: &[ItemId], new: &[ItemId]) {
+        let spaces = |item: &ItemId| world.items.get(item.index()).map(|node| node.namespaces);
+        for one in old {
+            let mut there = new.iter().filter(|other| *other != one);
+            let stand_in = there.find(|other| {
+                let both = spaces(one).zip(spaces(other));
+                both.is_some_and(|(a, b)| a.meets(b))
+            });
+            self.all.extend(stand_in.map(|other| (*one, *other)));
+        }
+    }
+}
+
+/// The items that a full name means.
+fn items(world: &World, name: &str) -> Vec<ItemId> {
+    let Some((home, name)) = name.rsplit_once("::") else {
+        return Vec::new();
+    };
+    let homes = world.modules_named(home).into_iter();
+    let found = homes.flat_map(|home| world.below(home, name));
+    found
+        .filter_map(|res| match res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The name before of what will have this one.
+fn before(changes: &[Change], to: &str) -> Option<String> {
+    let mut moves = changes.iter().filter(|one| one.kind == ChangeKind::Move);
+    if let Some(item) = moves.clone().find(|one| one.to == to) {
+        return Some(item.from.clone());
+    }
+    moves.find_map(|one| {
+        let rest = to.strip_prefix(one.to.as_str())?;
+        rest.starts_with("::")
+            .then(|| format!("{}{rest}", one.from))
+    })
+}
+
+/// What goes with its module and has nothing in its place.
+fn gone(mapping: &Mapping<'_>, found: &Pairs) -> BTreeSet<ItemId> {
+    let items = mapping.world.items.iter().zip(0..);
+    let ids = items.filter(|(node, _)| mapping.is_replaced(node.module));
+    let ids = ids.map(|(_, at)| ItemId(at));
+    ids.filter(|item| !found.all.contains_key(item)).collect()
+}
+
+fn definitions(
+    names: &Names<'_>,
+    pairs: &BTreeMap<ItemId, ItemId>,
+) -> BTreeMap<ItemId, Definition> {
+    let signatures = Signatures { names, pairs };
+    let both: BTreeSet<ItemId> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
+    both.into_iter()
+        .map(|item| (item, signatures.of(item)))
+        .collect()
+}
+
+/// The texts that go.
+struct Gone<'g, 'm> {
+    mapping: &'g Mapping<'m>,
+    spans: BTreeMap<FileId, Vec<ByteSpan>>,
+}
+
+impl<'g, 'm> Gone<'g, 'm> {
+    fn new(mapping: &'g Mapping<'m>, names: &Names<'_>, found: &Pairs) -> Self {
+        let mut spans: BTreeMap<FileId, Vec<ByteSpan>> = BTreeMap::new();
+        for old in found.all.keys() {
+            let own = names.definition(*old).map(|(file, fact)| (file, fact.span));
+            let impls = names.impls(*old).into_iter();
+            for (file, span) in own
+                .into_iter()
+                .chain(impls.map(|(file, span, _)| (file, span)))
+            {
+                spans.entry(file).or_default().push(span);
+            }
+        }
+        Self { mapping, spans }
+    }
+
+    fn has(&self, file: FileId, module: ModuleId, at: u32) -> bool {
+        let inside = |span: &ByteSpan| span.start <= at && at < span.end;
+        let spans = self.spans.get(&file);
+        self.mapping.is_replaced(module) || spans.is_some_and(|spans| spans.iter().any(inside))
+    }
+
+    /// Whether a byte of a file goes, whatever module it is of.
+    fn has_byte(&self, file: FileId, at: u32) -> bool {
+        let world = self.mapping.world;
+        let bodies = world.bodies.iter().filter(|body| body.file == file);
+        let mut around: Vec<(u32, ModuleId)> = Vec::new();
+        for body in bodies {
+            let facts = world.facts(file);
+            let scope = facts.and_then(|facts| facts.scope(body.scope));
+            let span = scope.map(|scope| scope.span);
+            if let Some(span) = span.filter(|span| span.start <= at && at < span.end) {
+                around.push((span.len(), body.module));
+            }
+        }
+        let inner = around.into_iter().min();
+        inner.is_some_and(|(_, module)| self.has(file, module, at))
+    }
+}
+
+/// Users, held against what they will use.
+struct Fitting<'f, 'm> {
+    mapping: &'f Mapping<'m>,
+    names: &'f Names<'f>,
+    found: &'f Pairs,
+    definitions: BTreeMap<ItemId, Definition>,
+}
+
+/// A place that relies on a name of a definition.
+struct Reliance<'r> {
+    path: &'r TreePath,
+    span: ByteSpan,
+    /// The member or variant; `None` for the definition itself.
+    name: Option<&'r str>,
+    pair: (ItemId, ItemId),
+}
+
+impl Fitting<'_, '_> {
+    fn file(&self, file: FileId, uses: &[Use], gone: &Gone<'_, '_>, whole: &mut Whole) {
+        let world = self.mapping.world;
+        let (Some(source), Some(names)) = (world.files.get(file.index()), self.names.file(file))
+        else {
+            return;
+        };
+        let usage = Usage::of(&names.text);
+        let mut named: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
+        for one in uses {
+            let Some(new) = self.found.all.get(&one.item) else {
+                continue;
+            };
+            let pair = (one.item, *new);
+            named.insert(pair);
+            let reliance = |name| Reliance {
+                path: &source.path,
+                span: one.span,
+                name,
+                pair,
+            };
+            match &one.inside {
+                Some((name, _)) => self.judge(&reliance(Some(name)), whole),
+                None if one.import => {}
+                None => {
+                    self.judge(&reliance(None), whole);
+                    let literal = usage.literals.get(&one.span.start);
+                    for name in literal.into_iter().flat_map(|literal| &literal.names) {
+                        self.judge(&reliance(Some(name)), whole);
+                    }
+                }
+            }
+        }
+        let mut told = BTreeSet::new();
+        for (span, name) in lost::dotted(&names.text) {
+            for pair in &named {
+                if !gone.has_byte(file, span.start) && told.insert((name, *pair)) {
+                    let reliance = Reliance {
+                        path: &source.path,
+                        span,
+                        name: Some(name),
+                        pair: *pair,
+                    };
+                    self.judge(&reliance, whole);
+                }
+            }
+        }
+    }
+
+    /// What both definitions give under a name, where both give something.
+    fn both(&self, reliance: &Reliance<'_>) -> Option<(&Gives, &Gives)> {
+        let (old, new) = reliance.pair;
+        let (old, new) = (self.definitions.get(&old)?, self.definitions.get(&new)?);
+        match reliance.name {
+            None => old.own.as_ref().zip(new.own.as_ref()),
+            Some(name) => {
+                let members = old.members.get(name).zip(new.members.get(name));
+                members.or_else(|| old.variants.get(name).zip(new.variants.get(name)))
+            }
+        }
+    }
+
+    fn judge(&self, reliance: &Reliance<'_>, whole: &mut Whole) {
+        let Some((old, new)) = self.both(reliance) else {
+            return;
+        };
+        let fits = old.fits(new, self.names);
+        if fits == Fits::Yes {
+            return;
+        }
+        let name = |item: ItemId| {
+            let full = self.names.name_of(Res::Item(item));
+            reliance
+                .name
+                .map_or(full.clone(), |name| format!("{full}::{name}"))
+        };
+        let (old_name, new_name) = (name(reliance.pair.0), name(reliance.pair.1));
+        let mut says = format!(
+            "`{new_name}` is `{}`, where `{old_name}` was `{}`",
+            new.text(),
+            old.text()
+        );
+        if let Some((one, other)) = old.apart(new) {
+            let full = |item: ItemId| self.names.name_of(Res::Item(item));
+            says.push_str(&format!(
+                ", and `{}` is another type than `{}`",
+                full(other),
+                full(one)
+            ));
+        }
+        if fits == Fits::No {
+            whole.refusals.push(Finding {
+                span: Some(reliance.span),
+                help: Some(format!(
+                    "change what uses `{old_name}` first, or give `{new_name}` what it takes and gives"
+                )),
+                ..refusal(reliance.path.clone(), format!("{says}: this does not fit"))
+            });
+        } else {
+            let unproven = Unproven {
+                path: reliance.path.clone(),
+                span: Some(reliance.span),
+                kind: UnprovenKind::UnknownType,
+                name: old_name,
+                why: format!("{says}: whether this fits, the names do not tell"),
+            };
+            if !whole.unproven.contains(&unproven) {
+                whole.unproven.push(unproven);
+            }
+        }
+    }
+
+    /// What reads alike and is something else.
+    fn meanings(&self, whole: &mut Whole) {
+        let comparison = Comparison {
+            names: self.names,
+            pairs: &self.found.all,
+        };
+        for (old, new) in &self.found.all {
+            let place = self.names.definition(*old);
+            let path = place.and_then(|(file, _)| self.mapping.world.files.get(file.index()));
+            let (Some((_, fact)), Some(path)) = (place, path.map(|file| file.path.clone())) else {
+                continue;
+            };
+            if self.found.merged.contains(old) {
+                continue;
+            }
+            let (from, to) = (
+                self.names.name_of(Res::Item(*old)),
+                self.names.name_of(Res::Item(*new)),
+            );
+            match comparison.of(*old, *new) {
+                Meaning::Same | Meaning::OtherText => {}
+                Meaning::OtherThing { name, old, new } => whole.refusals.push(Finding {
+                    span: Some(fact.name.span),
+                    help: Some(format!(
+                        "say in the manifest what becomes of `{old}`, or write what it does where it is used"
+                    )),
+                    ..refusal(
+                        path,
+                        format!(
+                            "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
+                        ),
+                    )
+                }),
+                Meaning::Unknown { name } => whole.unproven.push(Unproven {
+                    path,
+                    span: Some(fact.name.span),
+                    kind: UnprovenKind::Equivalence,
+                    why: format!(
+                        "it reads like `{to}`, and what `{name}` leads to is known of one of both alone"
+                    ),
+                    name: from,
+                }),
+            }
+        }
+    }
+
+    /// What is never there together with what would take its place.
+    fn opposites(&self, whole: &mut Whole) {
+        let world = self.mapping.world;
+        let mut told = BTreeSet::new();
+        for (old, new) in &self.found.all {
+            let home = |item: &ItemId| world.items.get(item.index()).map(|node| node.module);
+            let (Some(from), Some(to)) = (home(old), home(new)) else {
+                continue;
+            };
+            if !told.insert((from, to)) {
+                continue;
+            }
+            let plain = Mapping::new(world, &[]);
+            let (here, there) = (conditions_of(&plain, from), conditions_of(&plain, to));
+            let opposite = here.iter().find_map(|one| {
+                let other = there.iter().find(|other| are_opposite(one, other))?;
+                Some((one.clone(), other.clone()))
+            });
+            let Some((one, other)) = opposite else {
+                continue;
+            };
+            let path = self.mapping.file_of(from).unwrap_or_else(TreePath::root);
+            let message = format!(
+                "`{}` is there under cfg({one}), `{}` under cfg({other}): one is not there where the other is",
+                self.names.name_of(Res::Module(from)),
+                self.names.name_of(Res::Module(to)),
+            );
+            whole.refusals.push(refusal(path, message));
+        }
+    }
+}
+
+/// Whether two conditions never hold at once.
+fn are_opposite(a: &str, b: &str) -> bool {
+    let negated = |a: &str, b: &str| a == format!("not({b})");
+    let families = ["unix", "windows"];
+    let system = |text: &str| {
+        let known = families.contains(&text);
+        let named = text.starts_with("target_os=") || text.starts_with("target_arch=");
+        (known || named).then(|| text.split('=').next().unwrap_or_default().to_owned())
+    };
+    let parts = |text: &str| -> Vec<String> {
+        let inner = text
+            .strip_prefix("all(")
+            .and_then(|rest| rest.strip_suffix(')'));
+        match inner.filter(|inner| !inner.contains('(')) {
+            Some(inner) => inner.split(',').map(str::to_owned).collect(),
+            None => vec![text.to_owned()],
+        }
+    };
+    let single = |a: &str, b: &str| {
+        let systems = system(a).zip(system(b));
+        let other_system = systems.is_some_and(|(x, y)| {
+            let both_families = families.contains(&a) && families.contains(&b);
+            a != b && (x == y && a.contains('=') || both_families)
+        });
+        negated(a, b) || negated(b, a) || other_system
+    };
+    let (left, right) = (parts(a), parts(b));
+    left.iter().any(|a| right.iter().any(|b| single(a, b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_opposite;
+
+    #[test]
+    fn conditions_that_never_hold_at_once() {
+        for (a, b, opposite) in [
+            ("unix", "windows", true),
+            ("unix", "not(unix)", true),
+            ("feature=\"a\"", "not(feature=\"a\")", true),
+            ("all(feature=\"a\",unix)", "windows", true),
+            ("target_os=\"linux\"", "target_os=\"macos\"", true),
+            ("target_os=\"linux\"", "unix", false),
+            ("feature=\"a\"", "feature=\"b\"", false),
+            ("unix", "unix", false),
+        ] {
+            assert_eq!(are_opposite(a, b), opposite, "{a} {b}");
+            assert_eq!(are_opposite(b, a), opposite, "{b} {a}");
+        }
+    }
+}
