@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     classes::Class,
     corpus::Corpus,
+    identical,
     source::{SourceFile, Unit},
     verdict::Verdict,
 };
@@ -48,6 +49,8 @@ pub struct Overlap {
     pub whole: bool,
     /// Share of the smaller one's functions whose name is in the other, by tokens, 0 to 1.
     pub named: f32,
+    /// Whether both are the same token by token.
+    pub identical: bool,
 }
 
 /// Containers that are copies of each other, all of them.
@@ -113,6 +116,31 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
     let mut members: Vec<Vec<Container>> = left.into_iter().map(|(a, b)| vec![a, b]).collect();
     members.extend(classes.into_iter().filter(|class| class.len() > 1));
     gather(members, overlaps)
+}
+
+impl ContainerClass {
+    /// Without members that stand in another one: a file and its own tests are one place. `None`
+    /// where nothing is left that overlaps.
+    #[must_use]
+    pub fn outermost(mut self, corpus: &Corpus) -> Option<Self> {
+        let all = self.members.clone();
+        let inside = |(file, unit): &Container| {
+            let units = corpus.files.get(*file as usize).map(|file| &file.units);
+            let parent = |unit: u32| units.and_then(|units| units.get(unit as usize)?.parent);
+            std::iter::successors(parent(*unit), |unit| parent(*unit))
+                .any(|around| all.contains(&(*file, around)))
+        };
+        self.members.retain(|member| !inside(member));
+        let members = &self.members;
+        let stays = |overlap: &Overlap| {
+            members.contains(&overlap.pair.0) && members.contains(&overlap.pair.1)
+        };
+        self.overlaps.retain(stays);
+        let covered = self.overlaps.iter().map(|overlap| overlap.covered);
+        self.covered = covered.fold(1.0, f32::min);
+        self.whole = self.overlaps.iter().all(|overlap| overlap.whole);
+        (!self.overlaps.is_empty()).then_some(self)
+    }
 }
 
 /// Gives each class the overlaps between its members.
@@ -294,8 +322,12 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
             }
         }
     }
+    let same = identical::pairs(corpus);
     let overlap = |(pair, matched)| Overlap::new(corpus, contents, pair, matched);
     let mut overlaps: Vec<Overlap> = matched.into_iter().filter_map(overlap).collect();
+    overlaps.retain(|overlap| !same.contains(&overlap.pair));
+    let whole = |pair: &(Container, Container)| Overlap::identical(corpus, contents, *pair);
+    overlaps.extend(same.iter().map(whole));
     overlaps.sort_by(|a, b| b.covered.total_cmp(&a.covered).then(a.pair.cmp(&b.pair)));
     overlaps
 }
@@ -331,6 +363,21 @@ fn name_of(corpus: &Corpus, (file, unit): Container) -> Option<u32> {
 }
 
 impl Overlap {
+    /// Two that are the same token by token: their entries stand for each other one by one.
+    fn identical(corpus: &Corpus, contents: &Contents, pair: (Container, Container)) -> Self {
+        let (left, right) = (contents.of(pair.0), contents.of(pair.1));
+        let same = |a: &u32, b: &u32| size(corpus, *a) == size(corpus, *b);
+        let matched = left.iter().zip(right).filter(|(a, b)| same(a, b));
+        Self {
+            pair,
+            matched: matched.map(|(a, b)| (*a, *b)).collect(),
+            covered: 1.0,
+            whole: true,
+            named: 1.0,
+            identical: true,
+        }
+    }
+
     /// What matches of two containers; `None` when it is too little to speak of.
     fn new(
         corpus: &Corpus,
@@ -381,6 +428,7 @@ impl Overlap {
             covered: covered.min(1.0),
             whole: covered >= 0.8 && smaller >= 0.6 * left.max(right) as f32,
             named,
+            identical: false,
         })
     }
 }

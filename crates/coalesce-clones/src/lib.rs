@@ -20,6 +20,7 @@ pub mod coverage;
 pub mod evidence;
 pub mod forwarders;
 pub mod grams;
+mod identical;
 pub mod lcs;
 pub mod likelihood;
 pub mod likeness;

@@ -150,7 +150,10 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         allowed: 0,
     };
     let mut report = Report::default();
-    let containers = containers::join(overlaps);
+    let joined = containers::join(overlaps).into_iter();
+    let containers: Vec<ContainerClass> = joined
+        .filter_map(|class| class.outermost(&corpus))
+        .collect();
     let absorbed = Absorbed::new(&containers);
     for class in containers
         .iter()
@@ -377,15 +380,24 @@ impl Writer<'_> {
             let entry = self.corpus.entries.get(at as usize);
             entry.map_or(0, |entry| self.corpus.unit(entry).line_count())
         };
+        let all = |(file, unit): &Container| {
+            let file = self.corpus.files.get(*file as usize);
+            let unit = file.and_then(|file| file.units.get(*unit as usize));
+            unit.map_or(0, Unit::line_count)
+        };
         let best = |member: &Container| {
             let of_member = overlaps
                 .iter()
                 .filter(|overlap| overlap.pair.0 == *member || overlap.pair.1 == *member);
             let sums = of_member.map(|overlap| {
+                if overlap.identical {
+                    return all(&overlap.pair.0).min(all(&overlap.pair.1));
+                }
                 let matched = overlap.matched.iter();
                 matched.map(|(a, b)| lines(*a).min(lines(*b))).sum::<u32>()
             });
-            sums.max().unwrap_or(0)
+            // No more than it has, whatever of it stands inside of each other.
+            sums.max().unwrap_or(0).min(all(member))
         };
         let each: Vec<u32> = members.iter().map(best).collect();
         each.iter().sum::<u32>() - each.iter().max().copied().unwrap_or(0)

@@ -292,6 +292,67 @@ fn a_whole_copy_is_told_once() {
 }
 
 #[test]
+fn a_file_and_its_own_tests_are_one_place() {
+    let function = |name: &str, number: u32| {
+        format!(
+            "fn {name}{number}(xs: &[u32], limit: u32) -> Vec<u32> {{\n    let mut out = Vec::new();\n    for (at, x) in xs.iter().enumerate() {{\n        if *x > limit + {number} && at % {number} == 0 {{\n            out.push(x.wrapping_mul({number}) ^ limit);\n        }}\n    }}\n    out.sort_unstable();\n    out\n}}\n"
+        )
+    };
+    let own: String = [3, 5, 7].map(|number| function("step", number)).concat();
+    let inner: String = [11, 13, 17].map(|number| function("help", number)).concat();
+    let module = format!("{own}#[cfg(test)]\nmod tests {{\n    use super::*;\n{inner}}}\n");
+    let fixture = format!("//- src/a.rs\n{module}//- src/b.rs\n{module}");
+    let report = report(&fixture);
+    let class = report
+        .duplicates
+        .iter()
+        .find(|class| class.kind == Kind::Module);
+    let class = class.unwrap();
+    let paths: Vec<String> = class
+        .members
+        .iter()
+        .map(|one| one.path.to_string())
+        .collect();
+    assert_eq!(paths, ["src/a.rs", "src/b.rs"]);
+    let lines = u32::try_from(module.lines().count()).unwrap();
+    assert!(class.removable_lines <= lines, "{}", class.removable_lines);
+}
+
+/// A file of classes that are nothing but fields, and one method.
+fn fields(first: &str) -> String {
+    format!(
+        "from dataclasses import dataclass\n{first}\n\n@dataclass\nclass Multi:\n    slice_index: int\n    first: Result\n    second: Result\n    method: str\n    count: int\n    percentage: float\n    only_first: int\n    only_second: int\n    metrics: dict[str, float]\n    places: list[tuple[float, float]]\n\n    def make(self):\n        return Result(self.count)\n"
+    )
+}
+
+#[test]
+fn what_is_the_same_token_by_token_is_told_data_and_all() {
+    let own = fields("\n\n@dataclass\nclass Result:\n    count: int\n");
+    let fixture = format!("//- cpu.py\n{own}//- gpu.py\n{own}");
+    let report = report(&fixture);
+    let class = report.duplicates.first().unwrap();
+    assert_eq!(told(&report), ["module: cpu.py , gpu.py "]);
+    assert_eq!(class.similarity, 1.0);
+    assert!(class.removable_lines > 15, "{}", class.removable_lines);
+}
+
+#[test]
+fn equal_classes_of_other_names_are_not_the_same() {
+    let (left, right) = (
+        fields("from one import Result\n\nLEFT = 1\n"),
+        fields("from two import Result\n"),
+    );
+    let fixture = format!("//- cpu.py\n{left}//- gpu.py\n{right}");
+    assert_eq!(told(&report(&fixture)), [""; 0]);
+    let both = fields("from one import Result\n\nRIGHT = 2\n");
+    let fixture = format!("//- cpu.py\n{left}//- gpu.py\n{both}");
+    assert_eq!(
+        told(&report(&fixture)),
+        ["class: cpu.py Multi, gpu.py Multi"]
+    );
+}
+
+#[test]
 fn the_order_of_files_does_not_matter() {
     let fixture =
         format!("//- a.py\ndef normals(points):\n{COPY}//- b.py\ndef axes(points):\n{COPY}");

@@ -210,11 +210,21 @@ fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Aspect {
     let words = |side: (&Meaning<'_>, &Piece), surplus: &[&Meant]| -> Option<Aspect> {
         by_words(surplus.iter().map(|word| side.0.reader.word(word.token)))
     };
+    let leads = [first_word(a.0, a.1), first_word(b.0, b.1)];
+    let guards = leads.iter().filter(|lead| **lead == Some(Aspect::Guard));
+    // Where one of both is a condition and the other is none, two statements stand there.
+    let is_guard = guards.count() != 1;
     let told = [words(a, &left), words(b, &right)];
-    let by_words = told.into_iter().flatten().min();
-    by_words
-        .or_else(|| lead_of(a, b))
-        .unwrap_or_else(|| alone(a.0, a.1).min(alone(b.0, b.1)))
+    let least = |told: [Option<Aspect>; 2]| {
+        let stays = |aspect: &Aspect| is_guard || *aspect != Aspect::Guard;
+        told.into_iter().flatten().filter(stays).min()
+    };
+    let by_words = least(told).or_else(|| least(leads));
+    by_words.unwrap_or(if is_guard {
+        alone(a.0, a.1).min(alone(b.0, b.1))
+    } else {
+        Aspect::Statement
+    })
 }
 
 fn lead_of(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Option<Aspect> {
