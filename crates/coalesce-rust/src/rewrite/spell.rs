@@ -416,8 +416,11 @@ impl<'a> Speller<'a> {
         place: &Place,
         root: ModuleId,
     ) -> Option<Vec<String>> {
-        let outer = at.checked_sub(1)?;
-        let facade = site.trace.steps.get(outer).and_then(module_in)?;
+        // The last step before the crate behind the facade.
+        let steps = site.trace.steps.iter().take(at).enumerate();
+        let (outer, facade) = steps
+            .filter_map(|(at, step)| Some((at, module_in(step)?)))
+            .rfind(|(_, module)| self.mapping.krate(*module) != place.krate)?;
         let names = self.world().space(facade)?;
         let open = names.names.values().flatten().any(|binding| {
             binding.glob
@@ -433,7 +436,7 @@ impl<'a> Speller<'a> {
                     _ => false,
                 }
         });
-        let prefix = site.segments.iter().take(at);
+        let prefix = site.segments.iter().take(outer + 1);
         let mut path: Vec<String> = prefix
             .map(|segment| facts.name(segment.name).to_owned())
             .collect();
