@@ -118,8 +118,9 @@ impl Signatures<'_, '_> {
             }
             syn::Item::Struct(item) => {
                 let reader = reader(&item.generics);
-                for (name, kind) in fields(&reader, &item.fields) {
-                    let text = name.clone();
+                let all = fields(&reader, &item.fields).into_iter();
+                for ((name, kind), field) in all.zip(&item.fields) {
+                    let text = written(&reader, field.ty.span());
                     made.members.insert(name, Gives::Value { kind, text });
                 }
             }
