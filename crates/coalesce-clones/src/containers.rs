@@ -215,6 +215,12 @@ impl Contents {
             .unwrap_or_default()
     }
 
+    /// Whether more of it stands outside of its functions than inside.
+    fn is_mostly_data(&self, corpus: &Corpus, container: Container) -> bool {
+        let entries: u32 = self.of(container).iter().map(|at| size(corpus, *at)).sum();
+        self.data.get(&container).copied().unwrap_or(0) > entries
+    }
+
     /// Tokens of its entries; where most of it is data, those of the data as well: it is no copy for
     /// the sake of two methods.
     fn tokens(&self, corpus: &Corpus, container: Container) -> u32 {
@@ -322,7 +328,9 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
             }
         }
     }
-    let same = identical::pairs(corpus);
+    // Code is told as the functions that it consists of.
+    let mut same = identical::pairs(corpus);
+    same.retain(|(left, _)| contents.is_mostly_data(corpus, *left));
     let overlap = |(pair, matched)| Overlap::new(corpus, contents, pair, matched);
     let mut overlaps: Vec<Overlap> = matched.into_iter().filter_map(overlap).collect();
     overlaps.retain(|overlap| !same.contains(&overlap.pair));
