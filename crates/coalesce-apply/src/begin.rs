@@ -1,13 +1,14 @@
 //! From changes to the record of a journal: what is there, what shall be, and which directories
 //! come and go with it. Reads the tree, changes nothing.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
 use coalesce_model::TreePath;
+use coalesce_tree::plain::{self, Links};
 
 use crate::{
     Error, ErrorKind, FileChange, carry,
-    disk::Disk,
+    disk::{Disk, MAXIMUM_FILE_BYTES},
     journal::{Contents, DirectoryRecord, FileRecord, Record, Version},
     system,
 };
@@ -57,7 +58,9 @@ fn file_record(
     let failed = |error| Error::io(path, &error);
     let before = match disk.metadata(path).map_err(failed)? {
         Some(metadata) => {
-            let bytes = fs::read(disk.absolute(path)).map_err(failed)?;
+            let absolute = disk.absolute(path);
+            let bytes = plain::read(&absolute, MAXIMUM_FILE_BYTES, Links::Refuse);
+            let bytes = bytes.map_err(failed)?;
             Some(contents.keep(&bytes, system::mode(&metadata), system::owner(&metadata)))
         }
         None => None,

@@ -4,13 +4,9 @@
 //! again, in either direction, any number of times. Every byte is written and synced in our own
 //! directory first: a full disk shows there, before the tree is touched, and what follows is
 //! renames. Files that take no name come first, those that give one up last, so that turning back
-//! never needs more room than there is.
+//! never needs more room than there is. What somebody writes meanwhile is not lost: see `place`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, io, path::PathBuf};
 
 use coalesce_model::TreePath;
 
@@ -18,7 +14,10 @@ use crate::{
     Error, ErrorKind,
     disk::{Disk, Seen},
     journal::{FileRecord, Journal, Record, Version},
+    place::{Places, changed_meanwhile},
     preflight,
+    room::Room,
+    settle::settle,
     system::{self, Owner},
 };
 
@@ -53,166 +52,189 @@ impl Side {
     }
 }
 
+/// What becomes of files that are neither as the migration left them nor as it found them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strangers {
+    /// Nothing is done.
+    Refuse,
+    /// They stay, and all else is done: somebody made them while we were at work.
+    Leave,
+}
+
+/// What there is to say about a tree that was brought to a side.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    /// Files that were left as somebody else made them.
+    pub left: Vec<TreePath>,
+    /// Files that were replaced on a file system that cannot exchange files.
+    pub windows: Vec<TreePath>,
+}
+
+/// One path on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job<'j> {
+    pub path: &'j TreePath,
+    /// Its place in the record.
+    pub number: usize,
+    /// What stands there now.
+    pub stands: Option<Version>,
+    /// What shall stand there.
+    pub wanted: Option<Version>,
+}
+
 /// What has to happen, in this order.
 #[derive(Default)]
 struct Work<'j> {
-    creates: Vec<(&'j TreePath, Version)>,
-    edits: Vec<(&'j TreePath, Version)>,
+    creates: Vec<Job<'j>>,
+    edits: Vec<Job<'j>>,
     modes: Vec<(&'j TreePath, u32)>,
-    deletes: Vec<&'j TreePath>,
+    deletes: Vec<Job<'j>>,
+    left: Vec<TreePath>,
 }
 
 impl<'j> Work<'j> {
-    fn writes(&self) -> impl Iterator<Item = (&'j TreePath, Version)> {
-        self.creates.iter().chain(&self.edits).copied()
+    fn writes(&self) -> impl Iterator<Item = &Job<'j>> {
+        self.creates.iter().chain(&self.edits)
     }
 
-    fn add(
-        &mut self,
-        path: &'j TreePath,
-        seen: &Seen,
-        wanted: Option<Version>,
-        other: Option<Version>,
-    ) {
-        match (wanted, seen) {
+    fn needs_room(&self) -> bool {
+        self.writes().chain(&self.deletes).next().is_some()
+    }
+
+    fn add(&mut self, job: Job<'j>, seen: &Seen, other: Option<Version>) {
+        match (job.wanted, seen) {
             (None, Seen::Nothing) => {}
-            (None, _) => self.deletes.push(path),
-            (Some(wanted), Seen::Nothing) => self.creates.push((path, wanted)),
+            (None, _) => self.deletes.push(job),
+            (Some(_), Seen::Nothing) => self.creates.push(job),
             (Some(wanted), Seen::Plain { hash, mode }) if *hash == wanted.hash => {
                 // Bits that the migration did not change are not its to put back.
                 let changes_mode = other.is_none_or(|other| other.mode != wanted.mode);
                 if changes_mode && *mode != wanted.mode {
-                    self.modes.push((path, wanted.mode));
+                    self.modes.push((job.path, wanted.mode));
                 }
             }
-            (Some(wanted), _) => self.edits.push((path, wanted)),
+            (Some(_), _) => self.edits.push(job),
         }
     }
 }
 
-/// Brings the tree to `side`; files are prepared in `stage`.
-pub(crate) fn carry(disk: &Disk, journal: &Journal, side: Side, stage: &Path) -> Result<(), Error> {
+/// Brings the tree to `side`.
+pub(crate) fn carry(
+    disk: &Disk,
+    journal: &Journal,
+    side: Side,
+    (room, strangers): (&Room, Strangers),
+) -> Result<Carried, Error> {
     let record = &journal.record;
-    let work = survey(disk, record, side)?;
-    let staged = stage_all(disk, journal, &work, stage)?;
-    let kept = Kept::new(journal, side)?;
-    make_directories(disk, record, &work)?;
-    for (path, _) in work.writes() {
-        let from = staged.get(path).map(PathBuf::as_path).unwrap_or(stage);
-        disk.place(from, path, kept.name(record, path).as_deref())
-            .map_err(|error| Error::io(path, &error))?;
+    settle(disk, journal, room)?;
+    let work = survey(disk, record, side, strangers)?;
+    let mut places = Places::new(disk, journal, room, side);
+    if work.needs_room() {
+        stage_all(disk, journal, &work, room)?;
+        if side == Side::After {
+            room.keep(&disk.calls)?;
+        }
     }
+    make_directories(disk, record, &work, room)?;
+    work.creates.iter().try_for_each(|job| places.create(job))?;
+    work.edits.iter().try_for_each(|job| places.replace(job))?;
     for (path, mode) in &work.modes {
-        disk.set_mode(path, *mode)
-            .map_err(|error| Error::io(path, &error))?;
+        let set = disk.calls.set_mode(&disk.absolute(path), *mode);
+        set.map_err(|error| Error::io(path, &error))?;
     }
-    for path in &work.deletes {
-        disk.remove(path, kept.name(record, path).as_deref())
-            .map_err(|error| Error::io(path, &error))?;
+    work.deletes.iter().try_for_each(|job| places.remove(job))?;
+    // Whoever had a file open may have gone on writing to it.
+    let late = settle(disk, journal, room)?.put_back;
+    if !late.is_empty() {
+        return Err(changed_meanwhile(late));
     }
     for directory in side.absent_directories(record) {
         remove_if_empty(disk, &directory)?;
     }
-    // The bytes are on the disk already, all but their names.
-    let files = work.modes.iter().map(|(path, _)| disk.absolute(path));
-    let directories = record
-        .paths
-        .iter()
-        .map(|path| nearest_directory(disk, path));
-    sync(disk, &files.chain(directories).collect())
-}
-
-/// Where files go that a migration takes away; an undo frees them.
-struct Kept(Option<PathBuf>);
-
-impl Kept {
-    fn new(journal: &Journal, side: Side) -> Result<Self, Error> {
-        if side == Side::Before {
-            return Ok(Self(None));
-        }
-        let directory = journal.kept();
-        // One that a tree brings along may be a link that leads out of it.
-        if !fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
-            fs::create_dir(&directory)
-                .map_err(|error| Error::state("replaced files cannot be kept", &error))?;
-        }
-        Ok(Self(Some(directory)))
-    }
-
-    /// A name of its own for each path of the record.
-    fn name(&self, record: &Record, path: &TreePath) -> Option<PathBuf> {
-        let number = record.paths.binary_search(path).ok()?;
-        Some(self.0.as_ref()?.join(number.to_string()))
-    }
+    sync_places(disk, record, &work)?;
+    Ok(Carried {
+        windows: places.windows,
+        left: work.left,
+    })
 }
 
 /// Refuses where a file is neither as the migration left it nor as it found it.
 pub(crate) fn refuse_strangers(disk: &Disk, record: &Record) -> Result<(), Error> {
-    survey(disk, record, Side::Before).map(drop)
+    survey(disk, record, Side::Before, Strangers::Refuse).map(drop)
 }
 
 /// What has to happen. Every path must be as it was before or as it shall be after: nothing of
 /// others is lost.
-fn survey<'j>(disk: &Disk, record: &'j Record, side: Side) -> Result<Work<'j>, Error> {
+fn survey<'j>(
+    disk: &Disk,
+    record: &'j Record,
+    side: Side,
+    strangers: Strangers,
+) -> Result<Work<'j>, Error> {
     let mut work = Work::default();
-    let mut strangers = Vec::new();
-    for file in &record.files {
+    for (number, file) in record.files.iter().enumerate() {
         preflight::on_the_way(disk, &file.path)?;
         let seen = disk
             .seen(&file.path)
             .map_err(|error| Error::io(&file.path, &error))?;
         let (wanted, other) = side.of(file);
-        let is = |version: Option<Version>| seen.is(version.map(|version| version.hash));
-        if is(wanted) || is(other) {
-            work.add(&file.path, &seen, wanted, other);
-        } else {
-            strangers.push(file.path.clone());
+        if !seen.is(wanted) && !seen.is(other) {
+            work.left.push(file.path.clone());
+            continue;
         }
+        let job = Job {
+            path: &file.path,
+            number,
+            stands: if seen.is(wanted) { wanted } else { other },
+            wanted,
+        };
+        work.add(job, &seen, other);
     }
-    if strangers.is_empty() {
+    if strangers == Strangers::Leave || work.left.is_empty() {
         return Ok(work);
     }
     let message = "changed since the migration, so nothing was touched";
-    Err(Error::paths(ErrorKind::Changed, message, strangers))
+    Err(Error::paths(ErrorKind::Changed, message, work.left))
 }
 
 /// Writes every file that will be placed, and brings them to the disk: one sync, or none.
-fn stage_all<'j>(
-    disk: &Disk,
-    journal: &Journal,
-    work: &Work<'j>,
-    stage: &Path,
-) -> Result<BTreeMap<&'j TreePath, PathBuf>, Error> {
-    fresh_directory(stage).map_err(|error| Error::state("new files cannot be prepared", &error))?;
-    let mut staged = BTreeMap::new();
-    for (number, (path, version)) in work.writes().enumerate() {
-        let file = stage.join(number.to_string());
-        let bytes = journal.bytes(version);
-        disk.stage(&file, bytes, version.mode, version.owner)
-            .map_err(|error| Error::io(path, &error))?;
-        staged.insert(path, file);
+fn stage_all(disk: &Disk, journal: &Journal, work: &Work<'_>, room: &Room) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::state("new files cannot be prepared", &error);
+    room.fresh_stage(&disk.calls).map_err(failed)?;
+    let mut staged = BTreeSet::new();
+    for job in work.writes() {
+        let Some(version) = job.wanted else { continue };
+        let file = room.stage.join(job.number.to_string());
+        disk.calls
+            .create_as(&file, journal.bytes(version), version.mode, version.owner)
+            .map_err(|error| Error::io(job.path, &error))?;
+        staged.insert(file);
     }
     if !staged.is_empty() {
-        sync(disk, &staged.values().cloned().collect())?;
+        sync(disk, &staged)?;
     }
-    Ok(staged)
+    room.staged(&disk.calls).map_err(failed)
 }
 
-fn fresh_directory(stage: &Path) -> std::io::Result<()> {
-    crate::disk::existing(fs::remove_dir_all(stage))?;
-    fs::create_dir(stage)
-}
-
-fn make_directories(disk: &Disk, record: &Record, work: &Work<'_>) -> Result<(), Error> {
+fn make_directories(
+    disk: &Disk,
+    record: &Record,
+    work: &Work<'_>,
+    room: &Room,
+) -> Result<(), Error> {
     let mut missing = BTreeSet::new();
-    for (path, _) in work.writes() {
-        let mut above = path.parent();
+    for job in work.writes() {
+        let mut above = job.path.parent();
         while let Some(directory) = above.filter(|directory| !disk.is_directory(directory)) {
             above = directory.parent();
             missing.insert(directory);
         }
     }
-    for directory in missing {
+    if !missing.is_empty() {
+        let failed = |error: io::Error| Error::state("directories cannot be prepared", &error);
+        room.fresh_stage(&disk.calls).map_err(failed)?;
+    }
+    for (number, directory) in missing.into_iter().enumerate() {
         let failed = |error| Error::io(&directory, &error);
         let known = record
             .removed
@@ -222,7 +244,8 @@ fn make_directories(disk: &Disk, record: &Record, work: &Work<'_>) -> Result<(),
             Some(removed) => (Some(removed.mode), removed.owner),
             None => (None, owner_of_new(disk, &directory)?),
         };
-        disk.make_directory(&directory, mode, owner)
+        let staged = room.stage.join(number.to_string());
+        disk.make_directory(&directory, mode, owner, &staged)
             .map_err(failed)?;
     }
     Ok(())
@@ -230,20 +253,9 @@ fn make_directories(disk: &Disk, record: &Record, work: &Work<'_>) -> Result<(),
 
 /// Whom a new entry belongs to, by the nearest directory that exists.
 pub(crate) fn owner_of_new(disk: &Disk, path: &TreePath) -> Result<Owner, Error> {
-    let directory = nearest_directory(disk, path);
+    let directory = disk.nearest_directory(path);
     let metadata = fs::metadata(directory).map_err(|error| Error::io(path, &error))?;
     Ok(system::owner_of_new(&metadata))
-}
-
-fn nearest_directory(disk: &Disk, path: &TreePath) -> PathBuf {
-    let mut above = path.parent();
-    while let Some(directory) = above.filter(|directory| !directory.is_root()) {
-        if disk.is_directory(&directory) {
-            return disk.absolute(&directory);
-        }
-        above = directory.parent();
-    }
-    disk.root.clone()
 }
 
 fn remove_if_empty(disk: &Disk, directory: &TreePath) -> Result<(), Error> {
@@ -258,7 +270,19 @@ fn remove_if_empty(disk: &Disk, directory: &TreePath) -> Result<(), Error> {
     Ok(())
 }
 
+/// The bytes are on the disk already, all but their names: those of files, and those of directories
+/// that came or went, each in the directory above it.
+fn sync_places(disk: &Disk, record: &Record, work: &Work<'_>) -> Result<(), Error> {
+    let modes = work.modes.iter().map(|(path, _)| disk.absolute(path));
+    let removed = record.removed.iter().map(|directory| &directory.path);
+    let directories = record.made.iter().chain(removed);
+    let named = record.paths.iter().chain(directories);
+    let above = named.map(|path| disk.nearest_directory(path));
+    sync(disk, &modes.chain(above).collect())
+}
+
 fn sync(disk: &Disk, paths: &BTreeSet<PathBuf>) -> Result<(), Error> {
-    disk.sync(paths)
+    disk.calls
+        .sync(paths)
         .map_err(|error| Error::state("the disk cannot be synced", &error))
 }

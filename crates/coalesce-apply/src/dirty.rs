@@ -2,15 +2,20 @@
 //! it, no filter and no `git`, and heeds no configuration from outside it.
 
 use std::{
+    collections::BTreeMap,
     fmt::Display,
     fs,
     path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use coalesce_model::TreePath;
+use coalesce_tree::plain::{self, Links};
 use gix::{Repository, ThreadSafeRepository, bstr::ByteSlice as _, index, objs::Kind, open, sec};
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, disk::MAXIMUM_FILE_BYTES};
 
 /// The files among `paths` that differ from the last commit, or are in none. Empty where there is
 /// no repository, or where its commits hold nothing of the tree.
@@ -22,19 +27,55 @@ use crate::{Error, ErrorKind};
 /// # Errors
 /// When there is a repository and it cannot be read.
 pub fn uncommitted(root: &Path, paths: &[TreePath]) -> Result<Vec<TreePath>, Error> {
-    let Some(repository) = discover(root)? else {
-        return Ok(Vec::new());
-    };
-    let Some(checkout) = Checkout::of(&repository, root)? else {
-        return Ok(Vec::new());
-    };
-    let mut dirty = Vec::new();
+    let (root, paths) = (root.to_owned(), paths.to_vec());
+    let (sender, receiver) = mpsc::channel();
+    // Any file of a repository may be a pipe that nobody writes to: then this thread is left behind.
+    thread::spawn(move || drop(sender.send(changed(&root, &paths))));
+    let late = |_| Err(trouble("it did not answer within a minute"));
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(late)
+}
+
+/// How long a repository may take to answer.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn changed(root: &Path, paths: &[TreePath]) -> Result<Vec<TreePath>, Error> {
+    let mut by_repository: BTreeMap<TreePath, Vec<&TreePath>> = BTreeMap::new();
     for path in paths {
-        if checkout.is_changed(path)? {
-            dirty.push(path.clone());
+        by_repository
+            .entry(nearest_repository(root, path))
+            .or_default()
+            .push(path);
+    }
+    let mut dirty = Vec::new();
+    for (top, paths) in by_repository {
+        let directory = root.join(top.as_str());
+        let Some(repository) = discover(&directory)? else {
+            continue;
+        };
+        let Some(checkout) = Checkout::of(&repository, &directory)? else {
+            continue;
+        };
+        for path in paths {
+            let inside = path.strip_prefix(&top).unwrap_or_default();
+            if checkout.is_changed(&TreePath::new(inside).map_err(trouble)?)? {
+                dirty.push(path.clone());
+            }
         }
     }
+    dirty.sort();
     Ok(dirty)
+}
+
+/// The directory of the tree that has a repository of its own and holds the path; else the root.
+fn nearest_repository(root: &Path, path: &TreePath) -> TreePath {
+    let mut above = path.parent();
+    while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+        if fs::symlink_metadata(root.join(directory.as_str()).join(".git")).is_ok() {
+            return directory;
+        }
+        above = directory.parent();
+    }
+    TreePath::root()
 }
 
 fn trouble(error: impl Display) -> Error {
@@ -43,6 +84,7 @@ fn trouble(error: impl Display) -> Error {
 }
 
 fn discover(root: &Path) -> Result<Option<Repository>, Error> {
+    refuse_special(root)?;
     let options = || open::Options::isolated();
     let options = sec::trust::Mapping {
         full: options(),
@@ -58,6 +100,49 @@ fn discover(root: &Path) -> Result<Option<Repository>, Error> {
         Err(error) => Err(trouble(error)),
     }
 }
+
+/// Refuses a repository whose files are pipes or devices, before anything of it is opened.
+fn refuse_special(root: &Path) -> Result<(), Error> {
+    let above = root.ancestors().map(|directory| directory.join(".git"));
+    let Some(git) = above
+        .into_iter()
+        .find(|git| fs::symlink_metadata(git).is_ok())
+    else {
+        return Ok(());
+    };
+    let mut open = vec![git.clone()];
+    if let Ok(text) = plain::read_to_string(&git, LINK_BYTES, Links::Refuse) {
+        // A linked checkout, or a repository within another one.
+        let named = text.strip_prefix("gitdir:").unwrap_or_default().trim();
+        open.push(git.with_file_name(named));
+        let common = git.with_file_name(named).join("commondir");
+        if let Ok(text) = plain::read_to_string(&common, LINK_BYTES, Links::Refuse) {
+            open.push(common.with_file_name(text.trim()));
+        }
+    }
+    while let Some(path) = open.pop() {
+        let Ok(metadata) = fs::metadata(&path) else {
+            continue;
+        };
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if metadata.is_dir() {
+            // Objects are too many to be looked at, and hooks are not opened.
+            if !matches!(name, "objects" | "hooks" | "modules" | "lfs" | "logs") {
+                let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+                open.extend(entries.map(|entry| entry.path()));
+            }
+        } else if !metadata.is_file() {
+            return Err(trouble(format!("{name} is a device, a pipe or a socket")));
+        }
+    }
+    Ok(())
+}
+
+/// A file that names a directory has a line.
+const LINK_BYTES: u64 = 1 << 16;
 
 /// The part of a repository's working directory that is the tree.
 struct Checkout<'r> {
@@ -99,8 +184,22 @@ impl<'r> Checkout<'r> {
         let Some(head) = &self.head else {
             return Ok(None);
         };
-        let entry = head.lookup_entry_by_path(path).map_err(trouble)?;
-        Ok(entry.map(|entry| entry.object_id()))
+        match head.lookup_entry_by_path(path) {
+            Ok(entry) => Ok(entry.map(|entry| entry.object_id())),
+            // What a repository within this one holds is in none of our commits.
+            Err(_) if self.is_below_gitlink(path) => Ok(None),
+            Err(error) => Err(trouble(error)),
+        }
+    }
+
+    fn is_below_gitlink(&self, path: &Path) -> bool {
+        path.ancestors().skip(1).any(|above| {
+            let entry = self
+                .head
+                .as_ref()
+                .map(|head| head.lookup_entry_by_path(above));
+            matches!(entry, Some(Ok(Some(entry))) if entry.mode().is_commit())
+        })
     }
 
     fn is_changed(&self, path: &TreePath) -> Result<bool, Error> {
@@ -109,7 +208,8 @@ impl<'r> Checkout<'r> {
         if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(false);
         }
-        let bytes = fs::read(&file).map_err(|error| Error::io(path, &error))?;
+        let bytes = plain::read(&file, MAXIMUM_FILE_BYTES, Links::Refuse);
+        let bytes = bytes.map_err(|error| Error::io(path, &error))?;
         let below = self.below.join(path.as_str());
         let Some(committed) = self.committed(&below)? else {
             return Ok(true);

@@ -1,41 +1,23 @@
-//! The few operations that change a tree, each a step that tests can fail or stop at.
+//! A tree on disk: what stands at its paths, and the directories that come and go with files.
 
 use std::{
     collections::BTreeSet,
     fs::{self, File, Metadata},
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
 use coalesce_model::{ContentHash, TreePath};
+use coalesce_tree::plain::{self, Links};
 
-use crate::system::{self, Owner};
+use crate::{
+    calls::{Calls, Hook, existing},
+    journal::Version,
+    system::{self, Owner},
+};
 
-/// Called before each change of the disk; an error keeps it from happening.
-pub(crate) type Hook = Box<dyn Fn(Step) -> io::Result<()> + Send + Sync>;
-
-/// One kind of change of the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The journal is written.
-    Journal,
-    /// A file is written, in our own directory.
-    Stage,
-    /// Data is brought from memory to the disk.
-    Sync,
-    /// A directory is made.
-    MakeDirectory,
-    /// A staged file takes its place.
-    Place,
-    /// Permission bits are set.
-    Mode,
-    /// A file is removed.
-    Remove,
-    /// A directory is removed.
-    RemoveDirectory,
-    /// The journal is marked.
-    Mark,
-}
+/// Larger files are not read, and so not written: their bytes go through memory.
+pub(crate) const MAXIMUM_FILE_BYTES: u64 = 512 << 20;
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +36,11 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// Whether it is a file with this hash, or nothing for `None`.
-    pub fn is(&self, expected: Option<ContentHash>) -> bool {
+    /// Whether it is this version, or nothing for `None`.
+    pub fn is(&self, version: Option<Version>) -> bool {
         match self {
-            Self::Nothing => expected.is_none(),
-            Self::Plain { hash, .. } => expected == Some(*hash),
+            Self::Nothing => version.is_none(),
+            Self::Plain { hash, .. } => version.is_some_and(|version| version.hash == *hash),
             Self::Other => false,
         }
     }
@@ -68,16 +50,14 @@ impl Seen {
 pub(crate) struct Disk {
     /// Absolute path of the root.
     pub root: PathBuf,
-    hook: Hook,
+    /// All changes go through these.
+    pub calls: Calls,
 }
 
 impl Disk {
     pub fn new(root: PathBuf, hook: Hook) -> Self {
-        Self { root, hook }
-    }
-
-    pub fn step(&self, step: Step) -> io::Result<()> {
-        (self.hook)(step)
+        let calls = Calls::new(hook);
+        Self { root, calls }
     }
 
     pub fn absolute(&self, path: &TreePath) -> PathBuf {
@@ -90,20 +70,35 @@ impl Disk {
     }
 
     pub fn seen(&self, path: &TreePath) -> io::Result<Seen> {
-        let Some(metadata) = self.metadata(path)? else {
-            return Ok(Seen::Nothing);
-        };
-        if !metadata.is_file() {
-            return Ok(Seen::Other);
-        }
-        let hash = ContentHash::of(&fs::read(self.absolute(path))?);
-        let mode = system::mode(&metadata);
-        Ok(Seen::Plain { hash, mode })
+        seen(&self.absolute(path))
     }
 
     pub fn is_directory(&self, path: &TreePath) -> bool {
         self.metadata(path)
             .is_ok_and(|metadata| metadata.is_some_and(|metadata| metadata.is_dir()))
+    }
+
+    /// The nearest directory above a path that exists.
+    pub fn nearest_directory(&self, path: &TreePath) -> PathBuf {
+        let mut above = path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            if self.is_directory(&directory) {
+                return self.absolute(&directory);
+            }
+            above = directory.parent();
+        }
+        self.root.clone()
+    }
+
+    /// Whether a path lies on another file system than the root, so that nothing can be renamed
+    /// from one to the other.
+    pub fn is_elsewhere(&self, path: &TreePath) -> bool {
+        let device = |path: &Path| {
+            fs::metadata(path)
+                .map(|metadata| system::device(&metadata))
+                .ok()
+        };
+        device(&self.nearest_directory(path)) != device(&self.root)
     }
 
     /// Names of what a directory holds; a name that is not UTF-8 is told lossily.
@@ -113,70 +108,49 @@ impl Disk {
         fs::read_dir(self.absolute(path))?.map(name).collect()
     }
 
-    /// Writes a file outside the tree proper, ready to take its place.
-    pub fn stage(&self, staged: &Path, bytes: &[u8], mode: u32, owner: Owner) -> io::Result<()> {
-        self.step(Step::Stage)?;
-        let mut file = File::create_new(staged)?;
-        file.write_all(bytes)?;
-        system::set_owner(&file, owner)?;
-        // Last, since a change of owner clears bits.
-        system::set_mode(staged, mode)
-    }
-
-    /// Puts a staged file in its place, whole or not at all. What it replaces stays at `kept`:
-    /// some file systems take a millisecond to free a file.
-    pub fn place(&self, staged: &Path, path: &TreePath, kept: Option<&Path>) -> io::Result<()> {
-        self.step(Step::Place)?;
-        let absolute = self.absolute(path);
-        if let Some(kept) = kept {
-            // Where that cannot be, it costs only time: its bytes are in the journal.
-            drop(fs::hard_link(&absolute, kept));
-        }
-        match fs::rename(staged, &absolute) {
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                across(staged, &absolute)
-            }
-            outcome => outcome,
-        }
-    }
-
-    pub fn set_mode(&self, path: &TreePath, mode: u32) -> io::Result<()> {
-        self.step(Step::Mode)?;
-        system::set_mode(&self.absolute(path), mode)
-    }
-
-    /// Removes a file from the tree; it stays at `kept`, as in [`Self::place`].
-    pub fn remove(&self, path: &TreePath, kept: Option<&Path>) -> io::Result<()> {
-        self.step(Step::Remove)?;
-        let absolute = self.absolute(path);
-        if kept.is_some_and(|kept| fs::rename(&absolute, kept).is_ok()) {
-            return Ok(());
-        }
-        fs::remove_file(absolute)
-    }
-
+    /// Makes a directory, at `staged` first so that it is whole when it appears; one that somebody
+    /// else has made meanwhile is as good.
     pub fn make_directory(
         &self,
         path: &TreePath,
         mode: Option<u32>,
         owner: Owner,
+        staged: &Path,
     ) -> io::Result<()> {
-        self.step(Step::MakeDirectory)?;
         let absolute = self.absolute(path);
-        fs::create_dir(&absolute)?;
-        system::set_owner(&File::open(&absolute)?, owner)?;
-        mode.map_or(Ok(()), |mode| system::set_mode(&absolute, mode))
+        self.make_directory_at(staged, mode, owner)?;
+        match self.calls.place(staged, &absolute) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_directory(path) => {
+                fs::remove_dir(staged)
+            }
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::remove_dir(staged)?;
+                self.make_directory_at(&absolute, mode, owner)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn make_directory_at(&self, at: &Path, mode: Option<u32>, owner: Owner) -> io::Result<()> {
+        self.calls.make_directory(at)?;
+        system::set_owner(&File::open(at)?, owner)?;
+        mode.map_or(Ok(()), |mode| self.calls.set_mode(at, mode))
     }
 
     /// Removes a directory that holds nothing but Python's caches of what it held.
     pub fn remove_directory(&self, path: &TreePath) -> io::Result<()> {
-        self.step(Step::RemoveDirectory)?;
         let absolute = self.absolute(path);
         let cache = absolute.join(BYTECODE);
         if is_bytecode(&cache) {
-            fs::remove_dir_all(cache)?;
+            for entry in fs::read_dir(&cache)? {
+                let file = entry?.path();
+                if is_compiled(&file) {
+                    self.calls.remove(&file)?;
+                }
+            }
+            not_empty(self.calls.remove_directory(&cache))?;
         }
-        fs::remove_dir(absolute)
+        not_empty(self.calls.remove_directory(&absolute))
     }
 
     /// Whether a directory holds nothing but what `gone` names and Python's caches of it.
@@ -188,20 +162,34 @@ impl Disk {
         };
         Ok(entries.iter().all(expendable))
     }
-
-    /// Brings files and directories to the disk: one by one where they are few, else, where there
-    /// is such a call, with everything else on their file systems at once.
-    pub fn sync(&self, paths: &BTreeSet<PathBuf>) -> io::Result<()> {
-        self.step(Step::Sync)?;
-        if paths.len() > FEW && system::sync_file_systems(paths)? {
-            return Ok(());
-        }
-        paths.iter().try_for_each(|path| system::sync_path(path))
-    }
 }
 
-/// So many paths are synced one by one, which leaves what others have written alone.
-const FEW: usize = 4;
+/// What stands at a path of any directory.
+pub(crate) fn seen(absolute: &Path) -> io::Result<Seen> {
+    let Some(metadata) = existing(fs::symlink_metadata(absolute))? else {
+        return Ok(Seen::Nothing);
+    };
+    if !metadata.is_file() {
+        return Ok(Seen::Other);
+    }
+    let bytes = plain::read(absolute, MAXIMUM_FILE_BYTES, Links::Refuse)?;
+    let hash = ContentHash::of(&bytes);
+    let mode = system::mode(&metadata);
+    Ok(Seen::Plain { hash, mode })
+}
+
+/// Whether a file is this version. One that cannot be read is none: nobody knows what it holds.
+pub(crate) fn holds(absolute: &Path, version: Option<Version>) -> bool {
+    version.is_some() && seen(absolute).is_ok_and(|seen| seen.is(version))
+}
+
+/// Somebody else's file keeps a directory alive; that is no trouble.
+fn not_empty(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        outcome => existing(outcome).map(drop),
+    }
+}
 
 /// Python's caches of compiled modules.
 const BYTECODE: &str = "__pycache__";
@@ -209,45 +197,13 @@ const BYTECODE: &str = "__pycache__";
 /// Whether this is a directory of compiled modules and of nothing else.
 fn is_bytecode(directory: &Path) -> bool {
     let plain = fs::symlink_metadata(directory).is_ok_and(|metadata| metadata.is_dir());
-    let compiled = |entry: io::Result<fs::DirEntry>| {
-        entry.is_ok_and(|entry| {
-            let file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            file && entry
-                .path()
-                .extension()
-                .is_some_and(|extension| extension == "pyc")
-        })
-    };
+    let compiled =
+        |entry: io::Result<fs::DirEntry>| entry.is_ok_and(|entry| is_compiled(&entry.path()));
     plain && fs::read_dir(directory).is_ok_and(|mut entries| entries.all(compiled))
 }
 
-/// A file system of its own below the root: a copy beside the place, then a rename.
-fn across(staged: &Path, absolute: &Path) -> io::Result<()> {
-    let metadata = fs::metadata(staged)?;
-    let directory = absolute.parent().unwrap_or(absolute);
-    let mut copy = tempfile::Builder::new()
-        .prefix(".coalesce-")
-        .tempfile_in(directory)?;
-    io::copy(&mut File::open(staged)?, &mut copy)?;
-    system::set_owner(copy.as_file(), system::owner(&metadata))?;
-    system::set_mode(copy.path(), system::mode(&metadata))?;
-    copy.as_file().sync_all()?;
-    copy.persist(absolute).map_err(|error| error.error)?;
-    fs::remove_file(staged)
-}
-
-/// Nothing there is no trouble.
-pub(crate) fn existing<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
-    match outcome {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+fn is_compiled(file: &Path) -> bool {
+    let plain = fs::symlink_metadata(file).is_ok_and(|metadata| metadata.is_file());
+    let extension = file.extension();
+    plain && extension.is_some_and(|extension| extension == "pyc")
 }

@@ -1,26 +1,38 @@
 //! The journal of one migration: one file with a record of every path and the bytes before and
 //! after. How far the migration is stands in the file's name, so that one rename changes it.
+//!
+//! A journal may have come with the tree, from anybody: its hashes show damage and no more. What it
+//! says is done only as far as a migration could have written it (`trust`).
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
 };
 
 use coalesce_model::{ContentHash, TreePath};
 use serde::{Deserialize, Serialize};
 
+use coalesce_tree::plain::{self, Links};
+
 use crate::{
     Error, ErrorKind,
-    disk::{Disk, Step, existing},
-    system::{self, Owner},
+    calls::{Calls, existing},
+    disk::holds,
+    room::{FOUND, numbered},
+    system::Owner,
+    trust,
 };
 
-/// First word of a journal, and its format.
-const MAGIC: &str = "coalesce-journal-1";
-/// Longer records are damage.
-const MAXIMUM_RECORD_BYTES: u64 = 1 << 30;
+/// First word of a journal; its format follows.
+const MAGIC: &str = "coalesce-journal-";
+/// The format that this build writes, and the only one that it reads.
+const FORMAT: u32 = 1;
+/// Longer records are damage: half a million paths take less.
+const MAXIMUM_RECORD_BYTES: u64 = 64 << 20;
+/// More than this is not migrated at once: it goes through memory.
+const MAXIMUM_CONTENT_BYTES: u64 = 1 << 30;
 
 /// What the journal knows of a migration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +144,15 @@ impl Entry {
         State::of(&self.file)
     }
 
+    fn of_another_format(&self, format: u32) -> Error {
+        let file = self.file.file_name().unwrap_or_default().display();
+        let message = format!(
+            "the journal .coalesce/journal/{file} has format {format}, and this build reads format \
+             {FORMAT}: finish or undo it with the build that wrote it"
+        );
+        Error::new(ErrorKind::Journal, message)
+    }
+
     fn damaged(&self, what: &str) -> Error {
         let file = self.file.file_name().unwrap_or_default().display();
         Error::new(
@@ -147,7 +168,8 @@ impl Entry {
 
     fn read_record(&self) -> Result<(Record, BufReader<File>), Error> {
         let failed = |error: io::Error| self.damaged(&error.to_string());
-        let mut reader = BufReader::new(File::open(&self.file).map_err(failed)?);
+        let file = plain::open(&self.file, Links::Refuse).map_err(failed)?;
+        let mut reader = BufReader::new(file);
         let mut line = String::new();
         reader
             .by_ref()
@@ -155,8 +177,11 @@ impl Entry {
             .read_line(&mut line)
             .map_err(failed)?;
         let header = parse_header(&line).ok_or_else(|| self.damaged("it does not begin as one"))?;
+        if header.format != FORMAT {
+            return Err(self.of_another_format(header.format));
+        }
         let mut text = Vec::new();
-        let record = reader.by_ref().take(header.bytes);
+        let record = reader.by_ref().take(header.bytes.min(MAXIMUM_RECORD_BYTES));
         record
             .take(MAXIMUM_RECORD_BYTES)
             .read_to_end(&mut text)
@@ -173,6 +198,7 @@ impl Entry {
             paths,
             ..record
         };
+        trust::check(&record).map_err(|what| self.damaged(&what))?;
         Ok((record, reader))
     }
 
@@ -180,9 +206,11 @@ impl Entry {
     pub fn open(&self) -> Result<Journal, Error> {
         let (record, mut reader) = self.read_record()?;
         let mut contents = Vec::new();
-        reader
-            .read_to_end(&mut contents)
-            .map_err(|error| self.damaged(&error.to_string()))?;
+        let read = reader
+            .by_ref()
+            .take(MAXIMUM_CONTENT_BYTES)
+            .read_to_end(&mut contents);
+        read.map_err(|error| self.damaged(&error.to_string()))?;
         let journal = Journal {
             record,
             file: self.file.clone(),
@@ -199,16 +227,22 @@ impl Entry {
 }
 
 struct Header {
+    format: u32,
     bytes: u64,
     hash: ContentHash,
 }
 
 fn parse_header(line: &str) -> Option<Header> {
     let mut words = line.strip_prefix(MAGIC)?.split_whitespace();
+    let format = words.next()?.parse().ok()?;
     let bytes = words.next()?.parse().ok()?;
     let hash = u128::from_str_radix(words.next()?, 16).ok()?;
     let hash = ContentHash(hash);
-    Some(Header { bytes, hash })
+    Some(Header {
+        format,
+        bytes,
+        hash,
+    })
 }
 
 /// All journals in a directory, oldest first.
@@ -218,16 +252,34 @@ pub(crate) fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
     };
     let mut entries = Vec::new();
     for file in found {
-        let file = file?.path();
+        let file = file?;
+        if !file.file_type()?.is_file() {
+            continue;
+        }
+        let file = file.path();
         let stem = file.file_stem().and_then(|stem| stem.to_str());
         let parts = stem.and_then(|stem| stem.split_once('.'));
         let numbered = parts.and_then(|(number, id)| Some((number.parse().ok()?, id.to_owned())));
-        if let (Some((number, id)), Some(_)) = (numbered, State::of(&file)) {
+        let written = numbered.filter(|(_, id)| id.chars().all(is_safe));
+        if let (Some((number, id)), Some(_)) = (written, State::of(&file)) {
             entries.push(Entry { number, id, file });
         }
     }
     entries.sort();
     Ok(entries)
+}
+
+/// Characters of a migration's name; it is part of a file name.
+pub(crate) fn is_safe(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '.')
+}
+
+/// The largest number of anything in a directory of journals.
+pub(crate) fn last_number(directory: &Path) -> io::Result<u32> {
+    let numbers = numbered(directory)?.into_iter().map(|(number, _)| number);
+    Ok(numbers
+        .max()
+        .map_or(0, |last| u32::try_from(last).unwrap_or(u32::MAX)))
 }
 
 /// The journal of one migration.
@@ -243,25 +295,27 @@ impl Journal {
         directory: &Path,
         record: Record,
         contents: Contents,
-        disk: &Disk,
+        calls: &Calls,
     ) -> Result<Self, Error> {
         let (number, id) = (record.number, &record.id);
         let file = directory.join(format!("{number:04}.{id}.{}", State::Started.extension()));
+        let new = file.with_extension(NEW);
         let contents = contents.bytes;
         let write = || -> io::Result<()> {
-            disk.step(Step::Journal)?;
             let text = serde_json::to_vec(&record).map_err(io::Error::other)?;
-            let mut new = tempfile::Builder::new()
-                .suffix(".new")
-                .tempfile_in(directory)?;
-            writeln!(new, "{MAGIC} {} {}", text.len(), ContentHash::of(&text))?;
-            new.write_all(&text)?;
-            new.write_all(&contents)?;
-            disk.step(Step::Sync)?;
-            new.as_file().sync_all()?;
-            new.persist_noclobber(&file).map_err(|error| error.error)?;
-            disk.step(Step::Sync)?;
-            system::sync_path(directory)
+            if text.len() as u64 > MAXIMUM_RECORD_BYTES
+                || contents.len() as u64 > MAXIMUM_CONTENT_BYTES
+            {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            let hash = ContentHash::of(&text);
+            let mut whole = format!("{MAGIC}{FORMAT} {} {hash}\n", text.len()).into_bytes();
+            whole.extend_from_slice(&text);
+            whole.extend_from_slice(&contents);
+            drop(calls.create(&new, &whole)?);
+            calls.sync_one(&new)?;
+            calls.place(&new, &file)?;
+            calls.sync_one(directory)
         };
         match write() {
             Ok(()) => Ok(Self {
@@ -270,7 +324,7 @@ impl Journal {
                 contents,
             }),
             Err(error) => {
-                drop(fs::remove_file(file));
+                drop((fs::remove_file(file), fs::remove_file(new)));
                 Err(Error::state("the journal cannot be written", &error))
             }
         }
@@ -285,13 +339,11 @@ impl Journal {
     }
 
     /// Says how far the migration is: one sync. Where that fails, nothing new was said.
-    pub fn mark(&mut self, state: State, disk: &Disk) -> Result<(), Error> {
+    pub fn mark(&mut self, state: State, calls: &Calls) -> Result<(), Error> {
         let marked = self.file.with_extension(state.extension());
         let failed = |error| Error::state("the journal cannot be marked", &error);
-        disk.step(Step::Mark)
-            .and_then(|()| fs::rename(&self.file, &marked))
-            .map_err(failed)?;
-        if let Err(error) = self.sync_name(disk) {
+        calls.rename(&self.file, &marked).map_err(failed)?;
+        if let Err(error) = self.sync_name(calls) {
             drop(fs::rename(&marked, &self.file));
             return Err(failed(error));
         }
@@ -304,19 +356,46 @@ impl Journal {
         self.file.with_extension("kept")
     }
 
-    /// Forgets a migration that was undone: one sync.
-    pub fn discard(&self, disk: &Disk) -> Result<(), Error> {
-        disk.step(Step::Mark)
-            .and_then(|()| existing(fs::remove_dir_all(self.kept())))
-            .and_then(|_| fs::remove_file(&self.file))
-            .map_err(|error| Error::state("the journal cannot be removed", &error))?;
+    /// Forgets a migration that was undone: one sync. Of what it took out of the tree, that goes
+    /// which the journal has, too; the rest stays, and so does what was there before a file that
+    /// somebody else has changed. Gives the files that stay.
+    pub fn discard(&self, left: &[TreePath], calls: &Calls) -> Result<Vec<PathBuf>, Error> {
+        let failed = |error| Error::state("the journal cannot be removed", &error);
+        let mut stay = Vec::new();
+        for (number, at) in numbered(&self.kept()).map_err(failed)? {
+            let own = self.record.files.get(number);
+            let own = own.filter(|file| !left.contains(&file.path));
+            let recorded =
+                own.is_some_and(|file| holds(&at, file.before) || holds(&at, file.after));
+            if recorded && !at.to_string_lossy().contains(FOUND) {
+                existing(calls.remove(&at)).map_err(failed)?;
+            } else {
+                stay.push(at);
+            }
+        }
+        if stay.is_empty() {
+            existing(calls.remove_directory(&self.kept())).map_err(failed)?;
+        }
+        calls.remove(&self.file).map_err(failed)?;
         // A journal that comes back when the power fails is one whose undo finds nothing to do.
-        drop(self.sync_name(disk));
-        Ok(())
+        drop(self.sync_name(calls));
+        Ok(stay)
     }
 
-    fn sync_name(&self, disk: &Disk) -> io::Result<()> {
-        disk.step(Step::Sync)?;
-        system::sync_path(self.file.parent().unwrap_or(&self.file))
+    fn sync_name(&self, calls: &Calls) -> io::Result<()> {
+        calls.sync_one(self.file.parent().unwrap_or(&self.file))
     }
+}
+
+/// A journal that is being written.
+const NEW: &str = "new";
+
+/// Removes journals that were never finished being written; nobody else writes one meanwhile.
+pub(crate) fn forget_unwritten(directory: &Path) -> io::Result<()> {
+    for (_, path) in numbered(directory)? {
+        if path.extension().is_some_and(|extension| extension == NEW) {
+            existing(fs::remove_file(path))?;
+        }
+    }
+    Ok(())
 }

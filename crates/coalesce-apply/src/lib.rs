@@ -8,21 +8,26 @@
 //! What is written again gets a new time, so that build tools see it.
 
 mod begin;
+mod calls;
 mod carry;
 mod dirty;
 mod disk;
 mod error;
 mod journal;
+mod place;
 mod preflight;
+mod room;
+mod settle;
 mod state;
 mod store;
 mod system;
+mod trust;
 
 pub use crate::{
     dirty::uncommitted,
     error::{Error, ErrorKind},
     journal::Record,
-    store::{Applied, Recovery, Store},
+    store::{Applied, Recovery, Remark, Store},
 };
 
 use coalesce_model::{ContentHash, TreePath};

@@ -2,20 +2,24 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::Metadata,
+    fs::{self, Metadata},
 };
 
 use coalesce_model::TreePath;
 
-use crate::{Error, ErrorKind, FileChange, disk::Disk, system};
+use crate::{Error, ErrorKind, FileChange, disk::Disk, system, trust};
 
 /// Refuses changes that contradict each other or name what must not be written.
 pub(crate) fn check(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
     contradictions(changes)?;
     for change in changes {
+        let refused = |why: String| Error::path(ErrorKind::Unsafe, &change.path, why);
+        let mode = change.after.as_ref().and_then(|after| after.mode);
+        trust::file_mode(mode.unwrap_or(0)).map_err(refused)?;
         let metadata = on_the_way(disk, &change.path)?;
         if let Some(metadata) = metadata {
             plain(&change.path, &metadata)?;
+            trust::file_mode(system::mode(&metadata)).map_err(refused)?;
             own(&change.path, &metadata)?;
         }
     }
@@ -43,10 +47,13 @@ fn contradictions(changes: &[FileChange]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What stands at a path, no link followed on the way; refuses links, directories that are none,
-/// and a directory that may not be written.
+/// What stands at a path, no link followed on the way; refuses what nothing is written to, links,
+/// directories that are none, and a directory that may not be written.
 pub(crate) fn on_the_way(disk: &Disk, path: &TreePath) -> Result<Option<Metadata>, Error> {
     let unsafe_path = |message: String| Err(Error::path(ErrorKind::Unsafe, path, message));
+    if let Err(why) = trust::path(path) {
+        return unsafe_path(why);
+    }
     let mut above = path.parent();
     let mut nearest = true;
     while let Some(directory) = above {
@@ -64,10 +71,24 @@ pub(crate) fn on_the_way(disk: &Disk, path: &TreePath) -> Result<Option<Metadata
                 return unsafe_path(format!("the directory {directory} may not be written"));
             }
             nearest = false;
+            if let Some(marker) = made_by_programs(disk, &directory) {
+                return unsafe_path(format!("{directory} holds no sources: it has a {marker}"));
+            }
         }
         above = directory.parent();
     }
     disk.metadata(path).map_err(|error| Error::io(path, &error))
+}
+
+/// What marks a directory that a program makes and fills: a virtual environment, a build directory.
+fn made_by_programs(disk: &Disk, directory: &TreePath) -> Option<&'static str> {
+    let has = |name: &&&str| fs::symlink_metadata(disk.absolute(directory).join(name)).is_ok();
+    let markers = &["pyvenv.cfg", "CACHEDIR.TAG"];
+    markers
+        .iter()
+        .filter(|_| !directory.is_root())
+        .find(has)
+        .copied()
 }
 
 fn plain(path: &TreePath, metadata: &Metadata) -> Result<(), Error> {

@@ -9,10 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use coalesce_tree::plain::{self, Links};
+
 use crate::{
     Error, ErrorKind,
-    disk::existing,
-    journal::{self, Entry, State},
+    calls::existing,
+    journal::{self, Entry, Journal, State},
+    room::{Room, remove_stage},
     system,
 };
 
@@ -48,8 +51,26 @@ impl StateDirectory {
     }
 
     /// Where files wait to take their place.
-    pub fn stage(&self) -> PathBuf {
+    fn stage(&self) -> PathBuf {
         self.directory.join("stage")
+    }
+
+    /// Where the files of a journal wait and stay.
+    pub fn room(&self, journal: &Journal) -> Room {
+        Room {
+            stage: self.stage(),
+            placing: self.directory.join("placing"),
+            kept: journal.kept(),
+        }
+    }
+
+    /// A number that nothing in our directory has yet.
+    pub fn next_number(&self) -> Result<u32, Error> {
+        let last = journal::last_number(&self.journals()).map_err(|error| trouble(&error))?;
+        last.checked_add(1).ok_or_else(|| {
+            let message = "the journals of this tree have used up all numbers";
+            Error::new(ErrorKind::Journal, message)
+        })
     }
 
     fn lock_file(&self) -> PathBuf {
@@ -58,7 +79,7 @@ impl StateDirectory {
 
     /// All journals, oldest first.
     pub fn entries(&self) -> Result<Vec<Entry>, Error> {
-        self.refuse_links()?;
+        self.refuse_others()?;
         journal::entries(&self.journals()).map_err(|error| trouble(&error))
     }
 
@@ -68,29 +89,33 @@ impl StateDirectory {
         Ok(self.entries()?.into_iter().find(cut_off))
     }
 
-    /// A tree may bring a `.coalesce` of its own; nothing is read or written where it links to.
-    fn refuse_links(&self) -> Result<(), Error> {
-        let paths = [
-            self.directory.clone(),
-            self.directory.join(".gitignore"),
-            self.lock_file(),
-            self.journals(),
-            self.stage(),
-        ];
-        for path in paths {
-            if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
-                let name = path.strip_prefix(&self.root).unwrap_or(&path).display();
-                let message =
-                    format!("{name} is a symbolic link; nothing is written through links");
-                return Err(Error::new(ErrorKind::Unsafe, message));
-            }
+    /// A tree may bring a `.coalesce` of its own; nothing is read or written where it links to, and
+    /// nobody waits for a pipe.
+    fn refuse_others(&self) -> Result<(), Error> {
+        let directories = [self.directory.clone(), self.journals()];
+        let files = [self.directory.join(".gitignore"), self.lock_file()];
+        for path in directories.iter().chain(&files) {
+            let Ok(metadata) = fs::symlink_metadata(path) else {
+                continue;
+            };
+            let message = if metadata.is_symlink() {
+                "is a symbolic link; nothing is written through links"
+            } else if directories.contains(path) && !metadata.is_dir() {
+                "is no directory: move it away"
+            } else if files.contains(path) && !metadata.is_file() {
+                "is no plain file: move it away"
+            } else {
+                continue;
+            };
+            let name = path.strip_prefix(&self.root).unwrap_or(path).display();
+            return Err(Error::new(ErrorKind::Unsafe, format!("{name} {message}")));
         }
         Ok(())
     }
 
     /// Takes the lock, or says who has it.
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
-        self.refuse_links()?;
+        self.refuse_others()?;
         // A process that is being started holds, for an instant, a copy of what its parent has open.
         let patience = Instant::now() + Duration::from_millis(200);
         for _ in 0..1_000 {
@@ -113,7 +138,9 @@ impl StateDirectory {
             }
             // Whoever held it before may have removed the file that was opened here.
             if self.is_lock(&file).map_err(|error| trouble(&error))? {
-                return Ok(Lock { state: self, file });
+                let lock = Lock { state: self, file };
+                self.tidy().map_err(|error| trouble(&error))?;
+                return Ok(lock);
             }
         }
         Err(busy())
@@ -121,17 +148,13 @@ impl StateDirectory {
 
     /// Whether another process holds the lock. Changes nothing.
     pub fn is_locked(&self) -> bool {
-        File::open(self.lock_file())
+        plain::open(&self.lock_file(), Links::Refuse)
             .is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
     fn open_lock(&self) -> io::Result<File> {
         let fresh = !self.journals().exists();
         fs::create_dir_all(self.journals())?;
-        let ignore = self.directory.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(ignore, "*\n")?;
-        }
         if fresh {
             system::sync_path(&self.directory)?;
             system::sync_path(&self.root)?;
@@ -141,6 +164,19 @@ impl StateDirectory {
             .truncate(false)
             .write(true)
             .open(self.lock_file())
+    }
+
+    /// What a process that was killed may have left half done.
+    fn tidy(&self) -> io::Result<()> {
+        journal::forget_unwritten(&self.journals())?;
+        let ignore = self.directory.join(".gitignore");
+        let empty = existing(fs::metadata(&ignore))?.is_none_or(|metadata| metadata.len() == 0);
+        if empty {
+            let new = self.directory.join("gitignore.new");
+            fs::write(&new, "*\n")?;
+            fs::rename(new, ignore)?;
+        }
+        Ok(())
     }
 
     fn is_lock(&self, file: &File) -> io::Result<bool> {
@@ -161,12 +197,12 @@ impl Lock<'_> {
 impl Drop for Lock<'_> {
     /// Leaves nothing behind when there is nothing to undo. What cannot be removed does no harm.
     fn drop(&mut self) {
-        drop(fs::remove_dir_all(self.state.stage()));
+        drop(remove_stage(&self.state.stage()));
         // Fails while there is a journal.
         if fs::remove_dir(self.state.journals()).is_err() {
             return;
         }
-        let ours = [".gitignore", "lock"];
+        let ours = [".gitignore", "gitignore.new", "lock"];
         let entries = fs::read_dir(&self.state.directory).into_iter().flatten();
         let mut others = entries.flatten().filter(|entry| {
             let name = entry.file_name();

@@ -1,14 +1,19 @@
 //! The migrations of one tree: apply, recover, undo.
 
-use std::{collections::BTreeSet, fmt, io, path::Path};
+use std::{
+    collections::BTreeSet,
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use coalesce_model::TreePath;
 
 use crate::{
     Error, ErrorKind, FileChange, Metadata, begin,
-    carry::{self, Side},
-    disk::{Disk, Hook},
-    journal::{Entry, Journal, Record, State},
+    calls::Hook,
+    carry::{self, Carried, Side, Strangers},
+    disk::Disk,
+    journal::{Entry, Journal, Record, State, is_safe},
     preflight,
     state::{Lock, StateDirectory, busy},
 };
@@ -26,6 +31,38 @@ pub struct Applied {
     pub id: String,
     /// Paths that were written or removed, sorted.
     pub paths: Vec<TreePath>,
+    /// What whoever asked for it should know.
+    pub remarks: Vec<Remark>,
+}
+
+/// Something to know of a migration that was applied, finished or undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remark {
+    /// Their file system cannot exchange two files. Each was looked at right before and after it was
+    /// replaced; a file that somebody put there in the instant between is lost.
+    Unguarded(Vec<TreePath>),
+    /// These files, relative to the root, hold what somebody wrote while the migration ran and what
+    /// has no place in the tree.
+    Kept(Vec<String>),
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unguarded(paths) => write!(
+                f,
+                "{} files were replaced on a file system that cannot exchange files: what \
+                 somebody else put there in the same instant is lost",
+                paths.len()
+            ),
+            Self::Kept(files) => write!(
+                f,
+                "somebody wrote to files while they were replaced; what they wrote is kept in {}",
+                files.join(", ")
+            ),
+        }
+    }
 }
 
 /// Which way to recover.
@@ -65,12 +102,21 @@ impl Store {
         self.refuse_unfinished()?;
         let mut journal = self.begin(changes, metadata, &lock)?;
         let outcome = self
-            .carry(&journal, Side::After)
-            .and_then(|()| journal.mark(State::Done, &self.disk));
+            .carry(&journal, Side::After, Strangers::Refuse)
+            .and_then(|carried| {
+                journal.mark(State::Done, &self.disk.calls)?;
+                Ok(carried)
+            });
         match outcome {
-            Ok(()) => Ok(applied(journal.record)),
-            Err(error) => Err(match self.undo(&journal) {
-                Ok(()) => error.because("everything was put back"),
+            Ok(carried) => Ok(self.applied(journal.record, carried, &[])),
+            // Whatever somebody has written meanwhile stays.
+            Err(error) => Err(match self.undo(&journal, Strangers::Leave) {
+                Ok(undone) => undone
+                    .remarks
+                    .iter()
+                    .fold(error.because("everything was put back"), |error, remark| {
+                        error.because(&remark.to_string())
+                    }),
                 Err(_) => error.because(
                     "and putting everything back failed too: run `coalesce recover --undo`",
                 ),
@@ -111,14 +157,15 @@ impl Store {
             return Ok(None);
         };
         let mut journal = entry.open()?;
-        match way {
+        let done = match way {
             Recovery::Finish => {
-                self.carry(&journal, Side::After)?;
-                journal.mark(State::Done, &self.disk)?;
+                let carried = self.carry(&journal, Side::After, Strangers::Refuse)?;
+                journal.mark(State::Done, &self.disk.calls)?;
+                self.applied(journal.record, carried, &[])
             }
-            Recovery::Undo => self.undo(&journal)?,
-        }
-        Ok(Some(applied(journal.record)))
+            Recovery::Undo => self.undo(&journal, Strangers::Refuse)?,
+        };
+        Ok(Some(done))
     }
 
     /// Undoes the last migration, or the named one if no later one touched the same files; `None`
@@ -149,26 +196,45 @@ impl Store {
 
     fn roll_back(&self, mut journal: Journal) -> Result<Applied, Error> {
         carry::refuse_strangers(&self.disk, &journal.record)?;
-        journal.mark(State::Started, &self.disk)?;
-        let Err(error) = self.undo(&journal) else {
-            return Ok(applied(journal.record));
+        journal.mark(State::Started, &self.disk.calls)?;
+        let error = match self.undo(&journal, Strangers::Refuse) {
+            Ok(undone) => return Ok(undone),
+            Err(error) => error,
         };
         let restored = self
-            .carry(&journal, Side::After)
-            .and_then(|()| journal.mark(State::Done, &self.disk));
+            .carry(&journal, Side::After, Strangers::Leave)
+            .and_then(|_| journal.mark(State::Done, &self.disk.calls));
         Err(match restored {
             Ok(()) => error.because("the migration stands as it did"),
             Err(_) => error.because("it was cut off there: run `coalesce recover`"),
         })
     }
 
-    fn undo(&self, journal: &Journal) -> Result<(), Error> {
-        self.carry(journal, Side::Before)?;
-        journal.discard(&self.disk)
+    fn undo(&self, journal: &Journal, strangers: Strangers) -> Result<Applied, Error> {
+        let carried = self.carry(journal, Side::Before, strangers)?;
+        let stay = journal.discard(&carried.left, &self.disk.calls)?;
+        Ok(self.applied(journal.record.clone(), carried, &stay))
     }
 
-    fn carry(&self, journal: &Journal, side: Side) -> Result<(), Error> {
-        carry::carry(&self.disk, journal, side, &self.state.stage())
+    fn carry(&self, journal: &Journal, side: Side, strangers: Strangers) -> Result<Carried, Error> {
+        let room = self.state.room(journal);
+        carry::carry(&self.disk, journal, side, (&room, strangers))
+    }
+
+    fn applied(&self, record: Record, carried: Carried, stay: &[PathBuf]) -> Applied {
+        let mut remarks = Vec::new();
+        if !carried.windows.is_empty() {
+            remarks.push(Remark::Unguarded(carried.windows));
+        }
+        if !stay.is_empty() {
+            let name = |path: &PathBuf| {
+                let inside = path.strip_prefix(&self.disk.root).unwrap_or(path);
+                inside.display().to_string()
+            };
+            remarks.push(Remark::Kept(stay.iter().map(name).collect()));
+        }
+        let Record { id, paths, .. } = record;
+        Applied { id, paths, remarks }
     }
 
     fn refuse_unfinished(&self) -> Result<(), Error> {
@@ -197,10 +263,10 @@ impl Store {
         lock: &Lock<'_>,
     ) -> Result<Journal, Error> {
         let entries = self.state.entries()?;
-        let number = entries.last().map_or(1, |entry| entry.number + 1);
+        let number = self.state.next_number()?;
         let named = (number, name(metadata, &entries));
         let (record, contents) = begin::record(&self.disk, named, changes, lock.mode_of_new())?;
-        Journal::create(&self.state.journals(), record, contents, &self.disk)
+        Journal::create(&self.state.journals(), record, contents, &self.disk.calls)
     }
 }
 
@@ -212,11 +278,6 @@ impl fmt::Debug for Store {
     }
 }
 
-fn applied(record: Record) -> Applied {
-    let Record { id, paths, .. } = record;
-    Applied { id, paths }
-}
-
 /// The ids of the manifests as far as they can be part of a file name; numbered from the second
 /// one of a name on.
 fn name(metadata: &Metadata, entries: &[Entry]) -> String {
@@ -226,7 +287,7 @@ fn name(metadata: &Metadata, entries: &[Entry]) -> String {
     } else {
         &manifests
     };
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+');
+    let safe = |c: char| is_safe(c) && c != '.';
     let safe = manifests.chars().map(|c| if safe(c) { c } else { '_' });
     let name: String = safe.take(80).collect();
     let taken = |name: &str| entries.iter().any(|entry| entry.id == name);

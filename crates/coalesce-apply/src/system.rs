@@ -50,6 +50,40 @@ pub(crate) fn sync_file_systems(_: &BTreeSet<PathBuf>) -> io::Result<bool> {
     Ok(false)
 }
 
+/// Renames where nothing may have the new name; `None` where the file system has no such call.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn place(from: &Path, to: &Path) -> Option<io::Result<()>> {
+    rename_with(from, to, rustix::fs::RenameFlags::NOREPLACE)
+}
+
+/// Exchanges two files at once; `None` where the file system has no such call.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn exchange(a: &Path, b: &Path) -> Option<io::Result<()>> {
+    rename_with(a, b, rustix::fs::RenameFlags::EXCHANGE)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_with(from: &Path, to: &Path, flags: rustix::fs::RenameFlags) -> Option<io::Result<()>> {
+    use rustix::{fs::CWD, io::Errno};
+    match rustix::fs::renameat_with(CWD, from, CWD, to, flags) {
+        Ok(()) => Some(Ok(())),
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+/// Renames where nothing may have the new name; there is no such call here.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn place(_: &Path, _: &Path) -> Option<io::Result<()>> {
+    None
+}
+
+/// Exchanges two files at once; there is no such call here.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn exchange(_: &Path, _: &Path) -> Option<io::Result<()>> {
+    None
+}
+
 #[cfg(unix)]
 mod unix {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -113,6 +147,11 @@ mod unix {
         metadata.nlink()
     }
 
+    /// The number of the file system.
+    pub fn device(metadata: &Metadata) -> u64 {
+        metadata.dev()
+    }
+
     /// Whether this process may change what a directory holds.
     pub fn may_write(directory: &Path) -> bool {
         rustix::fs::access(
@@ -163,6 +202,11 @@ mod other {
     /// Names cannot be counted here.
     pub fn links(_: &Metadata) -> u64 {
         1
+    }
+
+    /// File systems cannot be told apart here.
+    pub fn device(_: &Metadata) -> u64 {
+        0
     }
 
     pub fn may_write(directory: &Path) -> bool {

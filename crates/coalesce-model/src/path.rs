@@ -124,6 +124,13 @@ impl TreePath {
         up.chain(down).collect::<Vec<_>>().join("/")
     }
 
+    /// The first component that belongs to a version control system or to our own state, however a
+    /// file system may spell it: nothing is written at it or below.
+    #[must_use]
+    pub fn reserved_component(&self) -> Option<&str> {
+        self.components().find(|name| is_reserved(name))
+    }
+
     /// The rest of the path below `directory`; `Some("")` for the directory itself.
     #[must_use]
     pub fn strip_prefix(&self, directory: &Self) -> Option<&str> {
@@ -137,6 +144,52 @@ impl TreePath {
             rest.strip_prefix('/')
         }
     }
+}
+
+/// Directories of version control systems, and ours.
+const RESERVED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".coalesce"];
+
+/// Whether some file system takes `name` for one of [`RESERVED`]. Case is folded; HFS+ passes over
+/// invisible characters; Windows drops dots and spaces at the end, cuts at `:` (a stream of the
+/// file) and knows long names by short ones (`GIT~1`). These are the spellings that git refuses in
+/// its own index, for the same reason.
+fn is_reserved(name: &str) -> bool {
+    let invisible = |c: char| {
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+            || matches!(c, '\u{ad}' | '\u{34f}' | '\u{feff}')
+    };
+    // Upper case first: the long s and the dotless i are letters of their own below it only.
+    let folded: String = name
+        .chars()
+        .filter(|c| !invisible(*c))
+        .map(half_width)
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect();
+    let own = folded.split(':').next().unwrap_or_default();
+    let own = own.trim_end_matches(['.', ' ']);
+    RESERVED.iter().any(|reserved| {
+        let bare = reserved.trim_start_matches('.');
+        own == *reserved || is_short_name(own, bare)
+    })
+}
+
+/// The ASCII character of a full-width one, which normal forms make equal.
+fn half_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        '\u{2024}' | '\u{fe52}' => '.',
+        c => c,
+    }
+}
+
+/// Whether `name` is the short name that Windows gives to a long one: six characters, `~`, digits.
+fn is_short_name(name: &str, long: &str) -> bool {
+    let Some((head, number)) = name.split_once('~') else {
+        return false;
+    };
+    let start = long.get(..long.len().min(6)).unwrap_or(long);
+    head == start && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl fmt::Display for TreePath {
@@ -195,6 +248,52 @@ mod tests {
         ] {
             let (from, to) = (TreePath::new(from).unwrap(), TreePath::new(to).unwrap());
             assert_eq!(to.relative_to(&from), text);
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_version_control_is_known_in_every_spelling() {
+        for text in [
+            ".git",
+            ".git/hooks/pre-commit",
+            "a/.GIT/config",
+            "a/.Git./x",
+            ".git ",
+            ".git. .",
+            ".git::$INDEX_ALLOCATION/x",
+            ".git:x",
+            "GIT~1/config",
+            ".g\u{200c}it/x",
+            "\u{feff}.git",
+            ".ｇit/x",
+            "sub/.hg/hgrc",
+            ".Jj/repo",
+            ".\u{17f}vn/entries",
+            ".coalesce/journal/0001.x.done",
+            ".COALESCE",
+            "COALES~2/x",
+        ] {
+            assert!(
+                TreePath::new(text).unwrap().reserved_component().is_some(),
+                "{text}"
+            );
+        }
+        for text in [
+            ".gitignore",
+            ".github/workflows/x.yml",
+            "git/x",
+            "a.git/x",
+            "git~x",
+            ".gitattributes",
+            "coalesce/src",
+            ".svnignore",
+            "…/.gi",
+        ] {
+            assert_eq!(
+                TreePath::new(text).unwrap().reserved_component(),
+                None,
+                "{text}"
+            );
         }
     }
 

@@ -6,6 +6,7 @@
 mod cache;
 mod error;
 mod filter;
+pub mod plain;
 mod read;
 mod settings;
 mod tree;

@@ -1,18 +1,20 @@
 //! From the bytes of a file to its text, or to the reason why it has none.
 
-use std::{
-    fs::{self, File},
-    io::{self, Read as _},
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, io, path::Path, sync::Arc};
 
 use coalesce_model::{ContentHash, TreePath};
 
-use crate::{Error, ErrorKind, FileEntry, FileKind, walk};
+use crate::{
+    Error, ErrorKind, FileEntry, FileKind,
+    plain::{self, Links},
+    walk,
+};
 
 /// Larger files are skipped: no source file is, and spans have 32 bits.
 pub const MAXIMUM_FILE_BYTES: u64 = 64 << 20;
+
+/// Larger files are not moved, either: their bytes have to go through memory.
+const MAXIMUM_CONTENT_BYTES: u64 = 512 << 20;
 
 /// The text of a file and the hash of its bytes, or why it is skipped.
 pub(crate) fn text(root: &Path, file: &FileEntry) -> Result<(Arc<str>, ContentHash), String> {
@@ -42,12 +44,11 @@ fn bounded(path: &Path, expected: u64) -> io::Result<Option<Vec<u8>>> {
     if expected > MAXIMUM_FILE_BYTES {
         return Ok(None);
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(expected + 1).unwrap_or(0));
-    File::open(path)?
-        .take(MAXIMUM_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)?;
-    let small = bytes.len() as u64 <= MAXIMUM_FILE_BYTES;
-    Ok(small.then_some(bytes))
+    match plain::read(path, MAXIMUM_FILE_BYTES, Links::Refuse) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The bytes and permission bits of a plain file, as they are on disk now.
@@ -60,7 +61,8 @@ pub(crate) fn content(root: &Path, path: &TreePath) -> Result<(Vec<u8>, u32), Er
         let message = "it is not a plain file";
         return Err(Error::new(ErrorKind::NotAFile, path.to_string(), message));
     }
-    Ok((fs::read(&absolute).map_err(failed)?, walk::mode(&metadata)))
+    let bytes = plain::read(&absolute, MAXIMUM_CONTENT_BYTES, Links::Refuse).map_err(failed)?;
+    Ok((bytes, walk::mode(&metadata)))
 }
 
 /// A linked directory may lead out of the tree; nothing is read through one.

@@ -1,15 +1,21 @@
 //! `coalesce.toml`: what a tree says about how it is to be read.
 
-use std::{fs, io::ErrorKind as IoErrorKind, path::Path};
+use std::{io::ErrorKind as IoErrorKind, path::Path};
 
 use coalesce_model::{DuplicateSettings, LineIndex, Settings, TreePath};
 use ignore::overrides::{Override, OverrideBuilder};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::{Error, ErrorKind, filter::PathFilter};
+use crate::{
+    Error, ErrorKind,
+    filter::PathFilter,
+    plain::{self, Links},
+};
 
 const FILE: &str = "coalesce.toml";
+/// Longer settings are a mistake.
+const MAXIMUM_BYTES: u64 = 1 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -51,7 +57,7 @@ pub(crate) struct TreeSettings {
 
 /// Reads the settings of the tree at `root`; a tree without the file has none.
 pub(crate) fn read(root: &Path) -> Result<TreeSettings, Error> {
-    match fs::read_to_string(root.join(FILE)) {
+    match plain::read_to_string(&root.join(FILE), MAXIMUM_BYTES, Links::Refuse) {
         Ok(text) => parse(root, &text),
         Err(error) if error.kind() == IoErrorKind::NotFound => parse(root, ""),
         Err(error) => Err(Error::new(ErrorKind::from(&error), FILE, error.to_string())),

@@ -1,8 +1,9 @@
 //! The walk: which files there are, by the tree's own ignore rules and nobody else's.
 
 use std::{
-    fs::{FileType, Metadata},
-    path::Path,
+    fs::{self, FileType, Metadata},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -36,6 +37,10 @@ pub(crate) struct Walk {
 /// Walks the tree at `root`. Ignore files of the tree count, in a checkout or not; the user's own
 /// do not, so that two people see the same tree.
 pub(crate) fn walk(root: &Path, exclude: Override) -> Result<Walk, Error> {
+    refuse_odd_ignore_files(root, root)
+        .map_err(|reason| Error::given(ErrorKind::NotAFile, root, reason))?;
+    let odd: Arc<Mutex<Vec<(PathBuf, String)>>> = Arc::default();
+    let (told, top) = (Arc::clone(&odd), root.to_owned());
     let walker = WalkBuilder::new(root)
         .hidden(false)
         .require_git(false)
@@ -44,7 +49,20 @@ pub(crate) fn walk(root: &Path, exclude: Override) -> Result<Walk, Error> {
         .parents(false)
         .follow_links(false)
         .overrides(exclude)
-        .filter_entry(|entry| !is_foreign(entry))
+        .filter_entry(move |entry| {
+            if is_foreign(entry) {
+                return false;
+            }
+            if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                return true;
+            }
+            let readable = refuse_odd_ignore_files(entry.path(), &top);
+            if let Err(reason) = &readable {
+                let mut odd = told.lock().unwrap_or_else(PoisonError::into_inner);
+                odd.push((entry.path().to_owned(), reason.clone()));
+            }
+            readable.is_ok()
+        })
         .build();
     let mut found = Walk {
         files: Vec::new(),
@@ -55,6 +73,9 @@ pub(crate) fn walk(root: &Path, exclude: Override) -> Result<Walk, Error> {
             Ok(entry) => found.add(root, &entry),
             Err(error) => found.failed(root, &error)?,
         }
+    }
+    for (directory, reason) in odd.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        found.skip(tree_path(root, &directory).0, reason);
     }
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -72,6 +93,46 @@ fn is_foreign(entry: &DirEntry) -> bool {
     name.is_some_and(|name| NEVER.contains(&name))
         || entry.path().join("pyvenv.cfg").exists()
         || entry.path().join("CACHEDIR.TAG").exists()
+}
+
+/// Names of the files that say what is left out.
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
+
+/// Longer ones are a mistake.
+const IGNORE_FILE_BYTES: u64 = 4 << 20;
+
+/// Refuses a directory whose ignore files would be waited for, or lie outside of the tree: they are
+/// opened before anything else in it.
+fn refuse_odd_ignore_files(directory: &Path, root: &Path) -> Result<(), String> {
+    for name in IGNORE_FILES {
+        let path = directory.join(name);
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let inside = || path.canonicalize().is_ok_and(|real| real.starts_with(root));
+        let plain = fs::metadata(&path)
+            .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES);
+        if metadata.is_file() && !plain {
+            return Err(format!(
+                "its {name} is larger than {} MiB",
+                IGNORE_FILE_BYTES >> 20
+            ));
+        }
+        if metadata.is_file() || metadata.is_dir() || (metadata.is_symlink() && plain && inside()) {
+            continue;
+        }
+        if metadata.is_symlink() && !path.exists() {
+            // It leads nowhere, so nothing is read.
+            continue;
+        }
+        let what = if metadata.is_symlink() {
+            "a link out of the tree"
+        } else {
+            "a device, a pipe or a socket"
+        };
+        return Err(format!("its {name} is {what}"));
+    }
+    Ok(())
 }
 
 impl Walk {

@@ -278,3 +278,64 @@ fn settled_files_are_not_even_opened() {
     );
     assert_eq!(tree.seen(&path("a.py")), Some(ContentHash::of(b"one two")));
 }
+
+/// Whoever opens a pipe that nobody writes to waits for ever.
+#[cfg(unix)]
+#[test]
+fn nobody_waits_for_a_pipe_and_nothing_is_read_from_outside() {
+    let pipe = |path: &Path| {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        made.is_ok_and(|status| status.success())
+    };
+    let outside = tempfile::tempdir().unwrap();
+    write(outside.path(), "rules", "*.py\n");
+    for name in [
+        ".gitignore",
+        ".ignore",
+        "coalesce.toml",
+        "a/.gitignore",
+        "a/.ignore",
+        "a/b.py",
+    ] {
+        for linked in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path();
+            write(root, "a/c.py", "");
+            write(root, "z.py", "");
+            let at = root.join(name);
+            if linked {
+                std::os::unix::fs::symlink(outside.path().join("rules"), &at).unwrap();
+            } else if !pipe(&at) {
+                eprintln!("skipped: there is no mkfifo");
+                return;
+            }
+            let tree = SourceTree::open(root);
+            if !name.starts_with("a/") {
+                assert!(tree.is_err(), "{name} {linked}");
+                continue;
+            }
+            let tree = tree.unwrap();
+            // The directory was not listed, and that is said.
+            assert!(paths(&tree).contains(&"z.py"), "{name} {linked}");
+            let skips = tree.skips();
+            let reasons: Vec<_> = skips.iter().map(|skip| skip.reason.as_str()).collect();
+            assert_eq!(skips.len(), 1, "{name} {linked}: {reasons:?}");
+        }
+    }
+}
+
+/// A link to a file of the tree is as good as the file.
+#[cfg(unix)]
+#[test]
+fn an_ignore_file_may_be_a_link_inside_the_tree() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "rules", "gone.py\n");
+    write(root, "a/gone.py", "");
+    write(root, "a/kept.py", "");
+    std::os::unix::fs::symlink("../rules", root.join("a/.gitignore")).unwrap();
+    std::os::unix::fs::symlink("nowhere", root.join(".gitignore")).unwrap();
+    let tree = SourceTree::open(root).unwrap();
+    assert!(paths(&tree).contains(&"a/kept.py"));
+    assert!(!paths(&tree).contains(&"a/gone.py"));
+}

@@ -141,3 +141,61 @@ fn a_damaged_repository_is_an_error() {
     let error = uncommitted(root, &[path("a.py")]).unwrap_err();
     assert_eq!(error.kind(), crate::ErrorKind::Repository);
 }
+
+#[test]
+fn a_repository_within_the_tree_answers_for_its_own_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "a.py", "one\n");
+    write(root, "inner/clean.py", "one\n");
+    write(root, "inner/changed.py", "one\n");
+    let inner = root.join("inner");
+    if !git(&inner, &["init", "-q"]) {
+        return;
+    }
+    git(&inner, &["add", "."]);
+    git(&inner, &["commit", "-qm", "m"]);
+    git(root, &["init", "-q"]);
+    // As a link to a commit.
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+    write(root, "inner/changed.py", "two\n");
+    let all = ["a.py", "inner/clean.py", "inner/changed.py"];
+    assert_eq!(dirty(root, &all), ["inner/changed.py"]);
+    fs::rename(root.join("inner/.git"), root.join("elsewhere")).unwrap();
+    assert_eq!(dirty(root, &all), ["inner/changed.py", "inner/clean.py"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_waits_for_a_pipe_in_a_repository() {
+    for name in [
+        "HEAD",
+        "config",
+        "index",
+        "packed-refs",
+        "refs/heads/x",
+        "info/exclude",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        write(root, "a.py", "one\n");
+        if !git(root, &["init", "-q"]) {
+            return;
+        }
+        git(root, &["add", "."]);
+        git(root, &["commit", "-qm", "m"]);
+        let at = root.join(".git").join(name);
+        let _ = fs::remove_file(&at);
+        if !Command::new("mkfifo")
+            .arg(&at)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            eprintln!("skipped: there is no mkfifo");
+            return;
+        }
+        let error = uncommitted(root, &[path("a.py")]).unwrap_err();
+        assert!(error.to_string().contains("a pipe"), "{name}: {error}");
+    }
+}

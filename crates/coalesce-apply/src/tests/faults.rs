@@ -13,7 +13,7 @@ use std::{
 use super::{AFTER, changes, seen, snapshot, tree};
 use crate::{
     ErrorKind, FileChange, Metadata, Recovery, Store,
-    disk::{Hook, Step},
+    calls::{Call, Hook},
 };
 
 /// What happens at the step that a test picks.
@@ -62,8 +62,9 @@ fn a_migration_takes_five_batches_of_syncs() {
     let root = directory.path();
     let syncs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&syncs);
-    let hook: Hook = Box::new(move |step| {
-        counted.fetch_add(usize::from(step == Step::Sync), Ordering::Relaxed);
+    let hook: Hook = Box::new(move |call| {
+        let sync = matches!(call, Call::Sync(_));
+        counted.fetch_add(usize::from(sync), Ordering::Relaxed);
         Ok(())
     });
     apply(
@@ -258,8 +259,8 @@ fn while_one_migration_runs_nobody_else_starts_one() {
     let root = directory.path().to_owned();
     let changes = changes(&root, AFTER);
     let (other, inner) = (Store::open(&root).unwrap(), changes.clone());
-    let hook: Hook = Box::new(move |step| {
-        if step == Step::Place {
+    let hook: Hook = Box::new(move |call| {
+        if matches!(call, Call::Exchange(..)) {
             for error in [
                 apply(&other, &inner).unwrap_err(),
                 other.rollback(None).unwrap_err(),

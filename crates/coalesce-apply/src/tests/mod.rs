@@ -1,7 +1,11 @@
-//! The laws of apply: all or nothing, undone byte for byte, and both ways open after any stop.
+//! The laws of apply: all or nothing, undone byte for byte, both ways open after any stop, and
+//! nothing lost that somebody writes meanwhile.
 
 mod dirty;
 mod faults;
+mod hostile;
+mod power;
+mod races;
 mod refusals;
 mod undo;
 
