@@ -17,10 +17,13 @@ use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::facts::{Content, FromPart, ImportStatement, Spanned};
+use crate::{
+    facts::{Content, FromPart, ImportStatement, Spanned},
+    parser,
+};
 
 pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
 pub use parts::{
@@ -77,11 +80,12 @@ impl Analysis {
     fn walk(text: &str, annotations: bool) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start as usize..).unwrap_or_default();
-        let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
-        let problem = parsed
-            .errors()
-            .first()
-            .map(|error| (shift(error.location, start), error.error.to_string()));
+        let (parsed, unread) = parser::parse_or_say(source, Mode::Module);
+        let first = parsed.errors().first();
+        let unread = unread.map(|(span, why)| (ByteSpan::empty(span.start + start), why));
+        let dynamic = unread.is_some();
+        let problem =
+            unread.or(first.map(|error| (shift(error.location, start), error.error.to_string())));
         let mut walker = Walker {
             text,
             start,
@@ -100,6 +104,7 @@ impl Analysis {
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
+        walker.found.dynamic = dynamic;
         if let ast::Mod::Module(module) = parsed.syntax() {
             walker.module(&module.body);
         }

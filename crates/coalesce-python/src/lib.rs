@@ -12,6 +12,7 @@ mod language;
 mod names;
 mod order;
 mod outline;
+mod parser;
 mod project;
 mod project_edit;
 mod references;

@@ -1,9 +1,12 @@
 //! What the names in one file mean: uses, with their attributes, followed through imports.
 
+use std::sync::OnceLock;
+
 use coalesce_model::ByteSpan;
+use rustc_hash::FxHashMap;
 
 use crate::{
-    analysis::{Analysis, Binding, Use},
+    analysis::{Analysis, Binding, Scope, Use},
     facts::{ImportStatement, Leaf, Spanned},
     graph::{Entity, PythonGraph},
 };
@@ -18,6 +21,22 @@ pub struct Names<'a> {
     module: Option<usize>,
     /// The walk over the file.
     pub analysis: &'a Analysis,
+    /// What is known of the names of each scope, once somebody asks.
+    bound: OnceLock<Vec<FxHashMap<String, Bound>>>,
+}
+
+/// What the bindings of one name in one scope come to: a name may have as many as the file has
+/// lines, and as many uses.
+#[derive(Default)]
+struct Bound {
+    /// The first import of which there is a leaf: statement and leaf.
+    import: Option<(usize, usize)>,
+    /// Whether some import binds it.
+    imported: bool,
+    /// Whether something else does.
+    own: bool,
+    /// Uses whose value it gets, the first few.
+    values: Vec<usize>,
 }
 
 /// A name or attribute and what it means: for `a.b.c` one for each of `a`, `a.b`, `a.b.c`.
@@ -31,6 +50,14 @@ pub struct Meaning<'a> {
     pub dotted: Option<String>,
 }
 
+/// Of a name that nothing binds.
+static NOT_BOUND: Bound = Bound {
+    import: None,
+    imported: false,
+    own: false,
+    values: Vec::new(),
+};
+
 impl<'a> Names<'a> {
     /// Looks at a file of a module.
     #[must_use]
@@ -39,13 +66,53 @@ impl<'a> Names<'a> {
             graph,
             module,
             analysis,
+            bound: OnceLock::new(),
         }
+    }
+
+    /// What binds `name` as seen from a scope, and that scope.
+    fn bound(&self, scope: usize, name: &str) -> Option<(usize, &Bound)> {
+        let scope = self.analysis.binding_scope(scope, name)?;
+        let known = self.bound.get_or_init(|| self.all_bound()).get(scope)?;
+        // A name that is declared global need not be bound there.
+        Some((scope, known.get(name).unwrap_or(&NOT_BOUND)))
+    }
+
+    fn all_bound(&self) -> Vec<FxHashMap<String, Bound>> {
+        let names = |scope: &Scope| {
+            let bindings = scope.bindings.iter();
+            bindings
+                .map(|(name, bindings)| (name.clone(), self.sum(bindings)))
+                .collect()
+        };
+        self.analysis.scopes.iter().map(names).collect()
+    }
+
+    fn sum(&self, bindings: &[Binding]) -> Bound {
+        let mut bound = Bound::default();
+        for binding in bindings {
+            bound.imported |= binding.import.is_some();
+            bound.own |= binding.import.is_none();
+            if bound.import.is_none() && self.import(binding).is_some() {
+                bound.import = binding.import;
+            }
+            if bound.values.len() < MAXIMUM_ASSIGNMENTS {
+                bound.values.extend(binding.value);
+            }
+        }
+        bound
     }
 
     /// The import leaf behind a binding.
     #[must_use]
     pub fn import(&self, binding: &Binding) -> Option<(&'a ImportStatement, &'a Leaf)> {
-        let (statement, leaf) = binding.import?;
+        self.import_at(binding.import?)
+    }
+
+    fn import_at(
+        &self,
+        (statement, leaf): (usize, usize),
+    ) -> Option<(&'a ImportStatement, &'a Leaf)> {
         let (import, _) = self.analysis.imports.get(statement)?;
         Some((import, import.leaves.get(leaf)?))
     }
@@ -91,14 +158,13 @@ impl<'a> Names<'a> {
 
     /// The module that a plain assignment gives to a name: `filters = nx.filters`.
     fn held(&self, scope: usize, root: &'a Spanned, depth: usize) -> Option<Meaning<'a>> {
-        let bindings = self.analysis.bindings(scope, &root.text);
-        if depth > MAXIMUM_ASSIGNMENTS || bindings.iter().any(|binding| binding.import.is_some()) {
+        let (_, bound) = self.bound(scope, &root.text)?;
+        if depth > MAXIMUM_ASSIGNMENTS || bound.imported {
             return None;
         }
-        let values = bindings.iter().filter_map(|binding| binding.value);
+        let values = bound.values.iter();
         values
-            .take(MAXIMUM_ASSIGNMENTS)
-            .filter_map(|value| self.analysis.uses.get(value))
+            .filter_map(|value| self.analysis.uses.get(*value))
             .find_map(|value| self.module_of(value, depth + 1))
     }
 
@@ -126,18 +192,17 @@ impl<'a> Names<'a> {
     }
 
     fn root(&self, scope: usize, name: &str) -> Option<(Option<Entity>, Option<String>)> {
-        let Some(bound_in) = self.analysis.binding_scope(scope, name) else {
+        let Some((bound_in, bound)) = self.bound(scope, name) else {
             // Nothing in the file binds it: a star import may.
             let entity = self.graph.member(self.module?, name);
             return matches!(entity, Entity::Module(_) | Entity::Item(..))
                 .then_some((Some(entity), None));
         };
-        let bindings = self.analysis.bindings(scope, name);
-        let imported = bindings
-            .iter()
-            .find_map(|binding| self.import(binding))
+        let imported = bound
+            .import
+            .and_then(|import| self.import_at(import))
             .map(|(import, leaf)| self.leaf(import, leaf));
-        let own = bindings.iter().any(|binding| binding.import.is_none());
+        let own = bound.own;
         match imported {
             Some((entity, dotted)) => {
                 let namespace = dotted.as_ref().map(|name| self.graph.is_namespace(name));

@@ -14,7 +14,7 @@ use ruff_python_ast::{
     self as ast, Expr,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 
 use crate::{extract::is_dotted, extract::is_identifier, rewrite::Mapping};
 
@@ -146,7 +146,7 @@ fn setup_cfg(text: &str) -> Vec<Entry> {
 fn setup_py(text: &str) -> Vec<Vec<Entry>> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let source = text.get(start..).unwrap_or_default();
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(source, Mode::Module);
     let mut found = PackageLists {
         start,
         lists: Vec::new(),

@@ -9,7 +9,7 @@ use ruff_python_ast::{
     token::{TokenKind, Tokens},
     visitor::Visitor,
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 
 use super::{Analysis, Called, Evaluated, Scope, Use, Walker, predicates::last_name, shift};
 
@@ -69,7 +69,7 @@ impl<'t> Walker<'t> {
     /// Walks a part of the text that is a type.
     fn code(&mut self, span: ByteSpan) {
         let code = span.of(self.text).unwrap_or_default();
-        let parsed = parse_unchecked(code, ParseOptions::from(Mode::ParenthesizedExpression));
+        let parsed = crate::parser::parse(code, Mode::ParenthesizedExpression);
         let (ast::Mod::Expression(expression), []) = (parsed.syntax(), parsed.errors()) else {
             return;
         };

@@ -3,7 +3,7 @@
 
 use coalesce_model::{ByteSpan, Edit, Form, Safety};
 use ruff_python_ast::token::TokenKind;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use crate::{
@@ -315,9 +315,9 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     } else {
         0
     };
-    let parsed = parse_unchecked(
+    let parsed = crate::parser::parse(
         file.text.get(start as usize..).unwrap_or_default(),
-        ParseOptions::from(Mode::Module),
+        Mode::Module,
     );
     for (span, name, new) in names {
         let around = parsed.tokens().iter().find(|token| {

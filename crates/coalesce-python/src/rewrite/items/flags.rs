@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, Texts};
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
@@ -47,7 +47,7 @@ pub struct Hollow {
 pub fn settings(text: &str, flag: &str) -> Settings {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let source = text.get(start..).unwrap_or_default();
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(source, Mode::Module);
     let mut search = Search {
         text,
         flag,

@@ -7,7 +7,7 @@ use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::guarded;
@@ -80,7 +80,7 @@ impl Outline {
     pub fn new(text: &str) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start..).unwrap_or_default();
-        let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+        let parsed = crate::parser::parse(source, Mode::Module);
         let mut walker = Walker {
             text,
             start: u32::try_from(start).unwrap_or(0),

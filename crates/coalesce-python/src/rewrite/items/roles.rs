@@ -8,7 +8,7 @@ use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Pattern, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 /// What a place asks of an item.
@@ -24,7 +24,7 @@ pub enum Role {
 pub fn roles(text: &str, ends: &[u32]) -> Vec<(ByteSpan, Role)> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let source = text.get(start..).unwrap_or_default();
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(source, Mode::Module);
     let mut search = Search {
         start: u32::try_from(start).unwrap_or(0),
         ends,

@@ -8,7 +8,7 @@ use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
@@ -144,7 +144,7 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Sha
     let old = mapping.graph.modules.get(moved.source);
     let old = old.and_then(|old| texts.text(&old.path));
     let was = old.and_then(|old| kind_of(&old, &moved.item));
-    let parsed = parse_unchecked(&text, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(&text, Mode::Module);
     let ast::Mod::Module(tree) = parsed.syntax() else {
         return None;
     };
@@ -190,7 +190,7 @@ enum Was {
 
 /// What the one definition of a name at module level is.
 fn kind_of(text: &str, item: &str) -> Option<Was> {
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(text, Mode::Module);
     let ast::Mod::Module(tree) = parsed.syntax() else {
         return None;
     };
@@ -546,10 +546,7 @@ fn calls(
     plan: &mut LanguagePlan,
 ) {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let parsed = parse_unchecked(
-        text.get(start..).unwrap_or_default(),
-        ParseOptions::from(Mode::Module),
-    );
+    let parsed = crate::parser::parse(text.get(start..).unwrap_or_default(), Mode::Module);
     let mut calls = Calls {
         start: u32::try_from(start).unwrap_or(0),
         ends,

@@ -1,0 +1,250 @@
+//! The one place where text goes to the parser, and so the one place that says how deep it may be.
+//!
+//! Parser, visitors and destructors recurse: one level a bracket, an operator, an attribute, a call
+//! or a keyword in a row. A text that nests deeper than the interpreter itself takes gives what an
+//! empty one gives, and the reason.
+
+use coalesce_model::ByteSpan;
+use ruff_python_ast::Mod;
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+
+/// Brackets within brackets; the interpreter takes 200.
+const BRACKETS: usize = 200;
+/// Blocks within blocks; the interpreter takes 100.
+const BLOCKS: usize = 100;
+/// Operators, attributes, calls, subscripts and keywords of one statement that no comma parts.
+const CHAIN: usize = 2_000;
+
+/// The tree of a text, as far as the parser could make one of it.
+pub(crate) fn parse(text: &str, mode: Mode) -> Parsed<Mod> {
+    parse_or_say(text, mode).0
+}
+
+/// The same, with where and why it was not parsed at all.
+pub(crate) fn parse_or_say(text: &str, mode: Mode) -> (Parsed<Mod>, Option<(ByteSpan, String)>) {
+    let problem = too_deep(text);
+    let text = if problem.is_some() { "" } else { text };
+    (parse_unchecked(text, ParseOptions::from(mode)), problem)
+}
+
+/// Where and why a text is not parsed.
+fn too_deep(text: &str) -> Option<(ByteSpan, String)> {
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        chains: vec![0],
+        blocks: Vec::new(),
+    };
+    let what = scan.run()?;
+    let at = u32::try_from(scan.at.min(text.len())).unwrap_or(u32::MAX);
+    Some((
+        ByteSpan::empty(at),
+        format!("nested too deeply to be parsed: {what}"),
+    ))
+}
+
+/// One pass over the bytes of a text.
+struct Scan<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    /// Of each open bracket, and of the statement, how far its expression has grown.
+    chains: Vec<usize>,
+    /// Columns of the blocks that are open.
+    blocks: Vec<usize>,
+}
+
+impl Scan<'_> {
+    /// What is too deep; `None` at the end of the text.
+    fn run(&mut self) -> Option<String> {
+        self.indentation();
+        while let Some(byte) = self.bytes.get(self.at).copied() {
+            let (start, mut grows) = (self.at, 0);
+            self.at += 1;
+            match byte {
+                b'#' => self.comment(),
+                b'"' | b'\'' => grows = self.string(byte, start),
+                b'(' | b'[' | b'{' => {
+                    self.grow(1);
+                    self.chains.push(0);
+                }
+                b')' | b']' | b'}' if self.chains.len() > 1 => drop(self.chains.pop()),
+                b',' | b';' => self.restart(),
+                b'\\' => self.at += 1,
+                b'\n' if self.chains.len() == 1 => {
+                    self.restart();
+                    self.indentation();
+                }
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => grows = self.word(start),
+                b'!'..=b'/' | b':'..=b'@' | b'^' | b'|' | b'~' => grows = 1,
+                _ => {}
+            }
+            self.grow(grows);
+            if let Some(what) = self.over() {
+                self.at = start;
+                return Some(what);
+            }
+        }
+        None
+    }
+
+    fn over(&self) -> Option<String> {
+        let chain = self.chains.last().copied().unwrap_or_default();
+        if self.chains.len() > BRACKETS + 1 {
+            Some(format!("more than {BRACKETS} brackets within each other"))
+        } else if self.blocks.len() > BLOCKS {
+            Some(format!("more than {BLOCKS} blocks within each other"))
+        } else if chain > CHAIN {
+            Some(format!(
+                "more than {CHAIN} operators or attributes in one expression"
+            ))
+        } else {
+            None
+        }
+    }
+
+    fn grow(&mut self, by: usize) {
+        if let Some(chain) = self.chains.last_mut() {
+            *chain += by;
+        }
+    }
+
+    fn restart(&mut self) {
+        if let Some(chain) = self.chains.last_mut() {
+            *chain = 0;
+        }
+    }
+
+    fn comment(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    }
+
+    /// Passes over a string, whose opening quote is at `start`; how many braces open in it, if it is
+    /// one that holds expressions.
+    fn string(&mut self, quote: u8, start: usize) -> usize {
+        let triple = self.bytes.get(self.at..self.at + 2) == Some(&[quote, quote]);
+        self.at += if triple { 2 } else { 0 };
+        let prefix = self
+            .bytes
+            .get(start.saturating_sub(2)..start)
+            .unwrap_or_default();
+        let formatted = prefix
+            .iter()
+            .any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
+        let mut braces = 0;
+        while let Some(byte) = self.bytes.get(self.at).copied() {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'{' => braces += usize::from(formatted),
+                b'\n' if !triple => break,
+                byte if byte == quote => {
+                    let rest = self.bytes.get(self.at..self.at + 2);
+                    if !triple {
+                        break;
+                    }
+                    if rest == Some(&[quote, quote]) {
+                        self.at += 2;
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        braces
+    }
+
+    /// Passes over a name; one level for a keyword that an expression grows by.
+    fn word(&mut self, start: usize) -> usize {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+        let length = rest
+            .iter()
+            .position(|byte| !inside(byte))
+            .unwrap_or(rest.len());
+        self.at = start + length;
+        const GROWS: [&[u8]; 12] = [
+            b"and", b"async", b"await", b"else", b"for", b"if", b"in", b"is", b"lambda", b"not",
+            b"or", b"yield",
+        ];
+        usize::from(GROWS.contains(&rest.get(..length).unwrap_or_default()))
+    }
+
+    /// At the start of a line: which blocks it ends or opens. Lines without code do neither.
+    fn indentation(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let blank = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\x0c');
+        let column = rest.iter().position(blank).unwrap_or(rest.len());
+        if matches!(rest.get(column), None | Some(b'\n' | b'\r' | b'#')) {
+            return;
+        }
+        while self.blocks.last().is_some_and(|block| *block > column) {
+            self.blocks.pop();
+        }
+        if column > self.blocks.last().copied().unwrap_or_default() {
+            self.blocks.push(column);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_nest_is_seen() {
+        let times = |text: &str, count: usize| text.repeat(count);
+        for text in [
+            format!("x = {}1{}", times("(", 201), times(")", 201)),
+            format!("x = {}", times("[{(", 67)),
+            format!("x = a{}", times(".b", 3_000)),
+            format!("x = a{}", times("()", 3_000)),
+            format!("x = a{}", times("[0]", 3_000)),
+            format!("x = {}1", times("lambda: ", 3_000)),
+            format!("x = {}1", times("not ", 3_000)),
+            format!("x = {}1", times("-", 3_000)),
+            format!("x = 1{}", times(" + 1", 3_000)),
+            format!("x = 1{}", times(" if y else 1", 3_000)),
+            format!("x = [1{}]", times(" for x in y", 3_000)),
+            format!("x = 1{}", times(" \\\n + 1", 3_000)),
+            format!("x = (1{})", times("\n + 1", 3_000)),
+            format!("import a{}", times(".a", 40_000)),
+            format!("x = {}", times("f\"{", 3_000)),
+            format!("x = f'{}1{}'", times("{", 3_000), times("}", 3_000)),
+            (0..101)
+                .map(|level| format!("{}if x:\n", times(" ", level)))
+                .collect(),
+            format!("x: {}1", times("await ", 3_000)),
+            format!("x: {}", times("é.", 3_000)),
+        ] {
+            assert!(
+                too_deep(&text).is_some(),
+                "{}…",
+                text.get(..30).unwrap_or_default()
+            );
+        }
+    }
+
+    #[test]
+    fn long_texts_that_do_not_nest_are_parsed() {
+        let times = |text: &str, count: usize| text.repeat(count);
+        for text in [
+            times("x = a.b + c.d()\n", 5_000),
+            format!("x = [{}]", times("a.b(), ", 5_000)),
+            format!("x = ({})", times("'((((((' ", 5_000)),
+            format!("\"\"\"{}\"\"\"\n", times("a.b.c\n", 5_000)),
+            times("# ((((((\n", 5_000),
+            times("def f():\n    if x:\n        y\n", 5_000),
+            times("x = '\\'(((('\n", 5_000),
+            times("x = 1; y = 2;", 5_000),
+            times("x = f'{a}'\n", 5_000),
+        ] {
+            assert_eq!(
+                too_deep(&text),
+                None,
+                "{}…",
+                text.get(..30).unwrap_or_default()
+            );
+        }
+    }
+}
