@@ -291,6 +291,12 @@ pub(crate) struct Depth {
     pub chain: usize,
 }
 
+/// Words that an expression or a type grows by one level, without any bracket.
+const GROWS: [&str; 21] = [
+    "as", "async", "await", "become", "box", "break", "const", "dyn", "else", "for", "if", "impl",
+    "in", "let", "loop", "match", "move", "mut", "return", "while", "yield",
+];
+
 /// Measures `text`.
 pub(crate) fn depth(text: &str) -> Depth {
     let end = ByteSpan::from_range(0..text.len()).end;
@@ -299,39 +305,30 @@ pub(crate) fn depth(text: &str) -> Depth {
         at: 0,
         end: end as usize,
     };
-    let (mut open, mut result, mut chains) = (0usize, Depth::default(), vec![0usize]);
+    let (mut result, mut chains, mut after_block) = (Depth::default(), vec![0usize], false);
     while let Some(token) = lexer.next_token() {
+        let word = match token.kind {
+            TokenKind::Ident => token.span.of(text).unwrap_or_default(),
+            _ => "",
+        };
+        let by = usize::from(matches!(token.kind, TokenKind::Punct(_)) || GROWS.contains(&word));
+        let ends = match token.kind {
+            TokenKind::Punct(b',' | b';') => true,
+            // What follows a block is another statement, unless it goes on with its value.
+            TokenKind::Punct(_) => false,
+            _ => after_block && !matches!(word, "as" | "else"),
+        };
+        if let Some(chain) = chains.last_mut() {
+            *chain = if ends { by } else { *chain + by };
+            result.chain = result.chain.max(*chain);
+        }
+        after_block = matches!(token.kind, TokenKind::Close(b'}'));
         match token.kind {
-            TokenKind::Open(_) => {
-                open += 1;
-                chains.push(0);
-            }
-            TokenKind::Close(_) => {
-                open = open.saturating_sub(1);
-                if chains.len() > 1 {
-                    chains.pop();
-                }
-            }
-            TokenKind::Punct(b',' | b';') => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain = 0;
-                }
-            }
-            TokenKind::Punct(_) => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain += 1;
-                    result.chain = result.chain.max(*chain);
-                }
-            }
-            TokenKind::Ident if token.span.of(text) == Some("else") => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain += 1;
-                    result.chain = result.chain.max(*chain);
-                }
-            }
+            TokenKind::Open(_) => chains.push(0),
+            TokenKind::Close(_) if chains.len() > 1 => drop(chains.pop()),
             _ => {}
         }
-        result.nesting = result.nesting.max(open);
+        result.nesting = result.nesting.max(chains.len() - 1);
     }
     result
 }
@@ -375,6 +372,23 @@ mod tests {
     fn depth_sees_brackets_and_chains() {
         assert_eq!(depth("f(a[{1}])").nesting, 3);
         assert_eq!(depth("a + b + c; d + e").chain, 2);
+        for (text, chain) in [
+            ("let _ = if if if a {} {} {}", 4),
+            ("break break return match x {}", 4),
+            ("for a in for b in c {}", 4),
+            ("while while while a {}", 3),
+            ("if a {} else if b {} else if c {}", 5),
+            ("x as u8 as u8", 2),
+            ("fn a() -> u8 {} fn b() -> u8 {}", 2),
+            ("unsafe {} + unsafe {} + unsafe {}", 2),
+        ] {
+            let measured = depth(text).chain;
+            assert!(
+                measured >= chain.min(2) && measured <= chain + 1,
+                "{text}: {measured}"
+            );
+        }
+        assert!(depth(&format!("let _ = {}a", "if ".repeat(1_000))).chain > 1_000);
         assert_eq!(depth("\"((((\"").nesting, 0);
     }
 }

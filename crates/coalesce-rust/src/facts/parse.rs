@@ -12,7 +12,7 @@ const SHALLOW: lexer::Depth = lexer::Depth {
     nesting: 40,
     chain: 400,
 };
-/// Deeper texts are not parsed at all.
+/// Deeper texts are not parsed at all: at some ten kilobytes a level they would need more stack.
 const DEEP: lexer::Depth = lexer::Depth {
     nesting: 2_000,
     chain: 20_000,
@@ -26,7 +26,7 @@ pub fn source_facts(text: &str) -> SourceFacts {
     let depth = lexer::depth(text);
     let mut facts = match guarded(depth, || parsed_facts(text)) {
         Ok(facts) => facts,
-        Err(problem) => broken_facts(text, problem),
+        Err(problem) => broken_facts(text, depth, problem),
     };
     finish(&mut facts, text);
     facts
@@ -40,20 +40,23 @@ pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
     Some((problem.span, problem.message.into()))
 }
 
+fn within(depth: lexer::Depth, limit: lexer::Depth) -> bool {
+    depth.nesting <= limit.nesting && depth.chain <= limit.chain
+}
+
 /// Runs `parse` where the stack is large enough for a text of this depth.
 fn guarded<T: Send>(
     depth: lexer::Depth,
     parse: impl Fn() -> Result<T, Problem> + Send + Sync,
 ) -> Result<T, Problem> {
-    let within = |limit: lexer::Depth| depth.nesting <= limit.nesting && depth.chain <= limit.chain;
-    if within(SHALLOW) {
+    if within(depth, SHALLOW) {
         return parse();
     }
     let refused = |message: &str| Problem {
         span: ByteSpan::empty(0),
         message: Box::from(message),
     };
-    if !within(DEEP) {
+    if !within(depth, DEEP) {
         return Err(refused("nested too deeply to be parsed"));
     }
     std::thread::scope(|threads| {
@@ -131,10 +134,14 @@ fn parsed_facts(text: &str) -> Result<SourceFacts, Problem> {
     Ok(facts)
 }
 
-fn broken_facts(text: &str, problem: Problem) -> SourceFacts {
+fn broken_facts(text: &str, depth: lexer::Depth, problem: Problem) -> SourceFacts {
     let mut builder = Builder::new(text);
     builder.mark_opaque();
-    tokens::broken_file(&mut builder, Source::new(text).base);
+    // What nests too deeply for the parser nests too deeply for whatever comes after it: names of
+    // modules grow with each level, and so do the scopes that a name is looked for in.
+    if within(depth, DEEP) {
+        tokens::broken_file(&mut builder, Source::new(text).base);
+    }
     builder.facts.problem = Some(problem);
     builder.facts
 }

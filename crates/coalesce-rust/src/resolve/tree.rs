@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use coalesce_model::TreePath;
+use rustc_hash::FxHashMap;
 
 use super::{
     crates,
@@ -19,6 +20,8 @@ use crate::{
 
 /// Modules nest no deeper.
 const DEEPEST: usize = 128;
+/// Modules of one crate that are one file: `#[path]` can make any number of a few files.
+const MOST_LOADS: u32 = 64;
 
 /// Reads packages and files and loads the module tree of each target.
 pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> World {
@@ -57,6 +60,7 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
             world: &mut world,
             krate: CrateId(id(at)),
             macros: &macros,
+            loads: FxHashMap::default(),
         }
         .root();
     }
@@ -85,6 +89,8 @@ pub(super) struct Loader<'w> {
     pub(super) world: &'w mut World,
     pub(super) krate: CrateId,
     pub(super) macros: &'w MacroModules,
+    /// How many modules each file is.
+    loads: FxHashMap<FileId, u32>,
 }
 
 impl Loader<'_> {
@@ -196,7 +202,11 @@ impl Loader<'_> {
         declared: Option<(BodyId, u32)>,
         entry: &Entry,
     ) {
-        if entry.depth > DEEPEST || self.is_loading(module, file) {
+        if self.is_loading(module, file) {
+            return;
+        }
+        if entry.depth > DEEPEST || !self.may_load(file) {
+            self.leave_unknown(module);
             return;
         }
         let Some(source) = self.world.files.get(file.index()) else {
@@ -250,6 +260,22 @@ impl Loader<'_> {
             places: vec![None; facts.scopes.len()],
         };
         self.scopes(&mut walk, module, body, place);
+    }
+
+    /// Counts the modules of this crate that a file is.
+    fn may_load(&mut self, file: FileId) -> bool {
+        let loads = self.loads.entry(file).or_default();
+        *loads += 1;
+        *loads <= MOST_LOADS
+    }
+
+    /// A module whose file is not looked at: nobody knows what it has.
+    fn leave_unknown(&mut self, module: ModuleId) {
+        let space = self.world.module_spaces.get(module.index());
+        let space = space.and_then(|space| self.world.spaces.get_mut(space.0 as usize));
+        if let Some(space) = space {
+            space.opaque = true;
+        }
     }
 
     fn is_loading(&self, module: ModuleId, file: FileId) -> bool {
