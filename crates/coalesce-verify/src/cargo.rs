@@ -76,7 +76,7 @@ impl Cargo<'_> {
             .current_dir(self.place)
             .env("CARGO_TARGET_DIR", target(self.scratch))
             .env("CARGO_TERM_COLOR", "never");
-        program::run(&mut command, &self.configuration.command(), self.limits)
+        program::run(&mut command, &self.configuration.command(), self.limits, self.scratch)
     }
 
     /// What the compiler sets for the target, whatever the package.
@@ -86,7 +86,7 @@ impl Cargo<'_> {
         if let Some(target) = &self.configuration.target {
             command.args(["--target", target]);
         }
-        let done = program::run(&mut command, "rustc --print cfg", self.limits)?;
+        let done = program::run(&mut command, "rustc --print cfg", self.limits, self.scratch)?;
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         Ok(text.lines().map(str::to_owned).collect())
     }

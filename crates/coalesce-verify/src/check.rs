@@ -311,7 +311,7 @@ impl<'s> Checker<'s> {
             .current_dir(self.scratch.tree())
             .env("CARGO_TARGET_DIR", cargo::target(self.scratch))
             .env("PYTHONDONTWRITEBYTECODE", "1");
-        let done = program::run(&mut command, text, self.limits)?;
+        let done = program::run(&mut command, text, self.limits, self.scratch)?;
         let said = last_lines(&format!(
             "{}{}",
             String::from_utf8_lossy(&done.stdout),

@@ -26,6 +26,10 @@ pub enum ErrorKind {
     TimedOut,
     /// A program printed more than it may.
     TooMuchOutput,
+    /// A program used more memory or disk than it may.
+    TooMuchSpace,
+    /// A program left a process behind that could not be ended.
+    LeftBehind,
     /// The tree as it is fails so early that nothing can be compared.
     BaselineFails,
     /// A program's report cannot be read.

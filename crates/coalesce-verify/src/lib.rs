@@ -5,17 +5,29 @@
 //! persistent copy outside of it with a target directory of its own, in which files that stay the
 //! same are not touched, so that a second check is quick and the user's build is left alone.
 //!
-//! Programs inherit the environment, get no input, a time limit and a bound on what they may print,
-//! and what they leave running in their process group ends with them. Their environment has
-//! besides: `COALESCE_VERIFY=1` and `NO_COLOR=1`; for cargo `CARGO_TARGET_DIR`; for Python `PYTHONPATH`,
-//! `PYTHONDONTWRITEBYTECODE`, `PYTHONPYCACHEPREFIX` and `COALESCE_VERIFY_REPORT`. Nothing else confines them: what a
-//! project's build scripts and imports do, they do.
+//! Programs inherit the environment, get no input, a time limit and bounds on what they may print, on
+//! memory and on the disk. Their environment has besides: `COALESCE_VERIFY=1`, `NO_COLOR=1` and a
+//! `TMPDIR` of its own; for cargo `CARGO_TARGET_DIR`; for Python `PYTHONPATH`,
+//! `PYTHONDONTWRITEBYTECODE`, `PYTHONPYCACHEPREFIX` and `COALESCE_VERIFY_REPORT`.
+//!
+//! On Linux, where the program has asked for it ([`enable_containment`]), they run below a process
+//! that adopts what detaches from them and ends all of it, and the tree itself cannot be written to
+//! where the kernel has Landlock; else that is said. Everything else that the user may do, they may:
+//! the network, the home directory. Elsewhere what they leave running in their process group ends
+//! with them, and nothing else confines them.
 
 mod blame;
 mod cargo;
 mod check;
 mod compare;
 mod compiled;
+#[cfg(target_os = "linux")]
+mod confine;
+mod contain;
+#[cfg(target_os = "linux")]
+mod contained;
+#[cfg(target_os = "linux")]
+mod descendants;
 mod error;
 mod memory;
 mod program;
@@ -29,6 +41,8 @@ pub use check::{
     SuggestedEdit, Suggestion, Watch,
 };
 pub use compare::{Renames, compare};
+pub use contain::{contained_main, enable_containment};
+pub use program::filter_text;
 pub use error::{Error, ErrorKind};
 pub use scratch::{Content, Scratch, Wanted};
 pub use unused::UnusedImport;

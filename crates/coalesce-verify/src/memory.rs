@@ -124,6 +124,6 @@ fn cargo_version(scratch: &Scratch) -> Result<String, Error> {
     // In the tree, whose toolchain file decides.
     let mut command = Command::new("rustc");
     command.arg("-vV").current_dir(scratch.tree());
-    let done = program::run(&mut command, "rustc -vV", ASKING)?;
+    let done = program::run(&mut command, "rustc -vV", ASKING, scratch)?;
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

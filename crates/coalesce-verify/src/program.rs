@@ -1,6 +1,7 @@
 //! Starts one program with bounds: a time limit, and how much it may print.
 //!
-//! It gets no input and, on unix, a process group of its own, all of which ends with it.
+//! It gets no input and, on unix, a process group of its own, all of which ends with it; where it can
+//! be, it runs below a contained child (see `contain`).
 
 use std::{
     ffi::OsString,
@@ -13,7 +14,9 @@ use std::{
 
 use crate::{
     check::Limits,
+    contain::{self, Bounds, Report},
     error::{Error, ErrorKind},
+    scratch::Scratch,
 };
 
 /// How much of standard error is kept: the last bytes of it.
@@ -41,10 +44,95 @@ impl Finished {
     }
 }
 
+/// Memory of all processes of a program together: no check needs more, and beyond it machines of
+/// today come to a stop.
+const MEMORY_BYTES: u64 = 32 << 30;
+/// How much of the disk a program may fill.
+const DISK_BYTES: u64 = 64 << 30;
+/// The longest file that it may write.
+const FILE_BYTES: u64 = 16 << 30;
+/// How long a contained child may take to end everything.
+const ENDING: Duration = Duration::from_secs(12);
+
+/// Runs `command` to its end, on a copy.
+pub(crate) fn run(
+    command: &mut Command,
+    label: &str,
+    limits: Limits,
+    scratch: &Scratch,
+) -> Result<Finished, Error> {
+    let temporary = scratch.temporary();
+    let temporary = temporary.map_err(|error| Error::copy(scratch.directory(), &error))?;
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        command.env(name, &temporary);
+    }
+    let bounds = Bounds {
+        tree: scratch.original().to_owned(),
+        scratch: scratch.directory().to_owned(),
+        report: scratch.directory().join("contained.json"),
+        memory_bytes: MEMORY_BYTES,
+        disk_bytes: DISK_BYTES,
+        file_bytes: FILE_BYTES,
+    };
+    let Some((executable, first)) = contain::child(&bounds) else {
+        scratch.was_writable("programs are not contained on this system".to_owned());
+        return run_alone(command.stdin(Stdio::null()), label, limits);
+    };
+    let mut contained = Command::new(executable);
+    contained.args(first).arg(command.get_program());
+    contained.args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        contained.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => contained.env(name, value),
+            None => contained.env_remove(name),
+        };
+    }
+    contained.stdin(Stdio::piped());
+    // What an earlier one has left is no answer to this.
+    let _ = std::fs::remove_file(&bounds.report);
+    let finished = run_alone(&mut contained, label, limits)?;
+    let report = std::fs::read_to_string(&bounds.report).ok();
+    let report: Option<Report> = report.and_then(|text| serde_json::from_str(&text).ok());
+    let no_answer = || Error::new(ErrorKind::Report, format!("`{label}` was ended from outside"));
+    let report = report.ok_or_else(no_answer)?;
+    answered(report, finished, (label, command), scratch)
+}
+
+/// What a contained child has answered.
+fn answered(
+    report: Report,
+    finished: Finished,
+    (label, command): (&str, &Command),
+    scratch: &Scratch,
+) -> Result<Finished, Error> {
+    if let Some(why) = report.writable {
+        scratch.was_writable(why);
+    }
+    if let Some((missing, why)) = report.failed {
+        let kind = if missing {
+            io::ErrorKind::NotFound
+        } else {
+            io::ErrorKind::Other
+        };
+        let error = io::Error::new(kind, why);
+        return Err(start_error(command.get_program().to_owned(), &error));
+    }
+    if let Some(over) = report.over {
+        let message = format!("`{label}` {over}");
+        return Err(Error::new(ErrorKind::TooMuchSpace, message));
+    }
+    Ok(Finished {
+        code: report.code,
+        ..finished
+    })
+}
+
 /// Runs `command` to its end.
-pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<Finished, Error> {
+fn run_alone(command: &mut Command, label: &str, limits: Limits) -> Result<Finished, Error> {
     command
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .env("COALESCE_VERIFY", "1")
@@ -55,13 +143,24 @@ pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<
     let mut child = command
         .spawn()
         .map_err(|error| start_error(command.get_program().to_owned(), &error))?;
-    running(&child);
+    // A contained child ends everything itself when this is closed, also by our end.
+    let contained = child.stdin.take();
+    if contained.is_none() {
+        running(&child);
+    }
     let out = child
         .stdout
         .take()
         .map(|pipe| head(pipe, limits.output_bytes));
     let talk = child.stderr.take().map(tail);
-    let ended = wait(&mut child, limits.time);
+    let mut ended = wait(&mut child, limits.time);
+    if let Some(input) = contained.filter(|_| !matches!(ended, Ok(Some(_)))) {
+        drop(input);
+        // Its end is no answer, but everything that it started has ended with it.
+        if let Err(error) = wait(&mut child, ENDING) {
+            ended = Err(error);
+        }
+    }
     end_group(&mut child);
     let ended =
         ended.map_err(|error| Error::new(ErrorKind::Report, format!("{label}: {error}")))?;
@@ -69,12 +168,14 @@ pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<
         let message = format!("`{label}` took longer than {} s", limits.time.as_secs());
         return Err(Error::new(ErrorKind::TimedOut, message));
     };
-    let (stdout, whole) = out
-        .and_then(|out| out.recv_timeout(AFTERWARDS).ok())
-        .unwrap_or_default();
+    let out = out.and_then(|out| out.recv_timeout(AFTERWARDS).ok());
     let stderr = talk
         .and_then(|talk| talk.recv_timeout(AFTERWARDS).ok())
         .unwrap_or_default();
+    let Some((stdout, whole)) = out else {
+        let message = format!("`{label}` left a process behind that goes on printing");
+        return Err(Error::new(ErrorKind::LeftBehind, message));
+    };
     if !whole {
         let message = format!("`{label}` printed more than {} bytes", limits.output_bytes);
         return Err(Error::new(ErrorKind::TooMuchOutput, message));
@@ -84,6 +185,37 @@ pub(crate) fn run(command: &mut Command, label: &str, limits: Limits) -> Result<
         stdout,
         stderr: String::from_utf8_lossy(&stderr).into_owned(),
     })
+}
+
+/// How much a program that is given a text may print: a text that grows sixteenfold is no layout.
+const FILTERED: usize = 1 << 30;
+
+/// What a program makes of a text that it gets as its input; `None` where it cannot be started,
+/// fails, or takes longer than `time`. It is not contained: it must be none of the project's.
+#[must_use]
+pub fn filter_text(command: &mut Command, text: &str, time: Duration) -> Option<String> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let input = child.stdin.take();
+    let most = FILTERED.min(text.len().saturating_mul(16).saturating_add(1 << 16));
+    let out = child.stdout.take().map(|pipe| head(pipe, most));
+    let text = text.to_owned();
+    // It may stop reading; then its end shows that it failed.
+    let writer = thread::spawn(move || {
+        input.is_some_and(|mut input| io::Write::write_all(&mut input, text.as_bytes()).is_ok())
+    });
+    let status = wait(&mut child, time).ok().flatten();
+    if status.is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let (bytes, whole) = out?.recv_timeout(AFTERWARDS).ok()?;
+    let written = status.is_some() && writer.join().is_ok_and(|written| written);
+    let success = status.is_some_and(|status| status.success());
+    (written && whole && success).then(|| String::from_utf8(bytes).ok())?
 }
 
 fn start_error(program: OsString, error: &io::Error) -> Error {
@@ -218,7 +350,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, limits: Limits) -> Result<Finished, Error> {
-        run(Command::new("sh").args(["-c", script]), script, limits)
+        run_alone(Command::new("sh").args(["-c", script]), script, limits)
     }
 
     #[test]
@@ -241,8 +373,24 @@ mod tests {
         };
         let error = shell("sleep 60 & sleep 60", hasty).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
-        let error = run(&mut Command::new("no-such-program-anywhere"), "", limits).unwrap_err();
+        let error = run_alone(&mut Command::new("no-such-program-anywhere"), "", limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ProgramMissing);
+    }
+
+    #[test]
+    fn a_text_goes_through_a_program_or_nothing_comes_back() {
+        let through = |script: &str, text: &str, seconds| {
+            let mut command = Command::new("sh");
+            let time = Duration::from_millis(seconds);
+            filter_text(command.args(["-c", script]), text, time)
+        };
+        assert_eq!(through("tr a b", "aha", 60_000).as_deref(), Some("bhb"));
+        let long = "a".repeat(1 << 20);
+        assert_eq!(through("cat", &long, 60_000), Some(long.clone()));
+        assert_eq!(through("cat; exit 1", "a", 60_000), None);
+        assert_eq!(through("sleep 60", "a", 50), None);
+        assert_eq!(through("yes", "a", 500), None);
+        assert_eq!(through("true", &long, 60_000), None, "it read nothing");
     }
 
     #[test]

@@ -232,7 +232,7 @@ fn run(
             .env("PYTHONPYCACHEPREFIX", scratch.directory().join("pycache"))
             .env_remove("PYTHONSTARTUP");
         arguments(&mut command);
-        match program::run(&mut command, label, limits) {
+        match program::run(&mut command, label, limits, scratch) {
             Err(error) if error.kind() == ErrorKind::ProgramMissing => missing = Some(error),
             done => return done,
         }

@@ -10,6 +10,7 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use coalesce_model::{ContentHash, TreePath};
@@ -36,6 +37,10 @@ pub type Wanted = BTreeMap<TreePath, Content>;
 pub struct Scratch {
     directory: PathBuf,
     tree: PathBuf,
+    /// The tree that it is a copy of.
+    original: PathBuf,
+    /// Why programs could write to it, if some could.
+    writable: Mutex<Option<String>>,
     /// Held as long as the copy is in use.
     _lock: File,
 }
@@ -66,6 +71,8 @@ impl Scratch {
         Ok(Self {
             tree: directory.join("tree"),
             directory,
+            original: root.to_owned(),
+            writable: Mutex::new(None),
             _lock: lock,
         })
     }
@@ -80,6 +87,31 @@ impl Scratch {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The tree that this is a copy of.
+    pub(crate) fn original(&self) -> &Path {
+        &self.original
+    }
+
+    /// Why programs that ran on this copy could write to the tree itself; `None` where they could
+    /// not, or none ran.
+    #[must_use]
+    pub fn writable(&self) -> Option<String> {
+        let why = self.writable.lock();
+        why.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn was_writable(&self, why: String) {
+        let mut known = self.writable.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = Some(why);
+    }
+
+    /// A directory for temporary files, beside the copied tree; made if there is none.
+    pub(crate) fn temporary(&self) -> io::Result<PathBuf> {
+        let directory = self.directory.join("tmp");
+        fs::create_dir_all(&directory)?;
+        Ok(directory)
     }
 
     /// Makes the copy hold what is wanted and nothing else; the number of files that changed.
