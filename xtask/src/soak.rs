@@ -14,8 +14,35 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 minutes each; 5 unless told.
 ";
 
-/// Packages with tests that soak: their names begin with `soak`.
-const PACKAGES: &[&str] = &["core-gpu-memory", "core-gpu"];
+/// Test binaries with tests that soak: the names of those have `soak` in them. What is written to a
+/// tree soaks without a program around it, too: `power` replays what a loss of power leaves.
+const SOAKS: &[Soak] = &[
+    Soak::of("core-gpu-memory", &["--test", "soak"]),
+    Soak::of("core-gpu", &["--test", "soak"]),
+    Soak::of("coalesce", &["--test", "cases"]),
+    Soak {
+        also: Some("power"),
+        ..Soak::of("coalesce-apply", &["--lib"])
+    },
+];
+
+/// One test binary.
+struct Soak {
+    package: &'static str,
+    target: &'static [&'static str],
+    /// Tests that soak under another name.
+    also: Option<&'static str>,
+}
+
+impl Soak {
+    const fn of(package: &'static str, target: &'static [&'static str]) -> Self {
+        Self {
+            package,
+            target,
+            also: None,
+        }
+    }
+}
 
 /// Runs the soaks, one after another.
 pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
@@ -40,11 +67,15 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     if names.is_empty() {
         names.push("soak".to_owned());
     }
-    for package in PACKAGES {
+    for soak in SOAKS {
+        let package = soak.package;
         let mut cargo = Command::new("cargo");
         cargo
-            .args(["test", "--release", "-p", package, "--test", "soak", "--"])
+            .args(["test", "--release", "-p", package])
+            .args(soak.target)
+            .arg("--")
             .args(&names)
+            .args(soak.also)
             .args(["--nocapture", "--test-threads=1"])
             .env("COALESCE_SOAK_SECONDS", format!("{}", minutes * 60.0))
             .current_dir(&repository.root);

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use coalesce_apply::{Applied, Content, FileChange, Metadata, Stamp, Store};
-use coalesce_model::{ContentHash, Texts as _, TreePath};
-use coalesce_plan::{Assembled, Operation, SavedPlan};
+use coalesce_model::{ContentHash, Texts as _, TreePath, manifest::Manifest};
+use coalesce_plan::{Operation, PlanSource, SavedManifest, SavedPlan};
 
-use crate::{Failure, MigrationPlan, Session};
+use crate::{
+    Failure, MigrationPlan, PlanOptions, Session, ShimSelection, manifests::parse_manifests, plan,
+    retire,
+};
 
 /// A plan that is ready to be written: every file in its state before and after.
 #[derive(Debug)]
@@ -70,6 +73,10 @@ impl<'p> PreparedMigration<'p> {
 /// # Errors
 /// None in practice: every part is data that JSON can hold.
 pub fn save_plan(session: &Session, plan: &MigrationPlan) -> Result<String, Failure> {
+    Ok(to_save(session, plan).to_json()?)
+}
+
+fn to_save(session: &Session, plan: &MigrationPlan) -> SavedPlan {
     let saved = SavedPlan::new(
         plan.manifests.clone(),
         plan.assembled.clone(),
@@ -77,14 +84,18 @@ pub fn save_plan(session: &Session, plan: &MigrationPlan) -> Result<String, Fail
         session.sources(),
         |path| hash(session, path),
     );
-    Ok(saved.to_json()?)
+    SavedPlan {
+        source: plan.source.clone(),
+        ..saved
+    }
 }
 
-/// A plan from the text of a file called `label`, refused when the tree is not the one that it was
-/// made for.
+/// A plan from the text of a file called `label`. Anybody may have written it: it is worked out again
+/// from the manifests that it holds, and what comes of that is the plan.
 ///
 /// # Errors
-/// When it cannot be read, or was made for another state of the tree.
+/// When it cannot be read, was made for another state of the tree, or says anything else than what its
+/// manifests ask of it.
 pub fn read_saved_plan(
     session: &Session,
     label: &str,
@@ -92,21 +103,65 @@ pub fn read_saved_plan(
 ) -> Result<MigrationPlan, Failure> {
     let config =
         |error: coalesce_plan::SavedPlanError| Failure::config(format!("{label}: {error}"));
-    let plan = SavedPlan::parse(text).map_err(config)?;
-    plan.check(session.sources(), |path| hash(session, path))
-        .map_err(|error| config(error).hint("make the plan anew with `coalesce plan --out`"))?;
-    Ok(MigrationPlan {
-        manifests: plan.manifests,
-        assembled: Assembled {
-            operations: plan.operations,
-            rewrites: plan.rewrites,
-            not_rewritten: plan.not_rewritten,
-            unproven: plan.unproven,
-            ..Assembled::default()
-        },
-        proven: plan.proven,
-        ..MigrationPlan::default()
-    })
+    let anew = "make the plan anew with `coalesce plan --out`";
+    let saved = SavedPlan::parse(text).map_err(config)?;
+    saved
+        .check(session.sources(), |path| hash(session, path))
+        .map_err(|error| config(error).hint(anew))?;
+    let again = work_out_again(session, &saved.source)?;
+    saved
+        .check_against(&to_save(session, &again))
+        .map_err(|error| config(error).hint(anew))?;
+    Ok(again)
+}
+
+fn work_out_again(session: &Session, source: &PlanSource) -> Result<MigrationPlan, Failure> {
+    let read = |saved: &[SavedManifest]| {
+        let texts = saved
+            .iter()
+            .map(|manifest| (manifest.path.clone(), manifest.text.clone()));
+        parse_manifests(session, texts.collect())
+    };
+    match source {
+        PlanSource::Manifests {
+            manifests,
+            prose,
+            layout,
+            allow_unread,
+        } => {
+            let options = PlanOptions {
+                prose: *prose,
+                layout: *layout,
+                allow_unread: *allow_unread,
+                ..PlanOptions::default()
+            };
+            plan(session, &read(manifests)?, options)
+        }
+        PlanSource::Shims {
+            manifests,
+            names,
+            due,
+            unused,
+            even_used,
+        } => {
+            let wanted = ShimSelection {
+                names: names.clone(),
+                due: due.clone(),
+                unused: *unused,
+                even_used: *even_used,
+            };
+            Ok(retire(session, &read(manifests)?, &wanted)?.1)
+        }
+    }
+}
+
+/// Manifests as a saved plan keeps them.
+pub(crate) fn keep_manifests(manifests: &[Manifest]) -> Vec<SavedManifest> {
+    let keep = |manifest: &Manifest| SavedManifest {
+        path: manifest.path.clone(),
+        text: manifest.text.clone(),
+    };
+    manifests.iter().map(keep).collect()
 }
 
 /// The hash of a file's bytes as this run sees them; `None` when there is no such file.

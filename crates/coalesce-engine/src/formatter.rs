@@ -1,25 +1,56 @@
 //! Lays edited Rust files out as the project does: with rustfmt, by the project's own settings, and
 //! only files that rustfmt would have left alone before.
 //!
-//! rustfmt is the one program that planning starts. It gets a text on standard input, a settings
-//! file of the tree at most, and a working directory outside the tree; nothing of the tree is run.
+//! rustfmt is the one program that planning starts. It is the one of a toolchain, by its absolute
+//! path (`toolchain`), started at the top of the file system without an environment, so that nothing
+//! of the tree and nothing above it has a say. It gets a text and, as a file of ours, the settings
+//! that the tree has for it; both are read here, and only where they are plain files of the tree.
+
+mod toolchain;
 
 use std::{
-    io::Write,
+    collections::BTreeMap,
+    fs::File,
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use coalesce_plan::Operation;
+use coalesce_verify::filter_text;
 use rayon::prelude::*;
 
 use crate::Session;
 
+/// How long rustfmt may take for one text.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// A rustfmt that can be started.
 struct Formatter {
-    /// Where it runs, and a settings file that sets nothing.
-    directory: tempfile::TempDir,
+    rustfmt: PathBuf,
+    /// By what they say; of nothing, too.
+    settings: Mutex<BTreeMap<String, Arc<Settings>>>,
+}
+
+/// Settings as a file that rustfmt can read.
+struct Settings {
+    /// Keeps the file where `path` leads.
+    _file: Kept,
+    path: PathBuf,
+}
+
+/// A file without a name where that can be: one that is interrupted leaves nothing behind.
+enum Kept {
+    Nameless {
+        _file: File,
+    },
+    #[cfg_attr(target_os = "linux", expect(dead_code, reason = "for other systems"))]
+    Named {
+        _file: tempfile::NamedTempFile,
+    },
 }
 
 /// Lays out the new texts of `operations`; what could not be done comes back as a note.
@@ -33,7 +64,7 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
     if jobs.is_empty() {
         return None;
     }
-    let Some(formatter) = Formatter::find() else {
+    let Some(formatter) = Formatter::find(session.tree.root()) else {
         return Some(missing());
     };
     let laid_out: Vec<(usize, String)> = jobs
@@ -66,7 +97,8 @@ fn missing() -> Finding {
         severity: Severity::Note,
         path: TreePath::root(),
         span: None,
-        message: "rustfmt was not found: edited Rust files keep the layout of the edits".to_owned(),
+        message: "no toolchain with rustfmt was found: edited Rust files keep the layout of the edits"
+            .to_owned(),
         help: Some("install it (`rustup component add rustfmt`), or run it afterwards".to_owned()),
     }
 }
@@ -84,16 +116,15 @@ fn job(operation: &Operation) -> Option<(&TreePath, &str)> {
 }
 
 impl Formatter {
-    fn find() -> Option<Self> {
-        let directory = tempfile::tempdir().ok()?;
-        std::fs::write(directory.path().join("rustfmt.toml"), "").ok()?;
-        let formatter = Self { directory };
-        formatter.format("", &formatter.nothing(), "2021")?;
+    /// The one of a toolchain; `None` where there is none, or it does not answer.
+    fn find(root: &Path) -> Option<Self> {
+        let formatter = Self {
+            rustfmt: toolchain::rustfmt(root)?,
+            settings: Mutex::default(),
+        };
+        let nothing = formatter.settings("")?;
+        formatter.format("", &nothing, "2021")?;
         Some(formatter)
-    }
-
-    fn nothing(&self) -> PathBuf {
-        self.directory.path().join("rustfmt.toml")
     }
 
     /// The text in its layout; `None` where it stays as it is.
@@ -104,7 +135,7 @@ impl Formatter {
             Operation::Edit { path, .. } => Some(path),
             Operation::Create { .. } | Operation::Delete { .. } => None,
         };
-        let settings = self.settings(old.unwrap_or(path), session);
+        let settings = self.settings(&said(old.unwrap_or(path), session)?)?;
         let edition = old
             .and_then(|old| session.rust.graph.edition_of(old))
             .or_else(|| session.rust.graph.edition_near(path))
@@ -122,45 +153,76 @@ impl Formatter {
         was_formatted.then_some(new)
     }
 
-    /// The nearest settings file in the tree.
-    fn settings(&self, path: &TreePath, session: &Session) -> PathBuf {
-        let mut directory = path.parent();
-        while let Some(here) = directory {
-            for name in ["rustfmt.toml", ".rustfmt.toml"] {
-                let file = here.join(name).ok();
-                if let Some(file) = file.filter(|file| session.tree.exists(file)) {
-                    return session.tree.root().join(file.as_str());
-                }
-            }
-            directory = here.parent();
+    /// Settings as a file.
+    fn settings(&self, text: &str) -> Option<Arc<Settings>> {
+        let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(settings) = known.get(text) {
+            return Some(Arc::clone(settings));
         }
-        self.nothing()
+        let settings = Arc::new(Settings::new(text)?);
+        known.insert(text.to_owned(), Arc::clone(&settings));
+        Some(settings)
     }
 
     /// What rustfmt makes of a text; `None` where it does not take it.
-    fn format(&self, text: &str, settings: &Path, edition: &str) -> Option<String> {
-        let mut child = Command::new("rustfmt")
-            .args([
-                "--edition",
-                edition,
-                "--emit",
-                "stdout",
-                "--quiet",
-                "--config-path",
-            ])
-            .arg(settings)
-            .current_dir(self.directory.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let mut input = child.stdin.take()?;
-        let text = text.to_owned();
-        let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-        let output = child.wait_with_output().ok()?;
-        let written = writer.join().is_ok_and(|written| written.is_ok());
-        let formatted = String::from_utf8(output.stdout).ok()?;
-        (written && output.status.success()).then_some(formatted)
+    fn format(&self, text: &str, settings: &Settings, edition: &str) -> Option<String> {
+        let mut command = Command::new(&self.rustfmt);
+        command
+            .args(["--edition", edition, "--emit", "stdout", "--quiet"])
+            .arg("--config-path")
+            .arg(&settings.path)
+            .env_clear()
+            .current_dir(top());
+        if let Some(windows) = std::env::var_os("SystemRoot") {
+            command.env("SystemRoot", windows);
+        }
+        filter_text(&mut command, text, PATIENCE)
+    }
+}
+
+/// A directory that no other user can put anything into.
+fn top() -> &'static Path {
+    Path::new(if cfg!(windows) { r"C:\" } else { "/" })
+}
+
+/// What the nearest settings file in the tree says; `None` where it is no plain file, and so nobody
+/// knows how the project lays its files out.
+fn said(path: &TreePath, session: &Session) -> Option<String> {
+    let mut directory = path.parent();
+    while let Some(here) = directory {
+        for name in ["rustfmt.toml", ".rustfmt.toml"] {
+            let file = here.join(name).ok();
+            if let Some(file) = file.filter(|file| session.tree.exists(file)) {
+                return session.tree.text(&file).map(|text| text.to_string());
+            }
+        }
+        directory = here.parent();
+    }
+    Some(String::new())
+}
+
+impl Settings {
+    #[cfg(target_os = "linux")]
+    fn new(text: &str) -> Option<Self> {
+        use std::os::fd::AsRawFd as _;
+        let mut file = tempfile::tempfile().ok()?;
+        file.write_all(text.as_bytes()).ok()?;
+        // rustfmt opens it anew, from its beginning.
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        Some(Self {
+            _file: Kept::Nameless { _file: file },
+            path: path.into(),
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn new(text: &str) -> Option<Self> {
+        let mut file = tempfile::Builder::new().suffix(".toml").tempfile().ok()?;
+        file.write_all(text.as_bytes()).ok()?;
+        let path = file.path().to_owned();
+        Some(Self {
+            _file: Kept::Named { _file: file },
+            path,
+        })
     }
 }

@@ -25,6 +25,7 @@ mod renewal;
 mod retire;
 mod session;
 mod shims;
+mod unread;
 mod verify;
 
 pub use applying::{

@@ -24,6 +24,14 @@ pub fn manifests(
     } else {
         named
     };
+    parse_manifests(session, texts)
+}
+
+/// Reads manifests by label and text, and what of each was applied.
+pub(crate) fn parse_manifests(
+    session: &Session,
+    texts: Vec<(String, String)>,
+) -> Result<Vec<Manifest>, Failure> {
     let mut manifests = Vec::new();
     for (path, text) in &texts {
         manifests

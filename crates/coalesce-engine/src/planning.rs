@@ -9,20 +9,25 @@ use coalesce_model::{
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
 };
-use coalesce_plan::{Assembled, Checked, Operation, Overlay, Proof, Proven, assemble};
+use coalesce_plan::{
+    Assembled, Checked, Operation, Overlay, PlanSource, Proof, Proven, assemble,
+};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
 use rayon::prelude::*;
 
 use crate::{
-    Failure, formatter,
+    Failure,
+    applying::keep_manifests,
+    formatter,
     grading::answer,
     links,
     manifests::{misfit, record_of},
     published::published,
     renewal,
     session::{LanguagePart, Session},
+    unread,
 };
 
 /// How a plan is worked out.
@@ -34,6 +39,8 @@ pub struct PlanOptions {
     pub layout: bool,
     /// How far the plan is worked out.
     pub depth: Depth,
+    /// Whether a file or a directory that cannot be read, and may name what moves, is passed over.
+    pub allow_unread: bool,
 }
 
 impl Default for PlanOptions {
@@ -43,6 +50,7 @@ impl Default for PlanOptions {
             prose: false,
             layout: true,
             depth: Depth::Proof,
+            allow_unread: false,
         }
     }
 }
@@ -52,6 +60,8 @@ impl Default for PlanOptions {
 pub struct MigrationPlan {
     /// Ids of the manifests.
     pub manifests: Vec<String>,
+    /// What it was worked out from.
+    pub source: PlanSource,
     /// How far each entry is, and what is left to do.
     pub checked: Checked,
     /// File operations with their reasons; `refusals` holds those of the proof, too.
@@ -96,6 +106,12 @@ pub fn plan(
             .iter()
             .map(|manifest| manifest.id.clone())
             .collect(),
+        source: PlanSource::Manifests {
+            manifests: keep_manifests(manifests),
+            prose: options.prose,
+            layout: options.layout,
+            allow_unread: options.allow_unread,
+        },
         ..MigrationPlan::default()
     };
     if !told.refusals.is_empty() {
@@ -190,8 +206,18 @@ impl Task<'_> {
             ..MigrationPlan::default()
         };
         links::look_at(session, &mut plan.assembled);
-        let unread = unreadable(session, self.checked);
-        plan.assembled.refusals.extend(unread);
+        let taken = unseen_targets(session, &plan.assembled.operations);
+        plan.assembled.refusals.extend(taken);
+        let unread = unread::look_for(session, self.checked);
+        if self.options.allow_unread {
+            let notes = unread.into_iter().map(|finding| Finding {
+                severity: Severity::Warning,
+                ..finding
+            });
+            plan.assembled.notes.extend(notes);
+        } else {
+            plan.assembled.refusals.extend(unread);
+        }
         if !plan.refused() && self.options.layout {
             let note = formatter::lay_out(&mut plan.assembled.operations, session);
             plan.assembled.notes.extend(note);
@@ -231,41 +257,23 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
         .collect()
 }
 
-/// Source files that could not be read as text and may name what moves: they would be left behind.
-fn unreadable(session: &Session, checked: &Checked) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (language, changes) in &checked.changes {
-        let extensions = language.extensions();
-        let last = |change: &Change| {
-            change
-                .from
-                .rsplit(language.separator())
-                .next()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let needles: Vec<String> = changes.iter().map(last).collect();
-        for skip in session.tree.skips() {
-            let source = skip
-                .path
-                .extension()
-                .is_some_and(|extension| extensions.contains(&extension));
-            let named = match session.tree.content(&skip.path) {
-                Ok((bytes, _)) => needles.iter().any(|needle| {
-                    bytes
-                        .windows(needle.len().max(1))
-                        .any(|window| window == needle.as_bytes())
-                }),
-                // A link leads to a file that is read by its own name; anything else may hold anything.
-                Err(error) => error.kind() != coalesce_tree::ErrorKind::NotAFile,
-            };
-            if source && named {
-                let why = skip.reason.to_string();
-                found.push(Refusal::UnreadableSource { why }.at(&skip.path, None));
-            }
-        }
-    }
-    found
+/// Files that would come into being where one is that no ignore rule lets us see: nothing is written
+/// over it.
+fn unseen_targets(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let made = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { to: path, .. } | Operation::Create { path, .. } => Some(path),
+        Operation::Edit { .. } | Operation::Delete { .. } => None,
+    });
+    let unseen = made.filter(|path| {
+        !session.tree.exists(path)
+            && !matches!(
+                session.tree.content(path),
+                Err(error) if error.kind() == coalesce_tree::ErrorKind::NotFound
+            )
+    });
+    unseen
+        .map(|path| Refusal::OccupiedPath.at(path, None))
+        .collect()
 }
 
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {

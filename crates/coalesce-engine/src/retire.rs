@@ -8,10 +8,11 @@ use coalesce_model::{
     finding::codes,
     manifest::{Manifest, nearest},
 };
-use coalesce_plan::assemble;
+use coalesce_plan::{PlanSource, assemble};
 
 use crate::{
     Failure, MigrationPlan, Session,
+    applying::keep_manifests,
     shims::{of_items, references, shims},
 };
 
@@ -53,6 +54,13 @@ pub fn retire(
 ) -> Result<(Vec<SelectedShim>, MigrationPlan), Failure> {
     let selected = selected(session, shims(session, manifests), wanted)?;
     let mut plan = plan_removal(session, &selected, wanted.even_used);
+    plan.source = PlanSource::Shims {
+        manifests: keep_manifests(manifests),
+        names: wanted.names.clone(),
+        due: wanted.due.clone(),
+        unused: wanted.unused,
+        even_used: wanted.even_used,
+    };
     if !wanted.unused {
         let refusals = selected.iter().filter_map(still_used);
         plan.assembled.refusals.extend(refusals);

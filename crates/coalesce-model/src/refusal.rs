@@ -114,7 +114,10 @@ impl Refusal {
     pub const fn help(&self) -> Option<&'static str> {
         match self {
             Self::UnreadableSource { .. } => {
-                Some("make it readable as UTF-8, or leave it out with `exclude` in coalesce.toml")
+                Some(
+                    "make it readable as UTF-8, leave it out with `exclude` in coalesce.toml, or pass \
+                     --allow-unread",
+                )
             }
             Self::LinkWouldMove => Some("move or remove the link by hand first"),
             Self::LinkLeadsHere { .. } => Some("put a file in the place of the link first"),

@@ -20,4 +20,4 @@ pub use guard_tests::guard_tests;
 pub use merge::{Merged, expand, impls};
 pub use overlay::Overlay;
 pub use prove::{Proof, planned, prove};
-pub use saved::{Proven, SavedPlan, SavedPlanError};
+pub use saved::{PlanSource, Proven, SavedManifest, SavedPlan, SavedPlanError};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Assembled, Operation};
 
 /// Version of the format; another one is refused.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What `plan --out` writes and `migrate --plan` applies, unchanged or not at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,8 @@ pub struct SavedPlan {
     pub plan: u32,
     /// Ids of the manifests it came from.
     pub manifests: Vec<String>,
+    /// What it was worked out from.
+    pub source: PlanSource,
     /// What would be done.
     pub operations: Vec<Operation>,
     /// Every reference that changes, and why.
@@ -34,6 +36,60 @@ pub struct SavedPlan {
     /// The hash of each source file and of each path that an operation touches, as it was; `null`
     /// where none was. What was proven of one set of sources says nothing of another.
     pub files: BTreeMap<TreePath, Option<ContentHash>>,
+}
+
+/// What a plan was worked out from. It is worked out again before it is applied: what else a plan says
+/// is believed only where that comes to the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PlanSource {
+    /// Manifests.
+    #[serde(rename_all = "kebab-case")]
+    Manifests {
+        /// Each with its name and its text.
+        manifests: Vec<SavedManifest>,
+        /// Whether full names in prose change too.
+        prose: bool,
+        /// Whether edited Rust files are laid out again.
+        layout: bool,
+        /// Whether files that cannot be read may name what moves.
+        allow_unread: bool,
+    },
+    /// Shims that go.
+    #[serde(rename_all = "kebab-case")]
+    Shims {
+        /// The manifests that say which shims there are.
+        manifests: Vec<SavedManifest>,
+        /// Those of these old names.
+        names: Vec<String>,
+        /// Those that this release removes.
+        due: Option<String>,
+        /// Those that nobody names.
+        unused: bool,
+        /// Also those that somebody names.
+        even_used: bool,
+    },
+}
+
+impl Default for PlanSource {
+    fn default() -> Self {
+        Self::Manifests {
+            manifests: Vec::new(),
+            prose: false,
+            layout: true,
+            allow_unread: false,
+        }
+    }
+}
+
+/// A manifest as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SavedManifest {
+    /// Its file, as it was given.
+    pub path: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// What the proof of a plan has counted.
@@ -58,6 +114,9 @@ pub enum SavedPlanError {
     /// It was written by another version.
     #[error("plan format {0} is not supported by this version, which writes {VERSION}")]
     Version(u32),
+    /// What it says is not what it was worked out from comes to.
+    #[error("it says something else than what it was made from asks of this tree: nothing of it is done")]
+    Altered,
     /// The tree has changed since.
     #[error("the tree has changed since the plan was made: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
     Stale(Vec<TreePath>),
@@ -83,6 +142,7 @@ impl SavedPlan {
         Self {
             plan: VERSION,
             manifests,
+            source: PlanSource::default(),
             operations: plan.operations,
             rewrites: plan.rewrites,
             not_rewritten: plan.not_rewritten,
@@ -106,6 +166,18 @@ impl SavedPlan {
             return Err(SavedPlanError::Version(version));
         }
         Ok(serde_json::from_value(value)?)
+    }
+
+    /// Refuses a plan that says anything else than `other`, which was worked out from its source.
+    ///
+    /// # Errors
+    /// [`SavedPlanError::Altered`].
+    pub fn check_against(&self, other: &Self) -> Result<(), SavedPlanError> {
+        if self == other {
+            Ok(())
+        } else {
+            Err(SavedPlanError::Altered)
+        }
     }
 
     /// The JSON of the plan.
@@ -171,9 +243,22 @@ mod tests {
             };
             assert!(paths.iter().eq(stale));
         }
-        assert!(matches!(
-            SavedPlan::parse("{\"plan\": 9}"),
-            Err(SavedPlanError::Version(9))
-        ));
+        let altered = SavedPlan {
+            operations: Vec::new(),
+            ..plan.clone()
+        };
+        assert!(plan.check_against(&read).is_ok());
+        assert!(matches!(altered.check_against(&plan), Err(SavedPlanError::Altered)));
+    }
+
+    #[test]
+    fn plans_of_other_formats_are_refused_by_name() {
+        for version in [1, 2, 3, 9] {
+            let text = format!("{{\"plan\": {version}, \"anything\": []}}");
+            let error = SavedPlan::parse(&text).unwrap_err();
+            assert!(matches!(error, SavedPlanError::Version(found) if found == version));
+            let said = format!("plan format {version} is not supported");
+            assert!(error.to_string().starts_with(&said), "{error}");
+        }
     }
 }

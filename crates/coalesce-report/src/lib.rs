@@ -90,5 +90,40 @@ pub fn unproven_places(entries: &[UnprovenEntry]) -> String {
 /// # Errors
 /// None in practice: the envelope holds nothing but text, numbers and lists.
 pub fn json(envelope: &Envelope) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(envelope)? + "\n")
+    Ok(escaped(&serde_json::to_string_pretty(envelope)?) + "\n")
+}
+
+/// JSON with every character spelled out that a terminal would obey. Outside of strings there is none
+/// of them, so the value stays the same.
+fn escaped(json: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if page::is_obeyed(character) && character != '\n' {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                write!(out, "\\u{unit:04x}").expect("invariant: writing to a String does not fail");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_nothing_that_a_terminal_obeys_and_means_the_same() {
+        let text = "a\u{202e}b\u{9b}31m\u{7f}\u{2066}\u{85}\u{200f}\tc\nd\u{1f600}é";
+        let json = serde_json::to_string_pretty(&[text]).unwrap();
+        let escaped = escaped(&json);
+        let shown = |c: char| c == '\n' || !page::is_obeyed(c);
+        assert!(escaped.chars().all(shown), "{escaped}");
+        let read: Vec<String> = serde_json::from_str(&escaped).unwrap();
+        assert_eq!(read, [text]);
+        assert!(escaped.contains('é'));
+    }
 }

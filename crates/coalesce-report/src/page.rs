@@ -80,6 +80,11 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// Ends the line as this one ends: with a carriage return if it has one.
+    pub fn end_as(&mut self, line: &str) {
+        self.text.push_str(if line.ends_with('\r') { "\r\n" } else { "\n" });
+    }
+
     /// Adds a whole plain line.
     pub fn line(&mut self, text: impl Display) {
         self.put(PLAIN, text).end();

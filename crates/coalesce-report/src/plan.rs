@@ -13,7 +13,7 @@ use coalesce_model::{
 use crate::{
     page::{
         ADDED, BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, REMOVED, SECTION_LIMIT, WARN, count,
-        read_counts,
+        is_obeyed, read_counts,
     },
     refs::form,
 };
@@ -61,9 +61,13 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     }
 }
 
-/// The change itself.
+/// The change itself, as `git apply` takes it: a carriage return before a line's end stays, which no
+/// terminal minds. What one would obey is spelled out, and that is said.
 pub fn diff(page: &mut Page, diff: &str) {
-    for line in diff.lines() {
+    let mut spelled_out = false;
+    for whole in diff.split_terminator('\n') {
+        let line = whole.strip_suffix('\r').unwrap_or(whole);
+        spelled_out |= line.chars().any(is_obeyed);
         let style = match line.as_bytes() {
             [b'-', b'-', b'-', b' ', ..]
             | [b'+', b'+', b'+', b' ', ..]
@@ -73,7 +77,13 @@ pub fn diff(page: &mut Page, diff: &str) {
             [b'@', ..] => PLACE,
             _ => PLAIN,
         };
-        page.put(style, line).end();
+        page.put(style, line).end_as(whole);
+    }
+    if spelled_out {
+        page.line(
+            "characters that a terminal would obey are spelled out above; --format json has the diff \
+             that `git apply` takes",
+        );
     }
 }
 

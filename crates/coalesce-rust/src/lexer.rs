@@ -291,6 +291,25 @@ pub(crate) struct Depth {
     pub chain: usize,
 }
 
+/// Where brackets nest deeper than this for the first time; the end of the text if they do not.
+pub(crate) fn first_deeper_than(text: &str, nesting: usize) -> usize {
+    let mut lexer = Lexer {
+        bytes: text.as_bytes(),
+        at: 0,
+        end: ByteSpan::from_range(0..text.len()).end as usize,
+    };
+    let mut open = 0usize;
+    while let Some(token) = lexer.next_token() {
+        match token.kind {
+            TokenKind::Open(_) if open == nesting => return token.span.start as usize,
+            TokenKind::Open(_) => open += 1,
+            TokenKind::Close(_) => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 /// Words that an expression or a type grows by one level, without any bracket.
 const GROWS: [&str; 21] = [
     "as", "async", "await", "become", "box", "break", "const", "dyn", "else", "for", "if", "impl",
@@ -388,6 +407,8 @@ mod tests {
                 "{text}: {measured}"
             );
         }
+        assert_eq!(first_deeper_than("a (b [c] {(", 2), 9);
+        assert_eq!(first_deeper_than("a (b [c] {(", 9), 11);
         assert!(depth(&format!("let _ = {}a", "if ".repeat(1_000))).chain > 1_000);
         assert_eq!(depth("\"((((\"").nesting, 0);
     }

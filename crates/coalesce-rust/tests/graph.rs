@@ -328,6 +328,39 @@ fn modules_and_imports_say_what_they_are() {
 }
 
 #[test]
+fn a_few_files_do_not_become_any_number_of_modules() {
+    let mut files = String::new();
+    for file in 0..6 {
+        let name = if file == 0 {
+            "lib".to_owned()
+        } else {
+            format!("f{file}")
+        };
+        files.push_str(&format!("//- src/{name}.rs\n"));
+        for module in 0..20 {
+            let next = file + 1;
+            files.push_str(&format!("#[path = \"f{next}.rs\"]\nmod m{module};\n"));
+        }
+    }
+    files.push_str("//- src/f6.rs\npub fn f() {}\n");
+    let (_, graph) = graph(&format!("{PACKAGE}{files}"));
+    // 64 of each file at most, and what those declare.
+    let count = graph.modules().len();
+    assert!((300..1_000).contains(&count), "{count}");
+}
+
+#[test]
+fn a_file_in_a_few_places_is_looked_at_in_each() {
+    let mut files = "//- src/lib.rs\n".to_owned();
+    for module in 0..40 {
+        files.push_str(&format!("#[path = \"one.rs\"]\nmod m{module};\n"));
+    }
+    files.push_str("//- src/one.rs\npub mod two;\n//- src/two.rs\n");
+    let (_, graph) = graph(&format!("{PACKAGE}{files}"));
+    assert_eq!(graph.modules().len(), 81);
+}
+
+#[test]
 fn offsets_survive_a_byte_order_mark_a_shebang_and_deep_nesting() {
     let deep = format!("fn f() {{ {}m::g(){} }}", "(".repeat(300), ")".repeat(300));
     let too_deep = format!(

@@ -29,6 +29,23 @@ pub struct Skip {
     pub path: TreePath,
     /// Why, as a sentence fragment.
     pub reason: String,
+    /// What it is, as far as that is known.
+    pub unread: Unread,
+}
+
+/// What was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unread {
+    /// A file that could not be read, or is no text.
+    File,
+    /// A directory that could not be listed, or whose path is too long.
+    Directory,
+    /// A link to something in the tree, or to nothing.
+    LinkInside,
+    /// A link that leads out of the tree.
+    LinkOut,
+    /// A device, a pipe, a socket.
+    Special,
 }
 
 /// What kind of file it is. Only plain ones are read.

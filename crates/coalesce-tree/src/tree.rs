@@ -13,7 +13,7 @@ use coalesce_model::{ContentHash, Language, PathError, Settings, Texts, TreePath
 use rayon::prelude::*;
 
 use crate::{
-    Error, ErrorKind, FactsCache, FileEntry, Skip,
+    Error, ErrorKind, FactsCache, FileEntry, FileKind, Skip, Unread,
     cache::{Found, Origin},
     read, settings, walk,
 };
@@ -225,7 +225,16 @@ impl SourceTree {
             }
             Err(reason) => {
                 let path = file.path.clone();
-                self.skips_now().push(Skip { path, reason });
+                if file.kind != FileKind::Plain {
+                    // The walk has said so.
+                    return slot.text.get_or_init(|| None).clone();
+                }
+                let unread = Unread::File;
+                self.skips_now().push(Skip {
+                    path,
+                    reason,
+                    unread,
+                });
                 slot.text.get_or_init(|| None).clone()
             }
         }

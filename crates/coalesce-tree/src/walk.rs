@@ -10,7 +10,7 @@ use std::{
 use coalesce_model::TreePath;
 use ignore::{DirEntry, WalkBuilder, overrides::Override};
 
-use crate::{Error, ErrorKind, FileEntry, FileKind, Skip};
+use crate::{Error, ErrorKind, FileEntry, FileKind, Skip, Unread};
 
 /// Directories that hold no source of the tree, whatever the ignore files say; `.git` is a file in
 /// a linked checkout.
@@ -75,7 +75,7 @@ pub(crate) fn walk(root: &Path, exclude: Override) -> Result<Walk, Error> {
         }
     }
     for (directory, reason) in odd.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        found.skip(tree_path(root, &directory).0, reason);
+        found.skip(tree_path(root, &directory).0, reason, Unread::Directory);
     }
     found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
@@ -146,21 +146,31 @@ impl Walk {
             self.skip(
                 path,
                 format!("its name {name:?} is not UTF-8, or holds `\\\\` or a drive letter"),
+                Unread::File,
             );
             return;
         }
         if let Some(reason) = not_plain(kind) {
-            self.skip(path.clone(), reason);
+            let unread = match kind.is_symlink() {
+                true if leads_out(root, entry.path()) => Unread::LinkOut,
+                true => Unread::LinkInside,
+                false => Unread::Special,
+            };
+            self.skip(path.clone(), reason, unread);
         }
         match entry.metadata() {
             Ok(metadata) => self.files.push(file_entry(path, &metadata)),
-            Err(error) => self.skip(path, error.to_string()),
+            Err(error) => self.skip(path, error.to_string(), Unread::File),
         }
     }
 
-    fn skip(&mut self, path: TreePath, reason: impl Into<String>) {
+    fn skip(&mut self, path: TreePath, reason: impl Into<String>, unread: Unread) {
         let reason = reason.into();
-        self.skips.push(Skip { path, reason });
+        self.skips.push(Skip {
+            path,
+            reason,
+            unread,
+        });
     }
 
     /// A directory below that cannot be read is skipped; a root that cannot is an error.
@@ -173,9 +183,15 @@ impl Walk {
             let kind = error.io_error().map_or(ErrorKind::Io, ErrorKind::from);
             return Err(Error::given(kind, root, reason));
         }
-        self.skip(tree_path(root, at).0, reason);
+        self.skip(tree_path(root, at).0, reason, Unread::Directory);
         Ok(())
     }
+}
+
+/// Whether a link leads to something that is not in the tree. One that leads nowhere does not.
+fn leads_out(root: &Path, link: &Path) -> bool {
+    link.canonicalize()
+        .is_ok_and(|real| !real.starts_with(root))
 }
 
 /// Why an entry holds no text whatever its name.

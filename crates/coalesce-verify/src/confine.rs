@@ -11,7 +11,7 @@ use std::{
 };
 
 use landlock::{
-    ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, path_beneath_rules,
 };
 
@@ -57,7 +57,8 @@ fn beside(tree: &Path) -> Vec<PathBuf> {
     for directory in tree.ancestors().skip(1) {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
-        all.extend(paths.filter(|path| !tree.starts_with(path) && !path.is_symlink()));
+        let own = |path: &PathBuf| tree.starts_with(path) || path.is_symlink();
+        all.extend(paths.filter(|path| !own(path) && (path.is_dir() || path.is_file())));
     }
     all
 }

@@ -7,8 +7,8 @@ use rustix::process::Pid;
 
 use crate::contained::pid;
 
-/// Every process below `root`, which is not among them. Those that have ended and wait to be
-/// collected are left out, except the children of `root` itself.
+/// Every process below `root`, which is not among them; also those that have ended and wait to be
+/// collected.
 pub(crate) fn of(root: Pid) -> Vec<Pid> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for (process, parent) in parents() {

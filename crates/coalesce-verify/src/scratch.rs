@@ -117,8 +117,10 @@ impl Scratch {
     /// Makes the copy hold what is wanted and nothing else; the number of files that changed.
     ///
     /// # Errors
-    /// [`ErrorKind::Copy`] and [`ErrorKind::DiskFull`], naming the file.
+    /// [`ErrorKind::Copy`] and [`ErrorKind::DiskFull`], naming the file; [`ErrorKind::TooMuchSpace`]
+    /// when the tree is too large to be copied.
     pub fn bring(&self, wanted: &Wanted) -> Result<usize, Error> {
+        bounded(wanted, MOST_BYTES)?;
         let mut changed = self.clear(wanted)?;
         for (path, content) in wanted {
             let place = self.tree.join(path.as_str());
@@ -167,6 +169,27 @@ impl Scratch {
         }
         Ok(removed)
     }
+}
+
+/// A larger tree is not copied: something else than sources fills it.
+const MOST_BYTES: u64 = 32 << 30;
+
+fn bounded(wanted: &Wanted, most: u64) -> Result<(), Error> {
+    let length = |content: &Content| match content {
+        Content::Copy(from) => fs::metadata(from).map_or(0, |metadata| metadata.len()),
+        Content::Bytes(bytes, _) => bytes.len() as u64,
+        Content::Link(_) => 0,
+    };
+    let bytes: u64 = wanted.values().map(length).sum();
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the tree has {} MiB, and no more than {} MiB are copied to be checked",
+        bytes >> 20,
+        most >> 20
+    );
+    Err(Error::new(ErrorKind::TooMuchSpace, message))
 }
 
 /// Writes a file unless it is there already; whether it was written.
@@ -294,6 +317,14 @@ mod tests {
         assert!(!scratch.tree().join("b").exists());
         assert!(!scratch.tree().join("a/__pycache__").exists());
         assert!(scratch.tree().join("Cargo.lock").exists());
+    }
+
+    #[test]
+    fn a_tree_that_is_too_large_is_not_copied() {
+        let files = wanted(&[("a", "1234"), ("b", "5678")]);
+        assert!(bounded(&files, 8).is_ok());
+        let error = bounded(&files, 7).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TooMuchSpace);
     }
 
     #[test]

@@ -284,6 +284,9 @@ pub struct Manifests {
     /// Leave edited Rust files as edited, also those that rustfmt had laid out before
     #[arg(long)]
     pub no_rustfmt: bool,
+    /// Plan also where what cannot be read may name what moves; it is told
+    #[arg(long)]
+    pub allow_unread: bool,
 }
 
 impl Manifests {
@@ -293,6 +296,7 @@ impl Manifests {
         PlanOptions {
             prose: self.docs == Docs::Rewrite,
             layout: !self.no_rustfmt,
+            allow_unread: self.allow_unread,
             ..PlanOptions::default()
         }
     }
@@ -383,9 +387,9 @@ pub struct Rollback {
 )]
 pub struct Recover {
     /// Carry the migration through
-    #[arg(long, required_unless_present = "undo", conflicts_with = "undo")]
+    #[arg(long, conflicts_with = "undo")]
     pub finish: bool,
-    /// Put everything back
+    /// Put everything back; so it is also where nobody is there to be asked
     #[arg(long)]
     pub undo: bool,
 }
@@ -570,7 +574,7 @@ mod tests {
             ("migrate --require certain", false),
             ("migrate --require tested --allow-unproven", false),
             ("plan --require resolved --diff", true),
-            ("recover", false),
+            ("recover", true),
             ("recover --finish --undo", false),
             ("recover --undo", true),
             ("audit --fail-on orphan-file,import-cycle --root x", true),

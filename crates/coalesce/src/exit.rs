@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 pub use coalesce_engine::Failure;
-use coalesce_model::envelope::{Envelope, ErrorEntry};
+use coalesce_model::envelope::{Body, Envelope, ErrorEntry};
 
 /// The exit codes, the same for all commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,15 +45,6 @@ impl Exit {
             Self::Partly => "the tree is changed as asked, and something after that failed",
         }
     }
-
-    /// How a command ends whose page could not be printed.
-    #[must_use]
-    pub const fn unprinted(self) -> Self {
-        match self {
-            Self::Success | Self::Partly => Self::Partly,
-            Self::Findings | Self::Failed => Self::Failed,
-        }
-    }
 }
 
 impl From<Exit> for ExitCode {
@@ -79,6 +70,19 @@ impl Outcome {
             envelope,
             exit: Exit::Success,
         }
+    }
+
+    /// How a command ends that did its work and cannot tell of it.
+    #[must_use]
+    pub fn untold(&self) -> Exit {
+        let changed = match &self.envelope.body {
+            Body::Migrate(body) => body.applied,
+            Body::Retire(body) => body.applied,
+            Body::Rollback(body) => body.migration.is_some(),
+            Body::Recover(body) => body.migration.is_some(),
+            _ => false,
+        };
+        if changed { Exit::Partly } else { Exit::Failed }
     }
 }
 
@@ -116,5 +120,27 @@ mod tests {
     fn codes_are_those_that_the_help_promises() {
         let codes: Vec<_> = Exit::ALL.iter().map(|exit| exit.code()).collect();
         assert_eq!(codes, [0, 1, 2, 3]);
+    }
+
+    /// `docs/exit-codes.md` says what the program does: each code with its meaning, and each command
+    /// with the codes that it can end with.
+    #[test]
+    fn the_table_of_exit_codes_is_whole() {
+        use clap::CommandFactory as _;
+        let table = include_str!("../../../docs/exit-codes.md");
+        for exit in Exit::ALL {
+            let line = format!("| {} | {} |", exit.code(), exit.meaning());
+            assert!(table.contains(&line), "{line}");
+        }
+        let changing = ["migrate", "rollback", "recover", "retire"];
+        for command in crate::cli::Invocation::command().get_subcommands() {
+            let name = command.get_name();
+            let line = table.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+            let cells: Vec<&str> = line.expect(name).split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 7, "{name}");
+            let finds = ["audit", "plan", "check", "verify"].contains(&name);
+            assert_eq!(cells[3] != "–", finds, "{name}");
+            assert_eq!(cells[5] != "–", changing.contains(&name), "{name}");
+        }
     }
 }

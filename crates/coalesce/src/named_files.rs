@@ -3,17 +3,21 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
+use coalesce_tree::plain::{self, Links};
+
 use crate::exit::Failure;
+
+/// Saved plans of large migrations are the longest of them.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// The text of a file that the user named.
 ///
 /// # Errors
 /// When it cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| {
+    plain::read_to_string(path, MOST_BYTES, Links::Follow).map_err(|error| {
         let reason = match error.kind() {
             ErrorKind::NotFound => "there is no such file".to_owned(),
-            ErrorKind::InvalidData => "it is not UTF-8".to_owned(),
             _ => error.to_string(),
         };
         Failure::user(format!("cannot read {}: {reason}", path.display()))
@@ -25,6 +29,12 @@ pub fn read(path: &Path) -> Result<String, Failure> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    // A pipe that nobody reads would be waited for; devices are written to as ever.
+    if special && is_pipe(path) {
+        let message = format!("cannot write {}: it is a pipe or a socket", path.display());
+        return Err(Failure::user(message));
+    }
     fs::write(path, text)
         .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }
@@ -35,6 +45,21 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// When it is not there, or cannot be written.
 pub fn append(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write as _;
+    if is_pipe(path) {
+        return Err(std::io::Error::other("it is a pipe or a socket"));
+    }
     let mut file = fs::OpenOptions::new().append(true).open(path)?;
     file.write_all(text.as_bytes())
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind = fs::metadata(path).map(|metadata| metadata.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }

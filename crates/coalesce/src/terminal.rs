@@ -52,6 +52,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Runs a command once and prints what it says.
 fn run(invocation: &Invocation) -> Exit {
+    if let Some(warning) = commands::cut_off(invocation) {
+        let _ = writeln!(io::stderr(), "warning: {warning}");
+    }
     // Code 2 is what the help promises for a command that could not, a mistake of ours included;
     // the panic itself was already printed.
     let outcome = catch_unwind(AssertUnwindSafe(|| commands::run(invocation)));
@@ -61,7 +64,11 @@ fn run(invocation: &Invocation) -> Exit {
                 layout: invocation.command.layout(),
                 diff: invocation.command.shows_diff(),
             };
-            print(&invocation.global, shape, &outcome)
+            // Whatever becomes of the page, the tree may have changed.
+            catch_unwind(AssertUnwindSafe(|| {
+                print(&invocation.global, shape, &outcome)
+            }))
+            .unwrap_or_else(|_| outcome.untold())
         }
         Err(error) => print_error(invocation, describe(&error)),
     }
@@ -112,7 +119,7 @@ fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
                 io::stderr(),
                 "error: failed to write to standard output: {error}"
             );
-            outcome.exit.unprinted()
+            outcome.untold()
         }
     }
 }

@@ -14,16 +14,24 @@
 
 #[path = "more/advice.rs"]
 mod advice;
+#[path = "more/containment.rs"]
+mod containment;
 #[path = "more/deprecations.rs"]
 mod deprecations;
+#[path = "more/doors.rs"]
+mod doors;
 #[path = "more/guide.rs"]
 mod guide;
+#[path = "more/hostile.rs"]
+mod hostile;
 #[path = "more/interrupted.rs"]
 mod interrupted;
 #[path = "more/laws.rs"]
 mod laws;
 #[path = "more/rust_moves.rs"]
 mod rust_moves;
+#[path = "more/soak.rs"]
+mod soak;
 #[path = "more/verify.rs"]
 mod verify;
 

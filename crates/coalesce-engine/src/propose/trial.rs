@@ -60,6 +60,7 @@ const CHANGES: PlanOptions = PlanOptions {
     prose: false,
     depth: Depth::Changes,
     layout: false,
+    allow_unread: false,
 };
 const PROVEN: PlanOptions = PlanOptions {
     depth: Depth::Proof,

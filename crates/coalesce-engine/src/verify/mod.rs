@@ -9,15 +9,17 @@ mod states;
 mod verdict;
 
 use std::{
+    collections::BTreeSet,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use coalesce_model::{
+    TreePath,
     envelope::{CheckRun, TreeState, Verify},
     manifest::{Manifest, VerifyTable},
 };
-use coalesce_tree::cache_directory;
+use coalesce_tree::{SourceTree, cache_directory};
 use coalesce_verify::{Check, Checker, Limits, Outcome as Checked, Scratch, Wanted};
 
 use crate::{
@@ -46,7 +48,7 @@ pub fn checks_of(manifests: &[Manifest]) -> VerifyTable {
         joined.matrix.extend(matrix.iter().cloned());
     }
     for list in [&mut joined.commands, &mut joined.tests] {
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         list.retain(|entry| seen.insert(entry.clone()));
     }
     joined
@@ -105,7 +107,36 @@ pub fn verify(
     };
     bench.all(session, worked, table, &mut verify)?;
     session.progress.end();
+    if let Some(why) = scratch.writable() {
+        let message = format!("a guard: what ran could write to the tree itself ({why})");
+        verify.left_out.push(message);
+    }
+    let changed = changed_meanwhile(session)?;
+    if let Some(first) = changed.first() {
+        verify.passed = false;
+        let count = changed.len();
+        let message = format!("the verdict: {count} files of the tree changed meanwhile, as {first}");
+        verify.left_out.push(message);
+    }
     Ok(verify)
+}
+
+/// Files of the tree that are not as they were when it was read: what was found is of another tree.
+fn changed_meanwhile(session: &Session) -> Result<Vec<TreePath>, Failure> {
+    let now = SourceTree::open(session.tree.root())?;
+    let stamps = |tree: &SourceTree| {
+        let files = tree.files().iter();
+        files
+            .map(|file| (file.path.clone(), file.bytes, file.modified))
+            .collect::<BTreeSet<_>>()
+    };
+    let (before, now) = (stamps(&session.tree), stamps(&now));
+    let mut paths: Vec<TreePath> = before
+        .symmetric_difference(&now)
+        .map(|(path, ..)| path.clone())
+        .collect();
+    paths.dedup();
+    Ok(paths)
 }
 
 /// Where checks are run.

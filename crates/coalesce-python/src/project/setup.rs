@@ -4,14 +4,14 @@ use ruff_python_ast::{
     self as ast, Expr,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 
 use crate::facts::PythonFacts;
 
 /// Adds what the calls of a `setup.py` declare to its facts.
 pub fn setup_py(text: &str, facts: PythonFacts) -> PythonFacts {
     let source = text.trim_start_matches('\u{feff}');
-    let parsed = parse_unchecked(source, ParseOptions::from(Mode::Module));
+    let parsed = crate::parser::parse(source, Mode::Module);
     let mut search = Setup { facts };
     if let ast::Mod::Module(module) = parsed.syntax() {
         search.visit_body(&module.body);

@@ -17,6 +17,8 @@ const DEEP: lexer::Depth = lexer::Depth {
     nesting: 2_000,
     chain: 20_000,
 };
+/// Of texts that are not parsed for their depth, tokens are read up to this depth.
+const TOKENS_DEEP: usize = 256;
 /// Stack for texts that nest deeply.
 const LARGE_STACK: usize = 1 << 30;
 
@@ -138,10 +140,13 @@ fn broken_facts(text: &str, depth: lexer::Depth, problem: Problem) -> SourceFact
     let mut builder = Builder::new(text);
     builder.mark_opaque();
     // What nests too deeply for the parser nests too deeply for whatever comes after it: names of
-    // modules grow with each level, and so do the scopes that a name is looked for in.
-    if within(depth, DEEP) {
-        tokens::broken_file(&mut builder, Source::new(text).base);
-    }
+    // modules grow with each level, and so do the scopes that a name is looked for in. What stands
+    // before that is told all the same.
+    let end = match within(depth, DEEP) {
+        true => text.len(),
+        false => lexer::first_deeper_than(text, TOKENS_DEEP),
+    };
+    tokens::broken_file(&mut builder, Source::new(text).base, index(end));
     builder.facts.problem = Some(problem);
     builder.facts
 }

@@ -67,9 +67,9 @@ pub(super) struct Mode {
     single: bool,
 }
 
-/// Scans a whole file from `base`, which lies behind the byte-order mark and the `#!` line.
-pub(super) fn broken_file(builder: &mut Builder<'_>, base: u32) {
-    let span = ByteSpan::new(base, index(builder.text.len()));
+/// Scans a file from `base`, which lies behind the byte-order mark and the `#!` line, to `end`.
+pub(super) fn broken_file(builder: &mut Builder<'_>, base: u32, end: u32) {
+    let span = ByteSpan::new(base, end.max(base));
     let tokens = lexer::tokens(builder.text, span);
     builder.origin = Origin::BrokenFile;
     Scanner {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use coalesce_apply::Store;
+use coalesce_apply::{Applied, Store};
 use coalesce_engine::{
     MigrationPlan, PreparedMigration, Session, UncommittedChanges, answer, checks_of,
     checks_of_plan, emit_tests, plan, read_saved_plan, verify,
@@ -11,9 +11,10 @@ use coalesce_model::{
     Finding, Severity, TreePath,
     envelope::{self, Body, Command, Grade, Migrate},
     finding::codes,
+    manifest::VerifyTable,
 };
 
-use super::{Page, check, confirm, open, rollback::failure, some_manifests};
+use super::{Page, check, confirm, open, remarks, rollback::failure, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome, describe},
@@ -30,18 +31,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     let store = Store::open(&global.root).map_err(failure)?;
     refuse_unfinished(&store)?;
     let session = open(global)?;
-    let (mut worked, table) = match &arguments.plan {
-        Some(path) => {
-            let worked = saved(&session, path)?;
-            let wanted = arguments.verify.then(|| checks_of_plan(&session, &worked));
-            (worked, wanted.transpose()?.unwrap_or_default())
-        }
-        None => {
-            let manifests = some_manifests(&session, &arguments.manifests.manifests)?;
-            let worked = plan(&session, &manifests, arguments.manifests.options())?;
-            (worked, checks_of(&manifests))
-        }
-    };
+    let (mut worked, table) = planned(&session, arguments)?;
     let tests = match &arguments.emit_tests {
         Some(directory) => emit_tests(&mut worked, &session, directory)?,
         None => Vec::new(),
@@ -75,8 +65,10 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
             dirty: arguments.allow_dirty,
             yes: arguments.yes,
         };
-        body.migration = Some(apply(&session, &store, &worked, allowed)?);
+        let applied = apply(&session, &store, &worked, allowed)?;
+        body.migration = Some(applied.id);
         body.applied = true;
+        findings.extend(remarks(&applied.remarks));
     }
     let mut exit = if stopped { Exit::Failed } else { Exit::Success };
     if let Some(path) = arguments.write_baseline.as_ref().filter(|_| !stopped) {
@@ -95,6 +87,22 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     }
     let envelope = page.envelope(Command::Migrate, &findings, Body::Migrate(body));
     Ok(Outcome { envelope, exit })
+}
+
+/// The plan that was saved, or that the manifests come to, and the checks that go with it.
+fn planned(
+    session: &Session,
+    arguments: &cli::Migrate,
+) -> anyhow::Result<(MigrationPlan, VerifyTable)> {
+    if let Some(path) = &arguments.plan {
+        let worked = saved(session, path)?;
+        let wanted = arguments.verify.then(|| checks_of_plan(session, &worked));
+        let checks = wanted.transpose()?.unwrap_or_default();
+        return Ok((worked, checks));
+    }
+    let manifests = some_manifests(session, &arguments.manifests.manifests)?;
+    let worked = plan(session, &manifests, arguments.manifests.options())?;
+    Ok((worked, checks_of(&manifests)))
 }
 
 fn no_baseline(why: &str) -> Finding {
@@ -220,7 +228,7 @@ pub struct Allowed {
     pub yes: bool,
 }
 
-/// Writes what was worked out; the name by which `rollback` undoes it.
+/// Writes what was worked out; what was done, with the name by which `rollback` undoes it.
 ///
 /// # Errors
 /// When a file has uncommitted changes or cannot be written; the tree is then as it was.
@@ -229,7 +237,7 @@ pub fn apply(
     store: &Store,
     plan: &MigrationPlan,
     allowed: Allowed,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Applied> {
     let uncommitted = if allowed.dirty {
         UncommittedChanges::Touch
     } else {
@@ -246,5 +254,5 @@ pub fn apply(
     session
         .progress
         .stage(format_args!("writing {count} files"));
-    Ok(prepared.apply(store)?.id)
+    Ok(prepared.apply(store)?)
 }

@@ -20,8 +20,9 @@ mod verify;
 
 use coalesce_engine::{Progress, Session};
 use coalesce_model::{
-    Finding, Root,
+    Finding, Root, Severity, TreePath,
     envelope::{Body, Command, Envelope, Locator},
+    finding::codes,
     manifest::Manifest,
 };
 
@@ -39,6 +40,15 @@ use crate::{
 /// A [`Failure`] for what the user can mend; anything else is a mistake of ours.
 pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
     let global = &invocation.global;
+    if matches!(
+        invocation.command,
+        cli::Command::Plan(_) | cli::Command::Check(_) | cli::Command::Verify(_)
+    ) {
+        // Half of a migration is no tree to be judged.
+        if let Ok(store) = coalesce_apply::Store::open(&global.root) {
+            migrate::refuse_unfinished(&store)?;
+        }
+    }
     match &invocation.command {
         cli::Command::Audit(arguments) => audit::run(global, arguments),
         cli::Command::Refs(arguments) => refs::run(global, arguments),
@@ -57,6 +67,34 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         #[cfg(feature = "devices")]
         cli::Command::Devices(arguments) => devices::run(global, arguments),
     }
+}
+
+/// What to say first of a tree whose last migration was cut off, by a command that only tells.
+pub fn cut_off(invocation: &Invocation) -> Option<String> {
+    let tells = matches!(
+        invocation.command,
+        cli::Command::Audit(_) | cli::Command::Refs(_) | cli::Command::Diff(_)
+    );
+    let store = tells.then(|| coalesce_apply::Store::open(&invocation.global.root));
+    let record = store?.ok()?.unfinished().ok()??;
+    Some(format!(
+        "the migration {} was cut off, so the tree is between two states: `coalesce recover` puts \
+         everything back, `coalesce recover --finish` carries it through",
+        record.id
+    ))
+}
+
+/// Something to know of what was written, as findings.
+fn remarks(remarks: &[coalesce_apply::Remark]) -> Vec<Finding> {
+    let note = |remark: &coalesce_apply::Remark| Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Warning,
+        path: TreePath::root(),
+        span: None,
+        message: remark.to_string(),
+        help: None,
+    };
+    remarks.iter().map(note).collect()
 }
 
 /// Opens the tree that the command line names.

@@ -7,7 +7,7 @@ use coalesce_model::envelope::{Body, Command, Retire, RetiredShim};
 use super::{
     Page, manifests,
     migrate::{Allowed, apply, refuse_unfinished},
-    open,
+    open, remarks,
     rollback::failure,
 };
 use crate::{
@@ -31,7 +31,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
         even_used: arguments.even_used,
     };
     let manifests = manifests(&session, &[])?;
-    let (selected, worked) = coalesce_engine::retire(&session, &manifests, &wanted)?;
+    let (selected, mut worked) = coalesce_engine::retire(&session, &manifests, &wanted)?;
     let mut page = Page::new(&session, global);
     let mut body = Retire {
         plan: worked.to_entry(&session, &mut page.locator),
@@ -59,8 +59,10 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
                 dirty: arguments.allow_dirty,
                 yes: arguments.yes,
             };
-            body.migration = Some(apply(&session, &store, &worked, allowed)?);
+            let applied = apply(&session, &store, &worked, allowed)?;
+            body.migration = Some(applied.id);
             body.applied = true;
+            worked.assembled.notes.extend(remarks(&applied.remarks));
         }
     }
     let refused = worked.refused();

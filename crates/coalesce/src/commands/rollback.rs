@@ -1,14 +1,18 @@
 //! `rollback` and `recover`: the way back from a migration, finished or cut off.
 
 use coalesce_apply::{Recovery, Store};
-use coalesce_model::envelope::{
-    Body, Command, Envelope, MigrationEntry, Recover, RecoverOutcome, Rollback,
+use coalesce_model::{
+    Finding, MemoryTexts,
+    envelope::{
+        Body, Command, Envelope, Locator, MigrationEntry, Recover, RecoverOutcome, Rollback,
+    },
 };
 
-use super::{confirm, label};
+use super::{confirm, label, remarks};
 use crate::{
     cli,
     exit::{Failure, Outcome},
+    terminal,
 };
 
 /// Runs `rollback`.
@@ -33,6 +37,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
         confirm(arguments.yes, &question)?;
     }
     let undone = store.rollback(arguments.id.as_deref()).map_err(failure)?;
+    let told = undone.as_ref().map(|undone| remarks(&undone.remarks));
     let body = match undone {
         Some(undone) => Rollback {
             migration: Some(undone.id),
@@ -40,11 +45,24 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
         },
         None => Rollback::default(),
     };
-    Ok(Outcome::success(Envelope::new(
-        label(global),
-        Command::Rollback,
-        Body::Rollback(body),
-    )))
+    Ok(told_of(global, Command::Rollback, Body::Rollback(body), told))
+}
+
+/// What was done without a look at the sources, and what there is to know of it.
+fn told_of(
+    global: &cli::Global,
+    command: Command,
+    body: Body,
+    told: Option<Vec<Finding>>,
+) -> Outcome {
+    // Nothing of a tree that was not read has a line.
+    let texts = MemoryTexts::default();
+    let mut locator = Locator::new(&texts);
+    let findings = told.unwrap_or_default();
+    Outcome::success(Envelope {
+        findings: findings.iter().map(|finding| locator.finding(finding)).collect(),
+        ..Envelope::new(label(global), command, body)
+    })
 }
 
 /// Runs `recover`.
@@ -53,19 +71,15 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
 /// When files are in a state that is neither before nor after the migration.
 pub fn recover(global: &cli::Global, arguments: &cli::Recover) -> anyhow::Result<Outcome> {
     let store = Store::open(&global.root).map_err(failure)?;
-    let way = if arguments.finish {
-        Recovery::Finish
-    } else {
-        Recovery::Undo
-    };
+    let way = chosen_way(&store, arguments)?;
     let recovered = store.recover(way).map_err(failure)?;
+    let told = recovered.as_ref().map(|done| remarks(&done.remarks));
     let body = match recovered {
         Some(done) => Recover {
             migration: Some(done.id),
-            outcome: if arguments.finish {
-                RecoverOutcome::Finished
-            } else {
-                RecoverOutcome::Undone
+            outcome: match way {
+                Recovery::Finish => RecoverOutcome::Finished,
+                Recovery::Undo => RecoverOutcome::Undone,
             },
             paths: done.paths,
         },
@@ -75,11 +89,31 @@ pub fn recover(global: &cli::Global, arguments: &cli::Recover) -> anyhow::Result
             paths: Vec::new(),
         },
     };
-    Ok(Outcome::success(Envelope::new(
-        label(global),
-        Command::Recover,
-        Body::Recover(body),
-    )))
+    Ok(told_of(global, Command::Recover, Body::Recover(body), told))
+}
+
+/// The way that was asked for; else whoever is at the terminal decides, and where nobody is,
+/// everything is put back.
+fn chosen_way(store: &Store, arguments: &cli::Recover) -> anyhow::Result<Recovery> {
+    if arguments.finish {
+        return Ok(Recovery::Finish);
+    }
+    let cut_off = if arguments.undo {
+        None
+    } else {
+        store.unfinished().map_err(failure)?
+    };
+    let Some(record) = cut_off else {
+        return Ok(Recovery::Undo);
+    };
+    let question = format!(
+        "the migration {} was cut off: carry it through? otherwise everything is put back",
+        record.id
+    );
+    Ok(match terminal::ask(&question)? {
+        terminal::Answer::Yes => Recovery::Finish,
+        terminal::Answer::No | terminal::Answer::NobodyThere => Recovery::Undo,
+    })
 }
 
 /// The unfinished migration, and those that can be undone, newest first.

@@ -19,14 +19,14 @@ use super::read_tree;
 const USERS: usize = 24;
 
 /// A tree with a migration, and where the facts of its runs go.
-struct Scratch {
+pub(super) struct Scratch {
     directory: tempfile::TempDir,
 }
 
-type Files = BTreeMap<String, Option<Vec<u8>>>;
+pub(super) type Files = BTreeMap<String, Option<Vec<u8>>>;
 
 impl Scratch {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let scratch = Self {
             directory: tempfile::tempdir().unwrap(),
         };
@@ -34,15 +34,15 @@ impl Scratch {
         scratch
     }
 
-    fn tree(&self) -> PathBuf {
+    pub(super) fn tree(&self) -> PathBuf {
         self.directory.path().join("tree")
     }
 
-    fn files(&self) -> Files {
+    pub(super) fn files(&self) -> Files {
         read_tree(&self.tree()).unwrap()
     }
 
-    fn command(&self, arguments: &str) -> Command {
+    pub(super) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
         command
             .args(arguments.split_whitespace())
@@ -53,12 +53,12 @@ impl Scratch {
     }
 
     /// Runs it to its end and expects this exit code.
-    fn run(&self, arguments: &str, code: i32) -> String {
+    pub(super) fn run(&self, arguments: &str, code: i32) -> String {
         expect(&self.command(arguments).output().unwrap(), code)
     }
 
     /// Where the journal of the only migration is.
-    fn journal(&self) -> PathBuf {
+    pub(super) fn journal(&self) -> PathBuf {
         let directory = fs::read_dir(self.tree().join(".coalesce/journal")).unwrap();
         let mut files = directory.map(|entry| entry.unwrap().path());
         files.find(|path| path.is_file()).unwrap()

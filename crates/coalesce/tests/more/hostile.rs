@@ -1,0 +1,307 @@
+//! Trees that somebody has made to hang, to abort or to fill the memory of whoever reads them, and
+//! what could not be read. Every command answers, in time, with a code of ours.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(unix)]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use super::interrupted::Scratch;
+
+/// How long any command may take; a build without optimisation takes its time.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Runs it, with an end.
+fn answers(scratch: &Scratch, call: &str) -> Output {
+    let mut child = scratch
+        .command(call)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let readers = [
+        super::soak::drain(child.stdout.take().unwrap()),
+        super::soak::drain(child.stderr.take().unwrap()),
+    ];
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{call} did not answer");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let [stdout, stderr] = readers.map(|reader| reader.join().unwrap());
+    let said = String::from_utf8_lossy(&stderr).into_owned();
+    assert!(status.code().is_some_and(|code| code < 4), "{call}: {status} {said}");
+    assert!(!said.contains("panicked"), "{call}: {said}");
+    Output {
+        status,
+        stdout,
+        stderr,
+    }
+}
+
+fn make_pipe(path: &Path) -> bool {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(path);
+    let made = Command::new("mkfifo").arg(path).status();
+    made.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn nobody_waits_for_a_pipe_wherever_it_is() {
+    for name in [
+        "coalesce.toml",
+        ".gitignore",
+        ".ignore",
+        "p/.gitignore",
+        "p/user_03.py",
+        "p/odd.py",
+        "pyproject.toml",
+        "rustfmt.toml",
+        "m.toml",
+        "baseline.json",
+        "plan.json",
+        ".coalesce/lock",
+        ".coalesce/.gitignore",
+        ".coalesce/journal",
+        ".coalesce/journal/0001.m.started",
+        ".coalesce/journal/0001.m.done",
+        ".git",
+        ".git/HEAD",
+        ".git/config",
+        ".git/index",
+    ] {
+        let scratch = Scratch::new();
+        fs::create_dir_all(scratch.tree().join("migrations")).unwrap();
+        if name.starts_with(".git/") {
+            for part in ["objects", "refs/heads"] {
+                fs::create_dir_all(scratch.tree().join(".git").join(part)).unwrap();
+            }
+            fs::write(scratch.tree().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
+        if !make_pipe(&scratch.tree().join(name)) {
+            eprintln!("skipped: there is no mkfifo");
+            return;
+        }
+        for call in [
+            "audit",
+            "check",
+            "check --baseline baseline.json",
+            "check --write-baseline baseline.json",
+            "status",
+            "plan m.toml",
+            "plan m.toml --out plan.json",
+            "migrate --plan plan.json",
+            "migrate m.toml",
+            "rollback --yes",
+            "recover",
+        ] {
+            answers(&scratch, call);
+        }
+    }
+}
+
+#[test]
+fn deep_texts_are_told_and_do_not_abort() {
+    let times = |text: &str, count: usize| text.repeat(count);
+    let rust = [
+        format!("fn f() {{ let _ = {}x; }}", times("if ", 1_000)),
+        format!("fn f() {{ {}x; }}", times("match ", 30_000)),
+        format!("fn f() {{ {}1; }}", times("return ", 5_000)),
+        format!("fn f() {{ {}1; }}", times("break ", 5_000)),
+        format!("fn f() {{ {}}}", times("while ", 5_000)),
+        format!("fn f() {{ {}x in y {{}} }}", times("for ", 5_000)),
+        format!("fn f() {{ x{}; }}", times(" as u8", 9_000)),
+        format!("fn f() {{ x{}; }}", times(".a()", 9_000)),
+        format!("type T = {}u8{};", times("Vec<", 9_000), times(">", 9_000)),
+        times("mod m{", 20_000),
+        times("use a::{", 20_000),
+        format!("use a{};", times("::a", 40_000)),
+        times("{[(", 20_000),
+    ];
+    let python = [
+        format!("x = a{}\n", times(".b", 20_000)),
+        format!("x = a{}\n", times("()", 20_000)),
+        format!("x = a{}\n", times("[0]", 20_000)),
+        format!("x = {}1\n", times("lambda: ", 20_000)),
+        format!("x = [1{}]\n", times(" for x in y", 20_000)),
+        format!("x: \"{}\"\n", times("a[", 20_000)),
+        format!("x: '{}'\n", format!("a{}", times(".b", 20_000))),
+        format!("import a{}\n", times(".a", 40_000)),
+        format!("from {}a import b\n", times(".", 40_000)),
+        format!("x = {}\n", times("f\"{", 5_000)),
+        (0..1_000).map(|level| format!("{}if x:\n", times(" ", level))).collect(),
+    ];
+    let named = |extension: &'static str| move |text| (extension, text);
+    let all = rust.into_iter().map(named("rs"));
+    for (extension, text) in all.chain(python.into_iter().map(named("py"))) {
+        let scratch = Scratch::new();
+        fs::write(scratch.tree().join("Cargo.toml"), "[package]\nname = \"r\"\nversion = \"0.1.0\"\n").unwrap();
+        fs::create_dir_all(scratch.tree().join("src")).unwrap();
+        fs::write(scratch.tree().join("src/lib.rs"), "").unwrap();
+        let name = format!("{}/lib.{extension}", if extension == "rs" { "src" } else { "p" });
+        fs::write(scratch.tree().join(name), &text).unwrap();
+        for call in ["audit", "plan m.toml", "refs p.kernels"] {
+            let output = answers(&scratch, call);
+            assert!(output.status.code() < Some(3), "{}", text.get(..40).unwrap());
+        }
+    }
+}
+
+/// What nests too deeply to be parsed, and holds the name of what moves, is not passed over.
+#[test]
+fn an_importer_that_cannot_be_read_refuses_the_plan_or_is_told() {
+    let deep = format!("from p.kernels import X\nx = a{}\n", ".b".repeat(20_000));
+    let scratch = Scratch::new();
+    fs::write(scratch.tree().join("p/deep.py"), deep).unwrap();
+    refused_unless_allowed(&scratch, "p/deep.py");
+}
+
+#[test]
+fn a_link_out_of_the_tree_that_may_import_refuses_the_plan_or_is_told() {
+    for (name, directory) in [("p/out.py", false), ("p/out", true)] {
+        let scratch = Scratch::new();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("x.py"), "from p.kernels import X\n").unwrap();
+        let target = if directory { outside.path().to_owned() } else { outside.path().join("x.py") };
+        std::os::unix::fs::symlink(target, scratch.tree().join(name)).unwrap();
+        refused_unless_allowed(&scratch, name);
+    }
+    // What is no source may lead anywhere, and what is in the tree is read by its own name.
+    let scratch = Scratch::new();
+    std::os::unix::fs::symlink("/etc/hosts", scratch.tree().join("hosts.txt")).unwrap();
+    std::os::unix::fs::symlink("user_03.py", scratch.tree().join("p/inside.py")).unwrap();
+    assert_eq!(answers(&scratch, "plan m.toml").status.code(), Some(0));
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_refuses_the_plan_or_is_told() {
+    let scratch = Scratch::new();
+    // So deep that no system takes its path; each part is made from within the one above.
+    let script = "cd p && i=0 && while [ $i -lt 60 ]; do mkdir $0 && cd -P $0 || exit; i=$((i+1)); done; echo 'import p.kernels' > x.py";
+    let name = "d".repeat(100);
+    let made = Command::new("sh").args(["-c", script, &name]).current_dir(scratch.tree()).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: the path could not be made");
+        return;
+    }
+    refused_unless_allowed(&scratch, &name);
+}
+
+fn refused_unless_allowed(scratch: &Scratch, name: &str) {
+    let output = answers(scratch, "plan m.toml");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{page}");
+    assert!(page.contains(name) && page.contains("--allow-unread"), "{page}");
+    let output = answers(scratch, "plan m.toml --allow-unread");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{page}");
+    assert!(page.contains(name), "{page}");
+}
+
+/// A file that ignore rules hide is still a file.
+#[test]
+fn a_target_that_is_ignored_and_there_is_refused_by_the_plan() {
+    let scratch = Scratch::new();
+    fs::write(scratch.tree().join(".gitignore"), "core/\n").unwrap();
+    fs::create_dir_all(scratch.tree().join("p/core")).unwrap();
+    fs::write(scratch.tree().join("p/core/gpu.py"), "mine = 1\n").unwrap();
+    let output = answers(&scratch, "plan m.toml");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{page}");
+    assert!(page.contains("p/core/gpu.py"), "{page}");
+}
+
+#[test]
+fn a_tree_between_two_states_explains_itself() {
+    let cut_off = || {
+        let scratch = Scratch::new();
+        let before = scratch.files();
+        scratch.run("migrate m.toml", 0);
+        let journal = scratch.journal();
+        fs::rename(&journal, journal.with_extension("started")).unwrap();
+        (scratch, before)
+    };
+    let (scratch, before) = cut_off();
+    for call in ["plan m.toml", "check", "verify m.toml", "migrate m.toml", "retire --unused", "rollback --yes"] {
+        let said = scratch.run(call, 2);
+        assert!(said.contains("was cut off") && said.contains("recover"), "{call}: {said}");
+    }
+    for call in ["audit", "refs p.core.gpu", "diff p.core.gpu p.user_01", "status"] {
+        let said = scratch.run(call, 0);
+        assert!(said.contains("was cut off") && said.contains("recover"), "{call}: {said}");
+    }
+    // Nobody is there to be asked.
+    scratch.run("recover", 0);
+    assert_eq!(scratch.files(), before);
+}
+
+#[test]
+fn what_fails_after_the_change_has_a_code_of_its_own() {
+    let scratch = Scratch::new();
+    let before = scratch.files();
+    let said = scratch.run("migrate m.toml --write-baseline no/such/place.json", 3);
+    assert!(said.contains("the migration stands"), "{said}");
+    assert_ne!(scratch.files(), before);
+    let said = scratch.run("migrate m.toml --write-baseline no/such/place.json", 2);
+    assert!(!said.contains("the migration stands"), "{said}");
+    if !Path::new("/dev/full").exists() {
+        eprintln!("skipped: there is no /dev/full");
+        return;
+    }
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for (call, code) in [("rollback --yes", 3), ("status", 2), ("migrate m.toml", 3), ("plan m.toml", 2)] {
+        let status = scratch.command(call).stdout(full()).stderr(Stdio::null()).status();
+        assert_eq!(status.unwrap().code(), Some(code), "{call}");
+    }
+}
+
+#[test]
+fn migrations_side_by_side_are_told_in_words_for_users() {
+    for _ in 0..4 {
+        let scratch = Scratch::new();
+        let start = |call: &str| {
+            let mut command = scratch.command(call);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let calls = ["migrate m.toml", "migrate m.toml", "plan m.toml", "status", "migrate m.toml", "audit"];
+        let children = calls.map(start);
+        for (call, child) in calls.into_iter().zip(children) {
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains("internal error"), "{call}: {said}");
+            assert!(output.status.code().is_some_and(|code| code < 3), "{call}: {said}");
+        }
+    }
+}
+
+/// A few files of each other's modules would be any number of modules; bindings times uses would be
+/// the square of a file.
+#[test]
+fn nothing_grows_with_the_square_of_a_tree_or_faster() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.tree().join("src")).unwrap();
+    fs::write(scratch.tree().join("Cargo.toml"), "[package]\nname = \"r\"\nversion = \"0.1.0\"\n").unwrap();
+    for file in 0..5 {
+        let modules = (0..20).map(|name| format!("#[path = \"f{}.rs\"]\nmod m{name};\n", file + 1));
+        let name = if file == 0 { "lib.rs".to_owned() } else { format!("f{file}.rs") };
+        fs::write(scratch.tree().join("src").join(name), modules.collect::<String>()).unwrap();
+    }
+    fs::write(scratch.tree().join("src/f5.rs"), "pub fn f() {}\n").unwrap();
+    let lines = format!("from p.kernels import X\n{}", "x = 1\n".repeat(20_000));
+    fs::write(scratch.tree().join("p/user_00.py"), lines).unwrap();
+    for call in ["audit", "refs p.kernels", "plan m.toml"] {
+        let output = answers(&scratch, call);
+        assert_eq!(output.status.code(), Some(0), "{call}");
+    }
+}
