@@ -407,7 +407,7 @@ mod tests {
                 "{text}: {measured}"
             );
         }
-        assert_eq!(first_deeper_than("a (b [c] {(", 2), 9);
+        assert_eq!(first_deeper_than("a (b [c] {(", 2), 10);
         assert_eq!(first_deeper_than("a (b [c] {(", 9), 11);
         assert!(depth(&format!("let _ = {}a", "if ".repeat(1_000))).chain > 1_000);
         assert_eq!(depth("\"((((\"").nesting, 0);
