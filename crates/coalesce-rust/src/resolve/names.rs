@@ -178,10 +178,10 @@ impl Definitions<'_> {
         if let Some(same) = same
             && let Some(node) = self.world.items.get_mut(same.index())
         {
-            if !node
-                .definitions
-                .contains(new.definitions.first().unwrap_or(&(FileId(0), 0)))
-            {
+            // A name with more variants than that is none that anybody wrote by hand.
+            let latest = node.definitions.iter().rev().take(LATEST);
+            let first = new.definitions.first().unwrap_or(&(FileId(0), 0));
+            if !latest.into_iter().any(|known| known == first) {
                 node.definitions.extend(new.definitions);
             }
             node.namespaces = node.namespaces.or(new.namespaces);
@@ -306,6 +306,9 @@ pub(super) fn bind(world: &mut World, space: SpaceId, name: Sym, binding: Bindin
     };
     space.names.bind(name, binding)
 }
+
+/// So many variants of a name are compared with the next one: a file may define one name in each line.
+const LATEST: usize = 64;
 
 /// Macros of `#[macro_use] mod m;` are seen in the module around it, too.
 fn share_macros(world: &mut World) {
