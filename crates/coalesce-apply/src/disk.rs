@@ -120,7 +120,9 @@ impl Disk {
         let absolute = self.absolute(path);
         self.make_directory_at(staged, mode, owner)?;
         match self.calls.place(staged, &absolute) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_directory(path) => {
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && self.is_directory(path) =>
+            {
                 fs::remove_dir(staged)
             }
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {

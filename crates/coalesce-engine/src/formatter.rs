@@ -97,8 +97,9 @@ fn missing() -> Finding {
         severity: Severity::Note,
         path: TreePath::root(),
         span: None,
-        message: "no toolchain with rustfmt was found: edited Rust files keep the layout of the edits"
-            .to_owned(),
+        message:
+            "no toolchain with rustfmt was found: edited Rust files keep the layout of the edits"
+                .to_owned(),
         help: Some("install it (`rustup component add rustfmt`), or run it afterwards".to_owned()),
     }
 }

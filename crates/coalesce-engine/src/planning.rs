@@ -9,9 +9,7 @@ use coalesce_model::{
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
 };
-use coalesce_plan::{
-    Assembled, Checked, Operation, Overlay, PlanSource, Proof, Proven, assemble,
-};
+use coalesce_plan::{Assembled, Checked, Operation, Overlay, PlanSource, Proof, Proven, assemble};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;

@@ -115,7 +115,9 @@ pub enum SavedPlanError {
     #[error("plan format {0} is not supported by this version, which writes {VERSION}")]
     Version(u32),
     /// What it says is not what it was worked out from comes to.
-    #[error("it says something else than what it was made from asks of this tree: nothing of it is done")]
+    #[error(
+        "it says something else than what it was made from asks of this tree: nothing of it is done"
+    )]
     Altered,
     /// The tree has changed since.
     #[error("the tree has changed since the plan was made: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -248,7 +250,10 @@ mod tests {
             ..plan.clone()
         };
         assert!(plan.check_against(&read).is_ok());
-        assert!(matches!(altered.check_against(&plan), Err(SavedPlanError::Altered)));
+        assert!(matches!(
+            altered.check_against(&plan),
+            Err(SavedPlanError::Altered)
+        ));
     }
 
     #[test]

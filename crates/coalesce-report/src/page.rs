@@ -82,7 +82,8 @@ impl Page {
 
     /// Ends the line as this one ends: with a carriage return if it has one.
     pub fn end_as(&mut self, line: &str) {
-        self.text.push_str(if line.ends_with('\r') { "\r\n" } else { "\n" });
+        self.text
+            .push_str(if line.ends_with('\r') { "\r\n" } else { "\n" });
     }
 
     /// Adds a whole plain line.

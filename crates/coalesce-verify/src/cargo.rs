@@ -76,7 +76,12 @@ impl Cargo<'_> {
             .current_dir(self.place)
             .env("CARGO_TARGET_DIR", target(self.scratch))
             .env("CARGO_TERM_COLOR", "never");
-        program::run(&mut command, &self.configuration.command(), self.limits, self.scratch)
+        program::run(
+            &mut command,
+            &self.configuration.command(),
+            self.limits,
+            self.scratch,
+        )
     }
 
     /// What the compiler sets for the target, whatever the package.

@@ -1,18 +1,26 @@
-//! Keeps a tree from being written to, by Landlock: a process may give up rights, for itself and all
-//! that it starts, without any privilege.
+//! Keeps a tree from being written to.
 //!
-//! Landlock knows what is allowed and nothing that is forbidden. So everything beside the way to the
-//! tree is allowed: on each level from the root of the file system down, all entries but the one that
-//! leads on. What comes with it: nothing new can be made right in a directory above the tree.
+//! Where a process may have a view of the file systems of its own, the tree is mounted read-only in
+//! it. Else by Landlock: a process may give up rights, for itself and all that it starts. Landlock
+//! knows what is allowed and nothing that is forbidden, so everything beside the way to the tree is
+//! allowed: on each level from the root of the file system down, all entries but the one that leads
+//! on. What comes with it: nothing new can be made right in a directory above the tree.
+//!
+//! Either holds for code that does not know of it. Whoever has the rights of root and wants to can
+//! mount the tree as it was.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use landlock::{
     ABI, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, path_beneath_rules,
+};
+use nix::{
+    mount::{MsFlags, mount},
+    sched::{CloneFlags, unshare},
 };
 
 /// The oldest version that lets files be renamed from one directory to another: without it no
@@ -21,13 +29,69 @@ const NEEDED: ABI = ABI::V2;
 /// The newest version that is made use of.
 const KNOWN: ABI = ABI::V3;
 
-/// From now on nothing below `tree` can be written to, but what is below `scratch`; or why not.
+/// From now on nothing below `tree` can be written to, but what is below `scratch`; or why not. The
+/// process must have one thread only.
 pub(crate) fn tree(tree: &Path, scratch: &Path) -> Result<(), String> {
-    if tree.as_os_str().is_empty() {
-        return Err("no tree was named".to_owned());
-    }
     let tree = fs::canonicalize(tree).map_err(|error| error.to_string())?;
-    let mut allowed = beside(&tree);
+    let scratch = fs::canonicalize(scratch).map_err(|error| error.to_string())?;
+    if own_view()
+        .and_then(|()| mount_read_only(&tree, &scratch))
+        .is_ok()
+    {
+        return Ok(());
+    }
+    give_up_writing(&tree, &scratch)
+}
+
+/// A view of the file systems that no other process has: with the rights of root, or as a user who is
+/// root of a world of its own.
+fn own_view() -> io::Result<()> {
+    if unshare(CloneFlags::CLONE_NEWNS).is_err() {
+        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+        let (user, group) = (user.as_raw(), group.as_raw());
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    }
+    // What is mounted here is seen nowhere else.
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    Ok(mount::<str, str, str, str>(None, "/", None, private, None)?)
+}
+
+fn mount_read_only(tree: &Path, scratch: &Path) -> io::Result<()> {
+    bind(tree, MsFlags::MS_REC)?;
+    if scratch.starts_with(tree) {
+        bind(scratch, MsFlags::MS_REC)?;
+    }
+    // What a user has not mounted may be made stricter and not laxer.
+    let known = rustix::fs::statvfs(tree)?.f_flag;
+    let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    for (known_as, flag) in [
+        (rustix::fs::StatVfsMountFlags::NOSUID, MsFlags::MS_NOSUID),
+        (rustix::fs::StatVfsMountFlags::NODEV, MsFlags::MS_NODEV),
+        (rustix::fs::StatVfsMountFlags::NOEXEC, MsFlags::MS_NOEXEC),
+    ] {
+        if known.contains(known_as) {
+            flags |= flag;
+        }
+    }
+    Ok(mount::<str, Path, str, str>(None, tree, None, flags, None)?)
+}
+
+fn bind(path: &Path, flags: MsFlags) -> io::Result<()> {
+    let flags = flags | MsFlags::MS_BIND;
+    Ok(mount::<Path, Path, str, str>(
+        Some(path),
+        path,
+        None,
+        flags,
+        None,
+    )?)
+}
+
+fn give_up_writing(tree: &Path, scratch: &Path) -> Result<(), String> {
+    let mut allowed = beside(tree);
     allowed.push(scratch.to_owned());
     let failed = |error: landlock::RulesetError| error.to_string();
     let needed = Ruleset::default()

@@ -50,12 +50,13 @@ fn contained(
     arguments: impl Iterator<Item = OsString>,
 ) -> Report {
     let mut report = Report::default();
-    let asked_to_end = watch_input();
     if let Err(error) = bind(bounds) {
         report.failed = Some((false, error.to_string()));
         return report;
     }
+    // As long as there is one thread only.
     report.writable = confine::tree(&bounds.tree, &bounds.scratch).err();
+    let asked_to_end = watch_input();
     let started = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
@@ -155,7 +156,9 @@ fn over(bounds: &Bounds, free_at_first: u64) -> Option<String> {
 /// Free bytes of the disk that the copy is on.
 fn free(bounds: &Bounds) -> u64 {
     let known = rustix::fs::statvfs(&bounds.scratch);
-    known.map_or(u64::MAX, |known| known.f_bavail.saturating_mul(known.f_frsize))
+    known.map_or(u64::MAX, |known| {
+        known.f_bavail.saturating_mul(known.f_frsize)
+    })
 }
 
 /// Ends every process that came of the program; how many there were. Stopped first, so that none

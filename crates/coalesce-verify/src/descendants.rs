@@ -31,7 +31,9 @@ pub(crate) fn resident_bytes(root: Pid) -> u64 {
     let anonymous = |process: Pid| {
         let path = format!("/proc/{}/status", process.as_raw_nonzero());
         let text = fs::read_to_string(path).ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
     };
     let kibibytes: u64 = of(root).into_iter().filter_map(anonymous).sum();

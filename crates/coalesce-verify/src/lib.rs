@@ -42,7 +42,7 @@ pub use check::{
 };
 pub use compare::{Renames, compare};
 pub use contain::{contained_main, enable_containment};
-pub use program::filter_text;
 pub use error::{Error, ErrorKind};
+pub use program::filter_text;
 pub use scratch::{Content, Scratch, Wanted};
 pub use unused::UnusedImport;

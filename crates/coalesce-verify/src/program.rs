@@ -96,7 +96,12 @@ pub(crate) fn run(
     let finished = run_alone(&mut contained, label, limits)?;
     let report = std::fs::read_to_string(&bounds.report).ok();
     let report: Option<Report> = report.and_then(|text| serde_json::from_str(&text).ok());
-    let no_answer = || Error::new(ErrorKind::Report, format!("`{label}` was ended from outside"));
+    let no_answer = || {
+        Error::new(
+            ErrorKind::Report,
+            format!("`{label}` was ended from outside"),
+        )
+    };
     let report = report.ok_or_else(no_answer)?;
     answered(report, finished, (label, command), scratch)
 }
@@ -373,7 +378,8 @@ mod tests {
         };
         let error = shell("sleep 60 & sleep 60", hasty).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
-        let error = run_alone(&mut Command::new("no-such-program-anywhere"), "", limits).unwrap_err();
+        let error =
+            run_alone(&mut Command::new("no-such-program-anywhere"), "", limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ProgramMissing);
     }
 

@@ -135,7 +135,9 @@ mod tests {
         let changing = ["migrate", "rollback", "recover", "retire"];
         for command in crate::cli::Invocation::command().get_subcommands() {
             let name = command.get_name();
-            let line = table.lines().find(|line| line.starts_with(&format!("| `{name}` |")));
+            let line = table
+                .lines()
+                .find(|line| line.starts_with(&format!("| `{name}` |")));
             let cells: Vec<&str> = line.expect(name).split('|').map(str::trim).collect();
             assert_eq!(cells.len(), 7, "{name}");
             let finds = ["audit", "plan", "check", "verify"].contains(&name);

@@ -29,7 +29,8 @@ pub fn read(path: &Path) -> Result<String, Failure> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    let special =
+        fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     // A pipe that nobody reads would be waited for; devices are written to as ever.
     if special && is_pipe(path) {
         let message = format!("cannot write {}: it is a pipe or a socket", path.display());

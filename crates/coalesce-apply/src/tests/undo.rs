@@ -207,3 +207,47 @@ proptest! {
         }
     }
 }
+
+/// The bytes of a journal as the first build wrote them, and the files that it kept.
+#[test]
+fn a_journal_that_an_earlier_build_wrote_rolls_back() {
+    use coalesce_model::ContentHash;
+    let directory = tree();
+    let root = directory.path();
+    let before = snapshot(root);
+    let owner = crate::system::owner(&fs::metadata(root.join("edit.py")).unwrap());
+    let (old, new) = (
+        fs::read(root.join("edit.py")).unwrap(),
+        b"import n.m\n".to_vec(),
+    );
+    let version = |bytes: &[u8], mode: u32, offset: usize| {
+        format!(
+            "{{\"hash\":\"{}\",\"mode\":{mode},\"owner\":{{\"user\":{},\"group\":{}}},\"offset\":{offset},\"bytes\":{}}}",
+            ContentHash::of(bytes),
+            owner.user,
+            owner.group,
+            bytes.len()
+        )
+    };
+    let mode = before["edit.py"].1;
+    let record = format!(
+        "{{\"files\":[{{\"path\":\"edit.py\",\"before\":{},\"after\":{}}},{{\"path\":\"n/new.py\",\"before\":null,\"after\":{}}}],\"made\":[\"n\"],\"removed\":[]}}",
+        version(&old, mode, 0),
+        version(&new, mode, old.len()),
+        version(b"x", 0o644, old.len() + new.len()),
+    );
+    let hash = ContentHash::of(record.as_bytes());
+    let mut journal = format!("coalesce-journal-1 {} {hash}\n{record}", record.len()).into_bytes();
+    journal.extend_from_slice(&old);
+    journal.extend_from_slice(&new);
+    journal.extend_from_slice(b"x");
+    write(root, ".coalesce/journal/0001.0001-x.done", &journal);
+    write(root, ".coalesce/journal/0001.0001-x.kept/0", &old);
+    write(root, ".coalesce/.gitignore", "*\n");
+    fs::write(root.join("edit.py"), &new).unwrap();
+    write(root, "n/new.py", "x");
+    let store = Store::open(root).unwrap();
+    assert_eq!(store.history().unwrap()[0].id, "0001-x");
+    assert_eq!(store.rollback(None).unwrap().unwrap().remarks, []);
+    assert_eq!(snapshot(root), before);
+}

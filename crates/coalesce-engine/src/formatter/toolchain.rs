@@ -17,8 +17,16 @@ use serde::Deserialize;
 /// Longer settings are none of rustup's.
 const SETTINGS_BYTES: u64 = 1 << 20;
 /// The programs' names.
-const RUSTFMT: &str = if cfg!(windows) { "rustfmt.exe" } else { "rustfmt" };
-const RUSTUP: &str = if cfg!(windows) { "rustup.exe" } else { "rustup" };
+const RUSTFMT: &str = if cfg!(windows) {
+    "rustfmt.exe"
+} else {
+    "rustfmt"
+};
+const RUSTUP: &str = if cfg!(windows) {
+    "rustup.exe"
+} else {
+    "rustup"
+};
 
 /// What the environment says, as far as it matters here.
 struct Environment {
@@ -67,10 +75,16 @@ impl Environment {
 
     /// The rustfmt of the toolchain that the user has chosen.
     fn of_rustup(&self, root: &Path) -> Option<PathBuf> {
-        let home = self.rustup_home.as_ref().filter(|home| home.is_absolute())?;
-        let text = plain::read_to_string(&home.join("settings.toml"), SETTINGS_BYTES, Links::Follow);
+        let home = self
+            .rustup_home
+            .as_ref()
+            .filter(|home| home.is_absolute())?;
+        let text =
+            plain::read_to_string(&home.join("settings.toml"), SETTINGS_BYTES, Links::Follow);
         let choices: Choices = toml::from_str(&text.unwrap_or_default()).unwrap_or_default();
-        let overridden = root.ancestors().find_map(|above| choices.overrides.get(above));
+        let overridden = root
+            .ancestors()
+            .find_map(|above| choices.overrides.get(above));
         let name = self.toolchain.as_ref().or(overridden);
         let name = name.or(choices.default_toolchain.as_ref())?;
         if Path::new(name).is_absolute() {
@@ -137,7 +151,10 @@ mod tests {
         make(&bin.join("rustup"), "proxy");
         std::os::unix::fs::symlink("rustup", bin.join("rustfmt")).unwrap();
         for name in ["stable-x", "nightly-x", "pinned"] {
-            make(&home.join("toolchains").join(name).join("bin/rustfmt"), name);
+            make(
+                &home.join("toolchains").join(name).join("bin/rustfmt"),
+                name,
+            );
         }
         let evil = top.join("evil");
         fs::create_dir_all(&evil).unwrap();
@@ -160,12 +177,19 @@ mod tests {
         let tree = root.join("bin");
         let first: &[&Path] = &[relative, &tree, &evil, &bin];
         assert_eq!(find(first, None, &root).as_deref(), Some("stable-x"));
-        assert_eq!(find(first, Some("nightly"), &root).as_deref(), Some("nightly-x"));
+        assert_eq!(
+            find(first, Some("nightly"), &root).as_deref(),
+            Some("nightly-x")
+        );
         let custom = root.join("toolchain");
         assert_eq!(find(first, custom.to_str(), &root), None);
         assert_eq!(find(first, Some("../../evil"), &root), None);
         let other = top.join("other/project");
-        assert_eq!(find(first, None, &other).as_deref(), Some("evil"), "of another tree");
+        assert_eq!(
+            find(first, None, &other).as_deref(),
+            Some("evil"),
+            "of another tree"
+        );
         assert_eq!(find(&[&bin], None, &other).as_deref(), Some("pinned"));
         assert_eq!(find(&[&tree, &evil], None, &root), None);
         // A copy instead of a link is a proxy, too.

@@ -115,7 +115,8 @@ pub fn verify(
     if let Some(first) = changed.first() {
         verify.passed = false;
         let count = changed.len();
-        let message = format!("the verdict: {count} files of the tree changed meanwhile, as {first}");
+        let message =
+            format!("the verdict: {count} files of the tree changed meanwhile, as {first}");
         verify.left_out.push(message);
     }
     Ok(verify)

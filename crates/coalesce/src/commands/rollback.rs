@@ -45,7 +45,12 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
         },
         None => Rollback::default(),
     };
-    Ok(told_of(global, Command::Rollback, Body::Rollback(body), told))
+    Ok(told_of(
+        global,
+        Command::Rollback,
+        Body::Rollback(body),
+        told,
+    ))
 }
 
 /// What was done without a look at the sources, and what there is to know of it.
@@ -60,7 +65,10 @@ fn told_of(
     let mut locator = Locator::new(&texts);
     let findings = told.unwrap_or_default();
     Outcome::success(Envelope {
-        findings: findings.iter().map(|finding| locator.finding(finding)).collect(),
+        findings: findings
+            .iter()
+            .map(|finding| locator.finding(finding))
+            .collect(),
         ..Envelope::new(label(global), command, body)
     })
 }

@@ -137,7 +137,10 @@ fn what_detaches_itself_ends_too() {
 #[test]
 fn everything_ends_when_nobody_waits_for_it_any_more() {
     let ground = Ground::new();
-    let mut child = ground.start(none(), "setsid sh -c 'echo $$ > pid; exec sleep 1000' & exec sleep 1000");
+    let mut child = ground.start(
+        none(),
+        "setsid sh -c 'echo $$ > pid; exec sleep 1000' & exec sleep 1000",
+    );
     let begun = Instant::now();
     while !fs::read_to_string(ground.at("scratch/pid")).is_ok_and(|pid| pid.ends_with('\n')) {
         assert!(begun.elapsed() < Duration::from_secs(60));
@@ -159,20 +162,33 @@ fn a_contained_program_keeps_to_its_bounds() {
     assert!(fs::metadata(ground.at("scratch/big")).unwrap().len() <= 1 << 20);
     let bounds = serde_json::json!({"disk_bytes": 8 << 20});
     let report = ground.run(bounds, "head -c 400000000 /dev/zero > big; sync; sleep 50");
-    assert!(report["over"].as_str().is_some_and(|over| over.contains("disk")), "{report}");
+    assert!(
+        report["over"]
+            .as_str()
+            .is_some_and(|over| over.contains("disk")),
+        "{report}"
+    );
     fs::remove_file(ground.at("scratch/big")).unwrap();
     let bounds = serde_json::json!({"memory_bytes": 64 << 20});
     // A shell holds the whole value of a variable.
     let script = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); sleep 50";
     let report = ground.run(bounds, script);
-    assert!(report["over"].as_str().is_some_and(|over| over.contains("memory")), "{report}");
+    assert!(
+        report["over"]
+            .as_str()
+            .is_some_and(|over| over.contains("memory")),
+        "{report}"
+    );
 }
 
 #[test]
 fn a_program_that_is_missing_is_told_from_one_that_fails() {
     let ground = Ground::new();
     let report = ground.run(none(), "exit 3");
-    assert_eq!((&report["code"], &report["failed"]), (&3.into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&report["code"], &report["failed"]),
+        (&3.into(), &serde_json::Value::Null)
+    );
     let mut child = ground.start(none(), "exec kill -9 $$");
     child.wait().unwrap();
     assert_eq!(ground.report()["code"], serde_json::Value::Null);

@@ -84,8 +84,14 @@ impl House {
     }
 
     fn sources(&self) {
-        self.write("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
-        self.write("src/lib.rs", "pub mod kernels;\npub mod core;\npub fn f() -> u8 {\n    kernels::one()\n}\n");
+        self.write(
+            "Cargo.toml",
+            "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        );
+        self.write(
+            "src/lib.rs",
+            "pub mod kernels;\npub mod core;\npub fn f() -> u8 {\n    kernels::one()\n}\n",
+        );
         self.write("src/kernels.rs", "pub fn one() -> u8 {\n    1\n}\n");
         self.write("src/core.rs", "pub fn two() -> u8 {\n    2\n}\n");
         self.write("pyproject.toml", "[project]\nname = \"q\"\n[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n");
@@ -104,11 +110,23 @@ impl House {
         self.repository();
         let bin = self.tree().join("bin");
         let python = format!("open({:?}, 'a').write('python')\n", self.mark());
-        for name in ["conftest.py", "sitecustomize.py", "usercustomize.py", "setup.py", "noxfile.py", "backend.py", "tasks.py", "q/conftest.py"] {
+        for name in [
+            "conftest.py",
+            "sitecustomize.py",
+            "usercustomize.py",
+            "setup.py",
+            "noxfile.py",
+            "backend.py",
+            "tasks.py",
+            "q/conftest.py",
+        ] {
             self.write(name, &python);
         }
         self.write("evil.pth", &format!("import os; {python}"));
-        let build = format!("fn main() {{ std::fs::write({:?}, \"build\").unwrap(); }}\n", self.mark());
+        let build = format!(
+            "fn main() {{ std::fs::write({:?}, \"build\").unwrap(); }}\n",
+            self.mark()
+        );
         self.write("build.rs", &build);
         let program = |name: &str| bin.join(name).display().to_string();
         let cargo = format!(
@@ -134,7 +152,10 @@ impl House {
             self.program(&format!(".git/hooks/{name}"));
             self.program(&format!("hooks/{name}"));
         }
-        let mut config = format!("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\thooksPath = {}\n[include]\n\tpath = ../other.config\n", self.tree().join("hooks").display());
+        let mut config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\thooksPath = {}\n[include]\n\tpath = ../other.config\n",
+            self.tree().join("hooks").display()
+        );
         for setting in SETTINGS {
             let (section, key) = setting.rsplit_once('.').unwrap();
             let section = match section.split_once('.') {
@@ -156,7 +177,11 @@ impl House {
     /// A call from within the tree, whose own programs come first on the path.
     fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let own = std::env::var_os("PATH").unwrap_or_default();
-        let mut path = vec![PathBuf::from("."), PathBuf::from("bin"), self.tree().join("bin")];
+        let mut path = vec![
+            PathBuf::from("."),
+            PathBuf::from("bin"),
+            self.tree().join("bin"),
+        ];
         path.extend(std::env::split_paths(&own));
         let mut command = Command::new(program);
         command
@@ -200,8 +225,15 @@ fn no_command_starts_anything_of_a_tree() {
         let words: Vec<&str> = call.split(' ').collect();
         let output = house.command(Path::new(COALESCE), &words).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code().is_some_and(|code| code < 3), "{call}: {said}");
-        assert!(!house.mark().exists(), "{call}: {}", fs::read_to_string(house.mark()).unwrap());
+        assert!(
+            output.status.code().is_some_and(|code| code < 3),
+            "{call}: {said}"
+        );
+        assert!(
+            !house.mark().exists(),
+            "{call}: {}",
+            fs::read_to_string(house.mark()).unwrap()
+        );
         let kept = super::read_tree(&house.tree().join(".git")).unwrap();
         assert_eq!(kept, git, "{call} touched the repository");
     }

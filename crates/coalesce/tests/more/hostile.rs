@@ -41,7 +41,10 @@ fn answers(scratch: &Scratch, call: &str) -> Output {
     };
     let [stdout, stderr] = readers.map(|reader| reader.join().unwrap());
     let said = String::from_utf8_lossy(&stderr).into_owned();
-    assert!(status.code().is_some_and(|code| code < 4), "{call}: {status} {said}");
+    assert!(
+        status.code().is_some_and(|code| code < 4),
+        "{call}: {status} {said}"
+    );
     assert!(!said.contains("panicked"), "{call}: {said}");
     Output {
         status,
@@ -140,20 +143,33 @@ fn deep_texts_are_told_and_do_not_abort() {
         format!("import a{}\n", times(".a", 40_000)),
         format!("from {}a import b\n", times(".", 40_000)),
         format!("x = {}\n", times("f\"{", 5_000)),
-        (0..1_000).map(|level| format!("{}if x:\n", times(" ", level))).collect(),
+        (0..1_000)
+            .map(|level| format!("{}if x:\n", times(" ", level)))
+            .collect(),
     ];
     let named = |extension: &'static str| move |text| (extension, text);
     let all = rust.into_iter().map(named("rs"));
     for (extension, text) in all.chain(python.into_iter().map(named("py"))) {
         let scratch = Scratch::new();
-        fs::write(scratch.tree().join("Cargo.toml"), "[package]\nname = \"r\"\nversion = \"0.1.0\"\n").unwrap();
+        fs::write(
+            scratch.tree().join("Cargo.toml"),
+            "[package]\nname = \"r\"\nversion = \"0.1.0\"\n",
+        )
+        .unwrap();
         fs::create_dir_all(scratch.tree().join("src")).unwrap();
         fs::write(scratch.tree().join("src/lib.rs"), "").unwrap();
-        let name = format!("{}/lib.{extension}", if extension == "rs" { "src" } else { "p" });
+        let name = format!(
+            "{}/lib.{extension}",
+            if extension == "rs" { "src" } else { "p" }
+        );
         fs::write(scratch.tree().join(name), &text).unwrap();
         for call in ["audit", "plan m.toml", "refs p.kernels"] {
             let output = answers(&scratch, call);
-            assert!(output.status.code() < Some(3), "{}", text.get(..40).unwrap());
+            assert!(
+                output.status.code() < Some(3),
+                "{}",
+                text.get(..40).unwrap()
+            );
         }
     }
 }
@@ -173,7 +189,11 @@ fn a_link_out_of_the_tree_that_may_import_refuses_the_plan_or_is_told() {
         let scratch = Scratch::new();
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("x.py"), "from p.kernels import X\n").unwrap();
-        let target = if directory { outside.path().to_owned() } else { outside.path().join("x.py") };
+        let target = if directory {
+            outside.path().to_owned()
+        } else {
+            outside.path().join("x.py")
+        };
         std::os::unix::fs::symlink(target, scratch.tree().join(name)).unwrap();
         refused_unless_allowed(&scratch, name);
     }
@@ -190,7 +210,10 @@ fn a_directory_that_cannot_be_listed_refuses_the_plan_or_is_told() {
     // So deep that no system takes its path; each part is made from within the one above.
     let script = "cd p && i=0 && while [ $i -lt 60 ]; do mkdir $0 && cd -P $0 || exit; i=$((i+1)); done; echo 'import p.kernels' > x.py";
     let name = "d".repeat(100);
-    let made = Command::new("sh").args(["-c", script, &name]).current_dir(scratch.tree()).status();
+    let made = Command::new("sh")
+        .args(["-c", script, &name])
+        .current_dir(scratch.tree())
+        .status();
     if !made.is_ok_and(|status| status.success()) {
         eprintln!("skipped: the path could not be made");
         return;
@@ -202,7 +225,10 @@ fn refused_unless_allowed(scratch: &Scratch, name: &str) {
     let output = answers(scratch, "plan m.toml");
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(2), "{page}");
-    assert!(page.contains(name) && page.contains("--allow-unread"), "{page}");
+    assert!(
+        page.contains(name) && page.contains("--allow-unread"),
+        "{page}"
+    );
     let output = answers(scratch, "plan m.toml --allow-unread");
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{page}");
@@ -233,13 +259,31 @@ fn a_tree_between_two_states_explains_itself() {
         (scratch, before)
     };
     let (scratch, before) = cut_off();
-    for call in ["plan m.toml", "check", "verify m.toml", "migrate m.toml", "retire --unused", "rollback --yes"] {
+    for call in [
+        "plan m.toml",
+        "check",
+        "verify m.toml",
+        "migrate m.toml",
+        "retire --unused",
+        "rollback --yes",
+    ] {
         let said = scratch.run(call, 2);
-        assert!(said.contains("was cut off") && said.contains("recover"), "{call}: {said}");
+        assert!(
+            said.contains("was cut off") && said.contains("recover"),
+            "{call}: {said}"
+        );
     }
-    for call in ["audit", "refs p.core.gpu", "diff p.core.gpu p.user_01", "status"] {
+    for call in [
+        "audit",
+        "refs p.core.gpu",
+        "diff p.core.gpu p.user_01",
+        "status",
+    ] {
         let said = scratch.run(call, 0);
-        assert!(said.contains("was cut off") && said.contains("recover"), "{call}: {said}");
+        assert!(
+            said.contains("was cut off") && said.contains("recover"),
+            "{call}: {said}"
+        );
     }
     // Nobody is there to be asked.
     scratch.run("recover", 0);
@@ -260,8 +304,17 @@ fn what_fails_after_the_change_has_a_code_of_its_own() {
         return;
     }
     let full = || fs::File::options().write(true).open("/dev/full").unwrap();
-    for (call, code) in [("rollback --yes", 3), ("status", 2), ("migrate m.toml", 3), ("plan m.toml", 2)] {
-        let status = scratch.command(call).stdout(full()).stderr(Stdio::null()).status();
+    for (call, code) in [
+        ("rollback --yes", 3),
+        ("status", 2),
+        ("migrate m.toml", 3),
+        ("plan m.toml", 2),
+    ] {
+        let status = scratch
+            .command(call)
+            .stdout(full())
+            .stderr(Stdio::null())
+            .status();
         assert_eq!(status.unwrap().code(), Some(code), "{call}");
     }
 }
@@ -272,15 +325,29 @@ fn migrations_side_by_side_are_told_in_words_for_users() {
         let scratch = Scratch::new();
         let start = |call: &str| {
             let mut command = scratch.command(call);
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
         };
-        let calls = ["migrate m.toml", "migrate m.toml", "plan m.toml", "status", "migrate m.toml", "audit"];
+        let calls = [
+            "migrate m.toml",
+            "migrate m.toml",
+            "plan m.toml",
+            "status",
+            "migrate m.toml",
+            "audit",
+        ];
         let children = calls.map(start);
         for (call, child) in calls.into_iter().zip(children) {
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!said.contains("internal error"), "{call}: {said}");
-            assert!(output.status.code().is_some_and(|code| code < 3), "{call}: {said}");
+            assert!(
+                output.status.code().is_some_and(|code| code < 3),
+                "{call}: {said}"
+            );
         }
     }
 }
@@ -291,11 +358,23 @@ fn migrations_side_by_side_are_told_in_words_for_users() {
 fn nothing_grows_with_the_square_of_a_tree_or_faster() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.tree().join("src")).unwrap();
-    fs::write(scratch.tree().join("Cargo.toml"), "[package]\nname = \"r\"\nversion = \"0.1.0\"\n").unwrap();
+    fs::write(
+        scratch.tree().join("Cargo.toml"),
+        "[package]\nname = \"r\"\nversion = \"0.1.0\"\n",
+    )
+    .unwrap();
     for file in 0..5 {
         let modules = (0..20).map(|name| format!("#[path = \"f{}.rs\"]\nmod m{name};\n", file + 1));
-        let name = if file == 0 { "lib.rs".to_owned() } else { format!("f{file}.rs") };
-        fs::write(scratch.tree().join("src").join(name), modules.collect::<String>()).unwrap();
+        let name = if file == 0 {
+            "lib.rs".to_owned()
+        } else {
+            format!("f{file}.rs")
+        };
+        fs::write(
+            scratch.tree().join("src").join(name),
+            modules.collect::<String>(),
+        )
+        .unwrap();
     }
     fs::write(scratch.tree().join("src/f5.rs"), "pub fn f() {}\n").unwrap();
     let lines = format!("from p.kernels import X\n{}", "x = 1\n".repeat(20_000));

@@ -77,8 +77,18 @@ fn soak_kills() {
     soak(|round| {
         let mut luck = Luck::of(round);
         let scratch = Scratch::new();
-        for verb in ["migrate m.toml", "recover --undo", "recover --finish", "rollback --yes"] {
-            let mut child = scratch.command(verb).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        for verb in [
+            "migrate m.toml",
+            "recover --undo",
+            "recover --finish",
+            "rollback --yes",
+        ] {
+            let mut child = scratch
+                .command(verb)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
             let micros = u64::try_from(typical.as_micros()).unwrap() * 5 / 4;
             let wait = luck.below(usize::try_from(micros).unwrap());
             std::thread::sleep(Duration::from_micros(wait as u64));
@@ -88,7 +98,10 @@ fn soak_kills() {
         let way = *luck.pick(&["--undo", "--finish"]);
         scratch.run(&format!("recover {way}"), 0);
         let found = scratch.files();
-        assert!(found == before || found == after, "round {round}: neither before nor after");
+        assert!(
+            found == before || found == after,
+            "round {round}: neither before nor after"
+        );
         scratch.run("rollback --yes", 0);
         assert_eq!(scratch.files(), before, "round {round}");
     });
@@ -106,7 +119,11 @@ fn soak_edits() {
         }
         let tree = scratch.tree();
         let stop = AtomicBool::new(false);
-        let verb = if undoes { "rollback --yes" } else { "migrate m.toml" };
+        let verb = if undoes {
+            "rollback --yes"
+        } else {
+            "migrate m.toml"
+        };
         let (output, written) = std::thread::scope(|threads| {
             let writer = threads.spawn(|| {
                 let mut saved = BTreeMap::new();
@@ -130,9 +147,16 @@ fn soak_edits() {
         for (path, mine) in &written {
             let text = fs::read_to_string(path).unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(text.contains(mine.as_str()), "round {round}: {}: {said}", path.display());
+            assert!(
+                text.contains(mine.as_str()),
+                "round {round}: {}: {said}",
+                path.display()
+            );
         }
-        assert!(output.status.code().is_some_and(|code| code < 3), "round {round}");
+        assert!(
+            output.status.code().is_some_and(|code| code < 3),
+            "round {round}"
+        );
     });
 }
 
@@ -176,10 +200,46 @@ fn mutated(luck: &mut Luck, text: &[u8], words: &[&str]) -> Vec<u8> {
 }
 
 const WORDS: [&str; 40] = [
-    "(", "[", "{", "}", "\"", "'", "\"\"\"", "#", "if ", "lambda: ", ".a", "::a", "use a::{", "mod m{",
-    "\n", "    ", "\t", "\r\n", "\u{feff}", "\u{202e}", "\0", "..", "/", "\\", "import a.b\n",
-    "from . import *\n", "a", "é", "=", "[[move]]\n", "from = \"p.kernels\"\n", "to = \"p\"\n", "-1",
-    "99999999999999999999", "null", "[]", "#[path = \"a.rs\"] mod x;\n", "match ", "&", "f\"{",
+    "(",
+    "[",
+    "{",
+    "}",
+    "\"",
+    "'",
+    "\"\"\"",
+    "#",
+    "if ",
+    "lambda: ",
+    ".a",
+    "::a",
+    "use a::{",
+    "mod m{",
+    "\n",
+    "    ",
+    "\t",
+    "\r\n",
+    "\u{feff}",
+    "\u{202e}",
+    "\0",
+    "..",
+    "/",
+    "\\",
+    "import a.b\n",
+    "from . import *\n",
+    "a",
+    "é",
+    "=",
+    "[[move]]\n",
+    "from = \"p.kernels\"\n",
+    "to = \"p\"\n",
+    "-1",
+    "99999999999999999999",
+    "null",
+    "[]",
+    "#[path = \"a.rs\"] mod x;\n",
+    "match ",
+    "&",
+    "f\"{",
 ];
 
 /// Every command ends by itself, in time, with a code of ours, and only those that may change a tree
@@ -191,10 +251,19 @@ fn survives(scratch: &Scratch, round: u64, calls: &[&str]) {
         let output = scratch.command(call).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         let code = output.status.code();
-        assert!(matches!(code, Some(0..=2)), "round {round}: {call}: {code:?} {said}");
+        assert!(
+            matches!(code, Some(0..=2)),
+            "round {round}: {call}: {code:?} {said}"
+        );
         assert!(!said.contains("panicked"), "round {round}: {call}: {said}");
-        assert!(!said.contains("internal error"), "round {round}: {call}: {said}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "round {round}: {call}");
+        assert!(
+            !said.contains("internal error"),
+            "round {round}: {call}: {said}"
+        );
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "round {round}: {call}"
+        );
         if !call.starts_with("migrate") || code != Some(0) {
             assert_eq!(scratch.files(), before, "round {round}: {call} {code:?}");
         } else {
@@ -222,18 +291,37 @@ fn soak_sources() {
         let mut luck = Luck::of(round);
         let scratch = Scratch::new();
         let rust = "pub mod a;\nuse crate::a::{b, c as d};\n/// See [`a::b`].\npub fn f() -> u8 { let x = if b() { 1 } else { d!(a::b) }; x }\n";
-        fs::write(scratch.tree().join("Cargo.toml"), "[package]\nname = \"r\"\nversion = \"0.1.0\"\nedition = \"2021\"\n").unwrap();
+        fs::write(
+            scratch.tree().join("Cargo.toml"),
+            "[package]\nname = \"r\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        )
+        .unwrap();
         fs::create_dir_all(scratch.tree().join("src")).unwrap();
         fs::write(scratch.tree().join("src/lib.rs"), rust).unwrap();
-        fs::write(scratch.tree().join("src/a.rs"), "pub fn b() -> bool { true }\n").unwrap();
-        for name in ["p/kernels.py", "p/user_01.py", "src/lib.rs", "src/a.rs", "pyproject.toml", "Cargo.toml"] {
+        fs::write(
+            scratch.tree().join("src/a.rs"),
+            "pub fn b() -> bool { true }\n",
+        )
+        .unwrap();
+        for name in [
+            "p/kernels.py",
+            "p/user_01.py",
+            "src/lib.rs",
+            "src/a.rs",
+            "pyproject.toml",
+            "Cargo.toml",
+        ] {
             if luck.below(2) == 0 {
                 let file = scratch.tree().join(name);
                 let text = fs::read(&file).unwrap();
                 fs::write(&file, mutated(&mut luck, &text, &WORDS)).unwrap();
             }
         }
-        survives(&scratch, round, &["audit", "plan m.toml", "refs p.kernels", "migrate m.toml"]);
+        survives(
+            &scratch,
+            round,
+            &["audit", "plan m.toml", "refs p.kernels", "migrate m.toml"],
+        );
     });
 }
 
@@ -251,10 +339,18 @@ fn soak_journals() {
         if luck.below(2) == 0 {
             fs::rename(&file, file.with_extension("started")).unwrap();
         }
-        for call in ["status", "rollback --yes", "recover --undo", "recover --finish"] {
+        for call in [
+            "status",
+            "rollback --yes",
+            "recover --undo",
+            "recover --finish",
+        ] {
             let output = scratch.command(call).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(matches!(output.status.code(), Some(0..=2)), "round {round}: {call}: {said}");
+            assert!(
+                matches!(output.status.code(), Some(0..=2)),
+                "round {round}: {call}: {said}"
+            );
             assert!(!said.contains("panicked"), "round {round}: {call}: {said}");
             // A change that the record and its hash survive is none.
             let found = scratch.files();
@@ -276,10 +372,17 @@ fn soak_plans() {
         let plan = mutated(&mut luck, &text, &WORDS);
         fs::write(scratch.tree().join("plan.json"), plan).unwrap();
         let before = scratch.files();
-        let output = scratch.command("migrate --plan plan.json").output().unwrap();
+        let output = scratch
+            .command("migrate --plan plan.json")
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         let mut found = scratch.files();
-        let mut expected = if output.status.code() == Some(0) { after.clone() } else { before };
+        let mut expected = if output.status.code() == Some(0) {
+            after.clone()
+        } else {
+            before
+        };
         for files in [&mut found, &mut expected] {
             files.remove("plan.json");
         }
@@ -297,7 +400,10 @@ fn soak_caches() {
         let cache = tempfile::tempdir().unwrap();
         let run = |call: &str| -> (Option<i32>, Vec<u8>) {
             let mut command: Command = scratch.command(call);
-            let output = command.env("COALESCE_CACHE_DIR", cache.path()).output().unwrap();
+            let output = command
+                .env("COALESCE_CACHE_DIR", cache.path())
+                .output()
+                .unwrap();
             (output.status.code(), output.stdout)
         };
         let first = run("plan m.toml");
