@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity, TreePath,
+    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity,
+    TreePath,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
