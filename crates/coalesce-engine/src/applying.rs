@@ -1,6 +1,6 @@
 //! From a plan to a changed tree: what each file is before and after, and the plan on disk.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use coalesce_apply::{Applied, Content, FileChange, Metadata, Stamp, Store};
 use coalesce_model::{ContentHash, Texts as _, TreePath, manifest::Manifest};
@@ -155,10 +155,17 @@ fn work_out_again(session: &Session, source: &PlanSource) -> Result<MigrationPla
     }
 }
 
-/// Manifests as a saved plan keeps them.
-pub(crate) fn keep_manifests(manifests: &[Manifest]) -> Vec<SavedManifest> {
+/// Manifests as a saved plan keeps them: one of the tree by its path there, wherever the plan is
+/// applied from.
+pub(crate) fn keep_manifests(session: &Session, manifests: &[Manifest]) -> Vec<SavedManifest> {
+    let path = |manifest: &Manifest| {
+        let inside = session.tree.tree_path(Path::new(&manifest.path)).ok();
+        let same = |path: &TreePath| session.tree.text(path).as_deref() == Some(&manifest.text);
+        let inside = inside.filter(same).map(|path| path.to_string());
+        inside.unwrap_or_else(|| manifest.path.clone())
+    };
     let keep = |manifest: &Manifest| SavedManifest {
-        path: manifest.path.clone(),
+        path: path(manifest),
         text: manifest.text.clone(),
     };
     manifests.iter().map(keep).collect()

@@ -106,7 +106,7 @@ pub fn plan(
             .map(|manifest| manifest.id.clone())
             .collect(),
         source: PlanSource::Manifests {
-            manifests: keep_manifests(manifests),
+            manifests: keep_manifests(session, manifests),
             prose: options.prose,
             layout: options.layout,
             allow_unread: options.allow_unread,

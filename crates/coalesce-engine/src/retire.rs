@@ -55,7 +55,7 @@ pub fn retire(
     let selected = selected(session, shims(session, manifests), wanted)?;
     let mut plan = plan_removal(session, &selected, wanted.even_used);
     plan.source = PlanSource::Shims {
-        manifests: keep_manifests(manifests),
+        manifests: keep_manifests(session, manifests),
         names: wanted.names.clone(),
         due: wanted.due.clone(),
         unused: wanted.unused,
