@@ -18,11 +18,11 @@ use coalesce_model::TreePath;
 use crate::{
     Error, ErrorKind,
     carry::{Job, Side},
-    disk::{Disk, holds},
+    disk::{Disk, Seen, holds, seen},
     journal::{Journal, Version},
     room::Room,
     settle::beside,
-    system,
+    system, trust,
 };
 
 /// Puts files in their places and takes out what was there.
@@ -74,6 +74,7 @@ impl<'p> Places<'p> {
             return self.replace_in_steps(job, &staged);
         }
         if holds(&staged, job.stands) {
+            self.pass_bits_on(job, &staged)?;
             return self.put_away(job, &staged);
         }
         self.put_back(job, &staged)?;
@@ -101,6 +102,24 @@ impl<'p> Places<'p> {
             self.hold(job, &out)?;
         }
         Err(changed(job))
+    }
+
+    /// Bits that the migration does not change are whose they are: who has given the file others, now
+    /// or after the migration, keeps them.
+    fn pass_bits_on(&self, job: &Job<'_>, out: &Path) -> Result<(), Error> {
+        let (Some(stands), Some(wanted)) = (job.stands, job.wanted) else {
+            return Ok(());
+        };
+        let Ok(Seen::Plain { mode, .. }) = seen(out) else {
+            return Ok(());
+        };
+        let given = stands.mode == wanted.mode && mode != wanted.mode;
+        if !given || trust::file_mode(mode).is_err() {
+            return Ok(());
+        }
+        let absolute = self.disk.absolute(job.path);
+        let set = self.disk.calls.set_mode(&absolute, mode);
+        set.map_err(|error| Error::io(job.path, &error))
     }
 
     /// Where the file system cannot exchange files.

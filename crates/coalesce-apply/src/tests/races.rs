@@ -251,3 +251,29 @@ fn what_a_killed_process_took_out_unseen_comes_back() {
     calm.recover(crate::Recovery::Undo).unwrap();
     assert!(seen(root).contains_key("a/b/c.py"));
 }
+
+/// Bits that somebody changes meanwhile, or after the migration, stay.
+#[cfg(unix)]
+#[test]
+fn bits_that_somebody_else_gives_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bits = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let give = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let directory = tree();
+    let root = directory.path();
+    let file = root.join("edit.py");
+    let at = file.clone();
+    let hook: Hook = Box::new(move |call| {
+        if matches!(call, Call::Exchange(_, to) if to.ends_with("edit.py")) {
+            give(&at, 0o700);
+        }
+        Ok(())
+    });
+    migrate(&Store::with_hook(root, hook).unwrap(), root).unwrap();
+    assert_eq!(bits(&file), 0o700);
+    give(&file, 0o750);
+    Store::open(root).unwrap().rollback(None).unwrap();
+    assert_eq!(bits(&file), 0o750);
+}
