@@ -5,7 +5,7 @@
 
 use coalesce_model::{ByteSpan, LanguagePlan, Texts, change::renamed};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{refusal, signatures::Swap};
@@ -83,7 +83,7 @@ impl Definition {
     fn new(mapping: &Mapping<'_>, module: usize, item: &str, texts: &dyn Texts) -> Option<Self> {
         let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let parsed = parse_unchecked(text.get(start..)?, ParseOptions::from(Mode::Module));
+        let parsed = crate::parser::parse(text.get(start..)?, Mode::Module);
         let ast::Mod::Module(tree) = parsed.syntax() else {
             return None;
         };
