@@ -179,9 +179,9 @@ impl Definitions<'_> {
             && let Some(node) = self.world.items.get_mut(same.index())
         {
             // A name with more variants than that is none that anybody wrote by hand.
-            let latest = node.definitions.iter().rev().take(LATEST);
-            let first = new.definitions.first().unwrap_or(&(FileId(0), 0));
-            if !latest.into_iter().any(|known| known == first) {
+            let first = new.definitions.first();
+            let mut latest = node.definitions.iter().rev().take(LATEST);
+            if !latest.any(|known| Some(known) == first) {
                 node.definitions.extend(new.definitions);
             }
             node.namespaces = node.namespaces.or(new.namespaces);
