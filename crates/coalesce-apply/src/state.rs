@@ -20,6 +20,8 @@ use crate::{
 };
 
 const NAME: &str = ".coalesce";
+/// A process that is being started holds, for an instant, a copy of what its parent has open.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The directory of our state, which need not exist.
 #[derive(Clone, Debug)]
@@ -116,8 +118,7 @@ impl StateDirectory {
     /// Takes the lock, or says who has it.
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
         self.refuse_others()?;
-        // A process that is being started holds, for an instant, a copy of what its parent has open.
-        let patience = Instant::now() + Duration::from_millis(200);
+        let patience = Instant::now() + PATIENCE;
         for _ in 0..1_000 {
             let file = match self.open_lock() {
                 Ok(file) => file,
@@ -148,8 +149,18 @@ impl StateDirectory {
 
     /// Whether another process holds the lock. Changes nothing.
     pub fn is_locked(&self) -> bool {
-        plain::open(&self.lock_file(), Links::Refuse)
-            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+        let Ok(file) = plain::open(&self.lock_file(), Links::Refuse) else {
+            return false;
+        };
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock_shared() {
+                Err(fs::TryLockError::WouldBlock) if Instant::now() < patience => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                outcome => return matches!(outcome, Err(fs::TryLockError::WouldBlock)),
+            }
+        }
     }
 
     fn open_lock(&self) -> io::Result<File> {
