@@ -12,7 +12,7 @@ use crate::{
     drop_error,
     error::DriverError,
     memory::Segment,
-    stream::{Stream, same_device},
+    stream::{Stream, StreamId, same_device},
 };
 
 /// From which threads calls that might wait are refused while a capture lasts.
@@ -79,7 +79,8 @@ impl fmt::Debug for Graph {
 /// back would wait for the device, and break every capture.
 #[derive(Default)]
 struct Underway {
-    captures: usize,
+    /// The streams on which they began.
+    captures: Vec<StreamId>,
     dropped: Vec<Segment>,
 }
 
@@ -107,14 +108,18 @@ pub fn is_any_underway(driver: &Arc<dyn Driver>) -> bool {
     underway().contains_key(&driver.handle_space())
 }
 
-fn end_one(driver: &Arc<dyn Driver>) {
-    let space = driver.handle_space();
+/// A stream's capture is over. One that somebody else began is none of these.
+fn end_one(stream: &Stream) {
+    let space = stream.driver().handle_space();
     let mut all = underway();
     let Some(of_device) = all.get_mut(&space) else {
         return;
     };
-    of_device.captures -= 1;
-    let over = (of_device.captures == 0).then(|| all.remove(&space));
+    let mut captures = of_device.captures.iter();
+    if let Some(place) = captures.position(|known| *known == stream.id()) {
+        of_device.captures.swap_remove(place);
+    }
+    let over = of_device.captures.is_empty().then(|| all.remove(&space));
     drop(all);
     // Segments go without the lock.
     drop(over);
@@ -129,16 +134,18 @@ impl Stream {
     pub fn begin_capture(&self, mode: CaptureMode) -> Result<(), DriverError> {
         self.core().expect_captures();
         let space = self.driver().handle_space();
-        underway().entry(space).or_default().captures += 1;
+        let mut all = underway();
+        all.entry(space).or_default().captures.push(self.id());
+        drop(all);
         // SAFETY: `self` keeps the handle alive.
         let begun = unsafe { self.driver().begin_capture(self.handle(), mode) };
         if begun.is_err() {
-            end_one(self.driver());
+            end_one(self);
         }
         begun
     }
 
-    /// Ends the capture that was begun on this stream with [`Stream::begin_capture`].
+    /// Ends the capture that was begun on this stream.
     ///
     /// # Errors
     /// As the driver's call fails, when the capture has ended without a graph: something that must not
@@ -146,7 +153,7 @@ impl Stream {
     pub fn end_capture(&self) -> Result<Graph, DriverError> {
         // SAFETY: `self` keeps the handle alive.
         let raw = unsafe { self.driver().end_capture(self.handle()) };
-        end_one(self.driver());
+        end_one(self);
         Ok(Graph {
             driver: Arc::clone(self.driver()),
             raw: raw?,

@@ -3,7 +3,11 @@
 //! | you want | take |
 //! | --- | --- |
 //! | memory for reuse, in the order of streams | [`Pool`], which gives [`Buffer`]s |
+//! | some of a buffer's elements, and copies that nobody waits for | [`Buffer::slice`], [`PinnedBuffer`] |
+//! | memory that belongs to a graph | [`Pool::begin_capture`] |
+//! | streams that share memory, or never do | [`StreamPolicy`] |
 //! | a limit, numbers, a log around any source of memory | [`adaptor`] |
+//! | numbers for a collector, events for a log | [`PoolStatistics::to_open_metrics`], [`Observer`] |
 //! | bytes by key that may leave the device when there is no room | [`MemoryManager`], which gives [`Entry`]s |
 //! | what can be made again, kept while there is room | [`Cache`] |
 //! | many arrays to the device or back with one wait | [`Staging`] |

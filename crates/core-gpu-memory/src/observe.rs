@@ -80,13 +80,16 @@ pub trait Observer: Send + Sync {
 pub enum Step {
     /// Threads give up what they cache.
     FlushThreads,
-    /// A block of another stream, behind an event.
+    /// A block of another stream, behind an event: only where streams share
+    /// ([`crate::StreamPolicy::Share`]).
     OtherStreams,
-    /// Blocks that were used on several streams, behind their events.
+    /// Blocks that were used on several streams: those that are free by now, or behind their events
+    /// where streams share.
     DrainPending,
     /// A new segment from the driver.
     Grow,
-    /// All streams' free blocks become this stream's, behind events, and join.
+    /// A block of another stream, behind an event; or all streams' free blocks become this stream's,
+    /// and join. Not where streams are local.
     JoinStreams,
     /// Segments that are free go back to the driver, so that another length fits.
     Trim,

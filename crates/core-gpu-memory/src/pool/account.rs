@@ -24,6 +24,8 @@ pub struct Counters {
     /// Credit above which the thread gives some back. Written by the pool.
     pub most: AtomicU64,
     pub allocations: AtomicU64,
+    /// Bytes of the blocks of these.
+    pub allocated_bytes: AtomicU64,
     pub frees: AtomicU64,
 }
 
@@ -76,6 +78,8 @@ pub struct Account {
     pub hits: u64,
     /// Requests that came to the pool.
     pub misses: u64,
+    /// Bytes of the blocks that served these, and those of threads that are gone.
+    pub allocated_bytes: u64,
     /// Blocks that came back to the pool, and those of threads that are gone.
     pub frees: u64,
     /// Requests that were refused.
@@ -90,6 +94,7 @@ pub struct Usage {
     pub peak_bytes: u64,
     pub hits: u64,
     pub misses: u64,
+    pub allocated_bytes: u64,
     pub frees: u64,
     pub refusals: u64,
 }
@@ -112,6 +117,7 @@ impl Account {
             peak_bytes: self.gauge.peak,
             hits: self.hits + sum(|counters| &counters.allocations),
             misses: self.misses,
+            allocated_bytes: self.allocated_bytes + sum(|counters| &counters.allocated_bytes),
             frees: self.frees + sum(|counters| &counters.frees),
             refusals: self.refusals,
         }
@@ -169,13 +175,16 @@ impl Accounts {
         total.draw(bytes);
         account.gauge.draw(bytes);
         account.misses += misses;
+        account.allocated_bytes += bytes * misses;
         true
     }
 
     /// Takes back a drawing for a request that was not served.
     pub fn undo_miss(&mut self, by: Source, bytes: u64) {
         self.put_back(by, bytes);
-        self.of(by).misses -= 1;
+        let account = self.of(by);
+        account.misses -= 1;
+        account.allocated_bytes -= bytes;
     }
 
     /// Puts back what a block drew that is not in use any more.
@@ -241,6 +250,7 @@ impl Accounts {
         self.put_back(by, counters.credit.load(Relaxed));
         let account = self.of(by);
         account.hits += counters.allocations.load(Relaxed);
+        account.allocated_bytes += counters.allocated_bytes.load(Relaxed);
         account.frees += counters.frees.load(Relaxed);
         account
             .threads

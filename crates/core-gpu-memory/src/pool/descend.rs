@@ -155,7 +155,9 @@ impl PoolInner {
         }
         let found = central.borrow_from_others(self, request);
         if matches!(found, Ok(Some(_))) {
-            central.accounts.of(request.by).misses += 1;
+            let account = central.accounts.of(request.by);
+            account.misses += 1;
+            account.allocated_bytes += request.bytes;
         } else {
             central.accounts.put_back(request.by, request.bytes);
         }

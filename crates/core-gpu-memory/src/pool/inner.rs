@@ -532,7 +532,9 @@ impl PoolInner {
             central.depot.put(batch);
             return Err(Shortage::Limit);
         }
-        central.accounts.of(request.by).misses += 1;
+        let account = central.accounts.of(request.by);
+        account.misses += 1;
+        account.allocated_bytes += request.bytes;
         Ok(Some(batch))
     }
 

@@ -107,6 +107,11 @@ impl PoolStatistics {
             self.peak_bytes_in_use,
         );
         text.counter("hits", "Requests that a thread's cache served.", self.hits);
+        text.counter(
+            "allocated_bytes",
+            "Bytes of all blocks that were given out.",
+            self.allocated_bytes,
+        );
         text.counter("misses", "Requests that came to the pool.", self.misses);
         text.counter("refusals", "Requests that were refused.", self.refusals);
         text.counter("frees", "Blocks that came back.", self.frees);

@@ -20,6 +20,8 @@ pub struct SourceStatistics {
     pub limit_bytes: Option<u64>,
     /// Requests that were served.
     pub allocations: u64,
+    /// Bytes of all blocks that were ever given out.
+    pub allocated_bytes: u64,
     /// Blocks that came back.
     pub frees: u64,
     /// Requests that were refused: for lack of room, or by a limit.
@@ -64,6 +66,8 @@ pub struct PoolStatistics {
     pub hits: u64,
     /// Requests that came to the pool.
     pub misses: u64,
+    /// Bytes of all blocks that were ever given out.
+    pub allocated_bytes: u64,
     /// Blocks that came back.
     pub frees: u64,
     /// One less the longest free piece through all that is free: 0 when it is one piece.
@@ -146,6 +150,7 @@ impl Pool {
             free_blocks,
             hits: sum(|usage| usage.hits),
             misses: sum(|usage| usage.misses),
+            allocated_bytes: sum(|usage| usage.allocated_bytes),
             frees: sum(|usage| usage.frees),
             fragmentation: match heap.free_bytes() {
                 0 => 0.0,
@@ -168,6 +173,7 @@ impl Pool {
                     peak_bytes: usage.peak_bytes,
                     limit_bytes: (*limit != u64::MAX).then_some(*limit),
                     allocations: usage.hits + usage.misses,
+                    allocated_bytes: usage.allocated_bytes,
                     frees: usage.frees,
                     refusals: usage.refusals,
                 })

@@ -230,6 +230,7 @@ impl PoolCache {
         self.cached_bytes -= bytes;
         counters.credit.store(left, Relaxed);
         Counters::add(&counters.allocations, 1);
+        Counters::add(&counters.allocated_bytes, bytes);
         Take::Hit(lease)
     }
 

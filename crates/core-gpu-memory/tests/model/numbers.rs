@@ -25,6 +25,12 @@ fn peaks_begin_anew_and_refusals_are_counted() {
     }
     let numbers = pool.statistics();
     assert_eq!(numbers.refusals, 3);
+    assert_eq!(numbers.allocated_bytes, 7 << 20);
+    for _ in 0..100 {
+        drop(pool.allocate::<u8>(1_000, &on, by).unwrap());
+    }
+    let more = pool.statistics().allocated_bytes - numbers.allocated_bytes;
+    assert_eq!(more, 100 * 1_024);
     let text = numbers.to_open_metrics("a \"b\"\\\n");
     assert!(
         text.contains("core_gpu_pool_refusals_total{pool=\"a \\\"b\\\"\\\\\\n\"} 3\n"),

@@ -239,10 +239,33 @@ impl Trial {
             order(&self.stream(*before), &away);
         }
         order(&home, &away);
-        held.buffer.used_on(&away);
+        // Whoever was declared once stays so, however often its stream is adopted.
+        if !held.elsewhere.contains(&other) {
+            held.buffer.used_on(&away);
+        }
         away.set(held.buffer.span(), held.value).unwrap();
         drop((home, away));
         self.held[at].elsewhere.insert(other);
+    }
+
+    /// Work on the buffer's own stream that nobody waits for.
+    fn write_again(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let at = self.below(self.held.len());
+        let held = &self.held[at];
+        let Some(lane) = held.lane else { return };
+        let on = self.stream(lane);
+        for other in &held.elsewhere {
+            order(&self.stream(*other), &on);
+        }
+        on.set(held.buffer.span(), held.value).unwrap();
+        drop(on);
+        if self.rng.below(2) == 0 {
+            let held = self.held.swap_remove(at);
+            self.on_some_thread(move || drop(held));
+        }
     }
 
     fn drop_one(&mut self) {
@@ -331,7 +354,8 @@ impl Trial {
     }
 
     fn step(&mut self) {
-        match self.rng.below(24) {
+        match self.rng.below(28) {
+            24.. => self.write_again(),
             0..=8 => {
                 let lane = self.below(STREAMS);
                 let held = self.allocate(lane);
