@@ -222,8 +222,8 @@ impl LanguageGraph for RustGraph {
         Language::outline(&Rust, path, text)
     }
 
-    fn references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {
-        references::references(&self.world, name)
+    fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
+        references::references(&self.world, name, texts)
     }
 
     fn rewrite(

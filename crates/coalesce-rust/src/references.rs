@@ -1,11 +1,11 @@
 //! All places that name a module or an item.
 
-use coalesce_model::{ByteSpan, Certainty, Form, Reference};
+use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts};
 use rayon::prelude::*;
 
 use crate::{
     facts::{LeafKind, SourceFacts},
-    resolve::{ItemId, ModuleId, Res, Site, UseSite, World, form},
+    resolve::{ItemId, ModuleId, Res, Site, UseSite, World, form, parts},
 };
 
 /// What a name stands for.
@@ -27,6 +27,12 @@ impl Wanted {
         }
         if wanted.is_empty() {
             wanted = Self::reexported(world, name);
+        } else if has_variants(world, name) {
+            // One variant of the module may define what another one passes on.
+            let passed_on = Self::reexported(world, name);
+            wanted.modules.extend(passed_on.modules);
+            wanted.items.extend(passed_on.items);
+            wanted.variants.extend(passed_on.variants);
         }
         if wanted.is_empty() {
             wanted.external = Some(name.to_owned());
@@ -97,8 +103,16 @@ impl Wanted {
     }
 }
 
+/// Whether the module that a name stands in has several bodies, each under a condition.
+fn has_variants(world: &World, name: &str) -> bool {
+    let outer = name.rsplit_once("::").map_or("", |(outer, _)| outer);
+    let modules = world.modules_named(outer).into_iter();
+    let mut nodes = modules.filter_map(|module| world.module(module));
+    nodes.any(|node| node.bodies.len() > 1)
+}
+
 /// Every reference of `name`, sorted.
-pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
+pub(crate) fn references(world: &World, name: &str, texts: &dyn Texts) -> Vec<Reference> {
     let wanted = Wanted::of(world, name);
     let mut found: Vec<Reference> = (0..world.load_count())
         .into_par_iter()
@@ -111,11 +125,39 @@ pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
         })
         .collect();
     declarations(world, &wanted, &mut found);
+    put_together(world, &wanted, texts, &mut found);
     found.sort();
     found.dedup_by(|second, first| {
         second.path == first.path && second.span == first.span && second.form == first.form
     });
     found
+}
+
+/// Words in calls of macros that put together a path of them: nobody sees it whole.
+fn put_together(world: &World, wanted: &Wanted, texts: &dyn Texts, found: &mut Vec<Reference>) {
+    let items = wanted.items.iter();
+    let sought: Vec<(ModuleId, &str)> = items
+        .filter_map(|item| world.items.get(item.index()))
+        .map(|item| (item.module, item.name.as_str()))
+        .collect();
+    let known = found.len();
+    for part in parts(world, texts, &sought) {
+        let path = world.files.get(part.file.index()).map(|file| &file.path);
+        let Some(path) = path else { continue };
+        let resolved = found
+            .iter()
+            .take(known)
+            .any(|one| one.path == *path && one.span.contains(part.span));
+        if !resolved {
+            found.push(Reference {
+                path: path.clone(),
+                span: part.span,
+                segments: vec![part.span],
+                form: Form::Macro,
+                certainty: Certainty::Ambiguous,
+            });
+        }
+    }
 }
 
 fn collect(

@@ -303,7 +303,7 @@ impl Extractor<'_, '_> {
         let span = self.attribute_span(attribute);
         if let syn::Meta::NameValue(value) = &attribute.meta {
             if let syn::Expr::Macro(call) = &value.value {
-                self.include(&call.mac, IncludeKind::Doc);
+                self.included_doc(&call.mac);
                 return;
             }
             self.docs.push(DocLine {
@@ -311,6 +311,21 @@ impl Extractor<'_, '_> {
                 inner,
                 scope: self.builder.scope,
             });
+        }
+    }
+
+    /// Documentation that a macro gives: `include_str!`, alone or among the parts of `concat!`.
+    /// Others (`env!`, `stringify!`) name no file.
+    fn included_doc(&mut self, mac: &syn::Macro) {
+        if mac.path.is_ident("include_str") {
+            self.include(mac, IncludeKind::Doc);
+        } else if mac.path.is_ident("concat") {
+            let parser = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
+            for part in mac.parse_body_with(parser).into_iter().flatten() {
+                if let syn::Expr::Macro(call) = part {
+                    self.included_doc(&call.mac);
+                }
+            }
         }
     }
 
@@ -326,6 +341,11 @@ impl Extractor<'_, '_> {
             ("cfg_attr", syn::Meta::List(list)) => {
                 for (_, inner) in self.conditional(list) {
                     self.meta(&inner, end);
+                }
+            }
+            ("doc", syn::Meta::NameValue(value)) => {
+                if let syn::Expr::Macro(call) = &value.value {
+                    self.included_doc(&call.mac);
                 }
             }
             (name, _) if BUILT_IN.contains(&name) => {}

@@ -54,6 +54,14 @@ const STANDARD: [&str; 33] = [
     "is_x86_feature_detected",
 ];
 
+/// Macros whose arguments are code of another place, where somebody reads it.
+pub(crate) const QUOTES: [&str; 4] = [
+    "quote",
+    "quote_spanned",
+    "parse_quote",
+    "parse_quote_spanned",
+];
+
 /// Macros with a format string that may name what it prints.
 const FORMATS: [&str; 21] = [
     "assert",
@@ -132,6 +140,8 @@ impl Extractor<'_, '_> {
             "include_str" => self.include(mac, IncludeKind::Text),
             "include_bytes" => self.include(mac, IncludeKind::Bytes),
             "cfg_if" => return self.cfg_if(&mac.tokens, item_position),
+            // What is quoted names nothing from here.
+            _ if QUOTES.contains(&name) && !item_position => return MacroReading::Tokens,
             "matches" | "assert_matches" if self.read_matches(&mac.tokens) => {
                 return MacroReading::Code;
             }

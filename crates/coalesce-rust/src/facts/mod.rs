@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discover::ManifestFacts;
 
+pub(crate) use macros::QUOTES;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
@@ -544,8 +545,7 @@ impl SourceFacts {
     /// The line number (1-based) of a byte.
     #[must_use]
     pub fn line_number(&self, offset: u32) -> u32 {
-        u32::try_from(self.line_starts.partition_point(|start| *start <= offset))
-            .unwrap_or(u32::MAX)
+        source::index(self.line_starts.partition_point(|start| *start <= offset))
     }
 
     /// The text of a name.

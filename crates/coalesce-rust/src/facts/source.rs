@@ -132,10 +132,13 @@ impl<'t> Builder<'t> {
         {
             return len == 1 && namespaces == Namespaces::TYPE && matches!(name, "super" | "crate");
         }
-        let wanted = if len > 1 {
-            Namespaces::TYPE
-        } else {
-            namespaces
+        let wanted = match self.origin {
+            _ if len > 1 => Namespaces::TYPE,
+            // A macro may take for a type what reads as a value, and the other way round.
+            Origin::MacroArguments | Origin::MacroTokens if namespaces != Namespaces::MACRO => {
+                namespaces.or(Namespaces::TYPE).or(Namespaces::VALUE)
+            }
+            _ => namespaces,
         };
         !self.is_local(name, wanted)
     }
@@ -273,5 +276,5 @@ pub(super) fn private(at: u32) -> Visibility {
 
 /// A table index; a file is smaller than 4 GiB and so are its tables.
 pub(super) fn index(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+    u32::try_from(at).expect("invariant: a file that is read is smaller than 4 GiB")
 }

@@ -155,8 +155,8 @@ impl Context<'_> {
             return ImportTarget::Opaque;
         };
         let external = last.all().any(|(res, _)| matches!(res, Res::External(_)));
-        let inside = last.all().any(|(res, _)| !matches!(res, Res::External(_)));
-        if inside
+        // What a module of the tree has from outside is had from that module.
+        if !last.is_empty()
             && let Some(module) = self.module_of(site)
             && let Some(Some(place)) = self.listed.of_module.get(module.index())
         {

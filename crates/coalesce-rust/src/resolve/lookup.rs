@@ -103,7 +103,7 @@ impl Lookup<'_> {
 
     /// `use *;` and `use {self};` start at the crate root of the 2015 edition.
     fn whole_root(&self, space: SpaceId) -> Found {
-        let module = self.space(space).map_or(ModuleId(0), |space| space.module);
+        let module = self.world.module_of(space);
         Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE)
     }
 
@@ -136,6 +136,34 @@ impl Lookup<'_> {
         self.trace(facts, &request, space)
     }
 
+    /// What each segment of a path names that a macro reads as it likes, where `path_trace` finds
+    /// nothing at its end: what parses as a value may be a type, a trait or, by a path, a macro.
+    pub fn other_trace(
+        &self,
+        facts: &SourceFacts,
+        path: &PathFact,
+        space: SpaceId,
+    ) -> Option<Trace> {
+        let last = match path.origin {
+            Origin::Code | Origin::Visibility | Origin::DocLink | Origin::FormatString => {
+                return None;
+            }
+            // A plain word would meet macros that it has nothing to do with.
+            _ if path.segments.len == 1 && path.namespaces == Namespaces::MACRO => return None,
+            _ if path.segments.len == 1 => Namespaces::TYPE.or(Namespaces::VALUE),
+            _ => Namespaces::ALL,
+        };
+        let request = Request {
+            segments: facts.segments(path.segments),
+            colons: path.leading_colons,
+            last,
+            import: false,
+        };
+        let trace = self.trace(facts, &request, space);
+        let found = trace.steps.last().is_some_and(|last| !last.is_empty());
+        found.then_some(trace)
+    }
+
     /// What an `extern crate` names.
     pub fn crate_trace(
         &self,
@@ -143,16 +171,12 @@ impl Lookup<'_> {
         declaration: &ExternCrate,
         space: SpaceId,
     ) -> Trace {
-        let file = self
-            .world
-            .loads
-            .get(self.load)
-            .map_or(FileId(0), |load| load.file);
+        let file = self.world.load(self.load).file;
         let names = self.world.file_names.get(file.index());
         let sym = names
             .and_then(|names| names.get(declaration.name.name.0 as usize))
             .copied();
-        let module = self.space(space).map_or(ModuleId(0), |space| space.module);
+        let module = self.world.module_of(space);
         let step = match sym {
             _ if facts.name(declaration.name.name) == "self" => {
                 Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE)
@@ -171,11 +195,7 @@ impl Lookup<'_> {
             steps: Vec::with_capacity(request.segments.len()),
             unresolved: None,
         };
-        let file = self
-            .world
-            .loads
-            .get(self.load)
-            .map_or(FileId(0), |load| load.file);
+        let file = self.world.load(self.load).file;
         // A doc test is a crate of its own: nothing of this one is inside it.
         let inside = !self.in_doc_code(space);
         let from = self.space(space).filter(|_| inside);
@@ -301,7 +321,8 @@ impl Lookup<'_> {
         let mut at = space;
         let mut opaque = false;
         while let Some(here) = self.space(at) {
-            let found = pick(here.names.get(&sym).unwrap_or_default(), wanted);
+            let names = here.names.get(&sym).unwrap_or_default();
+            let found = self.pick(None, names, wanted);
             if !found.is_empty() {
                 return Found {
                     opaque: opaque || found.opaque,
@@ -331,7 +352,7 @@ impl Lookup<'_> {
                     .world
                     .space(module)
                     .and_then(|space| space.names.get(&sym));
-                let found = pick(names.unwrap_or_default(), Namespaces::MACRO);
+                let found = self.pick(None, names.unwrap_or_default(), Namespaces::MACRO);
                 if !found.is_empty() {
                     return found;
                 }
@@ -397,10 +418,10 @@ impl Lookup<'_> {
         let mut found = Found::NONE;
         if bindings.iter().any(|binding| !seen(&binding)) {
             let visible: Vec<Binding> = bindings.iter().filter(seen).copied().collect();
-            found = pick(&visible, wanted);
+            found = self.pick(Some(module), &visible, wanted);
         }
         if found.is_empty() {
-            found = pick(bindings, wanted);
+            found = self.pick(Some(module), bindings, wanted);
         }
         let unknown = space.opaque || space.std_glob || space.unknown.contains(&sym);
         Found {
@@ -470,26 +491,59 @@ struct Request<'s> {
     import: bool,
 }
 
-/// The bindings of these namespaces; explicit ones hide those of globs, namespace by namespace.
-fn pick(bindings: &[Binding], wanted: Namespaces) -> Found {
-    let mut found = Found::NONE;
-    let mut explicit = Namespaces(0);
-    for binding in bindings.iter().filter(|binding| !binding.glob) {
-        explicit = explicit.or(binding.namespaces);
+impl Lookup<'_> {
+    /// The bindings of these namespaces; explicit ones hide those of globs, namespace by namespace,
+    /// within one variant of the module that they are looked up in from outside.
+    fn pick(&self, module: Option<ModuleId>, bindings: &[Binding], wanted: Namespaces) -> Found {
+        let mut found = Found::NONE;
+        let explicit = || bindings.iter().filter(|binding| !binding.glob);
+        let apart = bindings.len() > 1
+            && explicit().next().is_some()
+            && module.is_some_and(|module| self.has_variants(module));
+        for binding in bindings {
+            let mut namespaces = binding.namespaces.and(wanted);
+            if binding.glob {
+                let hides = |one: &&Binding| !apart || self.shares_file(one, binding);
+                let hidden = explicit().filter(hides);
+                let hidden = hidden.fold(Namespaces(0), |all, one| all.or(one.namespaces));
+                namespaces = Namespaces(namespaces.0 & !hidden.0);
+            }
+            if namespaces.0 == 0 {
+                continue;
+            }
+            if found.is_empty() {
+                found.import = binding.import;
+                found.glob = binding.glob;
+            }
+            found.push(binding.res, namespaces);
+        }
+        found
     }
-    for binding in bindings {
-        let mut namespaces = binding.namespaces.and(wanted);
-        if binding.glob {
-            namespaces = Namespaces(namespaces.0 & !explicit.0);
-        }
-        if namespaces.0 == 0 {
-            continue;
-        }
-        if found.is_empty() {
-            found.import = binding.import;
-            found.glob = binding.glob;
-        }
-        found.push(binding.res, namespaces);
+
+    /// Whether a module has several bodies, each under a condition of its own.
+    fn has_variants(&self, module: ModuleId) -> bool {
+        let bodies = self
+            .world
+            .module(module)
+            .map_or(&[][..], |node| &node.bodies);
+        let bodies = bodies
+            .iter()
+            .filter_map(|body| self.world.bodies.get(body.index()));
+        bodies.filter(|body| !body.included).count() > 1
     }
-    found
+
+    /// Whether a definition or import stands in the file of an import.
+    fn shares_file(&self, one: &Binding, import: &Binding) -> bool {
+        let Some((file, _)) = import.import else {
+            return true;
+        };
+        match (one.import, one.res) {
+            (Some((own, _)), _) => own == file,
+            (None, Res::Item(item)) => {
+                let node = self.world.items.get(item.index());
+                node.is_none_or(|node| node.definitions.iter().any(|(own, _)| *own == file))
+            }
+            _ => true,
+        }
+    }
 }

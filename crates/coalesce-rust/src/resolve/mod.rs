@@ -7,6 +7,7 @@ mod imports;
 mod lookup;
 mod names;
 mod order;
+mod parts;
 mod reexports;
 mod tree;
 mod uses;
@@ -24,6 +25,8 @@ pub use world::{
 
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;
+pub(crate) use parts::parts;
+pub(crate) use tree::id;
 pub(crate) use uses::{Site, form, leading_colons};
 pub(crate) use world::{Binding, Reach, Res, SpaceKind, Sym};
 

@@ -41,22 +41,16 @@ impl Definitions<'_> {
         self.extern_crates(facts, file);
     }
 
-    fn space(&self, scope: ScopeId) -> SpaceId {
-        let load = self.world.loads.get(self.load);
-        load.and_then(|load| load.spaces.get(scope.0 as usize))
-            .copied()
-            .unwrap_or(SpaceId(0))
+    /// The space of a scope, and the module that it is of or in.
+    fn space(&self, scope: ScopeId) -> Option<(SpaceId, ModuleId)> {
+        let spaces = &self.world.load(self.load).spaces;
+        let space = *spaces.get(scope.0 as usize)?;
+        Some((space, self.world.module_of(space)))
     }
 
     fn modules(&mut self, facts: &SourceFacts, file: FileId) {
         for (at, declaration) in facts.modules.iter().enumerate() {
-            let space = self.space(declaration.scope);
-            let Some(owner) = self
-                .world
-                .spaces
-                .get(space.0 as usize)
-                .map(|space| space.module)
-            else {
+            let Some((space, owner)) = self.space(declaration.scope) else {
                 continue;
             };
             let name = facts.name(declaration.name.name);
@@ -89,13 +83,7 @@ impl Definitions<'_> {
 
     fn items(&mut self, facts: &SourceFacts, file: FileId) {
         for (at, item) in facts.items.iter().enumerate() {
-            let space = self.space(item.scope);
-            let Some(owner) = self
-                .world
-                .spaces
-                .get(space.0 as usize)
-                .map(|space| space.module)
-            else {
+            let Some((space, owner)) = self.space(item.scope) else {
                 continue;
             };
             let visible = reach(self.world, owner, item.visibility);
@@ -193,13 +181,7 @@ impl Definitions<'_> {
 
     fn extern_crates(&mut self, facts: &SourceFacts, file: FileId) {
         for declaration in &facts.extern_crates {
-            let space = self.space(declaration.scope);
-            let Some(owner) = self
-                .world
-                .spaces
-                .get(space.0 as usize)
-                .map(|space| space.module)
-            else {
+            let Some((space, owner)) = self.space(declaration.scope) else {
                 continue;
             };
             let root = root_of(self.world, owner);

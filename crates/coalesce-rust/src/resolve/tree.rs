@@ -68,8 +68,8 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
 }
 
 /// A table index.
-pub(super) fn id(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
+pub(crate) fn id(at: usize) -> u32 {
+    u32::try_from(at).expect("invariant: what a tree has is numbered by 32 bits")
 }
 
 /// Where the files of a body's modules are.
@@ -228,12 +228,7 @@ impl Loader<'_> {
         if let Some(file) = self.world.files.get_mut(file.index()) {
             file.loads.push(id(load));
         }
-        let space = self
-            .world
-            .module_spaces
-            .get(module.index())
-            .copied()
-            .unwrap_or(SpaceId(0));
+        let space = self.world.space_of(module);
         let unset = vec![space; facts.scopes.len()];
         self.world.loads.push(Load {
             file,
@@ -392,11 +387,7 @@ impl Loader<'_> {
         };
         let conditional = here.place.conditional || !declaration.cfg.is_empty();
         if let Some(scope) = declaration.body {
-            let file = self
-                .world
-                .loads
-                .get(walk.load)
-                .map_or(FileId(0), |load| load.file);
+            let file = self.world.load(walk.load).file;
             let body = Body {
                 module: child,
                 file,
@@ -405,12 +396,7 @@ impl Loader<'_> {
                 included: false,
             };
             let body = self.add_body(body);
-            let space = self
-                .world
-                .module_spaces
-                .get(child.index())
-                .copied()
-                .unwrap_or(SpaceId(0));
+            let space = self.world.space_of(child);
             if let Some(load) = self.world.loads.get_mut(walk.load) {
                 if let Some(slot) = load.spaces.get_mut(scope.0 as usize) {
                     *slot = space;
@@ -445,11 +431,7 @@ impl Loader<'_> {
     ) {
         let found = self.files_of(here, walk.facts, declaration);
         if found.is_empty() && !conditional {
-            let file = self
-                .world
-                .loads
-                .get(walk.load)
-                .map_or(FileId(0), |load| load.file);
+            let file = self.world.load(walk.load).file;
             self.world.missing.push((file, at));
         }
         if found.is_empty()

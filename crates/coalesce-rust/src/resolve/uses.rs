@@ -3,7 +3,7 @@
 use coalesce_model::{ByteSpan, Certainty, Form};
 
 use super::{
-    lookup::{Lookup, Trace},
+    lookup::{Found, Lookup, Trace},
     tree::id,
     world::{BodyId, FileId, ModuleId, Res, SpaceId, SpaceKind, Target, World},
 };
@@ -96,14 +96,25 @@ impl<'w> Visitor<'w> {
     fn path(&self, at: usize) -> Option<Site<'w>> {
         let path = self.facts.paths.get(at)?;
         let space = self.space(path.scope)?;
+        let mut trace = self.lookup.path_trace(self.facts, path, space);
+        let mut origin = path.origin;
+        if trace.steps.last().is_none_or(Found::is_empty)
+            && let Some(other) = self.lookup.other_trace(self.facts, path, space)
+        {
+            trace = other;
+            // What a macro makes of a single word that is no value is not known.
+            if path.segments.len == 1 && origin == Origin::MacroArguments {
+                origin = Origin::MacroTokens;
+            }
+        }
         Some(Site {
             load: self.lookup.load,
             site: UseSite::Path(id(at)),
             scope: path.scope,
             space,
             segments: self.facts.segments(path.segments),
-            origin: path.origin,
-            trace: self.lookup.path_trace(self.facts, path, space),
+            origin,
+            trace,
         })
     }
 
@@ -204,10 +215,7 @@ impl World {
                 targets: self.targets(facts, site, at),
             });
         PathUse {
-            file: self
-                .loads
-                .get(site.load)
-                .map_or(FileId(0), |load| load.file),
+            file: self.load(site.load).file,
             module: self.module_of(site.space),
             body: self.body_of(site),
             scope: site.scope,
@@ -244,10 +252,11 @@ impl World {
 
     /// The body that a site stands in.
     pub(crate) fn body_of(&self, site: &Site<'_>) -> BodyId {
-        let load = self.loads.get(site.load);
-        load.and_then(|load| load.bodies.get(site.scope.0 as usize))
-            .copied()
-            .unwrap_or(BodyId(0))
+        *self
+            .load(site.load)
+            .bodies
+            .get(site.scope.0 as usize)
+            .expect("invariant: a load has a body for each scope that has a space")
     }
 
     /// The full name of what the first `at + 1` segments name.
@@ -275,12 +284,6 @@ impl World {
                 Target::External(name) => Some(name.to_string()),
                 _ => None,
             })
-    }
-
-    pub(crate) fn module_of(&self, space: SpaceId) -> ModuleId {
-        self.spaces
-            .get(space.0 as usize)
-            .map_or(ModuleId(0), |space| space.module)
     }
 
     /// How sure the first `count` segments are.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bindings::Names;
+use super::{bindings::Names, tree::id};
 use crate::{
     discover::{Edition, Package, TargetKind, crate_name},
     facts::{Facts, ItemKind, Namespaces, ScopeId, SourceFacts},
@@ -162,7 +162,7 @@ impl Interner {
         if let Some(sym) = self.known.get(text) {
             return *sym;
         }
-        let sym = Sym(u32::try_from(self.texts.len()).unwrap_or(u32::MAX));
+        let sym = Sym(id(self.texts.len()));
         let text: Arc<str> = Arc::from(text);
         self.texts.push(Arc::clone(&text));
         self.known.insert(text, sym);
@@ -339,6 +339,35 @@ impl World {
         }
     }
 
+    /// A module by a number that this world gave it.
+    pub(crate) fn node(&self, module: ModuleId) -> &ModuleNode {
+        self.module(module)
+            .expect("invariant: a module's number is its place in the table")
+    }
+
+    /// A load by its place in the table.
+    pub(crate) fn load(&self, load: usize) -> &Load {
+        self.loads
+            .get(load)
+            .expect("invariant: loads are named by their place in the table")
+    }
+
+    /// The space of a module.
+    pub(crate) fn space_of(&self, module: ModuleId) -> SpaceId {
+        *self
+            .module_spaces
+            .get(module.index())
+            .expect("invariant: every module has a space")
+    }
+
+    /// The module that a space is of, or in.
+    pub(crate) fn module_of(&self, space: SpaceId) -> ModuleId {
+        let space = self.spaces.get(space.0 as usize);
+        space
+            .expect("invariant: a space's number is its place in the table")
+            .module
+    }
+
     /// A module.
     #[must_use]
     pub fn module(&self, module: ModuleId) -> Option<&ModuleNode> {
@@ -477,9 +506,7 @@ impl World {
             .enumerate()
             .filter(|(_, item)| own(item))
             .map(|(at, _)| at);
-        let mut items: Vec<ItemId> = own
-            .map(|at| ItemId(u32::try_from(at).unwrap_or(u32::MAX)))
-            .collect();
+        let mut items: Vec<ItemId> = own.map(|at| ItemId(id(at))).collect();
         let bound = self
             .names
             .get(name)
@@ -666,8 +693,7 @@ impl World {
             let Some(facts) = self.facts(body.file) else {
                 continue;
             };
-            for (at, declaration) in facts.modules.iter().enumerate() {
-                let at = u32::try_from(at).unwrap_or(u32::MAX);
+            for (at, declaration) in (0..).zip(&facts.modules) {
                 let here = facts.module_scope(declaration.scope) == body.scope;
                 if here
                     && facts.name(declaration.name.name) == node.name

@@ -8,6 +8,7 @@ use std::{cell::OnceCell, collections::BTreeMap};
 use coalesce_model::Texts;
 
 use super::{
+    place::Place,
     sight::{Need, Subject},
     spell::{Speller, written},
     traits,
@@ -38,11 +39,11 @@ pub(super) fn globs(
     let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
         return found;
     };
-    for (at, leaf) in facts.leaves.iter().enumerate() {
+    for (at, leaf) in (0..).zip(&facts.leaves) {
         if leaf.kind != LeafKind::Glob {
             continue;
         }
-        let place = (file, u32::try_from(at).unwrap_or(u32::MAX));
+        let place = (file, at);
         let Some(target) = speller.glob_target(place) else {
             continue;
         };
@@ -60,14 +61,10 @@ pub(super) fn globs(
                 }
             });
             kept |= methods(speller, (*load as usize, place), target, texts, &mut names);
+            let by = place_of(speller, *load as usize, place);
+            let Some(by) = by else { continue };
             for (name, binding) in names {
-                let user = Glob {
-                    speller,
-                    file,
-                    load: *load as usize,
-                    place,
-                };
-                let Some(path) = user.name(&name, &binding, needs) else {
+                let Some(path) = import_of(speller, &by, (&name, &binding), needs) else {
                     kept = true;
                     continue;
                 };
@@ -191,61 +188,49 @@ fn is_macro(world: &World, item: ItemId) -> bool {
     node.is_some_and(|node| node.kind == ItemKind::Macro)
 }
 
-struct Glob<'s, 'a> {
-    speller: &'s Speller<'a>,
-    file: FileId,
-    load: usize,
-    place: (FileId, u32),
+/// The tree that imports what a glob no longer brings; `None` when widening it is enough.
+pub(super) fn import_of(
+    speller: &Speller<'_>,
+    by: &Place,
+    (name, binding): (&str, &Binding),
+    needs: &mut Vec<Need>,
+) -> Option<String> {
+    let subject = match (binding.import, binding.res) {
+        (Some(import), _) => {
+            let mut path = speller.absolute(import)?;
+            if binding.glob {
+                path.push(name.to_owned());
+            }
+            let krate = speller.krate_of(import)?;
+            let path = speller.said_in(path, krate, by, needs);
+            let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
+            let tree = tree.join("::");
+            return Some(if path.last().map(String::as_str) == Some(name) {
+                tree
+            } else {
+                format!("{tree} as {name}")
+            });
+        }
+        // Macros are seen by where they stand.
+        (None, Res::Item(item)) if is_macro(speller.mapping.world, item) => return None,
+        (None, Res::Item(item)) => Subject::Item(item),
+        (None, Res::Module(module)) => Subject::Module(module),
+        (None, _) => return None,
+    };
+    needs.push(Need {
+        subject,
+        by: by.clone(),
+        because: None,
+    });
+    None
 }
 
-impl Glob<'_, '_> {
-    /// The tree that imports a hidden name; `None` when widening it is enough.
-    fn name(&self, name: &str, binding: &Binding, needs: &mut Vec<Need>) -> Option<String> {
-        let world = self.speller.mapping.world;
-        let facts = world.facts(self.file)?;
-        let leaf = facts.leaves.get(self.place.1 as usize)?;
-        let declaration = facts.uses.get(leaf.declaration as usize)?;
-        let space = world
-            .loads
-            .get(self.load)?
-            .spaces
-            .get(declaration.scope.0 as usize)?;
-        let by = self.speller.mapping.after(world.module_of(*space));
-        match (binding.import, binding.res) {
-            // Macros are seen by where they stand.
-            (None, Res::Item(item)) if is_macro(world, item) => None,
-            (None, Res::Item(item)) => {
-                needs.push(Need {
-                    subject: Subject::Item(item),
-                    by,
-                    because: None,
-                });
-                None
-            }
-            (None, Res::Module(module)) => {
-                needs.push(Need {
-                    subject: Subject::Module(module),
-                    by,
-                    because: None,
-                });
-                None
-            }
-            (Some(import), _) => {
-                let mut path = self.speller.absolute(import)?;
-                if binding.glob {
-                    path.push(name.to_owned());
-                }
-                let krate = self.speller.krate_of(import)?;
-                let path = self.speller.said_in(path, krate, &by, needs);
-                let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
-                let tree = tree.join("::");
-                Some(if path.last().map(String::as_str) == Some(name) {
-                    tree
-                } else {
-                    format!("{tree} as {name}")
-                })
-            }
-            (None, _) => None,
-        }
-    }
+/// Where the module that has an import is after.
+fn place_of(speller: &Speller<'_>, load: usize, (file, leaf): (FileId, u32)) -> Option<Place> {
+    let world = speller.mapping.world;
+    let facts = world.facts(file)?;
+    let declaration = facts.leaves.get(leaf as usize)?.declaration;
+    let scope = facts.uses.get(declaration as usize)?.scope;
+    let space = world.loads.get(load)?.spaces.get(scope.0 as usize)?;
+    Some(speller.mapping.after(world.module_of(*space)))
 }

@@ -5,12 +5,12 @@ use super::{
     place::Place,
     sight::{Because, Need, Purpose, Subject},
     spell::{Respelling, Speller, module_in},
-    walk::Goal,
+    walk::{Goal, Leaving},
 };
 use crate::{
     discover::{Edition, TargetKind},
     facts::ItemKind,
-    resolve::{CrateId, FileId, Res, Site},
+    resolve::{CrateId, FileId, ItemId, Res, Site},
 };
 
 impl Speller<'_> {
@@ -34,8 +34,13 @@ impl Speller<'_> {
 
     /// Where code that goes to another crate finds, without a way through its old one, what it goes
     /// there with.
-    pub(super) fn at_home(&self, site: &Site<'_>, here: &Place) -> Option<(usize, Goal)> {
-        if !self.mapping.crosses(self.here(site)) {
+    pub(super) fn at_home(
+        &self,
+        site: &Site<'_>,
+        leaving: Option<Leaving<'_, '_>>,
+        here: &Place,
+    ) -> Option<(usize, Goal)> {
+        if self.mapping.krate(self.here(site)) == here.krate {
             return None;
         }
         let mut ways = site.trace.steps.iter().filter_map(module_in);
@@ -50,20 +55,23 @@ impl Speller<'_> {
             Res::Module(module) if self.mapping.after(module).krate == here.krate => {
                 Goal::Module(module)
             }
-            Res::Item(item) => {
-                let node = self.world().items.get(item.index())?;
-                let place = self.mapping.after(node.module);
-                if node.local || place.krate != here.krate || node.kind == ItemKind::Macro {
-                    return None;
-                }
-                let path = std::iter::once("crate".to_owned())
-                    .chain(place.path)
-                    .chain([node.name.clone()]);
-                Goal::Path(here.krate, path.collect())
+            Res::Item(item) if leaving.is_none_or(|leaving| leaving.set.of(item).is_none()) => {
+                Goal::Path(here.krate, self.definition_in(item, here.krate)?)
             }
             _ => return None,
         };
         leaves.then_some((at, goal))
+    }
+
+    /// The path by which a crate that defines an item says it.
+    pub fn definition_in(&self, item: ItemId, krate: CrateId) -> Option<Vec<String>> {
+        let node = self.world().items.get(item.index())?;
+        let place = self.mapping.after(node.module);
+        // Macros are named by other paths than where they are defined.
+        let plain = !node.local && node.kind != ItemKind::Macro && place.krate == krate;
+        let mut path = self.rooted(&place);
+        path.push(node.name.clone());
+        plain.then_some(path)
     }
 
     /// The crate after of the module that has an import.

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{Edit, Texts, TreePath};
 
 use super::{
-    items::{has_wide_import, is_attribute, is_exported},
+    items::{imports, is_attribute, is_exported},
     lines,
+    macro_scope::is_seen,
     mapping::Mapping,
     place::Place,
-    sight::Need,
+    sight::{Because, Need, Purpose, Subject},
     spell::{Speller, written},
 };
 use crate::{
@@ -45,26 +46,27 @@ impl<'a> Paths<'a> {
 
     /// Lets a module name a macro by path; `None` where that cannot be.
     pub fn give(&mut self, item: ItemId, user: ModuleId) -> Option<()> {
-        if self.imported.contains(&(user, item)) {
-            return Some(());
+        if !self.imported.contains(&(user, item)) {
+            let path = self.path(item, &self.mapping.after(user))?;
+            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+            self.import(user, &names.join("::"))?;
+            self.imported.insert((user, item));
         }
+        Some(())
+    }
+
+    /// The path by which the module at a place can name a macro; `None` where it has none and gets
+    /// none.
+    pub fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
         let world = self.mapping.world;
         let node = world.items.get(item.index())?;
         let home = self.mapping.after(node.module);
-        let here = self.mapping.after(user);
         let exported = is_exported(world, item);
-        let at = if exported {
-            Place::root(home.krate)
-        } else {
-            home.clone()
-        };
-        let taken = world
-            .space(user)
-            .zip(world.names.get(&node.name))
-            .is_some_and(|(space, sym)| space.names.contains_key(&sym));
-        if home.krate != here.krate
-            || taken
-            || calls_by_position(self.mapping.world, item, &|_| true)
+        let crosses = home.krate != here.krate;
+        let unseen = |other| !is_seen(self.mapping, other, here, &mut None);
+        if (crosses && !exported)
+            || self.has_name(here, &node.name)
+            || calls_by_position(world, item, &unseen)
         {
             return None;
         }
@@ -72,26 +74,49 @@ impl<'a> Paths<'a> {
             self.given.remove(&item);
             return None;
         }
+        let at = if exported {
+            Place::root(home.krate)
+        } else {
+            home
+        };
         let speller = Speller {
             mapping: self.mapping,
         };
-        speller.chain(&at, &here, &mut self.needs);
+        speller.chain(&at, here, &mut self.needs);
+        if crosses {
+            let named = format!("{}::{}", self.mapping.name_of(&at), node.name);
+            self.needs.push(Need {
+                subject: Subject::Crate(at.krate, Purpose::Code),
+                by: here.clone(),
+                because: Some(Because::Names(named)),
+            });
+        }
         let mut path = speller.rooted_in(here.krate, &at);
         path.push(node.name.clone());
-        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-        self.import(user, &names.join("::"))?;
-        self.imported.insert((user, item));
-        Some(())
+        Some(path)
     }
 
+    /// Whether the module at a place has a name already.
+    fn has_name(&self, place: &Place, name: &str) -> bool {
+        let world = self.mapping.world;
+        let module = self.mapping.at(place);
+        let space = module.and_then(|module| world.space(module));
+        space
+            .zip(world.names.get(name))
+            .is_some_and(|(space, sym)| space.names.contains_key(&sym))
+    }
+
+    /// Puts an import behind the definition of a macro, unless it has one.
     fn import_behind(&mut self, item: ItemId) -> Option<()> {
         let world = self.mapping.world;
         let node = world.items.get(item.index())?;
-        if has_wide_import(world, item) {
+        let imports = imports(world, node.module, item, &node.name);
+        let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
+        if imports.iter().any(|(_, kind)| wide(*kind)) {
             return Some(());
         }
-        let (file, fact) = only_definition(self.mapping.world, item)?;
-        if is_attribute(&node.name) {
+        let (file, fact) = only_definition(world, item)?;
+        if !imports.is_empty() || is_attribute(&node.name) {
             return None;
         }
         let path = world.files.get(file.index())?.path.clone();
@@ -135,7 +160,7 @@ impl<'a> Paths<'a> {
 }
 
 /// The one definition of a macro, unless it is generated or conditional.
-pub(in crate::rewrite) fn only_definition(world: &World, item: ItemId) -> Option<(FileId, &Item)> {
+fn only_definition(world: &World, item: ItemId) -> Option<(FileId, &Item)> {
     let node = world.items.get(item.index())?;
     let [(file, at)] = node.definitions.as_slice() else {
         return None;
@@ -147,11 +172,7 @@ pub(in crate::rewrite) fn only_definition(world: &World, item: ItemId) -> Option
 
 /// Whether the body of a macro calls others by where they stand, of those that count; also where its
 /// body cannot be told.
-pub(in crate::rewrite) fn calls_by_position(
-    world: &World,
-    item: ItemId,
-    counts: &dyn Fn(ItemId) -> bool,
-) -> bool {
+fn calls_by_position(world: &World, item: ItemId, counts: &dyn Fn(ItemId) -> bool) -> bool {
     let Some((file, fact)) = only_definition(world, item) else {
         return true;
     };

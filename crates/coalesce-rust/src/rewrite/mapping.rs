@@ -10,7 +10,7 @@ use coalesce_model::{Change, ChangeKind, Finding, Severity, TreePath, finding::c
 use super::place::Place;
 use crate::{
     discover::TargetKind,
-    resolve::{CrateId, ModuleId, World},
+    resolve::{CrateId, ModuleId, World, id},
 };
 
 /// The changes, resolved against the tree.
@@ -160,8 +160,7 @@ impl<'a> Mapping<'a> {
 
     /// The crate of a module before.
     pub fn krate(&self, module: ModuleId) -> CrateId {
-        let node = self.world.module(module);
-        node.map_or(CrateId(0), |node| node.krate)
+        self.world.node(module).krate
     }
 
     /// Whether a module leaves its crate for another one.
@@ -172,7 +171,7 @@ impl<'a> Mapping<'a> {
     /// Each module after its parent.
     fn places(&mut self) {
         for at in 0..self.world.modules.len() {
-            let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+            let module = ModuleId(id(at));
             let Some(node) = self.world.module(module) else {
                 continue;
             };
@@ -201,8 +200,7 @@ impl<'a> Mapping<'a> {
             }
             self.after.push(place);
         }
-        for (at, place) in self.after.iter().enumerate() {
-            let module = ModuleId(u32::try_from(at).unwrap_or(u32::MAX));
+        for (module, place) in (0..).map(ModuleId).zip(&self.after) {
             if !self.is_replaced(module) {
                 self.by_place.insert(place.clone(), module);
             }
@@ -218,8 +216,10 @@ impl<'a> Mapping<'a> {
 
     /// The place of a module after the changes.
     pub fn after(&self, module: ModuleId) -> Place {
-        let place = self.after.get(module.index()).cloned();
-        place.unwrap_or_else(|| Place::root(CrateId(0)))
+        let place = self.after.get(module.index());
+        place
+            .expect("invariant: every module has a place after")
+            .clone()
     }
 
     /// The module that is at a place after the changes.

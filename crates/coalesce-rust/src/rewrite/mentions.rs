@@ -1,31 +1,43 @@
-//! Places that name a module or a file by text: strings with full names, includes, `#[path]`.
+//! Places that name a module, an item or a file by text: strings with full names, includes,
+//! `#[path]`.
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath};
 
-use super::{file::FileEdits, mapping::Mapping, structure::Structure};
+use super::{
+    draft::Told,
+    items::moving::{Chunk, Set},
+    mapping::Mapping,
+    structure::Structure,
+};
 use crate::{
     facts::{Include, Origin, SourceFacts},
-    resolve::{FileId, ModuleId},
+    resolve::{CrateId, FileId, ModuleId},
 };
 
-/// The edits of one file.
-pub(super) fn rewrite(
-    mapping: &Mapping<'_>,
-    structure: &Structure,
-    file: FileId,
-    made: &mut FileEdits,
-) {
-    let world = mapping.world;
+/// The tree after the changes, as far as files go.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'t> {
+    pub mapping: &'t Mapping<'t>,
+    pub structure: &'t Structure,
+    /// The items that leave, where it is they that do.
+    pub set: Option<&'t Set<'t>>,
+}
+
+/// Adds the edits of one file.
+pub(super) fn rewrite(target: Target<'_>, file: FileId, edits: &mut Vec<Edit>, told: &mut Told) {
+    let world = target.mapping.world;
     let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
         return;
     };
     let mut pass = Pass {
-        mapping,
-        structure,
+        mapping: target.mapping,
+        structure: target.structure,
+        set: target.set,
+        file,
         path: &source.path,
         facts,
-        package: package_of(mapping, file),
-        made,
+        edits,
+        told,
     };
     pass.names();
     for include in &facts.includes {
@@ -35,26 +47,15 @@ pub(super) fn rewrite(
     pass.path_strings();
 }
 
-fn package_of(mapping: &Mapping<'_>, file: FileId) -> TreePath {
-    let world = mapping.world;
-    let body = world
-        .files
-        .get(file.index())
-        .and_then(|file| file.bodies.first());
-    body.and_then(|body| world.bodies.get(body.index()))
-        .and_then(|body| world.module(body.module))
-        .and_then(|node| world.crates.get(node.krate.index()))
-        .and_then(|krate| world.packages.get(krate.package))
-        .map_or_else(TreePath::root, |package| package.directory.clone())
-}
-
 struct Pass<'p> {
     mapping: &'p Mapping<'p>,
     structure: &'p Structure,
+    set: Option<&'p Set<'p>>,
+    file: FileId,
     path: &'p TreePath,
     facts: &'p SourceFacts,
-    package: TreePath,
-    made: &'p mut FileEdits,
+    edits: &'p mut Vec<Edit>,
+    told: &'p mut Told,
 }
 
 impl Pass<'_> {
@@ -76,15 +77,14 @@ impl Pass<'_> {
         text: String,
     ) {
         let covered = self
-            .made
             .edits
             .iter()
             .any(|edit| edit.span.start < span.end && span.start < edit.span.end);
         if covered {
             return;
         }
-        self.made.edits.push(Edit::replace(span, text));
-        self.made.rewrites.push(Rewrite {
+        self.edits.push(Edit::replace(span, text));
+        self.told.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,
             form,
@@ -104,15 +104,60 @@ impl Pass<'_> {
         Some((self.path.parent()?, self.moved(self.path).parent()?))
     }
 
+    /// The package that has the file.
+    fn package(&self) -> TreePath {
+        self.module()
+            .and_then(|module| self.package_of(self.mapping.krate(module)))
+            .unwrap_or_else(TreePath::root)
+    }
+
+    fn module(&self) -> Option<ModuleId> {
+        let world = self.mapping.world;
+        let body = world.files.get(self.file.index())?.bodies.first()?;
+        Some(world.bodies.get(body.index())?.module)
+    }
+
+    fn package_of(&self, krate: CrateId) -> Option<TreePath> {
+        let world = self.mapping.world;
+        let package = world.crates.get(krate.index())?.package;
+        Some(world.packages.get(package)?.directory.clone())
+    }
+
+    /// What an include is relative to, before and after.
+    fn bases(&self, include: &Include) -> Option<(TreePath, TreePath)> {
+        let set = self.set.and_then(|set| {
+            let chunk = set.chunk_at(self.file, include.span.start)?;
+            Some((set, chunk))
+        });
+        let to = set.and_then(|(set, chunk)| Some(&set.moving(chunk.moving)?.to));
+        if include.from_manifest {
+            let module = self.module()?;
+            let after = to.map_or_else(|| self.mapping.after(module).krate, |to| to.krate);
+            return Some((self.package(), self.package_of(after)?));
+        }
+        match set {
+            Some((set, chunk)) if set.is_dropped(chunk) => None,
+            Some((set, chunk)) => Some((self.path.parent()?, self.arrival(set, chunk)?)),
+            None => self.directories(),
+        }
+    }
+
+    /// The directory of the file that a piece of text goes to.
+    fn arrival(&self, set: &Set<'_>, chunk: &Chunk) -> Option<TreePath> {
+        let to = &set.moving(chunk.moving)?.to;
+        match self.structure.made.get(to) {
+            Some(made) => made.file.parent(),
+            None => self.mapping.file_of(self.mapping.at(to)?)?.parent(),
+        }
+    }
+
     fn include(&mut self, include: &Include) {
-        let Some((old, new)) = self.directories() else {
+        let Some((old, new)) = self.bases(include) else {
             return;
         };
-        let (old, new, value) = if include.from_manifest {
-            let value = include.value.trim_start_matches('/');
-            (self.package.clone(), self.package.clone(), value)
-        } else {
-            (old, new, &*include.value)
+        let value = match include.from_manifest {
+            true => include.value.trim_start_matches('/'),
+            false => &*include.value,
         };
         let Ok(target) = old.join(value) else { return };
         let text = self.moved(&target).relative_to(&new);
@@ -176,7 +221,7 @@ impl Pass<'_> {
     /// Strings that are exactly the path of a file that moves, from the root or the package.
     fn path_strings(&mut self) {
         for string in &self.facts.path_strings {
-            for base in [TreePath::root(), self.package.clone()] {
+            for base in [TreePath::root(), self.package()] {
                 let Ok(target) = base.join(&string.value) else {
                     continue;
                 };

@@ -11,6 +11,7 @@ mod conditions;
 mod crossing;
 mod cycles;
 mod declarations;
+mod draft;
 mod file;
 mod fits;
 mod fragment;
@@ -20,11 +21,14 @@ mod items;
 mod layout;
 mod libraries;
 mod lines;
+mod links;
 mod macro_paths;
+mod macro_scope;
 mod macros;
 mod mapping;
 mod mentions;
 mod merge;
+mod method_calls;
 mod packages;
 mod place;
 mod public;
@@ -37,6 +41,7 @@ mod stages;
 mod stand_in;
 mod structure;
 mod traits;
+mod unproven;
 pub(crate) mod use_tree;
 mod visibility;
 mod walk;
@@ -59,10 +64,11 @@ use crate::{
     resolve::FileId,
     rewrite::{
         declarations::Placing,
+        draft::Told,
         file::FileEdits,
         mapping::Mapping,
         shims::Shims,
-        sight::Needs,
+        sight::{Need, Needs},
         structure::Structure,
         visibility::{Piece, Relocation},
     },
@@ -109,8 +115,7 @@ fn modules(
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
     for (path, made) in files(&mapping, &structure, texts) {
-        tell(&mut plan, &made);
-        needs.extend(made.needs);
+        needs.extend(tell(&mut plan, made.told));
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
     widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
@@ -142,6 +147,8 @@ fn modules(
     plan.refusals.append(&mut placing.refusals);
     plan.edits = placing.edits;
     plan.moves = moves(&structure);
+    plan.unproven
+        .extend(unproven::places(mapping.world, changes, texts));
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
@@ -175,12 +182,13 @@ fn depend(
     *edits = dependencies.edits;
 }
 
-/// What the work on one file has to say.
-fn tell(plan: &mut LanguagePlan, made: &FileEdits) {
-    plan.rewrites.extend(made.rewrites.iter().cloned());
-    plan.not_rewritten
-        .extend(made.not_rewritten.iter().cloned());
-    plan.refusals.extend(made.refusals.iter().cloned());
+/// What a pass over sites has to say; what it asks for is given back.
+fn tell(plan: &mut LanguagePlan, told: Told) -> Vec<Need> {
+    plan.rewrites.extend(told.rewrites);
+    plan.not_rewritten.extend(told.not_rewritten);
+    plan.unproven.extend(told.unproven);
+    plan.refusals.extend(told.refusals);
+    told.needs
 }
 
 fn add(edits: &mut BTreeMap<TreePath, Vec<Edit>>, more: BTreeMap<TreePath, Vec<Edit>>) {
@@ -294,7 +302,12 @@ fn files(
             }
             let text = texts.text(&source.path)?;
             let mut made = file::rewrite(mapping, file, &text, texts);
-            mentions::rewrite(mapping, structure, file, &mut made);
+            let target = mentions::Target {
+                mapping,
+                structure,
+                set: None,
+            };
+            mentions::rewrite(target, file, &mut made.edits, &mut made.told);
             Some((source.path.clone(), made))
         })
         .collect()

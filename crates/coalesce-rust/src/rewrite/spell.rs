@@ -9,7 +9,7 @@ use super::{
     mapping::Mapping,
     place::Place,
     sight::{Because, Need, Purpose, Subject},
-    walk::Goal,
+    walk::{Goal, Leaving, Walk},
 };
 use crate::{
     discover::Edition,
@@ -52,6 +52,14 @@ struct Style {
     from_root: bool,
 }
 
+/// A site, and where it is after.
+struct Way<'w> {
+    facts: &'w SourceFacts,
+    site: &'w Site<'w>,
+    leaving: Option<Leaving<'w, 'w>>,
+    here: &'w Place,
+}
+
 /// How many re-exports of re-exports are followed.
 const DEEPEST: usize = 16;
 
@@ -88,18 +96,37 @@ impl<'a> Speller<'a> {
 
     /// What becomes of the path of a site; what it will have to see is added to `needs`.
     pub fn respell(&self, facts: &SourceFacts, site: &Site<'_>, needs: &mut Vec<Need>) -> Outcome {
-        let mut own = Vec::new();
-        let mut walk = self.walk(facts, site, &mut own, 0);
-        if let Some(why) = walk.refused {
+        let mut walk = self.walk(facts, site, None, 0);
+        self.outcome((facts, site), None, &mut walk, needs)
+    }
+
+    /// What a walk along the path of a site asks for; what it will have to see is added to `needs`.
+    pub fn outcome(
+        &self,
+        (facts, site): (&SourceFacts, &Site<'_>),
+        leaving: Option<Leaving<'_, '_>>,
+        walk: &mut Walk,
+        needs: &mut Vec<Need>,
+    ) -> Outcome {
+        if let Some(why) = walk.refused.take() {
             return Outcome::Refuse(why);
         }
-        let here = self.mapping.after(self.here(site));
-        if let Some(home) = self.at_home(site, &here) {
+        let mut own = std::mem::take(&mut walk.needs);
+        let here = self.place_of(site, leaving);
+        if walk.borrowed.is_none()
+            && let Some(home) = self.at_home(site, leaving, &here)
+        {
             own.clear();
             walk.broken = Some(home);
         }
-        let mut new = match walk.broken {
-            Some((at, goal)) => match self.to_goal(facts, site, at, goal, &here, &mut own) {
+        let way = Way {
+            facts,
+            site,
+            leaving,
+            here: &here,
+        };
+        let mut new = match walk.broken.take() {
+            Some((at, goal)) => match self.to_goal(&way, at, goal, &mut own) {
                 Ok(new) => new,
                 Err(why) => return Outcome::Refuse(why),
             },
@@ -109,18 +136,8 @@ impl<'a> Speller<'a> {
             self.in_documents(&here, &mut new, &mut own);
         }
         needs.append(&mut own);
-        if let Some((at, name)) = walk.renamed {
-            if new.end == 0 {
-                new.start = at;
-            } else {
-                let between = site.segments.iter().take(at).skip(new.end);
-                new.path
-                    .extend(between.map(|segment| facts.name(segment.name).to_owned()));
-            }
-            new.from = self.world().site_name(facts, site, at).unwrap_or(new.from);
-            new.to = format!("{}::{name}", self.owner_name(site, at));
-            new.path.extend(name.split("::").map(str::to_owned));
-            new.end = at + 1;
+        if let Some((at, name)) = walk.renamed.take() {
+            self.rename(&way, &mut new, at, &name, &walk.named);
         }
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
             let old = old.iter().map(|old| facts.name(old.name));
@@ -133,50 +150,124 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// The path's segments up to `at`, said so that they reach `goal` from `here`.
+    /// The segment at `at` gets another name, behind what is spelled anew already.
+    fn rename(&self, way: &Way<'_>, new: &mut Respelling, at: usize, name: &str, named: &[usize]) {
+        let (facts, site) = (way.facts, way.site);
+        if new.end == 0 {
+            new.start = at;
+        } else {
+            let between = site.segments.iter().take(at).skip(new.end);
+            new.path
+                .extend(between.map(|segment| facts.name(segment.name).to_owned()));
+        }
+        let from = self.world().site_name(facts, site, at);
+        new.from = from.unwrap_or_else(|| std::mem::take(&mut new.from));
+        let moved = way.leaving.zip(named.last());
+        let moved = moved.and_then(|(leaving, at)| {
+            let moving = leaving.set.moving(*at)?;
+            Some(leaving.set.name_after(moving))
+        });
+        new.to = moved.unwrap_or_else(|| format!("{}::{name}", self.owner_name(site, at)));
+        new.path.extend(name.split("::").map(str::to_owned));
+        new.end = at + 1;
+    }
+
+    /// The path's segments up to `at`, said so that they reach `goal` from where the site is after.
     fn to_goal(
         &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
+        way: &Way<'_>,
         at: usize,
         goal: Goal,
-        here: &Place,
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
-        let world = self.world();
-        let (path, from, to) = match goal {
+        let (place, name) = match goal {
             Goal::Path(krate, path) => {
-                let path = self.said_in(path, krate, here, needs);
-                let to = path.join("::");
-                (path, world.site_name(facts, site, at), to)
+                let from = self.world().site_name(way.facts, way.site, at);
+                let to = self.in_canonical(krate, &path);
+                let path = self.said_in(path, krate, way.here, needs);
+                return Ok(Respelling {
+                    start: 0,
+                    end: at + 1,
+                    path,
+                    from: from.unwrap_or_default(),
+                    to,
+                });
             }
             Goal::Module(module) => {
-                let place = self.mapping.after(module);
-                let to = self.mapping.name_of(&place);
-                let Some(path) = self.path_to(facts, site, at, &place, here) else {
-                    return Err(format!("`{to}` cannot be named from here"));
-                };
-                self.chain(&place, here, needs);
-                // By a re-export of another crate, the one behind that is not named.
-                let by_name = self.through_dependency(here, &place).as_ref() == Some(&path);
-                if place.krate != here.krate && by_name {
-                    needs.push(Need {
-                        subject: Subject::Crate(place.krate, Purpose::Code),
-                        by: here.clone(),
-                        because: Some(Because::Names(in_full(facts, site, at, &to))),
-                    });
+                let mut new = self.to_place(way, at, (self.mapping.after(module), None), needs)?;
+                if let Some(node) = self.world().module(module) {
+                    new.from.clone_from(&node.canonical);
                 }
-                let from = world.module(module).map(|node| node.canonical.clone());
-                (path, from, to)
+                return Ok(new);
+            }
+            Goal::Moved(moved) => {
+                let moving = way.leaving.and_then(|leaving| leaving.set.moving(moved));
+                let moving = moving.ok_or("nothing moves")?;
+                (moving.named_at.clone(), Some(moving.name.clone()))
             }
         };
+        self.to_place(way, at, (place, name), needs)
+    }
+
+    /// The path's segments up to `at`, said so that they reach a module, or an item that it has.
+    fn to_place(
+        &self,
+        way: &Way<'_>,
+        at: usize,
+        (place, name): (Place, Option<String>),
+        needs: &mut Vec<Need>,
+    ) -> Result<Respelling, String> {
+        let (facts, site, here) = (way.facts, way.site, way.here);
+        let home = self.mapping.name_of(&place);
+        let path = self.path_to(facts, site, at, &place, here);
+        let mut path = path.ok_or_else(|| format!("`{home}` cannot be named from here"))?;
+        let word = |first: &String| matches!(first.as_str(), "self" | "super" | "crate" | "$crate");
+        let leaves = way.leaving.is_some_and(|leaving| leaving.chunk.is_some());
+        if leaves && place.krate == here.krate && !path.first().is_some_and(word) {
+            // The names around text that leaves are not those of its new module.
+            path = self.rooted(&place);
+        }
+        let to = match &name {
+            Some(name) => format!("{home}::{name}"),
+            None => home,
+        };
+        self.chain(&place, here, needs);
+        // Through a facade, it is the facade that the package has to depend on, and does.
+        let by_name = place.krate != here.krate
+            && path.first() == Some(&self.name_of_crate(here.krate, place.krate));
+        if by_name {
+            needs.push(Need {
+                subject: Subject::Crate(place.krate, Purpose::Code),
+                by: here.clone(),
+                because: Some(Because::Names(in_full(facts, site, at, &to))),
+            });
+        }
+        let type_alone = path == ["self"]
+            && matches!(site.site, UseSite::Path(_))
+            && name
+                .as_ref()
+                .is_some_and(|name| name.starts_with(char::is_uppercase));
+        if type_alone {
+            path.clear();
+        }
+        path.extend(name);
         Ok(Respelling {
             start: 0,
             end: at + 1,
             path,
-            from: from.unwrap_or_default(),
+            from: self.world().site_name(facts, site, at).unwrap_or_default(),
             to,
         })
+    }
+
+    /// The full name that a path has which reads so from anywhere in one crate.
+    fn in_canonical(&self, krate: CrateId, path: &[String]) -> String {
+        let root = self.mapping.name_of(&Place::root(krate));
+        let names = path.iter().map(|name| match name.as_str() {
+            "crate" => root.as_str(),
+            name => name,
+        });
+        names.collect::<Vec<_>>().join("::")
     }
 
     fn owner_name(&self, site: &Site<'_>, at: usize) -> String {
@@ -226,7 +317,7 @@ impl<'a> Speller<'a> {
         site: &Site<'_>,
         depth: usize,
     ) -> Option<Vec<String>> {
-        let walk = self.walk(facts, site, &mut Vec::new(), depth + 1);
+        let walk = self.walk(facts, site, None, depth + 1);
         let names = |from: usize| {
             let rest = site.segments.iter().skip(from);
             rest.map(|segment| facts.name(segment.name).to_owned())
@@ -239,7 +330,8 @@ impl<'a> Speller<'a> {
                 let user = self.mapping.after(self.here(site)).krate;
                 (self.rooted_in(user, &self.mapping.after(module)), at + 1)
             }
-            (None, None) => self.absolute_start(facts, site, depth)?,
+            // Nothing leaves in a walk that is not told of a set.
+            (None, Some((_, Goal::Moved(_))) | None) => self.absolute_start(facts, site, depth)?,
         };
         path.extend(names(from));
         if let Some((at, name)) = walk.renamed

@@ -12,7 +12,7 @@ use syn::visit::Visit;
 
 use crate::{
     facts::{ItemKind, PathFact},
-    lexer,
+    lexer::{self, Token, TokenKind},
     resolve::{ItemId, ModuleId, Res, World},
 };
 
@@ -86,6 +86,36 @@ const STANDARD: &[(&str, &str)] = &[
     ),
 ];
 
+/// Traits of crates that many use, with their methods, as those crates document them.
+const KNOWN: &[(&str, &str)] = &[
+    ("anyhow::Context", "context with_context"),
+    (
+        "bytes::Buf",
+        "advance chunk copy_to_slice get_u8 has_remaining remaining",
+    ),
+    ("bytes::BufMut", "put put_slice put_u8 remaining_mut"),
+    ("num_traits::Bounded", "min_value max_value"),
+    (
+        "num_traits::FromPrimitive",
+        "from_f32 from_f64 from_i16 from_i32 from_i64 from_i8 from_isize from_u16 from_u32 from_u64 \
+         from_u8 from_usize",
+    ),
+    ("num_traits::NumCast", "from"),
+    ("num_traits::One", "one is_one set_one"),
+    (
+        "num_traits::Signed",
+        "abs abs_sub is_negative is_positive signum",
+    ),
+    (
+        "num_traits::ToPrimitive",
+        "to_f32 to_f64 to_i16 to_i32 to_i64 to_i8 to_isize to_u16 to_u32 to_u64 to_u8 to_usize",
+    ),
+    ("num_traits::Zero", "zero is_zero set_zero"),
+    ("serde::Deserialize", "deserialize"),
+    ("serde::Serialize", "serialize"),
+    ("sha2::Digest", "chain_update digest finalize reset update"),
+];
+
 /// Names that code says where a method may be named.
 pub(super) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -135,11 +165,32 @@ pub(super) fn is_needed(
             if matches!(first, "std" | "core" | "alloc") {
                 is_needed_standard(last, methods)
             } else {
-                !methods.is_empty() && usage(name)
+                is_needed_known(&full, methods)
+                    .unwrap_or_else(|| !methods.is_empty() && usage(name))
+                    // `Zero::zero`: a trait is often called like its one method.
+                    || methods.contains(&snake(last))
             }
         }
         _ => false,
     }
+}
+
+/// Whether one of the traits that are known by heart is needed; `None` for any other.
+fn is_needed_known(full: &str, methods: &BTreeSet<String>) -> Option<bool> {
+    let (_, own) = KNOWN.iter().find(|(known, _)| *known == full)?;
+    Some(own.split(' ').any(|own| methods.contains(own)))
+}
+
+/// The name of a type as a function would be called.
+fn snake(name: &str) -> String {
+    let mut found = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !found.is_empty() {
+            found.push('_');
+        }
+        found.extend(letter.to_lowercase());
+    }
+    found
 }
 
 fn is_needed_standard(name: &str, methods: &BTreeSet<String>) -> bool {
@@ -156,18 +207,83 @@ fn is_needed_standard(name: &str, methods: &BTreeSet<String>) -> bool {
 
 /// The names of the functions of a trait; `None` where its text does not tell.
 fn methods_of(world: &World, item: ItemId, texts: &dyn Texts) -> Option<Vec<String>> {
+    // Methods of traits above come with the traits' own names in scope.
+    read(world, item, texts).map(|(methods, _)| methods)
+}
+
+/// The names of the functions and constants of a trait, and of the traits above it.
+pub(super) fn read(
+    world: &World,
+    item: ItemId,
+    texts: &dyn Texts,
+) -> Option<(Vec<String>, Vec<String>)> {
     let (file, at) = *world.items.get(item.index())?.definitions.first()?;
     let facts = world.facts(file)?;
     let fact = facts.items.get(at as usize)?;
     let text = texts.text(&world.files.get(file.index())?.path)?;
-    let item: syn::ItemTrait = syn::parse_str(fact.span.of(&text)?).ok()?;
+    let Ok(item) = syn::parse_str::<syn::ItemTrait>(fact.span.of(&text)?) else {
+        return read_tokens(&text, fact.name.span);
+    };
     let names = item.items.iter().filter_map(|item| match item {
         syn::TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
         syn::TraitItem::Const(constant) => Some(constant.ident.to_string()),
         _ => None,
     });
-    // Methods of traits above come with the traits' own names in scope.
-    Some(names.collect())
+    let above = item.supertraits.iter().filter_map(|bound| match bound {
+        syn::TypeParamBound::Trait(bound) => bound.path.segments.last(),
+        _ => None,
+    });
+    let above = above.map(|last| last.ident.to_string());
+    Some((names.collect(), above.collect()))
+}
+
+/// The same of a trait that stands in a macro call, which no parser reads; `None` where it has no
+/// braces.
+fn read_tokens(text: &str, name: ByteSpan) -> Option<(Vec<String>, Vec<String>)> {
+    let rest = ByteSpan::new(name.end, ByteSpan::from_range(0..text.len()).end);
+    let tokens = lexer::tokens(text, rest);
+    let word = |token: &Token| token.span.of(text).unwrap_or_default().to_owned();
+    let open = tokens
+        .iter()
+        .position(|token| matches!(token.kind, TokenKind::Open(b'{')) || token.is(b';'));
+    let open = open.filter(|at| tokens.get(*at).is_some_and(|token| !token.is(b';')))?;
+    let (head, body) = tokens.split_at(open);
+    let bounds = head.iter().skip(1).map(word);
+    let bounds = bounds.take_while(|word| word != "where");
+    let bounded = head.first().is_some_and(|first| first.is(b':'));
+    let above = bounds.filter(|word| bounded && word.starts_with(char::is_alphabetic));
+    let mut depth = 0_usize;
+    let inside = body.iter().take_while(|token| {
+        match token.kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0
+    });
+    let inside: Vec<String> = inside.map(word).collect();
+    let methods = inside.windows(2).filter_map(|pair| match pair {
+        [keyword, name] if matches!(keyword.as_str(), "fn" | "const") => Some(name.clone()),
+        _ => None,
+    });
+    Some((methods.collect(), above.collect()))
+}
+
+/// The methods of a trait of another crate that is known by heart.
+pub(super) fn outside_methods(world: &World, res: Res) -> Vec<String> {
+    let Res::External(full) = res else {
+        return Vec::new();
+    };
+    let full = world.names.text(full).to_string();
+    let standard = ["std::", "core::", "alloc::"];
+    let last = full.rsplit("::").next().unwrap_or_default();
+    let own = if standard.iter().any(|start| full.starts_with(start)) {
+        STANDARD.iter().find(|(name, _)| *name == last)
+    } else {
+        KNOWN.iter().find(|(name, _)| *name == full)
+    };
+    let own = own.map_or("", |(_, own)| own).split(' ');
+    own.map(str::to_owned).collect()
 }
 
 /// How a module uses the names that it imports from elsewhere. Read once for all of them.
@@ -241,6 +357,30 @@ impl<'ast> Visit<'ast> for Bounds<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn traits_in_macros_are_read_by_their_tokens() {
+        for (text, expected) in [
+            (
+                "template! { pub trait A : B + c::C<D> where X: Y { fn one(self: &Self); fn two() { fn three() {} } } }",
+                Some((vec!["one", "two", "three"], vec!["B", "c", "C", "D"])),
+            ),
+            (
+                "template! { trait A { const N: u8; } fn after() {} }",
+                Some((vec!["N"], vec![])),
+            ),
+            ("template! { trait A = B; }", None),
+        ] {
+            let at = text.find('A').unwrap();
+            let found = read_tokens(text, ByteSpan::from_range(at..at + 1));
+            let expected = expected.map(|(methods, above): (Vec<&str>, Vec<&str>)| {
+                let owned =
+                    |all: Vec<&str>| all.into_iter().map(str::to_owned).collect::<Vec<String>>();
+                (owned(methods), owned(above))
+            });
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 
     #[test]
     fn the_table_is_sorted() {

@@ -1,105 +1,408 @@
-//! A walk along a path: which steps of it hold in the tree after.
+//! A walk along a path: which of its steps hold in the tree after.
+//!
+//! A step breaks where the module or item that it names has gone, where its name is out of sight
+//! from the new place, or where the path stands in text that has left its module and finds no longer
+//! what that had for it.
 
 use super::{
+    items::moving::{Chunk, Moving, Set},
+    macro_scope::{Anchor, is_seen_at_end},
     mapping::Mapping,
     place::Place,
     sight::{Because, Need, Purpose, Subject},
     spell::{Speller, module_in},
 };
 use crate::{
-    facts::{ItemKind, SourceFacts},
-    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite},
+    discover::Edition,
+    facts::{ItemKind, Namespaces, ScopeKind, SourceFacts},
+    resolve::{
+        CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World, leading_colons,
+    },
 };
 
 /// Where a path is to lead.
 #[derive(Clone, Debug)]
 pub(super) enum Goal {
     Module(ModuleId),
+    /// An item that leaves; index into the set.
+    Moved(usize),
     /// What an import that is out of sight leads to, in full, as that crate says it.
     Path(CrateId, Vec<String>),
 }
 
-/// A walk along a path.
+/// What the old module had for a name that moved text says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// It defines it; what stays.
+    Item(ItemId),
+    /// It is a module in it.
+    Module(ModuleId),
+    /// It imports it by name.
+    Import((FileId, u32)),
+    /// A glob of it brings it.
+    Glob((FileId, u32)),
+    /// It moves as well.
+    Moved(usize),
+}
+
+/// What a walk finds.
 #[derive(Default)]
 pub(super) struct Walk {
     /// The last step that does not hold, and where it is to lead.
     pub broken: Option<(usize, Goal)>,
     /// A step whose name is another one after.
     pub renamed: Option<(usize, String)>,
+    /// What the first name stands for, where the text goes to a module that may not have it.
+    pub borrowed: Option<Source>,
+    /// The first name is that of an item that left the module around it.
+    pub left: Option<usize>,
+    /// Globs that brought what left.
+    pub globs: Vec<((FileId, u32), usize)>,
+    /// What moves and is named.
+    pub named: Vec<usize>,
+    /// A macro that is seen by where it stands.
+    pub textual: Option<ItemId>,
+    /// Whether the first name leads nowhere that is known.
+    pub loose: bool,
+    /// A macro that is seen by where it stands afterwards.
+    pub plain: bool,
     /// Why the path cannot be kept working.
     pub refused: Option<String>,
+    pub needs: Vec<Need>,
+}
+
+/// The items that leave, as one site sees them.
+#[derive(Clone, Copy)]
+pub(super) struct Leaving<'s, 'a> {
+    pub set: &'s Set<'a>,
+    /// The text around the site, where that leaves.
+    pub chunk: Option<&'s Chunk>,
+}
+
+impl<'s, 'a> Leaving<'s, 'a> {
+    /// What the text around the site goes with.
+    fn carrier(&self) -> Option<&'s Moving<'a>> {
+        self.set.moving(self.chunk?.moving)
+    }
 }
 
 impl Speller<'_> {
+    /// Where a site is after.
+    pub(super) fn place_of(&self, site: &Site<'_>, leaving: Option<Leaving<'_, '_>>) -> Place {
+        match leaving.and_then(|leaving| leaving.carrier()) {
+            Some(moving) => moving.to.clone(),
+            None => self.mapping.after(self.here(site)),
+        }
+    }
+
     /// Holds each step of a path against the tree after.
     pub(super) fn walk(
         &self,
         facts: &SourceFacts,
         site: &Site<'_>,
-        needs: &mut Vec<Need>,
+        leaving: Option<Leaving<'_, '_>>,
         depth: usize,
     ) -> Walk {
+        let walker = Walker {
+            speller: self,
+            leaving,
+            facts,
+            site,
+            here: self.place_of(site, leaving),
+            depth,
+        };
         let mut walk = Walk::default();
-        let mut before: Option<ModuleId> = None;
-        for (at, step) in site.trace.steps.iter().enumerate() {
-            let Some(segment) = site.segments.get(at) else {
-                break;
-            };
+        let mut outer: Option<ModuleId> = None;
+        for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
             let stepping = Stepping {
-                speller: self,
-                site,
+                walker: &walker,
                 name: facts.name(segment.name),
                 step,
                 at,
-                depth,
+                moved: walker.moved(step),
             };
-            let module = module_in(step);
-            match (module, before) {
-                (Some(module), None) => stepping.first_module(module, &mut walk, needs),
-                (Some(module), Some(outer)) => {
-                    stepping.module(module, outer, &mut walk, needs);
-                }
-                (None, Some(outer)) => stepping.item(outer, &mut walk, needs),
-                (None, None) => stepping.external(needs),
+            walk.named.extend(stepping.moved);
+            match outer {
+                None => stepping.first(&mut walk),
+                Some(outer) => stepping.later(outer, &mut walk),
             }
-            if let Some(module) = module {
-                stepping.is_there(module, &mut walk);
+            let Some(module) = module_in(step) else { break };
+            stepping.is_there(module, &mut walk);
+            if stepping.moved.is_some() {
+                break;
             }
-            match module {
-                Some(module) => before = Some(module),
-                None => break,
-            }
+            outer = Some(module);
+        }
+        if walk.broken.is_some() {
+            walk.borrowed = None;
         }
         walk
     }
 }
 
-/// One step of a walk.
-struct Stepping<'s, 'a> {
-    speller: &'s Speller<'a>,
-    site: &'s Site<'s>,
-    name: &'s str,
-    step: &'s Found,
-    at: usize,
+/// Whether an import stands in a module, and in no block of it.
+pub(super) fn is_of_module(world: &World, (file, leaf): (FileId, u32)) -> bool {
+    let scope = world.facts(file).and_then(|facts| {
+        let declaration = facts.leaves.get(leaf as usize)?.declaration;
+        facts.scope(facts.uses.get(declaration as usize)?.scope)
+    });
+    scope.is_some_and(|scope| matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_)))
+}
+
+/// What all steps of a walk have in common.
+struct Walker<'w, 's, 'a> {
+    speller: &'w Speller<'w>,
+    leaving: Option<Leaving<'s, 'a>>,
+    facts: &'w SourceFacts,
+    site: &'w Site<'w>,
+    here: Place,
     depth: usize,
 }
 
-impl Stepping<'_, '_> {
+impl Walker<'_, '_, '_> {
     fn mapping(&self) -> &Mapping<'_> {
         self.speller.mapping
     }
 
-    fn here(&self) -> Place {
-        self.mapping().after(self.speller.here(self.site))
+    fn world(&self) -> &World {
+        self.speller.world()
+    }
+
+    /// The module around the site before.
+    fn home(&self) -> ModuleId {
+        self.speller.here(self.site)
+    }
+
+    fn chunk(&self) -> Option<&Chunk> {
+        self.leaving.and_then(|leaving| leaving.chunk)
+    }
+
+    fn moved(&self, step: &Found) -> Option<usize> {
+        let set = self.leaving?.set;
+        step.all().find_map(|(res, _)| match res {
+            Res::Item(item) => set.of(item),
+            _ => None,
+        })
+    }
+
+    /// Whether the code goes to another crate.
+    fn crosses(&self) -> bool {
+        self.mapping().krate(self.home()) != self.here.krate
+    }
+
+    /// Whether the path starts at the crate's root without saying so: 2015 edition.
+    fn is_rooted(&self) -> bool {
+        let krate = self.mapping().krate(self.home());
+        let krate = self.world().crates.get(krate.index());
+        let old = krate.is_some_and(|krate| krate.edition == Edition::E2015);
+        let colons = leading_colons(self.facts, self.site.site);
+        old && (colons || matches!(self.site.site, UseSite::Leaf(_)))
+    }
+
+    /// Whether an import is the very one that is looked at: `use name;` brings the crate by its name.
+    fn is_itself(&self, (file, leaf): (FileId, u32)) -> bool {
+        let load = self.world().loads.get(self.site.load);
+        self.site.site == UseSite::Leaf(leaf) && load.is_some_and(|load| load.file == file)
+    }
+
+    /// Whether a name with this reach was seen from the site before.
+    fn was_seen(&self, reach: Reach) -> bool {
+        reach.is_seen_from(self.world(), self.home())
+    }
+}
+
+/// One step of a walk.
+struct Stepping<'w, 's, 'a> {
+    walker: &'w Walker<'w, 's, 'a>,
+    name: &'w str,
+    step: &'w Found,
+    at: usize,
+    /// What it names, where that leaves.
+    moved: Option<usize>,
+}
+
+impl<'w, 's, 'a> std::ops::Deref for Stepping<'w, 's, 'a> {
+    type Target = Walker<'w, 's, 'a>;
+
+    fn deref(&self) -> &Self::Target {
+        self.walker
+    }
+}
+
+impl Stepping<'_, '_, '_> {
+    fn breaks(&self, goal: Goal, walk: &mut Walk) {
+        walk.broken = Some((self.at, goal));
+    }
+
+    fn need(&self, subject: Subject, walk: &mut Walk) {
+        walk.needs.push(Need {
+            subject,
+            by: self.here.clone(),
+            because: None,
+        });
+    }
+
+    fn first(&self, walk: &mut Walk) {
+        let module = module_in(self.step);
+        if matches!(self.name, "self" | "super" | "crate" | "$crate") {
+            self.keyword(module, walk);
+            return;
+        }
+        if self.leaving.is_some() && self.is_rooted() {
+            if let Some(moved) = self.moved.filter(|_| self.step.import.is_none()) {
+                self.breaks(Goal::Moved(moved), walk);
+            }
+            return;
+        }
+        match self.step.import.filter(|import| !self.is_itself(*import)) {
+            Some(import) => self.first_import(import, module, walk),
+            None => self.plain(module, walk),
+        }
+    }
+
+    fn keyword(&self, module: Option<ModuleId>, walk: &mut Walk) {
+        let Some(module) = module else { return };
+        let after = self.mapping().after(module);
+        let holds = match self.name {
+            "self" => after == self.here,
+            "super" => self.here.parent() == Some(after),
+            _ => after == Place::root(self.here.krate),
+        };
+        if !holds {
+            self.breaks(Goal::Module(module), walk);
+        } else if self.mapping().is_root(module) {
+            self.speller.see_module(module, &self.here, &mut walk.needs);
+        }
+    }
+
+    /// A first name that an import brings.
+    fn first_import(&self, import: (FileId, u32), module: Option<ModuleId>, walk: &mut Walk) {
+        let glob = self.step.glob;
+        if let Some(leaving) = self.leaving {
+            let leaves = leaving.chunk.is_some();
+            if leaving.set.facades.contains_key(&import) {
+                if leaves {
+                    walk.borrowed = self.moved.map(Source::Moved);
+                } else {
+                    walk.left = self.moved;
+                }
+                return;
+            }
+            if leaves && is_of_module(self.world(), import) {
+                walk.borrowed = Some(match self.moved {
+                    Some(moved) => Source::Moved(moved),
+                    None if glob => Source::Glob(import),
+                    None => Source::Import(import),
+                });
+                return;
+            }
+            if let (Some(moved), true) = (self.moved, glob) {
+                walk.globs.push((import, moved));
+                return;
+            }
+        }
+        if let (Some(module), true) = (module, glob) {
+            let res = Res::Module(module);
+            if !self.glob_holds(import, res) && !self.is_brought(import, res) {
+                self.breaks(Goal::Module(module), walk);
+            }
+        }
+    }
+
+    /// A first name that no import brings.
+    fn plain(&self, module: Option<ModuleId>, walk: &mut Walk) {
+        if let Some(leaving) = self.leaving
+            && let Some((at, moving)) = self
+                .moved
+                .and_then(|at| Some((at, leaving.set.moving(at)?)))
+        {
+            self.bare(leaving, (at, moving), walk);
+        } else if self.chunk().is_some() {
+            self.lexical(walk);
+        } else if let Some(module) = module {
+            let holds = if self.crosses() && self.is_crate(module) {
+                self.names_crate(module, walk)
+            } else {
+                self.is_in_place(module)
+            };
+            if !holds {
+                self.breaks(Goal::Module(module), walk);
+            } else if self.mapping().is_root(module) && self.step.import.is_none() {
+                self.speller.see_module(module, &self.here, &mut walk.needs);
+            }
+        } else {
+            self.external(walk);
+        }
+    }
+
+    /// The plain name of what leaves.
+    fn bare(&self, leaving: Leaving<'_, '_>, (at, moving): (usize, &Moving<'_>), walk: &mut Walk) {
+        let set = leaving.set;
+        let leaves = leaving.chunk.is_some();
+        let old = self.world().items.get(moving.item.index());
+        let renamed = old.is_some_and(|old| old.name != moving.name);
+        let here = moving.rules.is_some() && set.is_in_place(moving);
+        let start = self.site.segments.first().map(|first| first.span.start);
+        let load = self.world().loads.get(self.site.load);
+        let user = start.zip(load).filter(|_| !leaves);
+        let user = user.map(|(at, load)| Anchor {
+            module: self.home(),
+            file: load.file,
+            at,
+        });
+        walk.plain = moving.rules.is_some()
+            && !moving.gives_way()
+            && !matches!(self.site.site, UseSite::Leaf(_))
+            && is_seen_at_end(self.mapping(), &moving.to, &self.here, user);
+        let arrives = self.here == moving.named_at && (leaves || !moving.gives_way());
+        // A macro is seen by its plain name from other modules as well.
+        if here || walk.plain || arrives {
+            walk.renamed = renamed.then(|| (0, moving.name.clone()));
+        } else if leaves {
+            walk.borrowed = Some(Source::Moved(at));
+        } else {
+            walk.left = Some(at);
+        }
+    }
+
+    /// A plain name, in text that leaves, that the module has by itself, or nobody.
+    fn lexical(&self, walk: &mut Walk) {
+        walk.loose = self.step.is_empty();
+        for (res, namespaces) in self.step.all() {
+            match res {
+                Res::Item(item) => {
+                    let node = self.world().items.get(item.index());
+                    let Some(node) = node.filter(|node| !node.local) else {
+                        continue;
+                    };
+                    if node.kind == ItemKind::Macro && namespaces.meets(Namespaces::MACRO) {
+                        walk.textual = Some(item);
+                    } else if node.module == self.home() {
+                        walk.borrowed = Some(Source::Item(item));
+                    }
+                }
+                Res::Module(module) => {
+                    let Some(node) = self.world().module(module) else {
+                        continue;
+                    };
+                    if !node.local && node.parent == Some(self.home()) {
+                        walk.borrowed = Some(Source::Module(module));
+                    } else if node.parent.is_none()
+                        && self.crosses()
+                        && !self.names_crate(module, walk)
+                    {
+                        self.breaks(Goal::Module(module), walk);
+                    }
+                }
+                Res::External(_) => self.external(walk),
+                Res::Variant(..) | Res::Member(..) => {}
+            }
+        }
     }
 
     /// Whether a module is still below the one around it, by the same name.
     fn is_in_place(&self, module: ModuleId) -> bool {
-        let parent = self
-            .speller
-            .world()
-            .module(module)
-            .and_then(|node| node.parent);
+        let parent = self.world().module(module).and_then(|node| node.parent);
         match parent {
             None => !self.mapping().is_changed(module),
             Some(parent) => {
@@ -108,77 +411,44 @@ impl Stepping<'_, '_> {
         }
     }
 
-    fn first_module(&self, module: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        let holds = match self.name {
-            "self" => true,
-            "crate" | "$crate" => self.mapping().after(module) == Place::root(self.here().krate),
-            "super" => self.here().parent() == Some(self.mapping().after(module)),
-            _ => match self.step.import.filter(|import| !self.is_itself(*import)) {
-                Some(import) if self.step.glob => {
-                    self.glob_holds(import, Res::Module(module))
-                        || self.is_brought(import, Res::Module(module))
-                }
-                Some(_) => true,
-                None if self.crosses() && self.is_crate(module) => self.names_crate(module, needs),
-                None => self.is_in_place(module),
-            },
-        };
-        if !holds {
-            walk.broken = Some((self.at, Goal::Module(module)));
-        } else if self.mapping().is_root(module) && self.step.import.is_none() {
-            self.speller.see_module(module, &self.here(), needs);
-        }
-    }
-
-    /// Whether an import is the very one that is looked at: `use name;` brings the crate by its name.
-    fn is_itself(&self, (file, leaf): (FileId, u32)) -> bool {
-        let load = self.speller.world().loads.get(self.site.load);
-        self.site.site == UseSite::Leaf(leaf) && load.is_some_and(|load| load.file == file)
-    }
-
-    /// Whether the code goes to another crate.
-    fn crosses(&self) -> bool {
-        self.mapping().crosses(self.speller.here(self.site))
-    }
-
     fn is_crate(&self, module: ModuleId) -> bool {
-        let node = self.speller.world().module(module);
+        let node = self.world().module(module);
         node.is_some_and(|node| node.parent.is_none())
     }
 
     /// Whether the crate that the code goes to calls a library by the name that is written, or will.
-    fn names_crate(&self, root: ModuleId, needs: &mut Vec<Need>) -> bool {
-        let (here, krate) = (self.here(), self.mapping().krate(root));
+    fn names_crate(&self, root: ModuleId, walk: &mut Walk) -> bool {
+        let krate = self.mapping().krate(root);
         let gone = self.mapping().is_changed(root);
-        if gone || here.krate == krate || self.speller.name_of_crate(here.krate, krate) != self.name
+        if gone
+            || self.here.krate == krate
+            || self.speller.name_of_crate(self.here.krate, krate) != self.name
         {
             return false;
         }
-        needs.push(Need {
+        walk.needs.push(Need {
             subject: Subject::Crate(krate, Purpose::Code),
-            by: here,
+            by: self.here.clone(),
             because: Some(Because::Names(self.mapping().name_of(&Place::root(krate)))),
         });
         true
     }
 
     /// A library from elsewhere that the code goes on naming in another crate.
-    fn external(&self, needs: &mut Vec<Need>) {
-        let outside = self
-            .step
-            .all()
-            .any(|(res, _)| matches!(res, Res::External(_)));
+    fn external(&self, walk: &mut Walk) {
+        let mut all = self.step.all();
+        let outside = all.any(|(res, _)| matches!(res, Res::External(_)));
         let import = self.step.import.filter(|import| !self.is_itself(*import));
-        if !outside || self.at > 0 || import.is_some() || !self.crosses() {
-            return;
+        if outside && self.at == 0 && import.is_none() && self.crosses() {
+            let own = self.mapping().krate(self.home());
+            let need = self.speller.outside(own, self.name, &self.here);
+            walk.needs.extend(need);
         }
-        let own = self.mapping().krate(self.speller.here(self.site));
-        needs.extend(self.speller.outside(own, self.name, &self.here()));
     }
 
     /// Whether the module of a glob imports the name for itself: then it is imported besides.
     fn is_brought(&self, glob: (FileId, u32), res: Res) -> bool {
-        let world = self.speller.world();
+        let world = self.world();
         let bindings = self.speller.glob_target(glob).and_then(|target| {
             let sym = world.names.get(self.name)?;
             world.space(target)?.names.get(&sym)
@@ -190,41 +460,83 @@ impl Stepping<'_, '_> {
     }
 
     fn glob_holds(&self, import: (FileId, u32), res: Res) -> bool {
-        let sym = self.speller.world().names.get(self.name);
+        let sym = self.world().names.get(self.name);
         sym.is_none_or(|sym| {
             self.speller
-                .glob_gives(import, sym, res, &self.here(), self.depth)
+                .glob_gives(import, sym, res, &self.here, self.depth)
         })
     }
 
-    fn module(&self, module: ModuleId, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        match self.name {
-            "self" => return,
-            "super" => {
-                let above = self.mapping().after(outer).parent();
-                // Behind a name there is no `super`: a start that is spelled anew takes it in.
-                let follows = walk
-                    .broken
-                    .as_ref()
-                    .is_some_and(|(broken, _)| broken + 1 == self.at);
-                if follows || above != Some(self.mapping().after(module)) {
-                    walk.broken = Some((self.at, Goal::Module(module)));
-                }
-                return;
-            }
-            _ => {}
+    fn later(&self, outer: ModuleId, walk: &mut Walk) {
+        let module = module_in(self.step);
+        if let ("self" | "super", Some(module)) = (self.name, module) {
+            self.above(outer, module, walk);
+            return;
         }
-        match self.step.import {
-            Some(import) if self.step.glob => {
+        if module.is_none() && self.mapping().is_replaced(outer) {
+            self.item_of_replaced(outer, walk);
+            return;
+        }
+        match (self.import(), self.moved, module) {
+            (None, Some(moved), _) if self.is_another_too(moved) => {
+                self.in_variants(moved, outer, walk);
+            }
+            (None, Some(moved), _) => self.gone(moved, outer, walk),
+            (Some(import), Some(moved), _) if self.step.glob => walk.globs.push((import, moved)),
+            (Some(_), Some(_), _) => {}
+            // What neither goes nor stands in what goes sees what it saw.
+            _ if self.leaving.is_some() && self.chunk().is_none() => {}
+            (Some(import), None, module) => self.later_import(import, outer, module, walk),
+            (None, None, Some(module)) if !self.is_in_place(module) => {
+                self.breaks(Goal::Module(module), walk);
+            }
+            (None, None, Some(module)) => {
+                self.speller.see_module(module, &self.here, &mut walk.needs);
+            }
+            (None, None, None) => self.see_items(outer, walk),
+        }
+    }
+
+    /// The import that brings the name, unless it goes with what it brings.
+    fn import(&self) -> Option<(FileId, u32)> {
+        let goes = |import: (FileId, u32)| {
+            self.leaving.is_some_and(|leaving| {
+                let set = leaving.set;
+                set.path_giver(import).is_some() || set.facades.contains_key(&import)
+            })
+        };
+        self.step.import.filter(|import| !goes(*import))
+    }
+
+    /// `self` or `super` behind a start; behind a name there is none: a start that is spelled anew
+    /// takes it in.
+    fn above(&self, outer: ModuleId, module: ModuleId, walk: &mut Walk) {
+        let follows = matches!(walk.broken, Some((broken, _)) if broken + 1 == self.at);
+        let leads = self.name == "self"
+            || self.mapping().after(outer).parent() == Some(self.mapping().after(module));
+        if follows || !leads {
+            self.breaks(Goal::Module(module), walk);
+        }
+    }
+
+    fn later_import(
+        &self,
+        import: (FileId, u32),
+        outer: ModuleId,
+        module: Option<ModuleId>,
+        walk: &mut Walk,
+    ) {
+        let Some((res, _)) = self.step.all().next() else {
+            return;
+        };
+        match module {
+            Some(module) if self.step.glob => {
                 if !self.glob_holds(import, Res::Module(module)) {
-                    walk.broken = Some((self.at, Goal::Module(module)));
+                    self.breaks(Goal::Module(module), walk);
                 }
             }
-            Some(import) => self.imported(import, outer, Res::Module(module), walk),
-            None if !self.is_in_place(module) => {
-                walk.broken = Some((self.at, Goal::Module(module)));
-            }
-            None => self.speller.see_module(module, &self.here(), needs),
+            None if self.step.glob && self.glob_holds(import, res) => {}
+            _ => self.imported(import, outer, walk),
         }
     }
 
@@ -232,7 +544,7 @@ impl Stepping<'_, '_> {
     fn is_there(&self, module: ModuleId, walk: &mut Walk) {
         let gone = self.mapping().is_replaced(module);
         let place = self.mapping().after(module);
-        let stays = !self.mapping().is_changed(self.speller.here(self.site));
+        let stays = !self.mapping().is_changed(self.home());
         if !gone || !stays || self.mapping().at(&place).is_some() {
             return;
         }
@@ -248,8 +560,8 @@ impl Stepping<'_, '_> {
     }
 
     /// A name that `outer` imports itself.
-    fn imported(&self, import: (FileId, u32), outer: ModuleId, res: Res, walk: &mut Walk) {
-        if self.is_seen(outer, res) {
+    fn imported(&self, import: (FileId, u32), outer: ModuleId, walk: &mut Walk) {
+        if self.step.all().all(|(res, _)| self.is_seen(outer, res)) {
             return;
         }
         match self.speller.absolute_below(import, self.depth + 1) {
@@ -258,7 +570,7 @@ impl Stepping<'_, '_> {
                     path.push(self.name.to_owned());
                 }
                 let krate = self.mapping().after(outer).krate;
-                walk.broken = Some((self.at, Goal::Path(krate, path)));
+                self.breaks(Goal::Path(krate, path), walk);
             }
             None => {
                 walk.refused = Some(format!(
@@ -269,15 +581,9 @@ impl Stepping<'_, '_> {
         }
     }
 
-    /// Macros are seen by where they stand, which is looked at by itself.
-    fn is_textual(&self, item: ItemId) -> bool {
-        let node = self.speller.world().items.get(item.index());
-        node.is_some_and(|node| node.kind == ItemKind::Macro)
-    }
-
     /// Whether the name is seen from the site after: some binding of it is.
     fn is_seen(&self, outer: ModuleId, res: Res) -> bool {
-        let world = self.speller.world();
+        let world = self.world();
         let bindings = world
             .names
             .get(self.name)
@@ -285,47 +591,87 @@ impl Stepping<'_, '_> {
         let Some(bindings) = bindings else {
             return true;
         };
-        let here = self.here();
         let same = bindings.iter().filter(|binding| same_res(binding.res, res));
         // What was out of sight before is no concern: another definition is meant.
         let mut known = same
             .filter(|binding| self.was_seen(binding.reach))
             .peekable();
         known.peek().is_none()
-            || known.any(|binding| self.speller.sees(&here, binding.reach, outer))
+            || known.any(|binding| self.speller.sees(&self.here, binding.reach, outer))
     }
 
-    /// Whether a name with this reach was seen from the site before.
-    fn was_seen(&self, reach: Reach) -> bool {
-        let world = self.speller.world();
-        reach.is_seen_from(world, world.module_of(self.site.space))
-    }
-
-    fn item(&self, outer: ModuleId, walk: &mut Walk, needs: &mut Vec<Need>) {
-        if self.mapping().is_replaced(outer) {
-            self.item_of_replaced(outer, walk);
-            return;
+    /// What stays and is named has to be seen from the new place.
+    fn see_items(&self, outer: ModuleId, walk: &mut Walk) {
+        for (res, _) in self.step.all() {
+            let Res::Item(item) = res else { continue };
+            let node = self.world().items.get(item.index());
+            // Macros are seen by where they stand, which is looked at by itself.
+            let textual = node.is_some_and(|node| node.kind == ItemKind::Macro);
+            if !textual && !self.is_seen(outer, res) {
+                self.need(Subject::Item(item), walk);
+            }
         }
-        let Some((res, _)) = self.step.all().next() else {
+    }
+
+    /// Whether a name leads to something that stays as well: the module has variants, each under a
+    /// condition of its own.
+    fn is_another_too(&self, moved: usize) -> bool {
+        let Some(set) = self.leaving.map(|leaving| leaving.set) else {
+            return false;
+        };
+        let of = |res: Res| match res {
+            Res::Item(item) => set.of(item),
+            _ => None,
+        };
+        let own = self.step.all().filter(|(res, _)| of(*res) == Some(moved));
+        let own = own.fold(Namespaces(0), |all, (_, namespaces)| all.or(namespaces));
+        let mut all = self.step.all();
+        all.any(|(res, namespaces)| of(res).is_none() && namespaces.meets(own))
+    }
+
+    /// What leaves one variant of a module, where another one has something else by its name: the
+    /// path stays, and the glob that brought it gets an import beside it.
+    fn in_variants(&self, moved: usize, outer: ModuleId, walk: &mut Walk) {
+        let world = self.world();
+        let moving = self.leaving.and_then(|leaving| leaving.set.moving(moved));
+        let bindings = world
+            .names
+            .get(self.name)
+            .and_then(|sym| world.space(outer)?.names.get(&sym));
+        let (Some(moving), Some(bindings)) = (moving, bindings) else {
             return;
         };
-        match self.step.import {
-            Some(import) if self.step.glob => {
-                if !self.glob_holds(import, res) {
-                    self.imported(import, outer, res, walk);
+        for binding in bindings
+            .iter()
+            .filter(|one| one.res == Res::Item(moving.item))
+        {
+            match binding.import {
+                Some(import) if binding.glob => walk.globs.push((import, moved)),
+                Some(_) => {}
+                None => {
+                    walk.refused = Some(format!(
+                        "`{}` is something else under another condition, and that stays",
+                        self.name
+                    ));
                 }
             }
-            Some(import) => self.imported(import, outer, res, walk),
-            None => {
-                let Res::Item(item) = res else { return };
-                if !self.is_textual(item) && !self.is_seen(outer, res) {
-                    needs.push(Need {
-                        subject: Subject::Item(item),
-                        by: self.here(),
-                        because: None,
-                    });
-                }
-            }
+        }
+    }
+
+    /// What left the module that a path leads through.
+    fn gone(&self, moved: usize, outer: ModuleId, walk: &mut Walk) {
+        let moving = self.leaving.and_then(|leaving| leaving.set.moving(moved));
+        let Some(moving) = moving else { return };
+        let in_place = moving.to == self.mapping().after(moving.home);
+        let old = self.world().items.get(moving.item.index());
+        let root = self.mapping().after(outer);
+        let same = old.is_some_and(|old| old.name == moving.name) && root == moving.named_at;
+        if moving.rules.is_some() && same && !moving.gives_way() && walk.broken.is_none() {
+            // The root of the crate has it by this name, wherever it stands.
+        } else if in_place {
+            walk.renamed = Some((self.at, moving.name.clone()));
+        } else {
+            self.breaks(Goal::Moved(moved), walk);
         }
     }
 

@@ -9,13 +9,16 @@ use std::collections::BTreeSet;
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety};
 
 use super::{
-    super::{file::span_of, spell::written},
+    super::{
+        draft::span_of,
+        spell::written,
+        walk::{Goal, Walk},
+    },
     moving::{Chunk, Moving, Set},
     scan::{Borrow, Pass, Scan},
-    walk::{Goal, Walk},
 };
 use crate::{
-    facts::{ItemKind, Origin, SourceFacts},
+    facts::{ItemKind, Origin},
     resolve::{FileId, Res, Site},
     rewrite::{place::Place, sight::Because, spell::Speller},
 };
@@ -47,7 +50,6 @@ impl Pass<'_, '_> {
     /// Deals with a site in the body of a macro; false to go on as with any other site.
     pub(super) fn body(
         &mut self,
-        facts: &SourceFacts,
         site: &Site<'_>,
         chunk: Option<&Chunk>,
         (walk, here): (&mut Walk, &Place),
@@ -55,7 +57,7 @@ impl Pass<'_, '_> {
         let Some(first) = site.segments.first() else {
             return true;
         };
-        let through_crate = facts.name(first.name) == "$crate";
+        let through_crate = self.facts.name(first.name) == "$crate";
         let named = walk.named.last().copied();
         let named = named.and_then(|at| Some((at, self.set.moving(at)?)));
         let owner = chunk.map(|chunk| chunk.moving).filter(|at| {
@@ -75,7 +77,7 @@ impl Pass<'_, '_> {
             }
             (Some(_), Some((_, moving))) if single && self.set.is_in_place(moving) => false,
             (Some(by), _) => {
-                self.said(facts, site, chunk, (by, walk), here);
+                self.said(site, chunk, (by, walk), here);
                 true
             }
         }
@@ -121,18 +123,18 @@ impl Pass<'_, '_> {
         if chunk.is_some() {
             self.free(site);
         }
-        if self.is_known(site, &path) {
+        if self.draft().is_known(site, Some(&path)) {
             return true;
         }
         let names: Vec<String> = path.iter().map(|name| written(name)).collect();
         let (span, text) = (span_of(site, 0, 1), names.join("::"));
-        self.scan.rewrites.push(Rewrite {
+        self.scan.told.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,
             form: Form::Macro,
             evidence: Evidence::Resolved,
             from: moving.change.from.clone(),
-            to: text.clone(),
+            to: self.set.name_after(moving),
             reason: "names what moves, from the body of a macro".to_owned(),
             safety: Safety::NeedsReview,
         });
@@ -169,10 +171,10 @@ impl Pass<'_, '_> {
             let why = format!(
                 "`{from}` names this through `$crate`, which will be `{name}` and does not have it"
             );
-            self.refuse(site, why);
+            self.draft().refuse(site, why);
             return true;
         };
-        if !self.is_known(site, &path) {
+        if !self.draft().is_known(site, Some(&path)) {
             let names: Vec<String> = path.iter().map(|name| written(name)).collect();
             let work = self.scan.files.entry(self.file).or_default();
             work.edits.push(Edit::replace(span, names.join("::")));
@@ -215,9 +217,8 @@ impl Pass<'_, '_> {
         if found.glob || !matches!(path.first().map(String::as_str), Some("std" | "core")) {
             return None;
         }
-        let facts = world.facts(self.file)?;
         let rest = site.segments.iter().skip(step + 1);
-        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
+        path.extend(rest.map(|segment| self.facts.name(segment.name).to_owned()));
         let (first, rest) = path.split_first()?;
         let rest = rest.iter().cloned();
         Some(std::iter::once(format!("::{first}")).chain(rest).collect())
@@ -227,7 +228,6 @@ impl Pass<'_, '_> {
     /// new module has to have it.
     fn said(
         &mut self,
-        facts: &SourceFacts,
         site: &Site<'_>,
         chunk: Option<&Chunk>,
         (by, walk): (usize, &Walk),
@@ -242,7 +242,7 @@ impl Pass<'_, '_> {
         self.scan.said.push(Said {
             by,
             borrow: Borrow {
-                name: facts.name(first.name).to_owned(),
+                name: self.facts.name(first.name).to_owned(),
                 source,
                 to: here.clone(),
                 results: step.map_or_else(Vec::new, |step| step.all().collect()),

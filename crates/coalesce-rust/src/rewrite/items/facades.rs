@@ -11,16 +11,15 @@ use super::{
     imports::home_of,
     moving::Set,
     shims::{Shims, Spot},
-    walk::is_of_module,
 };
 use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Reach, Res},
-    rewrite::{place::Place, public::is_public},
+    rewrite::{place::Place, public::is_public, walk::is_of_module},
 };
 
 /// A re-export that gives way to a shim.
-pub(super) struct Facade {
+pub(in crate::rewrite) struct Facade {
     /// What it brings; index into the set.
     pub moving: usize,
     /// The module that has it.

@@ -9,23 +9,20 @@ mod arrive;
 mod bodies;
 mod conditions;
 mod crossing;
-mod facades;
+pub(super) mod facades;
 mod forward;
 mod handed;
 mod imports;
-mod links;
 mod macros;
 pub(super) mod moving;
 pub(super) mod replace;
-mod rules;
+pub(super) mod rules;
 mod scan;
 mod shims;
-mod texts;
 mod visibility;
-mod walk;
 
 pub(super) use imports::is_everywhere;
-pub(super) use rules::{has_wide_import, is_attribute, is_exported};
+pub(super) use rules::{imports, is_attribute, is_exported};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,9 +36,10 @@ use super::{
     declarations::joined,
     depend, implicit,
     mapping::Mapping,
-    packages,
+    mentions, packages,
     sight::{Needs, Subject},
-    use_tree, widen_needs as widen,
+    structure::Structure,
+    tell, unproven, widen_needs as widen,
 };
 use crate::{RustGraph, resolve::FileId};
 
@@ -78,14 +76,15 @@ pub(super) fn rewrite(
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(handed::check(&set, &scan, texts));
     plan.refusals.extend(replace::check(&set, texts));
-    scan.needs.extend(replace::needs(&set, &scan));
+    let more = replace::needs(&set, &scan);
+    scan.told.needs.extend(more);
     let crossing = crossing::check(&set, texts);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan));
-    texts::rewrite(&set, &structure, &mut scan);
+    mentions(&set, &structure, &mut scan);
     let visible = visible(&set, &mut scan, texts, &mut plan);
-    let mut edits = file_edits(&set, &scan, texts);
+    let mut edits = file_edits(&set, &mut scan, texts);
     let undocumented = conditions::undocumented(&set, &visible.shown, texts);
     add(&mut edits, visible.edits);
     let needs = needs(&set, &mut scan, visible.needs);
@@ -95,9 +94,9 @@ pub(super) fn rewrite(
         let refused = packages::grant(&mapping, &crossing.wishes, texts, &mut edits);
         plan.refusals.extend(refused);
     }
-    plan.refusals.append(&mut scan.refusals);
-    plan.rewrites.append(&mut scan.rewrites);
-    plan.not_rewritten.append(&mut scan.not_rewritten);
+    tell(&mut plan, std::mem::take(&mut scan.told));
+    plan.unproven
+        .extend(unproven::places(&graph.world, changes, texts));
     let arrival = arrive::arrive(
         &set,
         &structure,
@@ -128,7 +127,7 @@ fn visible(
     let implicit = implicit::macros(&relocation, texts);
     plan.refusals.extend(implicit.refusals);
     plan.unproven.extend(implicit.unproven);
-    scan.needs.extend(implicit.needs);
+    scan.told.needs.extend(implicit.needs);
     let mut visible = visibility::widen(set, scan, &relocation, texts);
     for (path, edits) in implicit.edits {
         visible.edits.entry(path).or_default().extend(edits);
@@ -181,7 +180,7 @@ pub(crate) fn merged(edits: Vec<Edit>) -> Vec<Edit> {
 
 /// What has to be seen, apart from what moves: that is written anew.
 fn needs(set: &Set<'_>, scan: &mut Scan, more: Vec<super::sight::Need>) -> Needs {
-    let mut all = std::mem::take(&mut scan.needs);
+    let mut all = std::mem::take(&mut scan.told.needs);
     all.extend(more);
     all.retain(|need| !matches!(need.subject, Subject::Item(item) if set.of(item).is_some()));
     let mut needs = Needs::default();
@@ -189,32 +188,33 @@ fn needs(set: &Set<'_>, scan: &mut Scan, more: Vec<super::sight::Need>) -> Needs
     needs
 }
 
+/// Adds the edits of what names an item or a file by text.
+fn mentions(set: &Set<'_>, structure: &Structure, scan: &mut Scan) {
+    let target = mentions::Target {
+        mapping: set.mapping,
+        structure,
+        set: Some(set),
+    };
+    for (file, _) in (0..).map(FileId).zip(&set.world().files) {
+        let work = scan.files.get_mut(&file);
+        let mut edits = work.map_or_else(Vec::new, |work| std::mem::take(&mut work.edits));
+        mentions::rewrite(target, file, &mut edits, &mut scan.told);
+        if !edits.is_empty() {
+            scan.files.entry(file).or_default().edits = edits;
+        }
+    }
+}
+
 /// The edits that sites ask for, by file.
-fn file_edits(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> BTreeMap<TreePath, Vec<Edit>> {
+fn file_edits(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> BTreeMap<TreePath, Vec<Edit>> {
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (file, work) in &scan.files {
         let path = set.path(*file);
         let (Some(facts), Some(text)) = (set.world().facts(*file), texts.text(&path)) else {
             continue;
         };
-        let edits = found.entry(path).or_default();
-        edits.extend(work.edits.iter().cloned());
-        for (at, declaration) in facts.uses.iter().enumerate() {
-            let (first, last) = declaration.leaves;
-            let at = u32::try_from(at).unwrap_or(u32::MAX);
-            let more: Vec<String> = work
-                .besides
-                .get(&at)
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect();
-            if (first..last).any(|leaf| work.leaves.contains_key(&leaf)) || !more.is_empty() {
-                let edit = use_tree::edit(facts, &text, declaration, &work.leaves, &more);
-                edits.extend(edit);
-            }
-        }
-        links::keep_short(facts, &text, edits);
+        let edits = work.finish((facts, &path, &text), &mut scan.told);
+        found.insert(path, edits);
     }
     found
 }

@@ -33,7 +33,7 @@ pub(in super::super) struct Moving<'a> {
     /// Whether a shim stays: one is asked for, and somebody outside the crate can name the item.
     pub shim: bool,
     /// What only macros have.
-    pub(super) rules: Option<Rules>,
+    pub rules: Option<Rules>,
     /// The module by which it is named after: that it is in, or the root for an exported macro.
     pub named_at: Place,
 }
@@ -68,7 +68,7 @@ pub(in super::super) struct Set<'a> {
     pub chunks: Vec<Chunk>,
     pub refusals: Vec<Finding>,
     /// Re-exports that give way to shims, by file and leaf.
-    pub(super) facades: BTreeMap<(FileId, u32), Facade>,
+    pub facades: BTreeMap<(FileId, u32), Facade>,
     /// Modules of which nothing stays.
     whole: BTreeSet<ModuleId>,
     by_item: BTreeMap<ItemId, usize>,

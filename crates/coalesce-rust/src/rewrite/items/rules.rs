@@ -13,18 +13,17 @@ use super::{
     imports::home_of,
     moving::{Moving, Set},
     replace,
-    walk::is_of_module,
 };
 use crate::{
     facts::{ItemKind, LeafKind, VisibilityKind},
     lexer::{self, TokenKind},
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
-    rewrite::{place::Place, spell::written},
+    rewrite::{place::Place, spell::written, walk::is_of_module},
 };
 
 /// What only macros have.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rules {
+pub(in crate::rewrite) struct Rules {
     /// `#[macro_export]`, or it gets that because it goes to another crate than its users.
     pub exported: bool,
     /// It gets `#[macro_export]`.
@@ -143,7 +142,7 @@ pub(super) fn is_by_example(text: &str) -> bool {
 }
 
 /// The imports of a module that do nothing but give its macro a path.
-pub(super) fn imports(
+pub(in crate::rewrite) fn imports(
     world: &World,
     home: ModuleId,
     item: ItemId,
@@ -178,7 +177,7 @@ pub(super) fn imports(
 }
 
 /// Whether an import beside a macro lets the whole crate name it.
-pub(in crate::rewrite) fn has_wide_import(world: &World, item: ItemId) -> bool {
+fn has_wide_import(world: &World, item: ItemId) -> bool {
     let node = world.items.get(item.index());
     node.is_some_and(|node| {
         let imports = imports(world, node.module, item, &node.name);
@@ -224,8 +223,7 @@ pub(super) fn place(set: &mut Set<'_>) {
 fn has_users(set: &Set<'_>, item: ItemId) -> bool {
     let world = set.world();
     let mut found = false;
-    for (at, source) in world.files.iter().enumerate() {
-        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
         for load in &source.loads {
             world.visit(*load as usize, &mut |_, site| {
                 let own = match site.site {

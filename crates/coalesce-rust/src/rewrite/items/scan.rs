@@ -3,28 +3,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Edit, Evidence, Finding, NotRewritten, Rewrite, Safety, Texts, TreePath,
-};
+use coalesce_model::{ByteSpan, Texts, TreePath};
 
 use super::{
     super::{
-        file::span_of,
-        mapping::refusal,
+        draft::{Draft, FileWork, Told, span_of},
         place::Place,
         sight::{Because, Need, Purpose, Subject},
-        spell::{Speller, module_in, written},
+        spell::{Outcome, Respelling, Speller, module_in},
         use_tree::LeafChange,
+        walk::{Leaving, Source, Walk, is_of_module},
     },
     bodies::{Inner, Said},
     imports::home_of,
     moving::{Chunk, Set},
     replace,
-    walk::{self, Goal, Source, Walk},
 };
 use crate::{
-    facts::{LeafKind, Namespaces, Origin, SourceFacts, VisibilityKind},
-    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, Site, UseSite, form, is_within},
+    facts::{LeafKind, Namespaces, Origin, Segment, SourceFacts, VisibilityKind},
+    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, Site, UseSite, is_within},
 };
 
 /// A name that moved text says and its new module may not have.
@@ -55,15 +52,6 @@ pub(super) struct Left {
     pub here: Place,
 }
 
-/// What a file contributes.
-#[derive(Default)]
-pub(super) struct FileWork {
-    pub edits: Vec<Edit>,
-    pub leaves: BTreeMap<u32, LeafChange>,
-    /// Paths to import besides, by declaration.
-    pub besides: BTreeMap<u32, BTreeSet<String>>,
-}
-
 /// Everything that a pass finds.
 #[derive(Default)]
 pub(super) struct Scan {
@@ -92,10 +80,7 @@ pub(super) struct Scan {
     pub derives: BTreeSet<(FileId, ByteSpan)>,
     /// Traits that method calls alone may need on either side, by the file that something leaves.
     pub for_methods: BTreeMap<FileId, BTreeSet<String>>,
-    pub needs: Vec<Need>,
-    pub rewrites: Vec<Rewrite>,
-    pub not_rewritten: Vec<NotRewritten>,
-    pub refusals: Vec<Finding>,
+    pub told: Told,
     /// Macros that are named by path, or through an import, and from where.
     pub by_path: BTreeMap<usize, BTreeSet<Place>>,
     /// A macro, and what moves along with it and is named in its body.
@@ -104,34 +89,28 @@ pub(super) struct Scan {
     pub inner: Vec<Inner>,
     /// Plain names in the bodies of macros that move.
     pub said: Vec<Said>,
-    spelled: BTreeMap<(FileId, UseSite), Option<Vec<String>>>,
 }
 
 /// Visits the files that may name what leaves, or that hold it.
 pub(super) fn scan(set: &Set<'_>, texts: &dyn Texts) -> Scan {
     let mut scan = Scan::default();
     let world = set.world();
-    for at in 0..world.files.len() {
-        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-        if !is_concerned(set, file) {
-            continue;
-        }
-        let Some(source) = world.files.get(at) else {
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
+        let concerned = is_concerned(set, file);
+        let text = concerned.then(|| texts.text(&source.path)).flatten();
+        let (Some(facts), Some(text)) = (world.facts(file), text) else {
             continue;
         };
         let mut pass = Pass {
             set,
             file,
-            path: source.path.clone(),
-            texts,
+            facts,
+            path: &source.path,
+            text: &text,
             scan: &mut scan,
         };
         for load in &source.loads {
-            let mut sites = Vec::new();
-            world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
-            for (facts, site) in &sites {
-                pass.site(facts, site);
-            }
+            world.visit(*load as usize, &mut |_, site| pass.site(&site));
         }
     }
     scan
@@ -157,31 +136,52 @@ pub(super) fn is_concerned(set: &Set<'_>, file: FileId) -> bool {
 pub(super) struct Pass<'p, 'a> {
     pub(super) set: &'p Set<'a>,
     pub(super) file: FileId,
-    pub(super) path: TreePath,
-    texts: &'p dyn Texts,
+    pub(super) facts: &'p SourceFacts,
+    pub(super) path: &'p TreePath,
+    text: &'p str,
     pub(super) scan: &'p mut Scan,
 }
 
-impl Pass<'_, '_> {
-    fn site(&mut self, facts: &SourceFacts, site: &Site<'_>) {
+impl<'p> Pass<'p, '_> {
+    /// The file as it is spelled anew.
+    pub(super) fn draft(&mut self) -> Draft<'_> {
+        Draft {
+            mapping: self.set.mapping,
+            facts: self.facts,
+            path: self.path,
+            text: self.text,
+            work: self.scan.files.entry(self.file).or_default(),
+            told: &mut self.scan.told,
+        }
+    }
+
+    fn speller(&self) -> Speller<'p> {
+        Speller {
+            mapping: self.set.mapping,
+        }
+    }
+
+    fn site(&mut self, site: &Site<'_>) {
         let Some(first) = site.segments.first() else {
             return;
         };
-        let chunk = self.set.chunk_at(self.file, first.span.start);
-        if chunk.is_some_and(|chunk| self.set.is_dropped(chunk)) {
+        let set = self.set;
+        let chunk = set.chunk_at(self.file, first.span.start);
+        if chunk.is_some_and(|chunk| set.is_dropped(chunk)) {
             self.free(site);
             return;
         }
         if site.origin == Origin::Visibility {
-            self.visibility(facts, site, chunk);
+            self.visibility(site, chunk);
             return;
         }
         if self.gives_path(site) {
             return;
         }
-        let mut walk = walk::walk(self.set, facts, site, chunk);
-        let here = walk::place_of(self.set, site, chunk);
-        if site.origin == Origin::MacroBody && self.body(facts, site, chunk, (&mut walk, &here)) {
+        let leaving = Leaving { set, chunk };
+        let mut walk = self.speller().walk(self.facts, site, Some(leaving), 0);
+        let here = self.speller().place_of(site, Some(leaving));
+        if site.origin == Origin::MacroBody && self.body(site, chunk, (&mut walk, &here)) {
             return;
         }
         let respelled = walk.broken.is_some() && !matches!(site.site, UseSite::Leaf(_));
@@ -189,23 +189,29 @@ impl Pass<'_, '_> {
             self.free(site);
             let glob = site.trace.steps.first().filter(|step| step.glob);
             if let Some(import) = glob.and_then(|step| step.import) {
-                let name = facts.name(first.name).to_owned();
+                let name = self.facts.name(first.name).to_owned();
                 self.scan.used_inner.insert((import, name));
             }
         } else {
-            self.uses(facts, site);
+            self.uses(site);
         }
         if let Some(why) = walk.refused.take() {
-            self.refuse(site, why);
+            self.draft().refuse(site, why);
             return;
         }
-        self.scan.needs.append(&mut walk.needs);
+        self.users(site, chunk, &walk, &here);
+        self.names(site, chunk, &walk, &here);
+        self.spell(site, leaving, walk, &here);
+    }
+
+    /// Notes who names what leaves.
+    fn users(&mut self, site: &Site<'_>, chunk: Option<&Chunk>, walk: &Walk, here: &Place) {
         for named in &walk.named {
             let users = self.scan.users.entry(*named).or_default();
             users.insert(here.clone());
             let moving = self.set.moving(*named);
             let arrives = chunk.is_some() && site.segments.len() == 1;
-            if !(walk.plain || arrives && moving.is_some_and(|moving| moving.to == here)) {
+            if !(walk.plain || arrives && moving.is_some_and(|moving| moving.to == *here)) {
                 let by_path = self.scan.by_path.entry(*named).or_default();
                 by_path.insert(here.clone());
             }
@@ -213,8 +219,6 @@ impl Pass<'_, '_> {
         for (import, moving) in &walk.globs {
             self.scan.globs.insert((*import, *moving));
         }
-        self.names(facts, site, chunk, &walk, &here);
-        self.spell(facts, site, chunk, walk, &here);
     }
 
     /// An import that only gives a macro a path goes with the macro, and one that a shim takes the
@@ -247,7 +251,7 @@ impl Pass<'_, '_> {
     /// Notes that the package of a place needs another one.
     pub(super) fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
         if krate != here.krate {
-            self.scan.needs.push(Need {
+            self.scan.told.needs.push(Need {
                 subject: Subject::Crate(krate, Purpose::Code),
                 by: here.clone(),
                 because: Some(because),
@@ -256,10 +260,8 @@ impl Pass<'_, '_> {
     }
 
     /// Notes the imports that a site goes through.
-    fn uses(&mut self, facts: &SourceFacts, site: &Site<'_>) {
-        let speller = Speller {
-            mapping: self.set.mapping,
-        };
+    fn uses(&mut self, site: &Site<'_>) {
+        let speller = self.speller();
         for (step, segment) in site.trace.steps.iter().zip(site.segments) {
             let Some(import) = step.import else { continue };
             self.scan.used_imports.insert(import);
@@ -270,7 +272,7 @@ impl Pass<'_, '_> {
             if step.glob
                 && let Some(target) = speller.glob_target(import)
             {
-                let name = facts.name(segment.name).to_owned();
+                let name = self.facts.name(segment.name).to_owned();
                 self.scan.used_names.insert((target, name));
             }
         }
@@ -281,18 +283,11 @@ impl Pass<'_, '_> {
         self.scan.freed_imports.extend(imports);
     }
 
-    fn names(
-        &mut self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        chunk: Option<&Chunk>,
-        walk: &Walk,
-        here: &Place,
-    ) {
+    fn names(&mut self, site: &Site<'_>, chunk: Option<&Chunk>, walk: &Walk, here: &Place) {
         let Some(first) = site.segments.first() else {
             return;
         };
-        let name = facts.name(first.name).to_owned();
+        let name = self.facts.name(first.name).to_owned();
         if let (Some(chunk), Origin::Attribute) = (chunk, site.origin) {
             let outside = site.trace.steps.last().is_some_and(|last| {
                 last.all().any(|(res, _)| match res {
@@ -344,65 +339,46 @@ impl Pass<'_, '_> {
         }
     }
 
-    pub(super) fn refuse(&mut self, site: &Site<'_>, why: String) {
-        let mut finding = refusal(self.path.clone(), why);
-        finding.span = Some(span_of(site, 0, site.segments.len()));
-        self.scan.refusals.push(finding);
-    }
-
     /// The segments that a walk found broken, spelled anew.
-    fn spell(
-        &mut self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        chunk: Option<&Chunk>,
-        walk: Walk,
-        here: &Place,
-    ) {
-        let (end, path) = match (walk.broken, walk.renamed) {
-            (Some((at, goal)), _) => {
-                match self.way_to(facts, site, at, &goal, here, chunk.is_some()) {
-                    Ok(path) => (at + 1, path),
-                    Err(why) => return self.refuse(site, why),
-                }
-            }
-            (None, Some((at, name))) => {
-                let old = site.segments.iter().take(at);
-                let mut path: Vec<String> =
-                    old.map(|one| facts.name(one.name).to_owned()).collect();
-                path.push(name);
-                (at + 1, path)
-            }
-            (None, None) => return,
+    fn spell(&mut self, site: &Site<'_>, leaving: Leaving<'_, '_>, mut walk: Walk, here: &Place) {
+        let mut needs = Vec::new();
+        let outcome =
+            self.speller()
+                .outcome((self.facts, site), Some(leaving), &mut walk, &mut needs);
+        self.scan.told.needs.append(&mut needs);
+        let respelling = match outcome {
+            Outcome::Keep => return,
+            Outcome::Change(respelling) => respelling,
+            Outcome::Refuse(why) => return self.draft().refuse(site, why),
         };
-        if self.is_known(site, &path) {
+        if self.draft().is_known(site, Some(&respelling.path)) {
             return;
         }
-        if let UseSite::Leaf(leaf) = site.site
-            && self.means_more(site, end)
-        {
-            self.beside(facts, leaf, &path);
-            return;
+        let mut spent = false;
+        if let UseSite::Leaf(leaf) = site.site {
+            if self.means_more(site, respelling.end) {
+                self.draft().beside(leaf, &respelling.path);
+                return;
+            }
+            spent = self.is_spent(leaf, &respelling, here);
         }
-        self.change(facts, site, end, path, here);
+        self.draft().change(site, &respelling, spent);
     }
 
-    /// Whether another crate that shares the file has asked for the same already.
-    pub(super) fn is_known(&mut self, site: &Site<'_>, path: &[String]) -> bool {
-        let key = (self.file, site.site);
-        match self.scan.spelled.get(&key) {
-            None => {
-                self.scan.spelled.insert(key, Some(path.to_vec()));
-                false
-            }
-            Some(known) => {
-                if known.as_deref() != Some(path) {
-                    let why = "the crates that share this file would need it spelled differently";
-                    self.refuse(site, why.to_owned());
-                }
-                true
-            }
+    /// Whether an import goes: its module has the name from now on, or has it already.
+    fn is_spent(&mut self, leaf: u32, respelling: &Respelling, here: &Place) -> bool {
+        let Some(fact) = self.facts.leaves.get(leaf as usize) else {
+            return false;
+        };
+        let segments = self.facts.segments(fact.segments);
+        if respelling.end != segments.len() || fact.kind != LeafKind::Name {
+            return false;
         }
+        let name = |segment: &Segment| self.facts.name(segment.name).to_owned();
+        let bound = fact.alias.as_ref().or(segments.last()).map(name);
+        let last = respelling.path.last();
+        self.is_at_home(leaf, here, last, bound.as_deref())
+            || self.is_imported_already(leaf, last, bound.as_deref())
     }
 
     /// Whether an import brings more than what moves, by the same name.
@@ -418,173 +394,30 @@ impl Pass<'_, '_> {
             })
     }
 
-    fn beside(&mut self, facts: &SourceFacts, leaf: u32, path: &[String]) {
-        let Some(fact) = facts.leaves.get(leaf as usize) else {
-            return;
-        };
-        let tree: Vec<String> = path.iter().map(|name| written(name)).collect();
-        let work = self.scan.files.entry(self.file).or_default();
-        let trees = work.besides.entry(fact.declaration).or_default();
-        trees.insert(tree.join("::"));
-    }
-
-    /// The path from the site to where a broken step has to lead.
-    fn way_to(
-        &mut self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        at: usize,
-        goal: &Goal,
-        here: &Place,
-        leaves: bool,
-    ) -> Result<Vec<String>, String> {
-        let speller = Speller {
-            mapping: self.set.mapping,
-        };
-        let (place, name) = match goal {
-            Goal::Path(krate, path) => {
-                let needs = &mut self.scan.needs;
-                return Ok(speller.said_in(path.clone(), *krate, here, needs));
-            }
-            Goal::Module(module) => (self.set.mapping.after(*module), None),
-            Goal::Moved(moving) => {
-                let moving = self.set.moving(*moving).ok_or("nothing moves")?;
-                (moving.named_at.clone(), Some(moving.name.clone()))
-            }
-        };
-        let goal_name = match &name {
-            Some(name) => format!("{}::{name}", self.set.mapping.name_of(&place)),
-            None => self.set.mapping.name_of(&place),
-        };
-        let found = speller.path_to(facts, site, at, &place, here);
-        let mut path = found.ok_or_else(|| {
-            format!(
-                "`{}` cannot be named from here",
-                self.set.mapping.name_of(&place)
-            )
-        })?;
-        let word = |first: &String| matches!(first.as_str(), "self" | "super" | "crate" | "$crate");
-        if leaves && place.krate == here.krate && !path.first().is_some_and(word) {
-            path = speller.rooted(&place);
-        }
-        speller.chain(&place, here, &mut self.scan.needs);
-        // By a re-export of another crate, the one behind that is not named.
-        if speller.through_dependency(here, &place).as_ref() == Some(&path) {
-            self.depend(place.krate, here, Because::Names(goal_name));
-        }
-        let plain = path == ["self"] && matches!(site.site, UseSite::Path(_));
-        if plain
-            && name
-                .as_ref()
-                .is_some_and(|name| name.starts_with(char::is_uppercase))
-        {
-            path.clear();
-        }
-        path.extend(name);
-        Ok(path)
-    }
-
-    fn change(
-        &mut self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        end: usize,
-        path: Vec<String>,
-        here: &Place,
-    ) {
-        let span = span_of(site, 0, end);
-        let from = self.set.world().site_name(facts, site, end - 1);
-        let from = from.unwrap_or_default();
-        if let Some(why) = left_alone(site) {
-            self.scan.not_rewritten.push(NotRewritten {
-                path: self.path.clone(),
-                span,
-                form: form(facts, site),
-                name: from,
-                why: why.to_owned(),
-            });
-            return;
-        }
-        let certainty = self.set.world().certainty(site, end);
-        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-        let text = names.join("::");
-        self.scan.rewrites.push(Rewrite {
-            path: self.path.clone(),
-            span,
-            form: form(facts, site),
-            evidence: Evidence::Resolved,
-            from,
-            to: text.clone(),
-            reason: "names what moves".to_owned(),
-            safety: if certainty == coalesce_model::Certainty::Exact {
-                Safety::Safe
-            } else {
-                Safety::NeedsReview
-            },
-        });
-        match site.site {
-            UseSite::Leaf(leaf) => self.leaf(facts, leaf, (end, path), here),
-            UseSite::Path(_) => {
-                let work = self.scan.files.entry(self.file).or_default();
-                work.edits.push(Edit::replace(span, text));
-            }
-            UseSite::ExternCrate(_) => {}
-        }
-    }
-
-    fn leaf(
-        &mut self,
-        facts: &SourceFacts,
-        at: u32,
-        (end, mut path): (usize, Vec<String>),
-        here: &Place,
-    ) {
-        let Some(fact) = facts.leaves.get(at as usize) else {
-            return;
-        };
-        let segments = facts.segments(fact.segments);
-        let old = segments.last().map(|last| facts.name(last.name).to_owned());
-        let rest = segments.iter().skip(end);
-        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
-        let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
-        let bound = alias.or(old).filter(|_| fact.kind != LeafKind::Glob);
-        let whole = end == segments.len() && fact.kind == LeafKind::Name;
-        let home = whole && self.is_at_home(facts, at, here, &path, bound.as_deref());
-        let twice = whole && self.is_imported_already(at, &path, bound.as_deref());
-        let change = if home || twice {
-            LeafChange::Drop
-        } else {
-            let alias = bound.filter(|bound| Some(bound) != path.last() && bound != "self");
-            LeafChange::Path { path, alias }
-        };
-        let work = self.scan.files.entry(self.file).or_default();
-        work.leaves.insert(at, change);
-    }
-
     /// Whether a leaf imports what arrives into the very module that has it from now on.
     fn is_at_home(
         &mut self,
-        facts: &SourceFacts,
         leaf: u32,
         here: &Place,
-        path: &[String],
+        last: Option<&String>,
         bound: Option<&str>,
     ) -> bool {
-        let last = path.last().map(String::as_str);
+        let last = last.map(String::as_str);
         let arriving = self.set.moving.iter().position(|moving| {
             moving.named_at == *here && Some(moving.name.as_str()) == last && !moving.gives_way()
         });
         let Some(arriving) = arriving.filter(|_| bound == last) else {
             return false;
         };
-        if !walk::is_of_module(self.set.world(), (self.file, leaf)) {
+        if !is_of_module(self.set.world(), (self.file, leaf)) {
             return false;
         }
         // Who saw the import sees the definition.
-        let visibility = facts
+        let visibility = self
+            .facts
             .leaves
             .get(leaf as usize)
-            .and_then(|leaf| facts.uses.get(leaf.declaration as usize))
+            .and_then(|leaf| self.facts.uses.get(leaf.declaration as usize))
             .map(|declaration| declaration.visibility.kind);
         let seen_by = match visibility {
             Some(VisibilityKind::Crate) => Some(Place::root(here.krate)),
@@ -596,10 +429,10 @@ impl Pass<'_, '_> {
     }
 
     /// Whether the module of a leaf imports what takes the place of something already, or defines it.
-    fn is_imported_already(&self, leaf: u32, path: &[String], bound: Option<&str>) -> bool {
+    fn is_imported_already(&self, leaf: u32, last: Option<&String>, bound: Option<&str>) -> bool {
         let world = self.set.world();
         let import = (self.file, leaf);
-        let (Some(name), true) = (path.last(), walk::is_of_module(world, import)) else {
+        let (Some(name), true) = (last, is_of_module(world, import)) else {
             return false;
         };
         let Some(home) = home_of(world, import).filter(|_| bound == Some(name)) else {
@@ -620,12 +453,14 @@ impl Pass<'_, '_> {
     }
 
     /// `pub(in path)` and `pub(super)` in moved text: what could be seen before is seen after.
-    fn visibility(&mut self, facts: &SourceFacts, site: &Site<'_>, chunk: Option<&Chunk>) {
-        let Some(chunk) = chunk else { return };
-        let Some(moving) = self.set.moving(chunk.moving) else {
+    fn visibility(&mut self, site: &Site<'_>, chunk: Option<&Chunk>) {
+        let moving = chunk.and_then(|chunk| self.set.moving(chunk.moving));
+        let (Some(chunk), Some(moving)) = (chunk, moving) else {
             return;
         };
-        let definition = chunk.definition.and_then(|at| facts.items.get(at as usize));
+        let definition = chunk
+            .definition
+            .and_then(|at| self.facts.items.get(at as usize));
         let span = span_of(site, 0, site.segments.len());
         if definition.is_some_and(|item| item.visibility.span.contains(span)) {
             // That of the item itself is written with it.
@@ -634,55 +469,8 @@ impl Pass<'_, '_> {
         let Some(reach) = site.trace.steps.last().and_then(module_in) else {
             return;
         };
-        let before = self.set.mapping.after(reach);
-        let Some(common) = before.common(&moving.to) else {
-            return;
-        };
-        let wanted = common.visibility(&moving.to);
-        let inner = wanted
-            .trim_end()
-            .strip_prefix("pub(")
-            .and_then(|rest| rest.strip_suffix(')'))
-            .unwrap_or("self")
-            .to_owned();
-        let said: Vec<&str> = site
-            .segments
-            .iter()
-            .map(|segment| facts.name(segment.name))
-            .collect();
-        let holds = inner.trim_start_matches("in ") == said.join("::");
-        if holds || self.is_known(site, std::slice::from_ref(&inner)) {
-            return;
+        if let Some(common) = self.set.mapping.after(reach).common(&moving.to) {
+            self.draft().restrict(site, reach, &common, &moving.to);
         }
-        let mut span = span;
-        let text = self.texts.text(&self.path);
-        let head = text
-            .as_deref()
-            .and_then(|text| text.get(..span.start as usize));
-        if let Some(before) = head.and_then(|head| head.trim_end().strip_suffix("in")) {
-            span.start = u32::try_from(before.len()).unwrap_or(span.start);
-        }
-        let work = self.scan.files.entry(self.file).or_default();
-        work.edits.push(Edit::replace(span, inner));
-    }
-}
-
-/// Why a place that names what moves is not touched.
-pub(super) fn left_alone(site: &Site<'_>) -> Option<&'static str> {
-    let alone = site.segments.len() == 1;
-    untouchable(site.origin, alone && matches!(site.site, UseSite::Path(_)))
-}
-
-/// Why a name of this origin is not touched; `alone`: a single word that is no import.
-pub(super) fn untouchable(origin: Origin, alone: bool) -> Option<&'static str> {
-    match origin {
-        Origin::MacroTokens if alone => {
-            Some("a single word in the arguments of a macro that is not understood")
-        }
-        Origin::BrokenFile if alone => {
-            Some("the file does not parse; only its imports are rewritten")
-        }
-        Origin::FormatString => Some("a word in a format string"),
-        _ => None,
     }
 }

@@ -7,12 +7,7 @@ use crate::{
     facts::{Namespaces, Origin},
     resolve::{ModuleId, Res, UseSite},
     rewrite::{
-        items::{
-            scan::{Borrow, untouchable},
-            walk::Source,
-        },
-        place::Place,
-        traits,
+        draft::untouchable, items::scan::Borrow, method_calls, place::Place, traits, walk::Source,
     },
 };
 
@@ -43,7 +38,8 @@ impl<'a> Settler<'_, 'a> {
             else {
                 continue;
             };
-            let methods = traits::method_names(&text, chunk.span);
+            let called = (&*text, chunk.span);
+            let methods = method_calls::called(world, moving.home, called, self.texts);
             let usage = usages
                 .entry(moving.home)
                 .or_insert_with(|| traits::Usage::of(world, moving.home, self.texts));
@@ -269,7 +265,7 @@ impl<'a> Settler<'_, 'a> {
                 list.insert(import);
                 continue;
             }
-            if untouchable(borrow.origin, true).is_some() {
+            if untouchable(borrow.origin, borrow.site, true).is_some() {
                 let message = format!(
                     "`{}` means something else in the new place, and cannot be spelled out here",
                     borrow.name

@@ -8,7 +8,7 @@ use super::{Import, Settler, leaf_of};
 use crate::{
     facts::{LeafKind, Origin, UseLeaf},
     resolve::{FileId, ModuleId, Res, World},
-    rewrite::{conditions, items::scan::untouchable, mapping::refusal, place::Place, traits},
+    rewrite::{conditions, draft::untouchable, mapping::refusal, place::Place, traits},
 };
 
 impl<'a> Settler<'_, 'a> {
@@ -21,7 +21,7 @@ impl<'a> Settler<'_, 'a> {
             let Some(other) = self.shadowed(&place, &name, origin) else {
                 continue;
             };
-            if let (Some(path), None) = (in_core(&name), untouchable(origin, true)) {
+            if let (Some(path), None) = (in_core(&name), untouchable(origin, site, true)) {
                 self.replace(file, site, span, &path);
                 continue;
             }
@@ -32,7 +32,7 @@ impl<'a> Settler<'_, 'a> {
                     format!("`{name}` would mean `{other}` in the new place"),
                 )
             };
-            self.scan.refusals.push(finding);
+            self.scan.told.refusals.push(finding);
         }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Settler<'_, 'a> {
             {
                 continue;
             }
-            path = speller.said_in(path, krate, place, &mut self.scan.needs);
+            path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
             let alias = fact.alias.and_then(|alias| {
                 let facts = world.facts(leaf.0)?;
                 Some(facts.name(alias.name).to_owned())
@@ -335,11 +335,11 @@ fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
         let Some(facts) = world.facts(body.file) else {
             continue;
         };
-        for (at, leaf) in facts.leaves.iter().enumerate() {
+        for (at, leaf) in (0_u32..).zip(&facts.leaves) {
             let declaration = facts.uses.get(leaf.declaration as usize);
             if declaration.is_some_and(|one| one.scope == body.scope && one.origin == Origin::Code)
             {
-                found.push((body.file, u32::try_from(at).unwrap_or(u32::MAX)));
+                found.push((body.file, at));
             }
         }
     }

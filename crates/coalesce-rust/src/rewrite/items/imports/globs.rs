@@ -7,13 +7,8 @@ use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
-        items::{moving::is_bound_public, walk::is_of_module},
-        mapping::refusal,
-        place::Place,
-        sight::{Because, Need, Subject},
-        spell::written,
-        traits,
-        use_tree::LeafChange,
+        globs, items::moving::is_bound_public, mapping::refusal, place::Place, sight::Because,
+        spell::written, traits, use_tree::LeafChange, walk::is_of_module,
     },
 };
 
@@ -100,10 +95,10 @@ impl<'a> Settler<'_, 'a> {
             let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
                 continue;
             };
-            let leaves = facts.leaves.iter().enumerate();
+            let leaves = (0_u32..).zip(&facts.leaves);
             for (at, leaf) in leaves {
                 if leaf.kind == LeafKind::Glob && chunk.span.contains(leaf.span) {
-                    let leaf = (chunk.file, u32::try_from(at).unwrap_or(u32::MAX));
+                    let leaf = (chunk.file, at);
                     let methods = traits::method_names(&text, chunk.span);
                     self.inner_glob(leaf, &moving.to, &methods);
                 }
@@ -136,39 +131,14 @@ impl<'a> Settler<'_, 'a> {
                 if seen || !needed {
                     continue;
                 }
-                let Some(import) = binding.import else {
-                    if let Res::Item(item) = binding.res {
-                        let by = to.clone();
-                        let subject = Subject::Item(item);
-                        self.scan.needs.push(Need {
-                            subject,
-                            by,
-                            because: None,
-                        });
-                    }
+                let needs = &mut self.scan.told.needs;
+                let tree = globs::import_of(&speller, to, (&name, binding), needs);
+                let (Some(tree), Some(fact)) = (tree, leaf_of(world, leaf)) else {
                     continue;
                 };
-                let (Some(path), Some(krate), Some(fact)) = (
-                    speller.absolute(import).filter(|_| !binding.glob),
-                    speller.krate_of(import),
-                    leaf_of(world, leaf),
-                ) else {
-                    continue;
-                };
-                let path = speller.said_in(path, krate, to, &mut self.scan.needs);
-                let mut tree: String = path
-                    .iter()
-                    .map(|one| written(one))
-                    .collect::<Vec<_>>()
-                    .join("::");
-                if path.last() != Some(&name) {
-                    tree = format!("{tree} as {name}");
-                }
                 let work = self.scan.files.entry(leaf.0).or_default();
-                work.besides
-                    .entry(fact.declaration)
-                    .or_default()
-                    .insert(tree);
+                let besides = work.besides.entry(fact.declaration).or_default();
+                besides.insert(tree);
             }
         }
     }
@@ -209,12 +179,12 @@ impl<'a> Settler<'_, 'a> {
                 moved.change.from
             );
             let refused = refusal(self.set.path(leaf.0), message);
-            self.scan.refusals.push(refused);
+            self.scan.told.refusals.push(refused);
             return;
         }
         let mut path = speller.rooted_in(place.krate, &moved.named_at);
         path.push(moved.name.clone());
-        speller.chain(&moved.named_at, &place, &mut self.scan.needs);
+        speller.chain(&moved.named_at, &place, &mut self.scan.told.needs);
         let because = Because::Names(self.set.name_after(moved));
         self.depend(moved.to.krate, &place, because);
         let users = self.scan.users.entry(moving).or_default();
@@ -246,7 +216,11 @@ impl<'a> Settler<'_, 'a> {
             .module(here)
             .is_some_and(|node| node.children.is_empty())
             && visibility_of(world, leaf) == Some(VisibilityKind::Private);
-        let Some(space) = world.space(target).filter(|space| alone && !space.opaque) else {
+        let known = world.space(target).filter(|space| !space.opaque);
+        if known.is_some() && self.brings_what_left(leaf, here) {
+            return true;
+        }
+        let Some(space) = known.filter(|_| alone) else {
             return false;
         };
         if self.scan.used_globs.contains(&leaf) {
@@ -268,6 +242,23 @@ impl<'a> Settler<'_, 'a> {
             && !traits
                 .into_iter()
                 .any(|(item, stays)| stays && self.needs_trait(leaf, item))
+    }
+
+    /// Whether all that a glob brings to a module leaves, without a shim in its place.
+    fn brings_what_left(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
+        let names = self.world().space(here).map(|space| &space.names);
+        let all = names.into_iter().flat_map(|names| names.values().flatten());
+        let mut brought = all
+            .filter(|one| one.glob && one.import == Some(leaf))
+            .peekable();
+        let leaves = |res: Res| match res {
+            Res::Item(item) => {
+                let moving = self.set.of(item).and_then(|at| self.set.moving(at));
+                moving.is_some_and(|moving| !moving.shim && !self.set.is_in_place(moving))
+            }
+            _ => false,
+        };
+        brought.peek().is_some() && brought.all(|one| leaves(one.res))
     }
 
     /// Whether the old module imports what left it, and its glob brings that import here.
@@ -307,8 +298,8 @@ impl<'a> Settler<'_, 'a> {
             return false;
         };
         let visibility = visibility_of(world, leaf);
-        facts.leaves.iter().enumerate().any(|(at, other)| {
-            let at = (leaf.0, u32::try_from(at).unwrap_or(u32::MAX));
+        (0_u32..).zip(&facts.leaves).any(|(at, other)| {
+            let at = (leaf.0, at);
             other.kind == LeafKind::Glob
                 && at != leaf
                 && visibility_of(world, at) == visibility

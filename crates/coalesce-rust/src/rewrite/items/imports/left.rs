@@ -10,12 +10,8 @@ use crate::{
     lexer,
     resolve::{BodyId, Res, UseSite},
     rewrite::{
-        items::{
-            facades::Facade,
-            moving::Moving,
-            replace,
-            scan::{Left, untouchable},
-        },
+        draft::untouchable,
+        items::{facades::Facade, moving::Moving, replace, scan::Left},
         place::Place,
         sight::Because,
         traits,
@@ -98,7 +94,7 @@ impl<'a> Settler<'_, 'a> {
         let old = old.unwrap_or_default();
         let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
         path.push(moved.name.clone());
-        speller.chain(&moved.named_at, &first.here, &mut self.scan.needs);
+        speller.chain(&moved.named_at, &first.here, &mut self.scan.told.needs);
         let because = Because::Names(self.set.name_after(moved));
         self.depend(moved.to.krate, &first.here, because);
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
@@ -115,7 +111,7 @@ impl<'a> Settler<'_, 'a> {
         let renamed = old != moved.name;
         let fixed = uses
             .iter()
-            .any(|one| untouchable(one.origin, !matches!(one.site, UseSite::Leaf(_))).is_some());
+            .any(|one| untouchable(one.origin, one.site, true).is_some());
         let home = first.here == moved.named_at;
         let taken = renamed && self.has_name(&first.here, &moved.name);
         let taken = taken && !self.has_primary(&first.here, moved);
@@ -188,10 +184,12 @@ impl<'a> Settler<'_, 'a> {
     }
 
     pub(super) fn rename(&mut self, one: &Left, path: &[String], old: &str) {
-        let to = path.join("::");
+        let Some(moved) = self.set.moving(one.moving) else {
+            return;
+        };
         let leaf = matches!(one.site, UseSite::Leaf(_));
-        if let Some(why) = untouchable(one.origin, !leaf) {
-            self.scan.not_rewritten.push(NotRewritten {
+        if let Some(why) = untouchable(one.origin, one.site, true) {
+            self.scan.told.not_rewritten.push(NotRewritten {
                 path: self.set.path(one.file),
                 span: one.span,
                 form: Form::Macro,
@@ -200,13 +198,13 @@ impl<'a> Settler<'_, 'a> {
             });
             return;
         }
-        self.scan.rewrites.push(Rewrite {
+        self.scan.told.rewrites.push(Rewrite {
             path: self.set.path(one.file),
             span: one.span,
             form: if leaf { Form::ImportFrom } else { Form::Path },
             evidence: Evidence::Resolved,
-            from: old.to_owned(),
-            to,
+            from: moved.change.from.clone(),
+            to: self.set.name_after(moved),
             reason: "names what moves".to_owned(),
             safety: Safety::Safe,
         });
@@ -236,7 +234,7 @@ impl<'a> Settler<'_, 'a> {
                 let Some(text) = text.filter(|_| !known) else {
                     continue;
                 };
-                let mut methods = self.methods_that_stay(body.file, &text);
+                let mut methods = self.methods_that_stay(moved.home, body.file, &text);
                 // Modules inside have names of their own.
                 let inner = world
                     .facts(body.file)
@@ -249,7 +247,7 @@ impl<'a> Settler<'_, 'a> {
                 let speller = self.speller();
                 let mut path = speller.rooted_in(here.krate, &moved.named_at);
                 path.push(moved.name.clone());
-                speller.chain(&moved.named_at, &here, &mut self.scan.needs);
+                speller.chain(&moved.named_at, &here, &mut self.scan.told.needs);
                 let because = Because::Names(self.set.name_after(moved));
                 self.depend(moved.to.krate, &here, because);
                 let users = self.scan.users.entry(index).or_default();

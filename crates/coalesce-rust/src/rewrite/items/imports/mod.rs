@@ -17,21 +17,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Edit, Finding, Texts};
 
 use crate::{
-    facts::{LeafKind, UseLeaf, VisibilityKind},
+    facts::{UseLeaf, VisibilityKind},
     resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{
         conditions,
+        draft::leaf_change,
         items::{
             moving::{Set, conditions},
             scan::{Borrow, Scan},
             shims::Shims,
         },
         mapping::refusal,
+        method_calls,
         place::Place,
         sight::{Because, Need, Purpose, Subject},
-        spell::{Speller, written},
+        spell::{Respelling, Speller, written},
         traits,
-        use_tree::LeafChange,
     },
 };
 
@@ -108,7 +109,7 @@ impl<'a> Settler<'_, 'a> {
         if own.any(|binding| self.speller().sees(by, binding.reach, home)) {
             return;
         }
-        self.scan.needs.push(Need {
+        self.scan.told.needs.push(Need {
             subject: Subject::Item(item),
             by: by.clone(),
             because: None,
@@ -117,7 +118,7 @@ impl<'a> Settler<'_, 'a> {
 
     fn depend(&mut self, krate: CrateId, by: &Place, because: Because) {
         if krate != by.krate {
-            self.scan.needs.push(Need {
+            self.scan.told.needs.push(Need {
                 subject: Subject::Crate(krate, Purpose::Code),
                 by: by.clone(),
                 because: Some(because),
@@ -130,7 +131,7 @@ impl<'a> Settler<'_, 'a> {
             span: Some(borrow.span),
             ..refusal(self.set.path(borrow.file), message.to_owned())
         };
-        self.scan.refusals.push(finding);
+        self.scan.told.refusals.push(finding);
     }
 
     /// Puts a whole path in the place of a first name.
@@ -145,20 +146,13 @@ impl<'a> Settler<'_, 'a> {
         let Some(facts) = world.facts(file) else {
             return;
         };
-        let Some(fact) = facts.leaves.get(leaf as usize) else {
-            return;
+        let respelling = Respelling {
+            end: 1,
+            path: path.to_vec(),
+            ..Respelling::default()
         };
-        let segments = facts.segments(fact.segments);
-        let rest = segments.iter().skip(1);
-        let mut path = path.to_vec();
-        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
-        let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
-        let old = segments.last().map(|last| facts.name(last.name).to_owned());
-        let alias = alias
-            .or(old)
-            .filter(|bound| fact.kind != LeafKind::Glob && Some(bound) != path.last());
-        let change = LeafChange::Path { path, alias };
-        work.leaves.insert(leaf, change);
+        let change = leaf_change(facts, leaf, &respelling);
+        work.leaves.extend(change.map(|change| (leaf, change)));
     }
 
     /// Whether the code that a glob serves may call methods of a trait that it brings.
@@ -187,15 +181,16 @@ impl<'a> Settler<'_, 'a> {
         )
     }
 
-    /// Names behind dots in what does not leave a file.
-    fn methods_that_stay(&self, file: FileId, text: &str) -> BTreeSet<String> {
+    /// Methods that a module calls in what does not leave a file, but for those that bounds give.
+    fn methods_that_stay(&self, home: ModuleId, file: FileId, text: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut start = 0;
-        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let end = ByteSpan::from_range(0..text.len()).end;
         let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
         for span in chunks.map(|chunk| chunk.span).chain([ByteSpan::empty(end)]) {
             if span.start > start {
-                found.extend(traits::method_names(text, ByteSpan::new(start, span.start)));
+                let called = (text, ByteSpan::new(start, span.start));
+                found.extend(method_calls::called(self.world(), home, called, self.texts));
             }
             start = start.max(span.end);
         }

@@ -5,9 +5,10 @@ use crate::{
     facts::LeafKind,
     resolve::{Binding, CrateId, FileId, Res},
     rewrite::{
-        items::{moving::Set, scan::Borrow, walk::Source},
+        items::{moving::Set, scan::Borrow},
         sight::Because,
         spell::Speller,
+        walk::Source,
     },
 };
 
@@ -43,6 +44,9 @@ impl<'a> Settler<'_, 'a> {
             self.depend(krate, &borrow.to, because);
             return Some(path);
         }
+        if let Some(path) = self.at_home(borrow) {
+            return Some(path);
+        }
         if let Some(path) = self.variants(borrow) {
             return path;
         }
@@ -54,7 +58,7 @@ impl<'a> Settler<'_, 'a> {
                 (self.set.mapping.after(node.module), node.name.clone())
             }
             Source::Module(module) => {
-                let needs = &mut self.scan.needs;
+                let needs = &mut self.scan.told.needs;
                 speller.see_module(module, &borrow.to, needs);
                 let node = world.module(module)?;
                 (self.set.mapping.after(node.parent?), node.name.clone())
@@ -62,18 +66,38 @@ impl<'a> Settler<'_, 'a> {
             Source::Import(leaf) => {
                 let path = speller.absolute(leaf)?;
                 let krate = speller.krate_of(leaf)?;
-                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.needs));
+                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.told.needs));
             }
             Source::Glob(leaf) => {
                 let (path, krate) = self.through_glob(leaf, borrow, 0)?;
-                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.needs));
+                return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.told.needs));
             }
         };
-        speller.chain(&place, &borrow.to, &mut self.scan.needs);
+        speller.chain(&place, &borrow.to, &mut self.scan.told.needs);
         let because = Because::Names(format!("{}::{name}", self.set.mapping.name_of(&place)));
         self.depend(place.krate, &borrow.to, because);
         let mut path = speller.rooted_in(borrow.to.krate, &place);
         path.push(name);
+        Some(path)
+    }
+
+    /// The path of what the crate that the text goes to defines itself, and the old one only passed
+    /// on.
+    fn at_home(&mut self, borrow: &Borrow) -> Option<Vec<String>> {
+        let speller = self.speller();
+        let (Source::Import(leaf) | Source::Glob(leaf)) = borrow.source else {
+            return None;
+        };
+        let [(Res::Item(item), _)] = borrow.results.as_slice() else {
+            return None;
+        };
+        let krate = speller.krate_of(leaf)?;
+        if krate == borrow.to.krate {
+            return None;
+        }
+        let path = speller.definition_in(*item, borrow.to.krate)?;
+        let needs = &mut self.scan.told.needs;
+        speller.see_path(borrow.to.krate, &path, &borrow.to, needs);
         Some(path)
     }
 
@@ -107,7 +131,7 @@ impl<'a> Settler<'_, 'a> {
                 let place = self.set.mapping.after(home);
                 let mut path = speller.rooted_in(borrow.to.krate, &place);
                 path.push(borrow.name.clone());
-                speller.chain(&place, &borrow.to, &mut self.scan.needs);
+                speller.chain(&place, &borrow.to, &mut self.scan.told.needs);
                 let because = format!("{}::{}", self.set.mapping.name_of(&place), borrow.name);
                 self.depend(place.krate, &borrow.to, Because::Names(because));
                 let items = bindings.iter().all(|one| one.import.is_none());
@@ -165,7 +189,7 @@ impl<'a> Settler<'_, 'a> {
                 match binding.res {
                     Res::Item(item) => self.see_item(target, item, &borrow.to),
                     Res::Module(module) => {
-                        speller.see_module(module, &borrow.to, &mut self.scan.needs);
+                        speller.see_module(module, &borrow.to, &mut self.scan.told.needs);
                     }
                     _ => {}
                 }

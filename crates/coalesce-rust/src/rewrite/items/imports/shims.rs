@@ -25,7 +25,7 @@ impl<'a> Settler<'_, 'a> {
             };
             let here = self.set.mapping.after(facade.home);
             self.speller()
-                .chain(&moved.named_at, &here, &mut self.scan.needs);
+                .chain(&moved.named_at, &here, &mut self.scan.told.needs);
             let home = world.module(facade.home);
             let home = home.map_or("", |node| node.canonical.as_str());
             let because = Because::Shim(format!("{home}::{}", facade.name));
@@ -39,7 +39,7 @@ impl<'a> Settler<'_, 'a> {
             }
             let here = self.set.mapping.after(moved.home);
             self.speller()
-                .chain(&moved.named_at, &here, &mut self.scan.needs);
+                .chain(&moved.named_at, &here, &mut self.scan.told.needs);
             self.depend(
                 moved.to.krate,
                 &here,

@@ -6,11 +6,7 @@ use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ModuleId, Res, is_within},
-    rewrite::{
-        items::{scan::is_concerned, walk::is_of_module},
-        traits,
-        use_tree::LeafChange,
-    },
+    rewrite::{items::scan::is_concerned, traits, use_tree::LeafChange, walk::is_of_module},
 };
 
 /// Whether something that stays uses an import.
@@ -90,8 +86,7 @@ impl<'a> Settler<'_, 'a> {
     ) -> bool {
         let world = self.world();
         let mut used = false;
-        for (at, source) in world.files.iter().enumerate() {
-            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        for (file, source) in (0..).map(FileId).zip(&world.files) {
             let below = source.bodies.iter().any(|body| {
                 let body = world.bodies.get(body.index());
                 body.is_some_and(|body| is_within(world, body.module, home))
@@ -111,6 +106,17 @@ impl<'a> Settler<'_, 'a> {
         used
     }
 
+    /// Whether a module inside another one has all that that imports, by a glob.
+    fn has_glob_of(&self, file: FileId, user: ModuleId, home: ModuleId) -> bool {
+        let world = self.world();
+        let inside = user != home && is_within(world, user, home);
+        let leaves = world.facts(file).filter(|_| inside);
+        let leaves = leaves.map_or(&[][..], |facts| facts.leaves.as_slice());
+        (0_u32..).zip(leaves).any(|(at, leaf)| {
+            leaf.kind == LeafKind::Glob && self.speller().glob_target((file, at)) == Some(home)
+        })
+    }
+
     /// Whether what stays in a module may call a method of a trait that it imports.
     pub(super) fn may_be_needed(&self, import: (FileId, u32), home: ModuleId, name: &str) -> bool {
         let world = self.world();
@@ -122,19 +128,16 @@ impl<'a> Settler<'_, 'a> {
             .map(|binding| binding.res)
             .collect();
         let mut methods = BTreeSet::new();
-        let mut bodies: Vec<_> = world
-            .bodies
-            .iter()
-            .filter(|body| is_within(world, body.module, home))
-            .map(|body| body.file)
+        let bodies = world.bodies.iter();
+        let users: BTreeSet<(FileId, ModuleId)> = bodies
+            .filter(|body| body.module == home || self.has_glob_of(body.file, body.module, home))
+            .map(|body| (body.file, body.module))
             .collect();
-        bodies.sort_unstable();
-        bodies.dedup();
-        for file in bodies {
+        for (file, user) in users {
             let Some(text) = self.texts.text(&self.set.path(file)) else {
                 continue;
             };
-            methods.extend(self.methods_that_stay(file, &text));
+            methods.extend(self.methods_that_stay(user, file, &text));
         }
         let usage = traits::Usage::of(world, home, self.texts);
         let looks = |name: &str| usage.looks_like_trait(name);

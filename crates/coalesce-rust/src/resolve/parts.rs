@@ -1,0 +1,149 @@
+//! Paths that a macro puts together from parts that nobody sees in one place: `old::module::$name`
+//! in its body, `name` where it is called; or `$module::Name`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Texts};
+
+use super::{
+    uses::Site,
+    world::{FileId, ModuleId, Res, World},
+};
+use crate::{
+    facts::{ItemKind, SourceFacts},
+    lexer,
+};
+
+/// A word in the call of a macro that becomes a part of a path.
+pub(crate) struct Part {
+    pub file: FileId,
+    pub span: ByteSpan,
+    /// Index into what was sought.
+    pub of: usize,
+}
+
+/// Words that become parts of paths to what modules have by these names.
+pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)]) -> Vec<Part> {
+    let mut found = Vec::new();
+    let open = open_paths(world, texts);
+    if open.is_empty() {
+        return found;
+    }
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let calls = calls(facts, &open);
+        for load in &source.loads {
+            if calls.is_empty() {
+                break;
+            }
+            world.visit(*load as usize, &mut |facts, site| {
+                let first = site.segments.first();
+                let inside = first.and_then(|first| {
+                    let call = calls.iter().find(|(_, body)| body.contains(first.span))?;
+                    Some((call.0, first, facts.name(first.name)))
+                });
+                let Some((open, first, name)) = inside else {
+                    return;
+                };
+                let module = module_at_end(&site);
+                let meant = sought.iter().position(|(home, wanted)| {
+                    (open.behind.contains(home) && name == *wanted)
+                        || (open.names.contains(*wanted) && module == Some(*home))
+                });
+                found.extend(meant.map(|of| Part {
+                    file,
+                    span: first.span,
+                    of,
+                }));
+            });
+        }
+    }
+    found
+}
+
+/// The calls of macros with open paths, and what stands between their delimiters.
+fn calls<'o>(facts: &SourceFacts, open: &'o BTreeMap<String, Open>) -> Vec<(&'o Open, ByteSpan)> {
+    let calls = facts.macro_calls.iter().filter_map(|call| {
+        let path = facts.paths.get(call.path as usize)?;
+        let name = facts.segments(path.segments).last()?;
+        Some((open.get(facts.name(name.name))?, call.body))
+    });
+    calls.collect()
+}
+
+fn module_at_end(site: &Site<'_>) -> Option<ModuleId> {
+    let mut all = site.trace.steps.last()?.all();
+    all.find_map(|(res, _)| match res {
+        Res::Module(module) => Some(module),
+        _ => None,
+    })
+}
+
+/// What the caller completes in the paths of a macro.
+#[derive(Default)]
+struct Open {
+    /// Modules before a part that the caller gives.
+    behind: BTreeSet<ModuleId>,
+    /// Names behind one.
+    names: BTreeSet<String>,
+}
+
+/// Macros with such paths, by name.
+fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
+    let mut found: BTreeMap<String, Open> = BTreeMap::new();
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
+        let Some(facts) = world.facts(file) else {
+            continue;
+        };
+        let macros = facts.items.iter();
+        let macros: Vec<_> = macros.filter(|item| item.kind == ItemKind::Macro).collect();
+        let Some(text) = texts.text(&source.path).filter(|_| !macros.is_empty()) else {
+            continue;
+        };
+        for item in &macros {
+            let names = names_behind(&text, item.span);
+            if !names.is_empty() {
+                let name = facts.name(item.name.name).to_owned();
+                found.entry(name).or_default().names.extend(names);
+            }
+        }
+        for load in &source.loads {
+            world.visit(*load as usize, &mut |facts, site| {
+                let Some(last) = site.segments.last() else {
+                    return;
+                };
+                let inside = macros.iter().find(|item| item.span.contains(last.span));
+                let rest = text.get(last.span.end as usize..).unwrap_or_default();
+                let module = module_at_end(&site);
+                if let (Some(item), Some(module), true) = (inside, module, rest.starts_with("::$"))
+                {
+                    let name = facts.name(item.name.name).to_owned();
+                    found.entry(name).or_default().behind.insert(module);
+                }
+            });
+        }
+    }
+    found
+}
+
+/// Names that stand behind `$part::` in a macro.
+fn names_behind(text: &str, span: ByteSpan) -> BTreeSet<String> {
+    let tokens = lexer::tokens(text, span);
+    let windows = tokens.windows(5);
+    windows
+        .filter_map(|window| match window {
+            [dollar, part, one, two, name]
+                if dollar.is(b'$')
+                    && part.is_ident()
+                    && one.is(b':')
+                    && two.is(b':')
+                    && name.is_ident() =>
+            {
+                name.span.of(text).map(str::to_owned)
+            }
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,307 @@
+//! One file while its sites are spelled anew: its edits, what becomes of its imports, and what the
+//! plan tells of them. Which sites those are is decided elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Certainty, Edit, Evidence, Finding, NotRewritten, Rewrite, Safety, TreePath,
+    Unproven, UnprovenKind,
+};
+
+use super::{
+    lines, links,
+    mapping::{Mapping, refusal},
+    packages,
+    place::Place,
+    sight::Need,
+    spell::{Respelling, module_in, written},
+    use_tree::{self, LeafChange},
+};
+use crate::{
+    facts::{LeafKind, Origin, SourceFacts},
+    resolve::{ModuleId, Site, UseSite, form, leading_colons},
+};
+
+/// What a pass over sites tells besides edits.
+#[derive(Default)]
+pub(super) struct Told {
+    pub rewrites: Vec<Rewrite>,
+    pub not_rewritten: Vec<NotRewritten>,
+    pub unproven: Vec<Unproven>,
+    pub refusals: Vec<Finding>,
+    pub needs: Vec<Need>,
+}
+
+/// What becomes of one file.
+#[derive(Default)]
+pub(super) struct FileWork {
+    pub edits: Vec<Edit>,
+    pub leaves: BTreeMap<u32, LeafChange>,
+    /// Paths to import besides, by declaration.
+    pub besides: BTreeMap<u32, BTreeSet<String>>,
+    /// What each site became in the crates seen so far.
+    spelled: BTreeMap<UseSite, Option<Vec<String>>>,
+}
+
+impl FileWork {
+    /// All edits of the file, those of its imports as well; short links stay short to read.
+    pub fn finish(
+        &self,
+        (facts, path, text): (&SourceFacts, &TreePath, &str),
+        told: &mut Told,
+    ) -> Vec<Edit> {
+        let mut edits = self.edits.clone();
+        for (at, declaration) in (0_u32..).zip(&facts.uses) {
+            let (first, last) = declaration.leaves;
+            let more = self.besides.get(&at).into_iter().flatten();
+            let more: Vec<String> = more.cloned().collect();
+            if (first..last).any(|leaf| self.leaves.contains_key(&leaf)) || !more.is_empty() {
+                let edit = use_tree::edit(facts, text, declaration, &self.leaves, &more);
+                edits.extend(edit);
+            }
+        }
+        links::follow((facts, path, text), &mut edits, told);
+        edits
+    }
+}
+
+/// Why a name of this origin is not touched; `single`: it is no more than a word.
+pub(super) fn untouchable(origin: Origin, site: UseSite, single: bool) -> Option<&'static str> {
+    match origin {
+        _ if matches!(site, UseSite::Leaf(_)) => None,
+        Origin::MacroTokens if single => {
+            Some("a single word in the arguments of a macro that is not understood")
+        }
+        Origin::BrokenFile => Some("the file does not parse; only its imports are rewritten"),
+        Origin::FormatString => Some("a word in a format string"),
+        _ => None,
+    }
+}
+
+/// The place of some segments of a site.
+pub(super) fn span_of(site: &Site<'_>, start: usize, end: usize) -> ByteSpan {
+    let mut spans = site
+        .segments
+        .get(start..end)
+        .unwrap_or_default()
+        .iter()
+        .map(|segment| segment.span);
+    let first = spans.next().unwrap_or_default();
+    spans.fold(first, ByteSpan::cover)
+}
+
+/// What becomes of a leaf whose segments are spelled anew; it binds the name that it bound.
+pub(super) fn leaf_change(
+    facts: &SourceFacts,
+    leaf: u32,
+    respelling: &Respelling,
+) -> Option<LeafChange> {
+    let fact = facts.leaves.get(leaf as usize)?;
+    let names: Vec<String> = facts
+        .segments(fact.segments)
+        .iter()
+        .map(|segment| facts.name(segment.name).to_owned())
+        .collect();
+    let kept = names.iter().take(respelling.start);
+    let rest = names.iter().skip(respelling.end);
+    let path: Vec<String> = kept.chain(&respelling.path).chain(rest).cloned().collect();
+    let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
+    let bound = alias.or_else(|| names.last().cloned());
+    let bound = bound.filter(|_| fact.kind != LeafKind::Glob);
+    let alias = bound.filter(|bound| Some(bound) != path.last() && bound != "self");
+    Some(LeafChange::Path { path, alias })
+}
+
+/// A file in work.
+pub(super) struct Draft<'d> {
+    pub mapping: &'d Mapping<'d>,
+    pub facts: &'d SourceFacts,
+    pub path: &'d TreePath,
+    pub text: &'d str,
+    pub work: &'d mut FileWork,
+    pub told: &'d mut Told,
+}
+
+impl Draft<'_> {
+    pub fn refuse(&mut self, site: &Site<'_>, why: impl Into<String>) {
+        self.told.refusals.push(Finding {
+            span: Some(span_of(site, 0, site.segments.len())),
+            ..refusal(self.path.clone(), why.into())
+        });
+    }
+
+    /// Whether another crate that shares the file was here already, which must have asked for the
+    /// same.
+    pub fn is_known(&mut self, site: &Site<'_>, path: Option<&[String]>) -> bool {
+        let Some(known) = self.work.spelled.get(&site.site) else {
+            let path = path.map(<[String]>::to_vec);
+            self.work.spelled.insert(site.site, path);
+            return false;
+        };
+        if known.as_deref() != path {
+            let why = "the crates that share this file would need it spelled differently";
+            self.refuse(site, why);
+        }
+        true
+    }
+
+    /// A path is imported besides what the declaration of a leaf imports.
+    pub fn beside(&mut self, leaf: u32, path: &[String]) {
+        let Some(fact) = self.facts.leaves.get(leaf as usize) else {
+            return;
+        };
+        let tree: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let trees = self.work.besides.entry(fact.declaration).or_default();
+        trees.insert(tree.join("::"));
+    }
+
+    /// Spells segments of a site anew; an import that is `spent` goes instead.
+    pub fn change(&mut self, site: &Site<'_>, respelling: &Respelling, spent: bool) {
+        let span = span_of(site, respelling.start, respelling.end);
+        if let Some(why) = untouchable(site.origin, site.site, site.segments.len() == 1) {
+            self.leave(site, (span, &respelling.from), why);
+            return;
+        }
+        self.tell(site, span, respelling);
+        match site.site {
+            UseSite::Leaf(leaf) => {
+                let change = if spent {
+                    Some(LeafChange::Drop)
+                } else {
+                    leaf_change(self.facts, leaf, respelling)
+                };
+                self.work.leaves.extend(change.map(|change| (leaf, change)));
+            }
+            UseSite::Path(_) => {
+                let names: Vec<String> = respelling.path.iter().map(|name| written(name)).collect();
+                let span = self.with_colons(site, respelling, span);
+                self.work.edits.push(Edit::replace(span, names.join("::")));
+            }
+            UseSite::ExternCrate(at) => {
+                let module = site.trace.steps.first().and_then(module_in);
+                let gone = module.is_some_and(|module| self.mapping.is_changed(module));
+                self.extern_crate(at, &respelling.path, gone);
+            }
+        }
+    }
+
+    /// A place that should be spelled anew and is not.
+    fn leave(&mut self, site: &Site<'_>, (span, name): (ByteSpan, &str), why: &str) {
+        let kind = match site.origin {
+            Origin::MacroTokens => UnprovenKind::MacroArgument,
+            Origin::BrokenFile => UnprovenKind::DoesNotParse,
+            _ => {
+                self.told.not_rewritten.push(NotRewritten {
+                    path: self.path.clone(),
+                    span,
+                    form: form(self.facts, site),
+                    name: name.to_owned(),
+                    why: why.to_owned(),
+                });
+                return;
+            }
+        };
+        self.told.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
+    fn tell(&mut self, site: &Site<'_>, span: ByteSpan, respelling: &Respelling) {
+        let certainty = self.mapping.world.certainty(site, respelling.end);
+        self.told.rewrites.push(Rewrite {
+            path: self.path.clone(),
+            span,
+            form: form(self.facts, site),
+            evidence: Evidence::Resolved,
+            from: respelling.from.clone(),
+            to: respelling.to.clone(),
+            reason: if respelling.from == respelling.to {
+                "the code moves, and its way there with it".to_owned()
+            } else {
+                "names what moves".to_owned()
+            },
+            safety: if certainty == Certainty::Exact {
+                Safety::Safe
+            } else {
+                Safety::NeedsReview
+            },
+        });
+    }
+
+    /// The `::` before a path goes where what is spelled anew starts at the root.
+    fn with_colons(&self, site: &Site<'_>, respelling: &Respelling, span: ByteSpan) -> ByteSpan {
+        let first = respelling.path.first().map_or("", String::as_str);
+        let word = matches!(first, "crate" | "self" | "super");
+        if respelling.start > 0 || !word || !leading_colons(self.facts, site.site) {
+            return span;
+        }
+        let head = self.text.get(..span.start as usize).unwrap_or_default();
+        match head.trim_end().strip_suffix("::") {
+            Some(rest) => ByteSpan::new(offset(rest), span.end),
+            None => span,
+        }
+    }
+
+    /// `extern crate` of a library that goes as a whole: its users name the new place themselves.
+    fn extern_crate(&mut self, at: u32, path: &[String], gone: bool) {
+        let Some(declaration) = self.facts.extern_crates.get(at as usize) else {
+            return;
+        };
+        match packages::extern_crate(self.facts, declaration, path, gone) {
+            Ok(Some(text)) => {
+                let edit = Edit::replace(declaration.span, text);
+                self.work.edits.push(edit);
+            }
+            Ok(None) => {
+                let span = lines::removal(self.text, declaration.span);
+                self.work.edits.push(Edit::delete(span));
+            }
+            Err(why) => self.told.refusals.push(Finding {
+                span: Some(declaration.span),
+                ..refusal(self.path.clone(), why)
+            }),
+        }
+    }
+
+    /// `pub(in path)` and `pub(super)` in code that is at `here` afterwards: what could be seen
+    /// before, all of `reach`, is seen after.
+    pub fn restrict(&mut self, site: &Site<'_>, reach: ModuleId, common: &Place, here: &Place) {
+        let wanted = common.visibility(here);
+        let inner = wanted
+            .trim_end()
+            .strip_prefix("pub(")
+            .and_then(|rest| rest.strip_suffix(')'))
+            .unwrap_or("self")
+            .to_owned();
+        let mut span = span_of(site, 0, site.segments.len());
+        let head = self.text.get(..span.start as usize).unwrap_or_default();
+        if let Some(before) = head.trim_end().strip_suffix("in") {
+            span.start = offset(before);
+        }
+        let same = span.of(self.text) == Some(inner.as_str());
+        if same || self.is_known(site, Some(std::slice::from_ref(&inner))) {
+            return;
+        }
+        self.work.edits.push(Edit::replace(span, inner));
+        let node = self.mapping.world.module(reach);
+        self.told.rewrites.push(Rewrite {
+            path: self.path.clone(),
+            span,
+            form: form(self.facts, site),
+            evidence: Evidence::Resolved,
+            from: node.map(|node| node.canonical.clone()).unwrap_or_default(),
+            to: self.mapping.name_of(common),
+            reason: "is seen from where it was seen before".to_owned(),
+            safety: Safety::Safe,
+        });
+    }
+}
+
+/// Where a part of a file ends that starts with it.
+fn offset(head: &str) -> u32 {
+    ByteSpan::from_range(0..head.len()).end
+}

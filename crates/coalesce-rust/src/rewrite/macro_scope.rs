@@ -1,0 +1,121 @@
+//! Where macros are seen by where they stand.
+//!
+//! `macro_rules!` is in scope below its definition, in the modules declared there, and, where
+//! `#[macro_use]` says so, in what follows the module around it.
+
+use std::collections::BTreeMap;
+
+use super::{mapping::Mapping, place::Place, structure::Structure};
+use crate::resolve::{FileId, ItemId, ModuleId, World};
+
+/// From this byte of this file on, in this module and the modules declared there.
+#[derive(Clone, Copy)]
+pub(super) struct Anchor {
+    pub module: ModuleId,
+    pub file: FileId,
+    pub at: u32,
+}
+
+/// Modules that arrive, which can be declared behind a macro.
+pub(super) struct Arriving<'s> {
+    pub structure: &'s Structure,
+    /// Byte of a file of a module behind which modules that arrive have to be declared.
+    pub behind: BTreeMap<(ModuleId, FileId), u32>,
+}
+
+/// Whether the end of the module at a place sees a macro by where it stands; what arrives may be
+/// declared so that it does.
+pub(super) fn is_seen(
+    mapping: &Mapping<'_>,
+    item: ItemId,
+    place: &Place,
+    arriving: &mut Option<Arriving<'_>>,
+) -> bool {
+    let world = mapping.world;
+    let Some(node) = world.items.get(item.index()) else {
+        return false;
+    };
+    node.definitions.iter().any(|(file, at)| {
+        let facts = world.facts(*file);
+        let definition = facts.and_then(|facts| facts.items.get(*at as usize));
+        let first = definition.map(|definition| Anchor {
+            module: node.module,
+            file: *file,
+            at: definition.span.end,
+        });
+        let anchors = std::iter::successors(first, |anchor| given(world, anchor.module));
+        let mut anchors = anchors.collect::<Vec<_>>().into_iter();
+        anchors.any(|anchor| covers(mapping, anchor, place, arriving))
+    })
+}
+
+/// Whether a macro at the end of the module at a place is seen by its plain name: from a byte of a
+/// file of `user`, which stays, or from the end of the module at `here`.
+pub(super) fn is_seen_at_end(
+    mapping: &Mapping<'_>,
+    to: &Place,
+    here: &Place,
+    user: Option<Anchor>,
+) -> bool {
+    let Some(module) = mapping.at(to) else {
+        return false;
+    };
+    let outer = given(mapping.world, module);
+    let mut outer = std::iter::successors(outer, |anchor| given(mapping.world, anchor.module));
+    outer.any(|anchor| match user {
+        Some(user) if user.module == anchor.module => {
+            user.file == anchor.file && user.at > anchor.at
+        }
+        _ => *here != mapping.after(anchor.module) && covers(mapping, anchor, here, &mut None),
+    })
+}
+
+/// Where a module gives its macros to the one around it.
+fn given(world: &World, module: ModuleId) -> Option<Anchor> {
+    let parent = world.module(module)?.parent?;
+    let (file, at) = *world.declarations(module).first()?;
+    let declaration = world.facts(file)?.modules.get(at as usize)?;
+    let gives = declaration.macro_use || world.gives_macros(module);
+    gives.then_some(Anchor {
+        module: parent,
+        file,
+        at: declaration.span.end,
+    })
+}
+
+/// Whether the end of the module at a place lies behind an anchor.
+fn covers(
+    mapping: &Mapping<'_>,
+    anchor: Anchor,
+    place: &Place,
+    arriving: &mut Option<Arriving<'_>>,
+) -> bool {
+    let around = mapping.after(anchor.module);
+    if !place.is_within(&around) {
+        return false;
+    }
+    let Some(name) = place.path.get(around.path.len()) else {
+        // What arrives stands at the end.
+        return true;
+    };
+    let child = around.child(name);
+    let made = |arriving: &Arriving<'_>| arriving.structure.made.contains_key(&child);
+    let declared = mapping
+        .at(&child)
+        .filter(|_| !arriving.as_ref().is_some_and(made))
+        .filter(|module| arriving.is_none() || Structure::is_in_place(mapping, *module));
+    let Some(declared) = declared else {
+        if let Some(arriving) = arriving {
+            let key = (anchor.module, anchor.file);
+            let at = arriving.behind.entry(key).or_default();
+            *at = anchor.at.max(*at);
+        }
+        return arriving.is_some();
+    };
+    let world = mapping.world;
+    world.declarations(declared).iter().any(|(file, index)| {
+        let facts = world.facts(*file);
+        let found = facts.and_then(|facts| facts.modules.get(*index as usize));
+        *file == anchor.file && found.is_some_and(|found| found.span.start >= anchor.at)
+    })
+}

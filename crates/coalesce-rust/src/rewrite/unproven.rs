@@ -1,0 +1,214 @@
+//! Names that no reader of the tree sees: what procedural macros write, and what macros put together
+//! of parts of words. Places that may name what moves are told, and left as they are.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Change, Texts, TreePath, Unproven, UnprovenKind};
+
+use crate::{
+    facts::{QUOTES, SourceFacts},
+    lexer::{self, Token, TokenKind},
+    resolve::{FileId, World},
+};
+
+/// All such places, file by file.
+pub(super) fn places(world: &World, changes: &[Change], texts: &dyn Texts) -> Vec<Unproven> {
+    let sought: Vec<Sought<'_>> = changes.iter().map(Sought::new).collect();
+    let crates: BTreeSet<&str> = world.crates.iter().map(|krate| &*krate.name).collect();
+    let mut found = Vec::new();
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
+        let (Some(facts), Some(text)) = (world.facts(file), texts.text(&source.path)) else {
+            continue;
+        };
+        let reader = Reader {
+            path: &source.path,
+            text: &text,
+            sought: &sought,
+            crates: &crates,
+        };
+        found.extend(reader.quoted(facts));
+        found.extend(reader.pasted());
+    }
+    found
+}
+
+/// What a change takes away from its old name.
+struct Sought<'c> {
+    change: &'c Change,
+    /// The names below the crate; the crate's where it is that which goes.
+    names: Vec<&'c str>,
+}
+
+impl<'c> Sought<'c> {
+    fn new(change: &'c Change) -> Self {
+        let mut names: Vec<&str> = change.from.split("::").collect();
+        if names.len() > 1 {
+            names.remove(0);
+        }
+        Self { change, names }
+    }
+
+    /// Whether words, and whatever stands between them, may make up the last of the names.
+    fn is_made_of(&self, words: &[&str]) -> bool {
+        let plain = |word: &str| word.to_lowercase().replace('_', "");
+        let whole = plain(self.names.last().copied().unwrap_or_default());
+        let mut rest = whole.as_str();
+        let said = words.iter().map(|word| plain(word));
+        let mut said = said.filter(|word| !word.is_empty()).peekable();
+        said.peek().is_some()
+            && said.all(|word| match rest.find(&word) {
+                Some(at) => {
+                    rest = rest.get(at + word.len()..).unwrap_or_default();
+                    true
+                }
+                None => false,
+            })
+    }
+}
+
+/// One file.
+struct Reader<'r> {
+    path: &'r TreePath,
+    text: &'r str,
+    sought: &'r [Sought<'r>],
+    /// The names of the tree's crates.
+    crates: &'r BTreeSet<&'r str>,
+}
+
+/// A path in quoted code: its names, `#name` those that are filled in.
+struct Quoted<'t> {
+    names: Vec<&'t str>,
+    span: ByteSpan,
+}
+
+impl<'r> Reader<'r> {
+    fn word(&self, token: &Token) -> &'r str {
+        token.span.of(self.text).unwrap_or_default()
+    }
+
+    fn unproven(&self, kind: UnprovenKind, span: ByteSpan, why: String) -> Unproven {
+        Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
+            name: span.of(self.text).unwrap_or_default().to_owned(),
+            why,
+        }
+    }
+
+    /// Paths in `quote!` that may lead to what moves: they are read where the macro is called.
+    fn quoted(&self, facts: &SourceFacts) -> Vec<Unproven> {
+        let mut found = Vec::new();
+        for call in &facts.macro_calls {
+            let name = facts.paths.get(call.path as usize).and_then(|path| {
+                let last = facts.segments(path.segments).last()?;
+                Some(facts.name(last.name))
+            });
+            if !name.is_some_and(|name| QUOTES.contains(&name)) {
+                continue;
+            }
+            for quoted in self.paths(&lexer::tokens(self.text, call.body)) {
+                let named = self
+                    .sought
+                    .iter()
+                    .find(|sought| self.leads_to(&quoted, sought));
+                found.extend(named.map(|sought| {
+                    let from = &sought.change.from;
+                    let why = format!("a macro writes this, and it may lead to `{from}`");
+                    self.unproven(UnprovenKind::ProceduralMacro, quoted.span, why)
+                }));
+            }
+        }
+        found
+    }
+
+    fn paths(&self, tokens: &[Token]) -> Vec<Quoted<'r>> {
+        let mut found: Vec<Quoted<'r>> = Vec::new();
+        let (mut behind_name, mut joined) = (false, false);
+        let mut rest = tokens;
+        while let [token, after @ ..] = rest {
+            let next = after.first();
+            let filled = token.is(b'#') && next.is_some_and(|next| next.is_ident());
+            let colons = token.is(b':') && next.is_some_and(|next| next.is(b':'));
+            if filled || token.is_ident() {
+                let last = next.filter(|_| filled).unwrap_or(token);
+                let span = token.span.cover(last.span);
+                let name = span.of(self.text).unwrap_or_default();
+                match found.last_mut() {
+                    Some(path) if joined => {
+                        path.names.push(name);
+                        path.span = path.span.cover(span);
+                    }
+                    _ => found.push(Quoted {
+                        names: vec![name],
+                        span,
+                    }),
+                }
+            }
+            joined = colons && behind_name;
+            behind_name = filled || token.is_ident();
+            rest = if filled || colons {
+                after.get(1..).unwrap_or_default()
+            } else {
+                after
+            };
+        }
+        found
+    }
+
+    /// Whether a path of several names may be one to what moves.
+    fn leads_to(&self, quoted: &Quoted<'_>, sought: &Sought<'_>) -> bool {
+        let Some(first) = quoted.names.first().filter(|_| quoted.names.len() > 1) else {
+            return false;
+        };
+        let own = first.starts_with('#')
+            || matches!(*first, "crate" | "self" | "super")
+            || self.crates.contains(first);
+        own && quoted
+            .names
+            .windows(sought.names.len())
+            .any(|names| names == sought.names)
+    }
+
+    /// Words that `paste!` and its like put together: `[<Store $kind>]`.
+    fn pasted(&self) -> Vec<Unproven> {
+        if !self.text.contains("[<") {
+            return Vec::new();
+        }
+        let whole = ByteSpan::from_range(0..self.text.len());
+        let tokens = lexer::tokens(self.text, whole);
+        let mut found = Vec::new();
+        for (at, pair) in tokens.windows(2).enumerate() {
+            let [open, less] = pair else { continue };
+            let joined = open.span.end == less.span.start;
+            if !(open.kind == TokenKind::Open(b'[') && less.is(b'<') && joined) {
+                continue;
+            }
+            let inner = tokens.get(at + 2..).unwrap_or_default();
+            let len = inner.iter().take_while(|token| !token.is(b'>')).count();
+            let inner = inner.get(..len).unwrap_or_default();
+            let words = self.words(inner);
+            let last = tokens.get(at + 2 + len + 1);
+            let Some(last) = last.filter(|_| words.len() < inner.len()) else {
+                continue;
+            };
+            let named = self.sought.iter().find(|sought| sought.is_made_of(&words));
+            found.extend(named.map(|sought| {
+                let from = &sought.change.from;
+                let why = format!("a macro makes a name of this, and it may be that of `{from}`");
+                let span = open.span.cover(last.span);
+                self.unproven(UnprovenKind::MacroBuiltPath, span, why)
+            }));
+        }
+        found
+    }
+
+    /// The words that stand for themselves: not `$part`, nor `:snake` behind one.
+    fn words(&self, tokens: &[Token]) -> Vec<&'r str> {
+        let plain = tokens.iter().enumerate().filter(|(at, token)| {
+            let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+            token.is_ident() && !before.is_some_and(|one| one.is(b'$') || one.is(b':'))
+        });
+        plain.map(|(_, token)| self.word(token)).collect()
+    }
+}

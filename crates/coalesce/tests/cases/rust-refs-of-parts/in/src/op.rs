@@ -1,0 +1,7 @@
+pub struct Tanh;
+
+impl Tanh {
+    pub fn run() -> u32 {
+        1
+    }
+}
