@@ -100,7 +100,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
 pub fn bless(repository: &Repository) -> anyhow::Result<()> {
     let mut cargo = Command::new("cargo");
     cargo
-        .args(["test", "-p", "coalesce", "-p", "coalesce-report"])
+        .args(["test", "-p", "coalesce-tests", "-p", "coalesce-report"])
         .current_dir(&repository.root);
     cargo
         .env("COALESCE_BLESS", "1")

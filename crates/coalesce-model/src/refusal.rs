@@ -113,12 +113,10 @@ impl Refusal {
     #[must_use]
     pub const fn help(&self) -> Option<&'static str> {
         match self {
-            Self::UnreadableSource { .. } => {
-                Some(
-                    "make it readable as UTF-8, leave it out with `exclude` in coalesce.toml, or pass \
+            Self::UnreadableSource { .. } => Some(
+                "make it readable as UTF-8, leave it out with `exclude` in coalesce.toml, or pass \
                      --allow-unread",
-                )
-            }
+            ),
             Self::LinkWouldMove => Some("move or remove the link by hand first"),
             Self::LinkLeadsHere { .. } => Some("put a file in the place of the link first"),
             Self::ShimInUse { .. } => Some("let them name the new home, or pass --even-used"),

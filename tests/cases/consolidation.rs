@@ -1,4 +1,4 @@
-//! Moves of Rust modules, the compiler as judge: each file of `tests/rust_moves` is one of them.
+//! A `.txt` is a consolidation of Rust modules or items, the compiler as judge.
 //!
 //! What a file says, in this order:
 //! - what the case is about, in a sentence
@@ -25,7 +25,7 @@ use std::{
 
 use anyhow::{Context as _, ensure};
 
-use super::{difference, read_tree, write_tree};
+use coalesce_tests::{Tree, difference, read_tree, write_tree};
 
 /// What a case starts from, and the text up to its outcome.
 struct Case {
@@ -36,30 +36,6 @@ struct Case {
     manifest: String,
     files: BTreeMap<String, String>,
     workspace: bool,
-}
-
-#[test]
-fn every_move_compiles_or_is_refused() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rust_moves");
-    let only = std::env::var("COALESCE_CASE").unwrap_or_default();
-    let mut failed = Vec::new();
-    let mut paths: Vec<_> = fs::read_dir(cases)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.to_string_lossy().contains(&only))
-        .collect();
-    paths.sort();
-    for path in &paths {
-        if let Err(error) = run(path) {
-            failed.push(format!("── {}\n{error:#}", path.display()));
-        }
-    }
-    println!("{} moves, {} failed", paths.len(), failed.len());
-    assert!(
-        !paths.is_empty() && failed.is_empty(),
-        "\n{}",
-        failed.join("\n")
-    );
 }
 
 fn read(text: &str) -> anyhow::Result<Case> {
@@ -152,12 +128,13 @@ fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn run(path: &Path) -> anyhow::Result<()> {
+/// Runs the case of a file.
+pub fn run(path: &Path) -> anyhow::Result<()> {
     let text = fs::read_to_string(path)?;
     let case = read(&text)?;
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("krate");
-    let mut tree = super::Tree::new();
+    let mut tree = Tree::new();
     for (path, text) in &case.files {
         for (at, _) in path.match_indices('/') {
             tree.insert(path.get(..at).unwrap_or_default().to_owned(), None);
@@ -197,11 +174,11 @@ fn run(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn changed(before: &super::Tree, after: &super::Tree) -> String {
+fn changed(before: &Tree, after: &Tree) -> String {
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let mut text = String::new();
     for path in paths {
-        let file = |tree: &super::Tree| tree.get(path).cloned().flatten();
+        let file = |tree: &Tree| tree.get(path).cloned().flatten();
         match (file(before), file(after)) {
             (old, Some(new)) if old.as_ref() != Some(&new) => {
                 text.push_str(&format!("//= {path}\n{}", String::from_utf8_lossy(&new)));
@@ -227,7 +204,7 @@ fn refusals(page: &str) -> anyhow::Result<String> {
 }
 
 fn coalesce(root: &Path, arguments: &[&str]) -> anyhow::Result<(i32, String)> {
-    let output = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+    let output = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
         .args(arguments)
         .current_dir(root)
         .output()?;

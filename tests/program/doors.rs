@@ -195,7 +195,7 @@ impl House {
     }
 }
 
-const COALESCE: &str = env!("CARGO_BIN_EXE_coalesce");
+const COALESCE: &str = env!("CARGO_BIN_EXE_coalesce-under-test");
 
 /// Every command that starts nothing, in an order in which each has something to do.
 const CALLS: [&str; 16] = [
@@ -220,7 +220,7 @@ const CALLS: [&str; 16] = [
 #[test]
 fn no_command_starts_anything_of_a_tree() {
     let house = House::new();
-    let git = super::read_tree(&house.tree().join(".git")).unwrap();
+    let git = coalesce_tests::read_tree(&house.tree().join(".git")).unwrap();
     for call in CALLS {
         let words: Vec<&str> = call.split(' ').collect();
         let output = house.command(Path::new(COALESCE), &words).output().unwrap();
@@ -234,7 +234,7 @@ fn no_command_starts_anything_of_a_tree() {
             "{call}: {}",
             fs::read_to_string(house.mark()).unwrap()
         );
-        let kept = super::read_tree(&house.tree().join(".git")).unwrap();
+        let kept = coalesce_tests::read_tree(&house.tree().join(".git")).unwrap();
         assert_eq!(kept, git, "{call} touched the repository");
     }
 }

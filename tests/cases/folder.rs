@@ -1,4 +1,4 @@
-//! End to end: every folder under `cases` is a tree, commands, and what must come of them.
+//! A folder is a tree, commands, and what must come of them.
 //!
 //! A case is a folder, and a new case needs no Rust:
 //! - `in/`: the tree before; `args`: one call of `coalesce` a line
@@ -12,71 +12,14 @@
 //! Every case that changes its tree is rolled back and compared with `in/`, directories included.
 //! `COALESCE_BLESS=1` writes `out`, `stdout` and `stderr` instead of comparing them; read them.
 
-#[path = "more/advice.rs"]
-mod advice;
-#[path = "more/containment.rs"]
-mod containment;
-#[path = "more/deprecations.rs"]
-mod deprecations;
-#[path = "more/doors.rs"]
-mod doors;
-#[path = "more/guide.rs"]
-mod guide;
-#[path = "more/hostile.rs"]
-mod hostile;
-#[path = "more/interrupted.rs"]
-mod interrupted;
-#[path = "more/laws.rs"]
-mod laws;
-#[path = "more/rust_moves.rs"]
-mod rust_moves;
-#[path = "more/soak.rs"]
-mod soak;
-#[path = "more/verify.rs"]
-mod verify;
-
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Output},
 };
 
 use anyhow::{Context as _, bail, ensure};
-
-/// Path to bytes; `None` is a directory.
-type Tree = BTreeMap<String, Option<Vec<u8>>>;
-
-#[test]
-fn every_case_ends_as_its_folder_says() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let only = std::env::var("COALESCE_CASE").ok();
-    let mut failed = Vec::new();
-    let mut count = 0;
-    for folder in folders(&cases).unwrap() {
-        let name = folder
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        if only
-            .as_ref()
-            .is_some_and(|only| !name.contains(only.as_str()))
-        {
-            continue;
-        }
-        if let Some(program) = missing(&folder) {
-            println!("skipped {name}: {program} is not installed");
-            continue;
-        }
-        count += 1;
-        if let Err(error) = run(&folder) {
-            failed.push(format!("── {name}\n{error:#}"));
-        }
-    }
-    println!("{count} cases, {} failed", failed.len());
-    assert!(failed.is_empty(), "\n{}", failed.join("\n"));
-}
+use coalesce_tests::{Tree, compare, difference, link, read_tree, write_tree};
 
 /// A program that a case needs and that cannot be started.
 fn missing(folder: &Path) -> Option<String> {
@@ -86,61 +29,6 @@ fn missing(folder: &Path) -> Option<String> {
     missing.map(str::to_owned)
 }
 
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
-    command.args(["explain", "forbidden-path"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
-}
-
-#[test]
-fn colour_comes_when_it_is_asked_for() {
-    for (arguments, variables, colored) in [
-        ("explain manifest", &[][..], false),
-        (
-            "explain manifest --color always",
-            &[("NO_COLOR", "1")],
-            true,
-        ),
-        ("explain manifest", &[("CLICOLOR_FORCE", "1")], true),
-        (
-            "explain manifest --color never",
-            &[("CLICOLOR_FORCE", "1")],
-            false,
-        ),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
-        command
-            .args(arguments.split(' '))
-            .envs(variables.iter().copied());
-        let output = command.output().unwrap();
-        assert_eq!(
-            output.stdout.contains(&0x1b),
-            colored,
-            "{arguments} {variables:?}"
-        );
-    }
-}
-
-fn folders(cases: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(cases)? {
-        folders.push(entry?.path());
-    }
-    folders.retain(|folder| folder.is_dir());
-    folders.sort();
-    Ok(folders)
-}
-
 /// One case in a scratch copy.
 struct Case {
     folder: PathBuf,
@@ -148,7 +36,12 @@ struct Case {
     bless: bool,
 }
 
-fn run(folder: &Path) -> anyhow::Result<()> {
+/// Runs the case of a folder.
+pub fn run(folder: &Path) -> anyhow::Result<()> {
+    if let Some(program) = missing(folder) {
+        println!("skipped {}: {program} is not installed", folder.display());
+        return Ok(());
+    }
     let scratch = tempfile::tempdir()?;
     let bless = std::env::var_os("COALESCE_BLESS").is_some();
     let case = Case {
@@ -216,7 +109,7 @@ impl Case {
     }
 
     fn coalesce(&self, call: &str) -> anyhow::Result<Output> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"));
         command
             .args(call.split_whitespace())
             .current_dir(self.tree());
@@ -320,89 +213,4 @@ fn judge(program: &str, command: &mut Command) -> anyhow::Result<()> {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => bail!("{program}: {}", String::from_utf8_lossy(&output.stderr)),
     }
-}
-
-fn read_tree(root: &Path) -> anyhow::Result<Tree> {
-    let mut tree = Tree::new();
-    let mut left = vec![root.to_owned()];
-    while let Some(directory) = left.pop() {
-        for entry in fs::read_dir(&directory).with_context(|| directory.display().to_string())? {
-            let path = entry?.path();
-            let name = path
-                .strip_prefix(root)?
-                .to_string_lossy()
-                .replace('\\', "/");
-            // The journal is the tool's own and no part of the tree.
-            if name == ".coalesce" {
-                continue;
-            }
-            if path.is_symlink() {
-                let target = fs::read_link(&path)?.to_string_lossy().into_owned();
-                tree.insert(name, Some(format!("-> {target}").into_bytes()));
-            } else if path.is_dir() {
-                tree.insert(name, None);
-                left.push(path);
-            } else {
-                tree.insert(name, Some(fs::read(&path)?));
-            }
-        }
-    }
-    Ok(tree)
-}
-
-fn write_tree(root: &Path, tree: &Tree) -> anyhow::Result<()> {
-    fs::create_dir_all(root)?;
-    for (name, bytes) in tree {
-        let path = root.join(name);
-        match bytes {
-            None => fs::create_dir_all(&path)?,
-            Some(bytes) => fs::write(&path, bytes).with_context(|| path.display().to_string())?,
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn link(target: &str, path: &Path) -> anyhow::Result<()> {
-    Ok(std::os::unix::fs::symlink(target, path)?)
-}
-
-#[cfg(not(unix))]
-fn link(_: &str, _: &Path) -> anyhow::Result<()> {
-    bail!("symbolic links are tried on unix only")
-}
-
-fn compare(expected: &Tree, actual: &Tree) -> anyhow::Result<()> {
-    let mut wrong = Vec::new();
-    for (name, bytes) in expected {
-        match actual.get(name) {
-            None => wrong.push(format!("{name} is missing")),
-            Some(other) if other != bytes => {
-                let text = |bytes: &Option<Vec<u8>>| {
-                    String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
-                };
-                wrong.push(format!(
-                    "{name} differs:\n{}",
-                    difference(&text(bytes), &text(other))
-                ));
-            }
-            Some(_) => {}
-        }
-    }
-    let extra = actual.keys().filter(|name| !expected.contains_key(*name));
-    wrong.extend(extra.map(|name| format!("{name} should not be there")));
-    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
-    Ok(())
-}
-
-fn difference(expected: &str, actual: &str) -> String {
-    let file = coalesce_model::TreePath::root();
-    let side = |text| {
-        Some(coalesce_report::diff::Side {
-            path: &file,
-            text: Some(text),
-        })
-    };
-    let diff = coalesce_report::diff::file_diff(side(expected), side(actual));
-    diff.lines().skip(3).collect::<Vec<_>>().join("\n")
 }

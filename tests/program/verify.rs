@@ -63,7 +63,7 @@ impl Scratch {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"));
         command
             .args(["verify", "--format", "json"])
             .current_dir(self.tree())

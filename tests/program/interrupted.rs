@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use super::read_tree;
+use coalesce_tests::read_tree;
 
 /// Files of the tree; enough of them to be stopped between two.
 const USERS: usize = 24;
@@ -43,7 +43,7 @@ impl Scratch {
     }
 
     pub(super) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"));
         command
             .args(arguments.split_whitespace())
             .current_dir(self.tree())
@@ -239,7 +239,7 @@ fn a_file_that_may_not_grow_stops_the_migration_before_the_tree_changes() {
     let before = scratch.files();
     let migrate = format!(
         "trap '' XFSZ; ulimit -f 4; exec '{}' migrate m.toml",
-        env!("CARGO_BIN_EXE_coalesce")
+        env!("CARGO_BIN_EXE_coalesce-under-test")
     );
     let mut shell = Command::new("sh");
     shell
@@ -289,7 +289,7 @@ fn a_disk_that_is_full_leaves_the_tree_as_it_was() {
             .env("DISK", &disk)
             .env("TREE", scratch.tree())
             .env("SAID", &said)
-            .env("COALESCE", env!("CARGO_BIN_EXE_coalesce"))
+            .env("COALESCE", env!("CARGO_BIN_EXE_coalesce-under-test"))
             .env("COALESCE_CACHE_DIR", "off");
         let Ok(output) = command.output() else {
             println!("skipped: no unshare to make a small disk with");

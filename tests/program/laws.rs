@@ -17,7 +17,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 
-use super::{Tree, read_tree, write_tree};
+use coalesce_tests::{Tree, read_tree, write_tree};
 
 /// The functions of a module and what they return.
 type Functions = BTreeMap<u8, u8>;
@@ -193,7 +193,7 @@ impl Sample {
 }
 
 fn coalesce(tree: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_coalesce"))
+    Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
         .args(arguments)
         .current_dir(tree)
         .env("COALESCE_CACHE_DIR", "off")

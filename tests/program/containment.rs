@@ -42,7 +42,7 @@ impl Ground {
         for (name, value) in bounds.as_object().unwrap() {
             all[name] = value.clone();
         }
-        Command::new(env!("CARGO_BIN_EXE_coalesce"))
+        Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
             .args(["__contained", &all.to_string(), "sh", "-c", script])
             .current_dir(self.at("scratch"))
             .env("TREE", self.at("tree"))

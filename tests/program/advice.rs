@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{read_tree, write_tree};
+use coalesce_tests::{read_tree, write_tree};
 
 /// A module with a name that is bound twice, and one that has another thing by that name.
 const BOUND_TWICE: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ const BOUND_TWICE: &[(&str, &str)] = &[
 ];
 
 fn plan(tree: &Path) -> serde_json::Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+    let output = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
         .args(["plan", "m.toml", "--format", "json", "--no-cache"])
         .current_dir(tree)
         .stdin(Stdio::null())

@@ -12,7 +12,7 @@ use std::{
     process::Command,
 };
 
-use super::{difference, read_tree, write_tree};
+use coalesce_tests::{difference, read_tree, write_tree};
 
 /// What stands for lines that are left out.
 const ELLIPSIS: &str = "…";
@@ -83,11 +83,22 @@ fn fits(shown: &[String], lines: &[String]) -> bool {
     }
 }
 
+/// A folder in which the program has the name that its users know.
+fn named_program(cache: &Path) -> PathBuf {
+    let folder = cache.with_file_name("bin");
+    let program = folder.join("coalesce");
+    if !program.exists() {
+        fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_coalesce-under-test"), &program).unwrap();
+    }
+    folder
+}
+
 /// Runs one line of the guide where its reader would.
 fn answer(command: &str, tree: &Path, cache: &Path) -> Vec<String> {
-    let program = Path::new(env!("CARGO_BIN_EXE_coalesce")).parent().unwrap();
+    let program = named_program(cache);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let paths = std::iter::once(program.to_owned()).chain(std::env::split_paths(&path));
+    let paths = std::iter::once(program).chain(std::env::split_paths(&path));
     let output = Command::new("sh")
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(tree)
@@ -104,7 +115,7 @@ fn answer(command: &str, tree: &Path, cache: &Path) -> Vec<String> {
 }
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 #[test]

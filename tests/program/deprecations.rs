@@ -61,7 +61,7 @@ fn write(tree: &Path) {
 }
 
 fn coalesce(tree: &Path, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_coalesce"))
+    Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
         .args(words)
         .current_dir(tree)
         .env("COALESCE_CACHE_DIR", "off")
