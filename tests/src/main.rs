@@ -3,5 +3,5 @@
 fn main() -> std::process::ExitCode {
     // Under the name that its users know: usage lines have it.
     let words = std::env::args_os().skip(1);
-    coalesce::terminal::main(std::iter::once("coalesce".into()).chain(words))
+    coalesce::terminal::start(std::iter::once("coalesce".into()).chain(words))
 }

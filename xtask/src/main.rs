@@ -68,7 +68,7 @@ fn main() -> ExitCode {
             let root = sample
                 .into_iter()
                 .flat_map(|root| ["--root".into(), root.into_os_string()]);
-            return coalesce::terminal::main(program.into_iter().chain(rest.clone()).chain(root));
+            return coalesce::terminal::start(program.into_iter().chain(rest.clone()).chain(root));
         }
     };
     match own {

@@ -10,7 +10,6 @@ mod toolchain;
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::Write as _,
     path::{Path, PathBuf},
     process::Command,
@@ -37,20 +36,9 @@ struct Formatter {
 
 /// Settings as a file that rustfmt can read.
 struct Settings {
-    /// Keeps the file where `path` leads.
-    _file: Kept,
+    /// Keeps the file where `path` leads; no settings need none.
+    _file: Option<tempfile::NamedTempFile>,
     path: PathBuf,
-}
-
-/// A file without a name where that can be: one that is interrupted leaves nothing behind.
-enum Kept {
-    Nameless {
-        _file: File,
-    },
-    #[cfg_attr(target_os = "linux", expect(dead_code, reason = "for other systems"))]
-    Named {
-        _file: tempfile::NamedTempFile,
-    },
 }
 
 /// Lays out the new texts of `operations`; what could not be done comes back as a note.
@@ -203,27 +191,40 @@ fn said(path: &TreePath, session: &Session) -> Option<String> {
 }
 
 impl Settings {
-    #[cfg(target_os = "linux")]
+    /// A file with a name: rustfmt asks for the real path of what it is given, which a file without
+    /// one does not have. Most projects have no settings, and then nothing is written.
     fn new(text: &str) -> Option<Self> {
-        use std::os::fd::AsRawFd as _;
-        let mut file = tempfile::tempfile().ok()?;
-        file.write_all(text.as_bytes()).ok()?;
-        // rustfmt opens it anew, from its beginning.
-        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-        Some(Self {
-            _file: Kept::Nameless { _file: file },
-            path: path.into(),
-        })
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn new(text: &str) -> Option<Self> {
+        if text.is_empty() && cfg!(unix) {
+            return Some(Self {
+                _file: None,
+                path: "/dev/null".into(),
+            });
+        }
         let mut file = tempfile::Builder::new().suffix(".toml").tempfile().ok()?;
         file.write_all(text.as_bytes()).ok()?;
         let path = file.path().to_owned();
         Some(Self {
-            _file: Kept::Named { _file: file },
+            _file: Some(file),
             path,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_a_project_reach_rustfmt() {
+        let Some(formatter) = Formatter::find(Path::new("/nowhere")) else {
+            println!("skipped: no rustfmt");
+            return;
+        };
+        let text = "fn a() {\n    b();\n}\n";
+        for (settings, expected) in [("", text), ("tab_spaces = 2\n", "fn a() {\n  b();\n}\n")] {
+            let settings = formatter.settings(settings).unwrap();
+            let formatted = formatter.format(text, &settings, "2024");
+            assert_eq!(formatted.as_deref(), Some(expected));
+        }
     }
 }

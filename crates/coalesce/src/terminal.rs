@@ -21,6 +21,37 @@ use crate::{
     exit::{Exit, Outcome, describe},
 };
 
+/// Stack of every thread. Trees of expressions are walked level by level, and how deep a text may
+/// nest is bounded by the language that reads it; what is not used costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+
+/// The whole of a program: whoever has this as their `main` is also the contained child that runs the
+/// programs of a project for `verify`.
+pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(code) = coalesce_verify::contained_main(arguments.clone()) {
+        return code.into();
+    }
+    coalesce_verify::enable_containment();
+    // It fails where there is one already, and there is none.
+    let _ = rayon::ThreadPoolBuilder::new()
+        .stack_size(STACK_BYTES)
+        .build_global();
+    let thread = std::thread::Builder::new()
+        .name("main".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(|| main(arguments));
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // The panic was printed.
+        Ok(Err(_)) => Exit::Failed.into(),
+        Err(error) => {
+            eprintln!("error: failed to start a thread: {error}");
+            Exit::Failed.into()
+        }
+    }
+}
+
 /// Runs the command that `arguments` ask for, the program's name first, and prints what it says.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let invocation = match Invocation::try_parse_from(arguments) {
