@@ -1,6 +1,10 @@
 //! Advice that the program gives is followed here, as it is printed, and has to help.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::{
     fs,
@@ -41,10 +45,8 @@ fn pasted(answer: &serde_json::Value) -> Option<String> {
     let helps = findings
         .iter()
         .filter_map(|finding| finding.get("help")?.as_str());
-    let last = helps
-        .filter_map(|help| help.split_once("write `decide"))
-        .last()?
-        .1;
+    let mut helps = helps.filter_map(|help| help.split_once("write `decide"));
+    let (_, last) = helps.next_back()?;
     // The key may hold backticks itself: the table ends with the last brace.
     let (table, _) = last.rsplit_once('}')?;
     Some(format!("decide{table}}}\n"))
@@ -71,7 +73,8 @@ fn a_pasted_decision_is_one_that_the_planner_takes() {
         fs::write(path, text).unwrap();
     }
     follow(scratch.path());
-    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/refused-merge-undecided/in");
+    let case =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/program/refused-merge-undecided/in");
     let scratch = tempfile::tempdir().unwrap();
     write_tree(scratch.path(), &read_tree(&case).unwrap()).unwrap();
     follow(scratch.path());

@@ -1,7 +1,11 @@
 //! Trees that somebody has made to hang, to abort or to fill the memory of whoever reads them, and
 //! what could not be read. Every command answers, in time, with a code of ours.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 #![cfg(unix)]
 
 use std::{
@@ -139,7 +143,7 @@ fn deep_texts_are_told_and_do_not_abort() {
         format!("x = {}1\n", times("lambda: ", 20_000)),
         format!("x = [1{}]\n", times(" for x in y", 20_000)),
         format!("x: \"{}\"\n", times("a[", 20_000)),
-        format!("x: '{}'\n", format!("a{}", times(".b", 20_000))),
+        format!("x: 'a{}'\n", times(".b", 20_000)),
         format!("import a{}\n", times(".a", 40_000)),
         format!("from {}a import b\n", times(".", 40_000)),
         format!("x = {}\n", times("f\"{", 5_000)),

@@ -5,7 +5,7 @@
 
 use coalesce_model::{TokenClass, UnitKind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher as _;
+use std::{collections::BTreeMap, hash::Hasher as _};
 
 use crate::{
     containers::Container,
@@ -21,7 +21,7 @@ const PAIRED: usize = 24;
 /// Every two of different files that are the same, by place.
 #[must_use]
 pub fn pairs(corpus: &Corpus) -> FxHashSet<(Container, Container)> {
-    let mut groups: FxHashMap<(bool, u32, u64), Vec<Container>> = FxHashMap::default();
+    let mut groups: BTreeMap<(bool, u32, u64), Vec<Container>> = BTreeMap::new();
     for (at, file) in corpus.files.iter().enumerate() {
         let Ok(at) = u32::try_from(at) else { continue };
         for (index, unit) in file.units.iter().enumerate() {

@@ -29,8 +29,11 @@ pub struct Relations<'s> {
     session: &'s Session,
     files: RefCell<BTreeMap<TreePath, Option<Rc<SourceFile>>>>,
     /// For two modules, the names that both define and that are not the same there.
-    unlike: RefCell<BTreeMap<(usize, usize, LanguageKind), Rc<BTreeSet<String>>>>,
+    unlike: RefCell<BTreeMap<ModulePair, Rc<BTreeSet<String>>>>,
 }
+
+/// Two modules of a language: indices into its graph.
+type ModulePair = (usize, usize, LanguageKind);
 
 impl<'s> Relations<'s> {
     /// Nothing read yet.

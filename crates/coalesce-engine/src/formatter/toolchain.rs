@@ -133,6 +133,7 @@ fn is_proxy(directory: &Path, found: &Path) -> bool {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

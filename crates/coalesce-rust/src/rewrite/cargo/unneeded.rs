@@ -31,7 +31,7 @@ pub(in super::super) fn tell(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mu
         });
         for known in of_sources {
             let stays = manifest_of(world, at).filter(|path| texts.exists(path));
-            let Some(path) = stays.filter(|path| !after.deleted.contains(&path)) else {
+            let Some(path) = stays.filter(|path| !after.deleted.contains(path)) else {
                 continue;
             };
             if is_named_before(world, package, &known.name)

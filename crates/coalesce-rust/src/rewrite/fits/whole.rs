@@ -103,7 +103,7 @@ impl Pairs {
             merged: BTreeSet::new(),
         };
         let merges = merge::merges(changes);
-        for (old, _) in &found.all {
+        for old in found.all.keys() {
             let home = world.items.get(old.index()).map(|node| node.module);
             let change = home.and_then(|home| mapping.change_of(home));
             if change.is_some_and(|change| merges.contains(change)) {
