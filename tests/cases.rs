@@ -7,9 +7,9 @@
 //! `.txt` is a Rust consolidation with the compiler as judge ([`consolidation`]).
 //! `COALESCE_BLESS=1` writes what comes of a case instead of comparing; read that.
 
-#[path = "cases/consolidation.rs"]
+#[path = "trials/consolidation.rs"]
 mod consolidation;
-#[path = "cases/folder.rs"]
+#[path = "trials/folder.rs"]
 mod folder;
 
 use std::{

@@ -368,7 +368,8 @@ impl Signature {
             Fits::Yes
         };
         given
-            .max(result)
+            // What is done with a result may take another type: `?`, a format, an inferred variable.
+            .max(result.min(Fits::Unknown))
             .max(bounds)
             .max(constant)
             .max(receivers(self.receiver, new.receiver))

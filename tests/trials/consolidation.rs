@@ -10,7 +10,7 @@
 //! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
 //!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
-//!   those that are gone; or `refused: message`
+//!   those that are gone; or `refused: message` and `not proven: why`
 //!
 //! Before and after it compiles without a warning but for code that nobody uses, rollback gives
 //! back every byte, and a second run finds nothing to do. `COALESCE_BLESS=1` writes what comes of
@@ -76,7 +76,7 @@ fn read(text: &str) -> anyhow::Result<Case> {
 }
 
 fn is_outcome(line: &str) -> bool {
-    ["//= ", "//x ", "refused: "]
+    ["//= ", "//x ", "refused: ", "not proven: "]
         .iter()
         .any(|start| line.starts_with(start))
 }
@@ -199,6 +199,11 @@ fn refusals(page: &str) -> anyhow::Result<String> {
     let mut lines: Vec<String> = errors
         .map(|finding| format!("refused: {}\n", finding["message"].as_str().unwrap_or("")))
         .collect();
+    let unproven = page["unproven"].as_array();
+    let unproven = unproven.into_iter().flatten();
+    lines.extend(
+        unproven.map(|place| format!("not proven: {}\n", place["why"].as_str().unwrap_or(""))),
+    );
     lines.sort();
     Ok(lines.concat())
 }
