@@ -211,7 +211,8 @@ mod tests {
             format!("import a{}", times(".a", 40_000)),
             format!("x = {}", times("f\"{", 3_000)),
             format!("x = f'{}1{}'", times("{", 3_000), times("}", 3_000)),
-            (0..101)
+            // The last line is in a hundred and one blocks.
+            (0..102)
                 .map(|level| format!("{}if x:\n", times(" ", level)))
                 .collect(),
             format!("x: {}1", times("await ", 3_000)),
