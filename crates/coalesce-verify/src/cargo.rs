@@ -433,7 +433,7 @@ mod tests {
     fn what_the_compiler_suggests_comes_with_its_certainty() {
         let child = |applicability: &str| {
             format!(
-                r#"{{"level":"help","code":null,"message":"consider importing this struct","rendered":null,"children":[],"spans":[{{"file_name":"src/m.rs","line_start":1,"byte_start":0,"byte_end":0,"is_primary":true,"suggested_replacement":"use crate::x::X;\\n","suggestion_applicability":"{applicability}","expansion":null}}]}}"#
+                r#"{{"level":"help","code":null,"message":"consider importing this struct","rendered":null,"children":[],"spans":[{{"file_name":"src/m.rs","line_start":1,"byte_start":0,"byte_end":0,"is_primary":true,"suggested_replacement":"use crate::x::X;\n","suggestion_applicability":"{applicability}","expansion":null}}]}}"#
             )
         };
         let message = |children: &str| {
