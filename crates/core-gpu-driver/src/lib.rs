@@ -24,6 +24,8 @@
 
 pub mod address;
 pub mod annotate;
+#[cfg(any(feature = "vulkan", all(feature = "metal", target_vendor = "apple")))]
+mod buffers;
 pub mod codes;
 #[cfg(feature = "cuda")]
 pub mod cuda;

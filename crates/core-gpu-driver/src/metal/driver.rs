@@ -24,6 +24,7 @@ use objc2_metal::{
 
 use crate::{
     address::{DeviceAddress, HostAddress, Place},
+    buffers::{BufferCopies, BufferMemory, Buffers, Part, Transfer, no_stream_memory, not_zero},
     driver::Driver,
     error::{Absent, DriverError, Refusal},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
@@ -52,24 +53,10 @@ unsafe impl<T: ?Sized> Send for Object<T> {}
 unsafe impl<T: ?Sized> Sync for Object<T> {}
 
 /// A buffer, and the part of it that is given out.
-struct Memory {
+pub(crate) struct Memory {
     buffer: Object<dyn MTLBuffer>,
     /// Where the first byte that is given out stands in the buffer.
     offset: u64,
-    bytes: u64,
-}
-
-/// Bytes of a buffer.
-#[derive(Clone)]
-struct Part {
-    memory: Arc<Memory>,
-    offset: u64,
-}
-
-/// Bytes that are copied from one buffer to another.
-struct Transfer {
-    to: Part,
-    from: Part,
     bytes: u64,
 }
 
@@ -79,13 +66,13 @@ struct Blit {
     /// What it waits for.
     waits: Vec<Point>,
     /// Where, how many bytes, and which.
-    fill: Option<(Part, u64, u8)>,
-    copies: Vec<Transfer>,
+    fill: Option<(Part<Memory>, u64, u8)>,
+    copies: Vec<Transfer<Memory>>,
 }
 
 /// A point in a stream's work.
 #[derive(Clone)]
-struct Point {
+pub(crate) struct Point {
     clock: Object<dyn MTLSharedEvent>,
     value: u64,
     /// The work that reaches it; none where there was no work yet.
@@ -103,8 +90,7 @@ struct EventState {
 }
 
 struct State {
-    device: BTreeMap<u64, Arc<Memory>>,
-    pinned: BTreeMap<u64, Arc<Memory>>,
+    buffers: Buffers<Memory>,
     streams: BTreeMap<u64, StreamState>,
     events: BTreeMap<u64, EventState>,
     /// Where streams end whose handles are gone.
@@ -156,7 +142,7 @@ impl MetalDriver {
         let queue = device.newCommandQueue();
         let queue = queue.ok_or_else(|| nothing("newCommandQueue"))?;
         let constants = allocate(&device, 1024, MTLResourceOptions::StorageModeShared)?;
-        let pointer = constants.pointer();
+        let pointer = constants.pointer()?;
         for value in 0..=u8::MAX {
             // SAFETY: there is room for four of each byte, and nobody reads it yet.
             unsafe { pointer.add(usize::from(value) * 4).write_bytes(value, 4) };
@@ -169,8 +155,7 @@ impl MetalDriver {
             info,
             queue: Object(queue),
             state: Mutex::new(State {
-                device: BTreeMap::new(),
-                pinned: BTreeMap::new(),
+                buffers: Buffers::new(),
                 streams: BTreeMap::from([(RawStream::LEGACY_DEFAULT.0, default)]),
                 events: BTreeMap::new(),
                 ended: Vec::new(),
@@ -211,101 +196,33 @@ impl MetalDriver {
         }
         Ok(reached)
     }
+}
 
-    /// Copies in a stream's order.
-    fn copy_parts(
-        &self,
-        state: &mut State,
-        copy: Transfer,
-        on: RawStream,
-    ) -> Result<Point, DriverError> {
+impl BufferCopies for MetalDriver {
+    type Memory = Memory;
+    type Point = Point;
+
+    fn with_buffers<T>(&self, look: impl FnOnce(&Buffers<Memory>) -> T) -> T {
+        look(&self.lock().buffers)
+    }
+
+    fn copy_parts(&self, copy: Transfer<Memory>, on: RawStream) -> Result<Point, DriverError> {
+        let mut state = self.lock();
         let blit = Blit {
             waits: state.before(on)?,
             copies: vec![copy],
             fill: None,
         };
-        self.put(state, on, &blit)
+        self.put(&mut state, on, &blit)
     }
 
-    fn staged(&self, bytes: usize) -> Result<Part, DriverError> {
+    fn staged(&self, bytes: usize) -> Result<Part<Memory>, DriverError> {
         let shared = MTLResourceOptions::StorageModeShared;
-        let memory = allocate(&self.device.0, bytes as u64, shared)?;
-        Ok(Part {
-            offset: memory.offset,
-            memory: Arc::new(memory),
-        })
+        allocate(&self.device.0, bytes as u64, shared).map(Part::whole)
     }
 
-    fn upload(
-        &self,
-        to: DeviceAddress,
-        from: HostAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let mut state = self.lock();
-        let to = state.device_part("copy", to, bytes)?;
-        let from = match state.pinned_part(from, bytes) {
-            Some(from) => from,
-            None => {
-                // Pageable: it is the program's again when this returns.
-                let staged = self.staged(bytes)?;
-                let room = staged.memory.pointer();
-                // SAFETY: the caller promises so many readable bytes; the buffer was just made.
-                unsafe { from.pointer().copy_to_nonoverlapping(room.as_ptr(), bytes) };
-                staged
-            }
-        };
-        self.copy_parts(
-            &mut state,
-            Transfer {
-                to,
-                from,
-                bytes: bytes as u64,
-            },
-            on,
-        )
-        .map(drop)
-    }
-
-    fn download(
-        &self,
-        to: HostAddress,
-        from: DeviceAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let mut state = self.lock();
-        let from = state.device_part("copy", from, bytes)?;
-        if let Some(to) = state.pinned_part(to, bytes) {
-            return self
-                .copy_parts(
-                    &mut state,
-                    Transfer {
-                        to,
-                        from,
-                        bytes: bytes as u64,
-                    },
-                    on,
-                )
-                .map(drop);
-        }
-        let staged = self.staged(bytes)?;
-        let done = self.copy_parts(
-            &mut state,
-            Transfer {
-                to: staged.clone(),
-                from,
-                bytes: bytes as u64,
-            },
-            on,
-        )?;
-        drop(state);
-        done.wait()?;
-        let room = staged.memory.pointer();
-        // SAFETY: the caller promises so many writable bytes that nobody uses; the copy is done.
-        unsafe { to.pointer().copy_from_nonoverlapping(room.as_ptr(), bytes) };
-        Ok(())
+    fn wait(&self, point: &Point) -> Result<(), DriverError> {
+        point.wait()
     }
 }
 
@@ -369,12 +286,19 @@ fn allocate(
     })
 }
 
-impl Memory {
-    /// The first byte that is given out, of memory that the host sees.
-    fn pointer(&self) -> NonNull<u8> {
+impl BufferMemory for Memory {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn pointer(&self) -> Result<NonNull<u8>, DriverError> {
         let contents: NonNull<c_void> = self.buffer.0.contents();
         // SAFETY: the buffer is longer than the offset by all its bytes.
-        unsafe { contents.cast::<u8>().add(self.offset as usize) }
+        Ok(unsafe { contents.cast::<u8>().add(self.offset as usize) })
     }
 }
 
@@ -404,43 +328,6 @@ impl State {
     fn handle(&mut self) -> u64 {
         self.next_handle += 1;
         self.next_handle
-    }
-
-    fn device_part(
-        &self,
-        function: &'static str,
-        at: DeviceAddress,
-        bytes: usize,
-    ) -> Result<Part, DriverError> {
-        let unknown = || refused(function, Refusal::UnknownAddress);
-        let found = self.device.range(..=at.get()).next_back();
-        let (begin, memory) = found.ok_or_else(unknown)?;
-        let (offset, bytes, held) = (at.get() - begin, bytes as u64, memory.bytes);
-        if offset >= held {
-            return Err(unknown());
-        }
-        if offset.checked_add(bytes).is_none_or(|end| end > held) {
-            let why = Refusal::OutOfRange {
-                offset,
-                bytes,
-                held,
-            };
-            return Err(refused(function, why));
-        }
-        Ok(Part {
-            memory: Arc::clone(memory),
-            offset: memory.offset + offset,
-        })
-    }
-
-    fn pinned_part(&self, at: HostAddress, bytes: usize) -> Option<Part> {
-        let (begin, memory) = self.pinned.range(..=at.get()).next_back()?;
-        let offset = at.get() - begin;
-        let end = offset.checked_add(bytes as u64)?;
-        (end <= memory.bytes).then(|| Part {
-            memory: Arc::clone(memory),
-            offset: memory.offset + offset,
-        })
     }
 
     fn stream(&self, raw: RawStream) -> Result<&StreamState, DriverError> {
@@ -473,18 +360,6 @@ impl State {
     }
 }
 
-fn not_zero(function: &'static str, bytes: usize) -> Result<(), DriverError> {
-    match bytes {
-        0 => Err(refused(function, Refusal::ZeroBytes)),
-        _ => Ok(()),
-    }
-}
-
-fn no_streams() -> DriverError {
-    let what = "stream-ordered allocation";
-    Absent::Capability { what }.into()
-}
-
 impl Driver for MetalDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -512,13 +387,13 @@ impl Driver for MetalDriver {
         let unknown = || refused("gpuAddress", Refusal::UnknownAddress);
         let address = address.ok_or_else(unknown)?;
         state.bytes_in_use = after;
-        state.device.insert(address.get(), Arc::new(memory));
+        state.buffers.device.insert(address.get(), Arc::new(memory));
         Ok(address)
     }
 
     unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {
         let mut state = self.lock();
-        let memory = state.device.remove(&at.get());
+        let memory = state.buffers.device.remove(&at.get());
         let memory = memory.ok_or_else(|| refused("free", Refusal::UnknownAddress))?;
         state.bytes_in_use = state.bytes_in_use.saturating_sub(memory.bytes);
         Ok(())
@@ -529,24 +404,27 @@ impl Driver for MetalDriver {
         _bytes: usize,
         _on: RawStream,
     ) -> Result<DeviceAddress, DriverError> {
-        Err(no_streams())
+        Err(no_stream_memory())
     }
 
     unsafe fn free_on(&self, _at: DeviceAddress, _on: RawStream) -> Result<(), DriverError> {
-        Err(no_streams())
+        Err(no_stream_memory())
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<HostAddress, DriverError> {
         not_zero("newBufferWithLength", bytes)?;
         let shared = MTLResourceOptions::StorageModeShared;
         let memory = allocate(&self.device.0, bytes as u64, shared)?;
-        let address = HostAddress::of(memory.pointer());
-        self.lock().pinned.insert(address.get(), Arc::new(memory));
+        let address = HostAddress::of(memory.pointer()?);
+        self.lock()
+            .buffers
+            .pinned
+            .insert(address.get(), Arc::new(memory));
         Ok(address)
     }
 
     unsafe fn free_pinned(&self, at: HostAddress) -> Result<(), DriverError> {
-        let memory = self.lock().pinned.remove(&at.get());
+        let memory = self.lock().buffers.pinned.remove(&at.get());
         let unknown = || refused("free_pinned", Refusal::UnknownAddress);
         memory.map(drop).ok_or_else(unknown)
     }
@@ -558,29 +436,8 @@ impl Driver for MetalDriver {
         bytes: usize,
         on: RawStream,
     ) -> Result<(), DriverError> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        match (to, from) {
-            (Place::Device(to), Place::Device(from)) => {
-                let mut state = self.lock();
-                let to = state.device_part("copy", to, bytes)?;
-                let from = state.device_part("copy", from, bytes)?;
-                self.copy_parts(
-                    &mut state,
-                    Transfer {
-                        to,
-                        from,
-                        bytes: bytes as u64,
-                    },
-                    on,
-                )
-                .map(drop)
-            }
-            (Place::Device(to), Place::Host(from)) => self.upload(to, from, bytes, on),
-            (Place::Host(to), Place::Device(from)) => self.download(to, from, bytes, on),
-            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
-        }
+        // SAFETY: the caller promises the same.
+        unsafe { self.copy_places(to, from, bytes, on) }
     }
 
     unsafe fn set(
@@ -594,7 +451,7 @@ impl Driver for MetalDriver {
             return Ok(());
         }
         let mut state = self.lock();
-        let part = state.device_part("set", at, bytes)?;
+        let part = state.buffers.device_part("set", at, bytes)?;
         let constants = Part {
             offset: state.constants.offset + u64::from(value) * WORD,
             memory: Arc::clone(&state.constants),

@@ -17,6 +17,9 @@ use super::{
 };
 use crate::{
     address::{DeviceAddress, HostAddress, Place},
+    buffers::{
+        BufferCopies, BufferMemory as _, Buffers, Part, Transfer, no_stream_memory, not_zero,
+    },
     driver::Driver,
     error::{Absent, DriverError, Refusal},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
@@ -40,10 +43,7 @@ impl fmt::Debug for VulkanDriver {
 
 struct State {
     queue: Queue,
-    /// Allocations by their first address.
-    device: BTreeMap<u64, Arc<Memory>>,
-    /// Memory of the host by its first address.
-    pinned: BTreeMap<u64, Arc<Memory>>,
+    buffers: Buffers<Memory>,
     streams: BTreeMap<u64, StreamState>,
     events: BTreeMap<u64, EventState>,
     /// Each byte four times, for what a fill cannot reach.
@@ -61,21 +61,6 @@ struct StreamState {
 struct EventState {
     clock: Option<Arc<Clock>>,
     recorded: Option<Point>,
-}
-
-/// Bytes that are copied from one buffer to another.
-struct Transfer {
-    to: Part,
-    from: Part,
-    bytes: u64,
-}
-
-/// Bytes of a buffer.
-#[derive(Clone)]
-struct Part {
-    memory: Arc<Memory>,
-    /// From the buffer's beginning.
-    offset: u64,
 }
 
 impl VulkanDriver {
@@ -109,8 +94,7 @@ impl VulkanDriver {
             info: found.info,
             state: Mutex::new(State {
                 queue: Queue::of(&open)?,
-                device: BTreeMap::new(),
-                pinned: BTreeMap::new(),
+                buffers: Buffers::new(),
                 streams,
                 events: BTreeMap::new(),
                 constants: Arc::new(constants),
@@ -124,14 +108,18 @@ impl VulkanDriver {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Copies between buffers in a stream's order.
-    fn copy_parts(
-        &self,
-        state: &mut State,
-        Transfer { to, from, bytes }: Transfer,
-        on: RawStream,
-    ) -> Result<Point, DriverError> {
+impl BufferCopies for VulkanDriver {
+    type Memory = Memory;
+    type Point = Point;
+
+    fn with_buffers<T>(&self, look: impl FnOnce(&Buffers<Memory>) -> T) -> T {
+        look(&self.lock().buffers)
+    }
+
+    fn copy_parts(&self, copy: Transfer<Memory>, on: RawStream) -> Result<Point, DriverError> {
+        let Transfer { to, from, bytes } = copy;
         let region = [vk::BufferCopy::default()
             .src_offset(from.offset)
             .dst_offset(to.offset)
@@ -144,92 +132,15 @@ impl VulkanDriver {
                 device.cmd_copy_buffer(command, from.memory.buffer, to.memory.buffer, &region);
             }
         };
-        state.put(on, kept, Some(&record))
+        self.lock().put(on, kept, Some(&record))
     }
 
-    /// A buffer of the host for this one work.
-    fn staged(&self, bytes: usize) -> Result<Part, DriverError> {
-        let memory = Memory::allocate(&self.open, bytes as u64, Kind::Host)?;
-        Ok(Part {
-            offset: memory.offset,
-            memory: Arc::new(memory),
-        })
+    fn staged(&self, bytes: usize) -> Result<Part<Memory>, DriverError> {
+        Memory::allocate(&self.open, bytes as u64, Kind::Host).map(Part::whole)
     }
 
-    fn upload(
-        &self,
-        to: DeviceAddress,
-        from: HostAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let mut state = self.lock();
-        let to = state.device_part("copy", to, bytes)?;
-        if let Some(from) = state.pinned_part(from, bytes) {
-            return self
-                .copy_parts(
-                    &mut state,
-                    Transfer {
-                        to,
-                        from,
-                        bytes: bytes as u64,
-                    },
-                    on,
-                )
-                .map(drop);
-        }
-        // Pageable: it is the program's again when this returns.
-        let staged = self.staged(bytes)?;
-        let room = staged.memory.pointer()?;
-        // SAFETY: the caller promises so many readable bytes; the buffer was just made.
-        unsafe { from.pointer().copy_to_nonoverlapping(room.as_ptr(), bytes) };
-        self.copy_parts(
-            &mut state,
-            Transfer {
-                to,
-                from: staged,
-                bytes: bytes as u64,
-            },
-            on,
-        )
-        .map(drop)
-    }
-
-    fn download(
-        &self,
-        to: HostAddress,
-        from: DeviceAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let mut state = self.lock();
-        let from = state.device_part("copy", from, bytes)?;
-        if let Some(to) = state.pinned_part(to, bytes) {
-            return self
-                .copy_parts(
-                    &mut state,
-                    Transfer {
-                        to,
-                        from,
-                        bytes: bytes as u64,
-                    },
-                    on,
-                )
-                .map(drop);
-        }
-        let staged = self.staged(bytes)?;
-        let copy = Transfer {
-            to: staged.clone(),
-            from,
-            bytes: bytes as u64,
-        };
-        let done = self.copy_parts(&mut state, copy, on)?;
-        drop(state);
-        done.wait()?;
-        let room = staged.memory.pointer()?;
-        // SAFETY: the caller promises so many writable bytes that nobody uses; the copy is done.
-        unsafe { to.pointer().copy_from_nonoverlapping(room.as_ptr(), bytes) };
-        Ok(())
+    fn wait(&self, point: &Point) -> Result<(), DriverError> {
+        point.wait()
     }
 }
 
@@ -237,46 +148,6 @@ impl State {
     fn handle(&mut self) -> u64 {
         self.next_handle += 1;
         self.next_handle
-    }
-
-    /// The bytes at an address.
-    fn device_part(
-        &self,
-        function: &'static str,
-        at: DeviceAddress,
-        bytes: usize,
-    ) -> Result<Part, DriverError> {
-        let unknown = || refused(function, Refusal::UnknownAddress);
-        let found = self.device.range(..=at.get()).next_back();
-        let (begin, memory) = found.ok_or_else(unknown)?;
-        let offset = at.get() - begin;
-        if offset >= memory.bytes {
-            return Err(unknown());
-        }
-        let (bytes, held) = (bytes as u64, memory.bytes);
-        if offset.checked_add(bytes).is_none_or(|end| end > held) {
-            let why = Refusal::OutOfRange {
-                offset,
-                bytes,
-                held,
-            };
-            return Err(refused(function, why));
-        }
-        Ok(Part {
-            memory: Arc::clone(memory),
-            offset: memory.offset + offset,
-        })
-    }
-
-    /// The bytes at an address of the host, where it is pinned memory of this driver.
-    fn pinned_part(&self, at: HostAddress, bytes: usize) -> Option<Part> {
-        let (begin, memory) = self.pinned.range(..=at.get()).next_back()?;
-        let offset = at.get() - begin;
-        let end = offset.checked_add(bytes as u64)?;
-        (end <= memory.bytes).then(|| Part {
-            memory: Arc::clone(memory),
-            offset: memory.offset + offset,
-        })
     }
 
     fn stream(&self, raw: RawStream) -> Result<&StreamState, DriverError> {
@@ -342,18 +213,6 @@ impl State {
     }
 }
 
-fn not_zero(function: &'static str, bytes: usize) -> Result<(), DriverError> {
-    match bytes {
-        0 => Err(refused(function, Refusal::ZeroBytes)),
-        _ => Ok(()),
-    }
-}
-
-fn no_streams() -> DriverError {
-    let what = "stream-ordered allocation";
-    Absent::Capability { what }.into()
-}
-
 impl Driver for VulkanDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -379,13 +238,13 @@ impl Driver for VulkanDriver {
         let unknown = || refused("vkGetBufferDeviceAddress", Refusal::UnknownAddress);
         let address = DeviceAddress::new(memory.address).ok_or_else(unknown)?;
         state.bytes_in_use = after;
-        state.device.insert(address.get(), Arc::new(memory));
+        state.buffers.device.insert(address.get(), Arc::new(memory));
         Ok(address)
     }
 
     unsafe fn free(&self, at: DeviceAddress) -> Result<(), DriverError> {
         let mut state = self.lock();
-        let memory = state.device.remove(&at.get());
+        let memory = state.buffers.device.remove(&at.get());
         let memory = memory.ok_or_else(|| refused("vkFreeMemory", Refusal::UnknownAddress))?;
         state.bytes_in_use = state.bytes_in_use.saturating_sub(memory.bytes);
         Ok(())
@@ -396,23 +255,26 @@ impl Driver for VulkanDriver {
         _bytes: usize,
         _on: RawStream,
     ) -> Result<DeviceAddress, DriverError> {
-        Err(no_streams())
+        Err(no_stream_memory())
     }
 
     unsafe fn free_on(&self, _at: DeviceAddress, _on: RawStream) -> Result<(), DriverError> {
-        Err(no_streams())
+        Err(no_stream_memory())
     }
 
     fn allocate_pinned(&self, bytes: usize) -> Result<HostAddress, DriverError> {
         not_zero("vkAllocateMemory", bytes)?;
         let memory = Memory::allocate(&self.open, bytes as u64, Kind::Host)?;
         let address = HostAddress::of(memory.pointer()?);
-        self.lock().pinned.insert(address.get(), Arc::new(memory));
+        self.lock()
+            .buffers
+            .pinned
+            .insert(address.get(), Arc::new(memory));
         Ok(address)
     }
 
     unsafe fn free_pinned(&self, at: HostAddress) -> Result<(), DriverError> {
-        let memory = self.lock().pinned.remove(&at.get());
+        let memory = self.lock().buffers.pinned.remove(&at.get());
         let unknown = || refused("vkFreeMemory", Refusal::UnknownAddress);
         memory.map(drop).ok_or_else(unknown)
     }
@@ -424,29 +286,8 @@ impl Driver for VulkanDriver {
         bytes: usize,
         on: RawStream,
     ) -> Result<(), DriverError> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        match (to, from) {
-            (Place::Device(to), Place::Device(from)) => {
-                let mut state = self.lock();
-                let to = state.device_part("copy", to, bytes)?;
-                let from = state.device_part("copy", from, bytes)?;
-                self.copy_parts(
-                    &mut state,
-                    Transfer {
-                        to,
-                        from,
-                        bytes: bytes as u64,
-                    },
-                    on,
-                )
-                .map(drop)
-            }
-            (Place::Device(to), Place::Host(from)) => self.upload(to, from, bytes, on),
-            (Place::Host(to), Place::Device(from)) => self.download(to, from, bytes, on),
-            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
-        }
+        // SAFETY: the caller promises the same.
+        unsafe { self.copy_places(to, from, bytes, on) }
     }
 
     unsafe fn set(
@@ -460,7 +301,7 @@ impl Driver for VulkanDriver {
             return Ok(());
         }
         let mut state = self.lock();
-        let part = state.device_part("set", at, bytes)?;
+        let part = state.buffers.device_part("set", at, bytes)?;
         let constants = Arc::clone(&state.constants);
         let end = part.offset + bytes as u64;
         // Whole words between; what is left at either end is copied.

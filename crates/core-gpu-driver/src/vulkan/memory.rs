@@ -5,10 +5,10 @@ use std::{ptr::NonNull, sync::Arc};
 use ash::vk;
 
 use super::device::{ALIGNMENT, Open};
-use crate::{error::DriverError, stream::refused};
+use crate::{buffers::BufferMemory, error::DriverError, stream::refused};
 
 /// A buffer and its memory, gone with it.
-pub(super) struct Memory {
+pub(crate) struct Memory {
     open: Arc<Open>,
     pub(super) buffer: vk::Buffer,
     memory: vk::DeviceMemory,
@@ -134,9 +134,18 @@ impl Memory {
             bytes,
         })
     }
+}
 
-    /// The first byte that is given out, of memory of the host.
-    pub(super) fn pointer(&self) -> Result<NonNull<u8>, DriverError> {
+impl BufferMemory for Memory {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn pointer(&self) -> Result<NonNull<u8>, DriverError> {
         let unknown = crate::error::Refusal::UnknownAddress;
         let mapped = self.mapped.ok_or_else(|| refused("vkMapMemory", unknown))?;
         // SAFETY: the buffer is longer than the offset by all its bytes.

@@ -15,7 +15,7 @@ pub(super) struct Timeline {
 
 /// A point in a stream's work.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(crate) struct Point {
     pub(super) timeline: Arc<Timeline>,
     pub(super) value: u64,
 }
