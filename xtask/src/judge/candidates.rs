@@ -51,7 +51,11 @@ impl Candidates {
         for graph in session.graphs() {
             for module in graph.modules() {
                 if module.inline.is_none() && module.kind == ModuleKind::Module {
-                    names_by_path.push((module.path.to_string(), module.name.clone()));
+                    names_by_path.push((
+                        module.path.to_string(),
+                        module.name.clone(),
+                        module.language,
+                    ));
                     places.push(Place {
                         name: module.name.clone(),
                         language: module.language,
@@ -159,7 +163,10 @@ impl Candidates {
 }
 
 /// The duplicates of the tree, as `audit` tells them, two members at a time.
-fn pairs(arguments: &Arguments, names_by_path: &[(String, String)]) -> anyhow::Result<Vec<Pair>> {
+fn pairs(
+    arguments: &Arguments,
+    names_by_path: &[(String, String, LanguageKind)],
+) -> anyhow::Result<Vec<Pair>> {
     let output = Command::new(&arguments.program)
         .args(["audit", "--no-cache", "--format", "json", "--root"])
         .arg(&arguments.tree)
@@ -181,12 +188,11 @@ fn pairs(arguments: &Arguments, names_by_path: &[(String, String)]) -> anyhow::R
             .filter_map(|member| named(member, names_by_path))
             .collect();
         for two in names.windows(2) {
-            if let [first, second] = two
+            if let [(language, first), (_, second)] = two
                 && first != second
             {
-                let language = LanguageKind::of_name(first).unwrap_or(LanguageKind::Python);
                 pairs.push(Pair {
-                    language,
+                    language: *language,
                     modules,
                     first: first.clone(),
                     second: second.clone(),
@@ -198,14 +204,17 @@ fn pairs(arguments: &Arguments, names_by_path: &[(String, String)]) -> anyhow::R
 }
 
 /// The full name of a member: of a module, or of an item that stands in no other one.
-fn named(member: &Value, names_by_path: &[(String, String)]) -> Option<String> {
+fn named(
+    member: &Value,
+    names_by_path: &[(String, String, LanguageKind)],
+) -> Option<(LanguageKind, String)> {
     let path = member.get("path")?.as_str()?;
     let item = member.get("item")?.as_str()?;
-    let (_, module) = names_by_path.iter().find(|(at, _)| at == path)?;
+    let (_, module, language) = names_by_path.iter().find(|(at, ..)| at == path)?;
     if item.is_empty() {
-        return Some(module.clone());
+        return Some((*language, module.clone()));
     }
-    let separator = LanguageKind::of_name(module).map_or(".", LanguageKind::separator);
     let plain = item.chars().all(|c| c.is_alphanumeric() || c == '_');
-    plain.then(|| format!("{module}{separator}{item}"))
+    let name = format!("{module}{}{item}", language.separator());
+    plain.then_some((*language, name))
 }

@@ -141,7 +141,10 @@ impl Extractor<'_, '_> {
             "include_bytes" => self.include(mac, IncludeKind::Bytes),
             "cfg_if" => return self.cfg_if(&mac.tokens, item_position),
             // What is quoted names nothing from here.
-            _ if QUOTES.contains(&name) && !item_position => return MacroReading::Tokens,
+            _ if QUOTES.contains(&name) && !item_position => {
+                tokens::quoted(self.builder, body);
+                return MacroReading::Tokens;
+            }
             "matches" | "assert_matches" if self.read_matches(&mac.tokens) => {
                 return MacroReading::Code;
             }

@@ -27,7 +27,7 @@ pub(crate) use macros::QUOTES;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -197,6 +197,8 @@ pub enum Origin {
     MacroTokens,
     /// The body of a `macro_rules!`.
     MacroBody,
+    /// Code that `quote!` makes: read where the macro around it is used, in a crate that is not known.
+    Quoted,
     /// An attribute, `derive` included.
     Attribute,
     /// A string in an attribute: `#[serde(with = "a::b")]`.

@@ -112,6 +112,32 @@ pub(super) fn macro_arguments(builder: &mut Builder<'_>, tokens: &[Token], item_
     .run();
 }
 
+/// Notes the paths of several names in quoted code. `#name` is filled in, and what follows it too.
+pub(super) fn quoted(builder: &mut Builder<'_>, body: ByteSpan) {
+    let tokens = lexer::tokens(builder.text, body);
+    let origin = std::mem::replace(&mut builder.origin, Origin::Quoted);
+    let mut scanner = Scanner {
+        builder: &mut *builder,
+        tokens: &tokens,
+        mode: Mode {
+            declarations: false,
+            scopes: false,
+            single: false,
+        },
+    };
+    let mut at = 0;
+    while at < tokens.len() {
+        let filled_in = scanner.is(at, b'#') && scanner.is_ident(at + 1);
+        let starts = scanner.is_ident(at) || (scanner.is_colons(at) && scanner.is_ident(at + 2));
+        at = match (filled_in, starts) {
+            (true, _) => scanner.behind(at + 2),
+            (false, true) => scanner.path(at),
+            (false, false) => at + 1,
+        };
+    }
+    builder.origin = origin;
+}
+
 /// Scans the body of a `macro_rules!`, patterns and all.
 pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
     Scanner {
@@ -344,6 +370,14 @@ impl<'t> Scanner<'_, '_, 't> {
             next += 3;
         }
         next
+    }
+
+    /// The index behind the names that follow `at`, each after `::`.
+    fn behind(&self, mut at: usize) -> usize {
+        while self.is_colons(at) && self.is_ident(at + 2) {
+            at += 3;
+        }
+        at
     }
 
     /// A path from `at`, which is `::`, `$crate` or a name. Gives the index behind it.

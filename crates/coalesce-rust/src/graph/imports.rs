@@ -114,6 +114,7 @@ impl Context<'_> {
             Origin::DocCode
                 | Origin::DocLink
                 | Origin::MacroBody
+                | Origin::Quoted
                 | Origin::FormatString
                 | Origin::AttributeString
         );

@@ -7,6 +7,7 @@
 
 mod conditions;
 mod features;
+mod standard;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,6 +19,7 @@ use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use self::{
     conditions::{Conditions, display},
     features::Features,
+    standard::{Alternatives, Standard},
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
@@ -40,6 +42,8 @@ enum Problem {
     ShowsTooMuch,
     /// It is only there under this condition.
     Conditional(String),
+    /// Its crate does without the standard library, but for these conditions.
+    NoStandard(Alternatives),
 }
 
 /// A problem, the file that has it, and the full name that it is about.
@@ -87,6 +91,11 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
             ),
             "put the same condition on what names it, or take it from the target".to_owned(),
         ),
+        Problem::NoStandard(_) => (
+            format!("`{name}` would be named in a crate that is `#![no_std]`"),
+            "write `core` where that has it, or say `extern crate` at the root of the crate"
+                .to_owned(),
+        ),
     };
     Finding {
         code: codes::UNSAFE_CHANGE,
@@ -103,6 +112,7 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
         tree,
         conditions: Conditions::new(tree),
         features: Features::new(tree),
+        standard: Standard::default(),
         found: Problems::new(),
     };
     for at in 0..tree.world.files.len() {
@@ -134,6 +144,7 @@ struct Check<'a> {
     tree: Tree<'a>,
     conditions: Conditions<'a>,
     features: Features<'a>,
+    standard: Standard,
     found: Problems,
 }
 
@@ -155,6 +166,31 @@ impl Check<'_> {
         }
         self.visibility(file, facts, site);
         self.condition(file, facts, site);
+        self.standard(file, facts, site);
+    }
+
+    /// Whether the crate has what a path names of the standard library.
+    fn standard(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let world = self.tree.world;
+        let from = world.module_of(site.space);
+        let krate = world.node(from).krate;
+        let reader = (self.tree, &mut self.conditions);
+        let needed = self.standard.needed(reader, krate, (facts, site));
+        let (Some(needed), Some(first)) = (needed, site.segments.first()) else {
+            return;
+        };
+        let body = world.body_of(site);
+        let own = self.conditions.at_place(file, body, first.span.start);
+        let package = package_of(world, from);
+        let holds = needed.iter().any(|all| {
+            let mut all = all.iter();
+            all.all(|one| self.features.implies((package, &own), package, one))
+        });
+        if !holds {
+            let names = site.segments.iter().map(|one| facts.name(one.name));
+            let full = names.collect::<Vec<_>>().join("::");
+            self.add(file, (&full, full.clone()), Problem::NoStandard(needed));
+        }
     }
 
     fn add(&mut self, file: FileId, (last, full): (&str, String), problem: Problem) {

@@ -119,6 +119,7 @@ impl Lookup<'_> {
             colons: leaf.leading_colons,
             last,
             import: true,
+            quoted: false,
         };
         self.trace(facts, &request, space)
     }
@@ -132,6 +133,7 @@ impl Lookup<'_> {
             colons: path.leading_colons,
             last: path.namespaces,
             import: visibility,
+            quoted: path.origin == Origin::Quoted,
         };
         self.trace(facts, &request, space)
     }
@@ -158,6 +160,7 @@ impl Lookup<'_> {
             colons: path.leading_colons,
             last,
             import: false,
+            quoted: path.origin == Origin::Quoted,
         };
         let trace = self.trace(facts, &request, space);
         let found = trace.steps.last().is_some_and(|last| !last.is_empty());
@@ -269,6 +272,14 @@ impl Lookup<'_> {
         request: &Request<'_>,
         space: SpaceId,
     ) -> Found {
+        if request.quoted {
+            let library = self.world.library_called(sym);
+            let found = library.map(|root| Found::one(Res::Module(root), Namespaces::TYPE));
+            return found.unwrap_or(Found {
+                opaque: true,
+                ..Found::NONE
+            });
+        }
         match self.start(name, space) {
             Start::Root(module) | Start::Module(module) => {
                 Found::one(Res::Module(module), Namespaces::TYPE)
@@ -489,6 +500,8 @@ struct Request<'s> {
     colons: bool,
     last: Namespaces,
     import: bool,
+    /// Whether the path is read in a crate that is not known.
+    quoted: bool,
 }
 
 impl Lookup<'_> {

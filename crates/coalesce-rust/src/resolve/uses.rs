@@ -296,6 +296,7 @@ impl World {
                 single && site.origin == Origin::MacroTokens
             }
             Origin::Attribute | Origin::BrokenFile => single,
+            Origin::Quoted => true,
             _ => false,
         };
         if steps.iter().any(|step| step.opaque) {
@@ -351,9 +352,11 @@ pub(crate) fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
 /// How a site is written.
 pub(crate) fn form(facts: &SourceFacts, site: &Site<'_>) -> Form {
     match site.origin {
-        Origin::KnownMacro | Origin::MacroArguments | Origin::MacroTokens | Origin::MacroBody => {
-            return Form::Macro;
-        }
+        Origin::KnownMacro
+        | Origin::MacroArguments
+        | Origin::MacroTokens
+        | Origin::MacroBody
+        | Origin::Quoted => return Form::Macro,
         Origin::Attribute => return Form::Attribute,
         Origin::AttributeString | Origin::FormatString => return Form::String,
         Origin::DocLink => return Form::DocLink,

@@ -3,7 +3,7 @@
 //! One module is (crate, path). It may have several bodies: one for each `cfg` variant of its
 //! declaration. One file may be a body of modules of several crates.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -327,6 +327,8 @@ pub struct World {
     pub(crate) local_modules: FxHashMap<(usize, u32), ModuleId>,
     /// Modules by canonical name.
     pub(crate) by_name: FxHashMap<String, ModuleId>,
+    /// What names of libraries lead to wherever they are said; worked out when it is first asked for.
+    pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
 }
 
 impl World {
@@ -343,6 +345,47 @@ impl World {
     pub(crate) fn node(&self, module: ModuleId) -> &ModuleNode {
         self.module(module)
             .expect("invariant: a module's number is its place in the table")
+    }
+
+    /// The root of the library that a name leads to wherever it is said: no crate and no module of
+    /// the tree calls anything else so.
+    pub(crate) fn library_called(&self, name: Sym) -> Option<ModuleId> {
+        let known = self.libraries.get_or_init(|| self.libraries_by_name());
+        known.get(&name).copied()
+    }
+
+    fn libraries_by_name(&self) -> FxHashMap<Sym, ModuleId> {
+        let mut known: FxHashMap<Sym, Option<ModuleId>> = FxHashMap::default();
+        let mut call = |name: &str, root: Option<ModuleId>| {
+            let Some(sym) = self.names.get(name) else {
+                return;
+            };
+            let entry = known.entry(sym).or_insert(root);
+            *entry = entry.filter(|known| Some(*known) == root);
+        };
+        let root_of = |krate: CrateId| self.crates.get(krate.index())?.root;
+        for krate in &self.crates {
+            if krate.kind == TargetKind::Lib {
+                call(&krate.name, krate.root);
+            }
+            for (name, target) in &krate.externs {
+                call(name, target.and_then(root_of));
+            }
+        }
+        for space in &self.spaces {
+            for (name, root) in &mut known {
+                let mut bound = space.names.get(name).into_iter().flatten();
+                if bound.any(|one| {
+                    one.namespaces.meets(Namespaces::TYPE) && root.map(Res::Module) != Some(one.res)
+                }) {
+                    *root = None;
+                }
+            }
+        }
+        let known = known.into_iter();
+        known
+            .filter_map(|(name, root)| Some((name, root?)))
+            .collect()
     }
 
     /// A load by its place in the table.

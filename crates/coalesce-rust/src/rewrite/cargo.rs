@@ -126,6 +126,7 @@ fn wishes(
             let wanted = match subject {
                 Subject::Crate(of, _) => {
                     refusals.extend(of_itself(mapping, user, of, needs));
+                    refusals.extend(of_program(mapping, user, of, needs));
                     tree_package(mapping, (package, kind), of)
                 }
                 Subject::External(name, source, _) => {
@@ -210,6 +211,26 @@ fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) ->
             "move it to a package that `{name}` can have as a build dependency"
         )),
         ..refusal(script.root_file.clone(), message)
+    })
+}
+
+/// What would name something in a program, a test or an example of another target: none can.
+fn of_program(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) -> Option<Finding> {
+    let program = mapping.world.crates.get(of.index())?;
+    if program.kind == TargetKind::Lib || user.krate == of {
+        return None;
+    }
+    let named = needs.because(of, user).map(|because| match because {
+        Because::Names(path) | Because::Shim(path) => path.as_str(),
+    });
+    let message = format!(
+        "`{}` would name `{}`, which is in no library: nothing else can name it",
+        mapping.name_of(user),
+        named.min().unwrap_or(&program.name)
+    );
+    Some(Finding {
+        help: Some("move that to the library first, or along".to_owned()),
+        ..refusal(program.root_file.clone(), message)
     })
 }
 

@@ -14,7 +14,7 @@ use super::{
     packages,
     place::Place,
     sight::Need,
-    spell::{Respelling, module_in, written},
+    spell::{Outcome, Respelling, module_in, written},
     use_tree::{self, LeafChange},
 };
 use crate::{
@@ -30,6 +30,8 @@ pub(super) struct Told {
     pub unproven: Vec<Unproven>,
     pub refusals: Vec<Finding>,
     pub needs: Vec<Need>,
+    /// Paths in quoted code of which all is known.
+    pub settled: BTreeSet<(TreePath, ByteSpan)>,
 }
 
 /// What becomes of one file.
@@ -143,6 +145,19 @@ impl Draft<'_> {
             self.refuse(site, why);
         }
         true
+    }
+
+    /// A path in quoted code: `None` where it is not known where it leads.
+    pub fn quoted(&mut self, site: &Site<'_>, outcome: Option<Outcome>) {
+        let Some(outcome) = outcome else { return };
+        let span = span_of(site, 0, site.segments.len());
+        self.told.settled.insert((self.path.clone(), span));
+        match outcome {
+            Outcome::Keep => {}
+            Outcome::Change(respelling) if self.is_known(site, Some(&respelling.path)) => {}
+            Outcome::Change(respelling) => self.change(site, &respelling, false),
+            Outcome::Refuse(why) => self.refuse(site, why),
+        }
     }
 
     /// A path is imported besides what the declaration of a leaf imports.

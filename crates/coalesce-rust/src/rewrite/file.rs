@@ -1,6 +1,6 @@
 //! One file: every path in it that names a module which moves, or leads through one.
 
-use coalesce_model::{Edit, Texts};
+use coalesce_model::{Edit, Texts, Unproven, UnprovenKind};
 
 use super::{
     draft::{Draft, FileWork, Told},
@@ -68,6 +68,11 @@ impl<'p> Pass<'p> {
             return;
         }
         let needs = &mut self.draft.told.needs;
+        if site.origin == Origin::Quoted {
+            let quoted = (self.draft.facts, site);
+            let outcome = self.speller.respell_quoted(quoted, None, needs);
+            return self.draft.quoted(site, outcome);
+        }
         let respelling = match self.speller.respell(self.draft.facts, site, needs) {
             Outcome::Keep => None,
             Outcome::Change(respelling) => Some(respelling),
@@ -195,6 +200,19 @@ impl<'p> Pass<'p> {
         for (declaration, trees) in globs.besides {
             let besides = self.draft.work.besides.entry(declaration).or_default();
             besides.extend(trees);
+        }
+        for (leaf, name) in globs.guessed {
+            let fact = self.draft.facts.leaves.get(leaf as usize);
+            self.draft.told.unproven.push(Unproven {
+                path: self.draft.path.clone(),
+                span: fact.map(|fact| fact.span),
+                kind: UnprovenKind::UnknownType,
+                why: format!(
+                    "the glob no longer brings `{name}`, and whether the methods that are called \
+                     here need it is not known: it is imported besides"
+                ),
+                name,
+            });
         }
         let spent = globs.spent.into_iter();
         self.draft

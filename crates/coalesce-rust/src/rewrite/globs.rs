@@ -3,7 +3,10 @@
 //! `use super::*` sees all that its parent sees. From elsewhere the same glob brings only what is
 //! visible there, so the rest is imported by name, and private definitions are widened.
 
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::Texts;
 
@@ -11,7 +14,7 @@ use super::{
     place::Place,
     sight::{Need, Subject},
     spell::{Speller, written},
-    traits,
+    traits::{self, Demand},
 };
 use crate::{
     facts::{ItemKind, LeafKind, Origin, VisibilityKind},
@@ -25,6 +28,8 @@ pub(super) struct Globs {
     pub besides: BTreeMap<u32, Vec<String>>,
     /// Globs that bring nothing any more that is used.
     pub spent: Vec<u32>,
+    /// Traits imported besides that method calls may need, with the leaf of the glob.
+    pub guessed: Vec<(u32, String)>,
 }
 
 /// Works out what the globs of a file no longer bring.
@@ -60,7 +65,9 @@ pub(super) fn globs(
                     None => kept = true,
                 }
             });
-            kept |= methods(speller, (*load as usize, place), target, texts, &mut names);
+            let mut guessed = BTreeSet::new();
+            let brings = (&mut names, &mut guessed);
+            kept |= methods(speller, (*load as usize, place), target, texts, brings);
             let by = place_of(speller, *load as usize, place);
             let Some(by) = by else { continue };
             for (name, binding) in names {
@@ -69,6 +76,9 @@ pub(super) fn globs(
                     continue;
                 };
                 gone = true;
+                if guessed.contains(&name) {
+                    found.guessed.push((at, name.clone()));
+                }
                 let list = found.besides.entry(leaf.declaration).or_default();
                 if !list.contains(&path) {
                     list.push(path);
@@ -129,7 +139,7 @@ fn methods(
     (load, place): (usize, (FileId, u32)),
     target: ModuleId,
     texts: &dyn Texts,
-    names: &mut BTreeMap<String, Binding>,
+    (names, guessed): (&mut BTreeMap<String, Binding>, &mut BTreeSet<String>),
 ) -> bool {
     let world = speller.mapping.world;
     let found = world.loads.get(load).and_then(|loaded| {
@@ -160,18 +170,16 @@ fn methods(
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();
         for binding in bindings {
-            if !binding.reach.is_seen_from(world, before)
-                || names.contains_key(&name)
-                || !traits::is_needed(
-                    world,
-                    &name,
-                    binding.res,
-                    &methods,
-                    texts,
-                    &looks_like_trait,
-                )
-            {
+            if !binding.reach.is_seen_from(world, before) || names.contains_key(&name) {
                 continue;
+            }
+            let trait_of = (&*name, binding.res);
+            let demand = traits::demand(world, trait_of, &methods, texts, &looks_like_trait);
+            if demand == Demand::No {
+                continue;
+            }
+            if demand == Demand::Perhaps {
+                guessed.insert(name.clone());
             }
             if speller.sees(&here, binding.reach, target) {
                 kept = true;

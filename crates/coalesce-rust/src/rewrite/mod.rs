@@ -47,7 +47,7 @@ mod visibility;
 mod walk;
 
 pub(crate) use items::merged;
-pub(crate) use packages::{package_of, retire as retire_packages};
+pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +114,9 @@ fn modules(
     plan.refusals.extend(macros.refusals);
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
-    for (path, made) in files(&mapping, &structure, texts) {
+    let mut settled = BTreeSet::new();
+    for (path, mut made) in files(&mapping, &structure, texts) {
+        settled.append(&mut made.told.settled);
         needs.extend(tell(&mut plan, made.told));
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
@@ -148,7 +150,7 @@ fn modules(
     plan.edits = placing.edits;
     plan.moves = moves(&structure);
     plan.unproven
-        .extend(unproven::places(mapping.world, changes, texts));
+        .extend(unproven::places(mapping.world, (changes, &settled), texts));
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan

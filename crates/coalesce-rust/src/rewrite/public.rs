@@ -11,12 +11,24 @@ use crate::{
 
 /// Whether another crate can name the module by its own path.
 pub(super) fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
-    all_public(mapping, module, |_| false)
+    !is_in_program(mapping, module) && all_public(mapping, module, |_| false)
 }
 
 /// Whether another crate may name the module, by its own path or through a re-export.
 pub(super) fn is_reachable(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    !is_in_program(mapping, module) && is_declared_public(mapping, module)
+}
+
+/// Whether the module says `pub` all the way up, or a re-export does. The compiler takes what is
+/// declared so for used, in programs too, though no other crate can name anything of a program.
+pub(super) fn is_declared_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     all_public(mapping, module, |module| is_reexported(mapping, module))
+}
+
+/// Whether the module is part of a program, a test, an example or another target that is no library.
+pub(super) fn is_in_program(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let krate = mapping.world.crates.get(mapping.krate(module).index());
+    krate.is_some_and(|krate| krate.kind != TargetKind::Lib)
 }
 
 /// Whether what is declared `pub` in a place after can be named by another crate.
@@ -43,8 +55,7 @@ fn all_public(mapping: &Mapping<'_>, module: ModuleId, enough: impl Fn(ModuleId)
             return true;
         }
         let Some(parent) = node.parent else {
-            let krate = world.crates.get(node.krate.index());
-            return krate.is_some_and(|krate| krate.kind == TargetKind::Lib);
+            return true;
         };
         let public = world.declarations(at).iter().any(|(file, index)| {
             let facts = world.facts(*file);

@@ -6,6 +6,7 @@
 //! the author's and stays.
 
 use super::{
+    items::moving::Set,
     mapping::Mapping,
     place::Place,
     sight::{Because, Need, Purpose, Subject},
@@ -98,6 +99,34 @@ impl<'a> Speller<'a> {
     pub fn respell(&self, facts: &SourceFacts, site: &Site<'_>, needs: &mut Vec<Need>) -> Outcome {
         let mut walk = self.walk(facts, site, None, 0);
         self.outcome((facts, site), None, &mut walk, needs)
+    }
+
+    /// What becomes of a path in quoted code, where all of it is known; `None` where it is not. It
+    /// is read in crates that are not known, so it goes on starting at the library that it names.
+    pub fn respell_quoted(
+        &self,
+        (facts, site): (&SourceFacts, &Site<'_>),
+        set: Option<&Set<'_>>,
+        needs: &mut Vec<Need>,
+    ) -> Option<Outcome> {
+        let known = |step: &Found| !step.is_empty() && !step.opaque;
+        if !site.trace.steps.iter().all(known) {
+            return None;
+        }
+        let leaving = set.map(|set| Leaving { set, chunk: None });
+        let mut walk = self.walk(facts, site, leaving, 0);
+        let mut own = Vec::new();
+        let outcome = self.outcome((facts, site), leaving, &mut walk, &mut own);
+        if let Outcome::Change(new) = &outcome {
+            let library = site.segments.first()?;
+            let first = new.path.first().filter(|_| new.start == 0);
+            if first.is_some_and(|first| first != facts.name(library.name)) {
+                return None;
+            }
+        }
+        own.retain(|need| matches!(need.subject, Subject::Module(_) | Subject::Item(_)));
+        needs.append(&mut own);
+        Some(outcome)
     }
 
     /// What a walk along the path of a site asks for; what it will have to see is added to `needs`.

@@ -138,6 +138,127 @@ pub(super) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
     found
 }
 
+/// Whether code needs a trait in scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Demand {
+    No,
+    /// It calls a method of that name, which types have by themselves as well, or nobody knows the
+    /// methods of the trait.
+    Perhaps,
+    Yes,
+}
+
+impl Demand {
+    fn of<'m>(own: impl IntoIterator<Item = &'m str>, methods: &BTreeSet<String>) -> Self {
+        let called = own.into_iter().filter(|own| methods.contains(*own));
+        let demand = called.map(|own| match INHERENT.binary_search(&own) {
+            Ok(_) => Self::Perhaps,
+            Err(_) => Self::Yes,
+        });
+        demand.max().unwrap_or(Self::No)
+    }
+}
+
+/// Methods of traits that types of the standard library have by themselves, too.
+const INHERENT: &[&str] = &[
+    "abs",
+    "add",
+    "advance",
+    "all",
+    "alloc",
+    "any",
+    "append",
+    "as_ptr",
+    "as_ref",
+    "as_slice",
+    "as_str",
+    "borrow",
+    "borrow_mut",
+    "by_ref",
+    "bytes",
+    "ceil",
+    "chain",
+    "clear",
+    "cmp",
+    "contains",
+    "contains_key",
+    "count",
+    "default",
+    "drain",
+    "eq",
+    "extend",
+    "filter",
+    "find",
+    "first",
+    "flatten",
+    "floor",
+    "flush",
+    "fmt",
+    "fold",
+    "get",
+    "get_mut",
+    "hash",
+    "index",
+    "insert",
+    "into_iter",
+    "is_empty",
+    "is_negative",
+    "is_positive",
+    "iter",
+    "iter_mut",
+    "join",
+    "keys",
+    "last",
+    "len",
+    "lines",
+    "lock",
+    "map",
+    "max",
+    "max_value",
+    "min",
+    "min_value",
+    "mul_add",
+    "neg",
+    "new",
+    "next",
+    "not",
+    "pop",
+    "pow",
+    "powf",
+    "powi",
+    "push",
+    "read",
+    "recv",
+    "remove",
+    "replace",
+    "reset",
+    "resize",
+    "retain",
+    "reverse",
+    "round",
+    "send",
+    "set",
+    "signum",
+    "sort",
+    "split",
+    "sqrt",
+    "starts_with",
+    "sub",
+    "swap",
+    "take",
+    "then",
+    "to_owned",
+    "to_string",
+    "type_id",
+    "unwrap",
+    "update",
+    "values",
+    "with",
+    "write",
+    "write_fmt",
+    "zip",
+];
+
 /// Whether methods with these names may be of the trait that `res` is, if it is one; `usage` says
 /// whether a name from elsewhere is used as traits are.
 pub(super) fn is_needed(
@@ -148,14 +269,29 @@ pub(super) fn is_needed(
     texts: &dyn Texts,
     usage: &dyn Fn(&str) -> bool,
 ) -> bool {
+    demand(world, (name, res), methods, texts, usage) != Demand::No
+}
+
+/// How much speaks for it that methods with these names are of the trait that `res` is.
+pub(super) fn demand(
+    world: &World,
+    (name, res): (&str, Res),
+    methods: &BTreeSet<String>,
+    texts: &dyn Texts,
+    usage: &dyn Fn(&str) -> bool,
+) -> Demand {
     match res {
         Res::Item(item) => {
             let kind = world.items.get(item.index()).map(|item| item.kind);
-            kind == Some(ItemKind::Trait)
-                && world
-                    .trait_members
-                    .of(item, || methods_of(world, item, texts))
-                    .is_none_or(|own| own.iter().any(|own| methods.contains(own)))
+            if kind != Some(ItemKind::Trait) {
+                return Demand::No;
+            }
+            let own = world
+                .trait_members
+                .of(item, || methods_of(world, item, texts));
+            own.map_or(Demand::Perhaps, |own| {
+                Demand::of(own.iter().map(String::as_str), methods)
+            })
         }
         Res::External(full) => {
             let full = world.names.text(full).to_string();
@@ -163,22 +299,20 @@ pub(super) fn is_needed(
             let first = parts.next().unwrap_or_default();
             let last = parts.last().unwrap_or_default();
             if matches!(first, "std" | "core" | "alloc") {
-                is_needed_standard(last, methods)
+                standard_demand(last, methods)
+            } else if let Some((_, own)) = KNOWN.iter().find(|(known, _)| *known == full) {
+                Demand::of(own.split(' '), methods)
+            } else if (!methods.is_empty() && usage(name))
+                // `Zero::zero`: a trait is often called like its one method.
+                || methods.contains(&snake(last))
+            {
+                Demand::Perhaps
             } else {
-                is_needed_known(&full, methods)
-                    .unwrap_or_else(|| !methods.is_empty() && usage(name))
-                    // `Zero::zero`: a trait is often called like its one method.
-                    || methods.contains(&snake(last))
+                Demand::No
             }
         }
-        _ => false,
+        _ => Demand::No,
     }
-}
-
-/// Whether one of the traits that are known by heart is needed; `None` for any other.
-fn is_needed_known(full: &str, methods: &BTreeSet<String>) -> Option<bool> {
-    let (_, own) = KNOWN.iter().find(|(known, _)| *known == full)?;
-    Some(own.split(' ').any(|own| methods.contains(own)))
 }
 
 /// The name of a type as a function would be called.
@@ -193,16 +327,14 @@ fn snake(name: &str) -> String {
     found
 }
 
-fn is_needed_standard(name: &str, methods: &BTreeSet<String>) -> bool {
+fn standard_demand(name: &str, methods: &BTreeSet<String>) -> Demand {
     // Extension traits of systems: `MetadataExt`, `OsStrExt`.
     if name.ends_with("Ext") {
-        return true;
+        return Demand::Perhaps;
     }
-    STANDARD
-        .binary_search_by_key(&name, |(name, _)| name)
-        .ok()
-        .and_then(|at| STANDARD.get(at))
-        .is_some_and(|(_, own)| own.split(' ').any(|own| methods.contains(own)))
+    let known = STANDARD.binary_search_by_key(&name, |(name, _)| name);
+    let known = known.ok().and_then(|at| STANDARD.get(at));
+    known.map_or(Demand::No, |(_, own)| Demand::of(own.split(' '), methods))
 }
 
 /// The names of the functions of a trait; `None` where its text does not tell.
@@ -385,6 +517,7 @@ mod tests {
     #[test]
     fn the_table_is_sorted() {
         assert!(STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
+        assert!(INHERENT.is_sorted());
     }
 
     #[test]

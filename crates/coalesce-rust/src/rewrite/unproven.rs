@@ -11,8 +11,12 @@ use crate::{
     resolve::{FileId, World},
 };
 
-/// All such places, file by file.
-pub(super) fn places(world: &World, changes: &[Change], texts: &dyn Texts) -> Vec<Unproven> {
+/// All such places, file by file, but for the paths in quoted code that are settled.
+pub(super) fn places(
+    world: &World,
+    (changes, settled): (&[Change], &BTreeSet<(TreePath, ByteSpan)>),
+    texts: &dyn Texts,
+) -> Vec<Unproven> {
     let sought: Vec<Sought<'_>> = changes.iter().map(Sought::new).collect();
     let crates: BTreeSet<&str> = world.crates.iter().map(|krate| &*krate.name).collect();
     let mut found = Vec::new();
@@ -25,6 +29,7 @@ pub(super) fn places(world: &World, changes: &[Change], texts: &dyn Texts) -> Ve
             text: &text,
             sought: &sought,
             crates: &crates,
+            settled,
         };
         found.extend(reader.quoted(facts));
         found.extend(reader.pasted());
@@ -46,6 +51,13 @@ impl<'c> Sought<'c> {
             names.remove(0);
         }
         Self { change, names }
+    }
+
+    /// Whether names lead to the module, or library, that what goes stands in.
+    fn is_around(&self, before: &[&str], above: &[&str]) -> bool {
+        let whole = self.names.split_last().map(|(_, whole)| whole);
+        let library = self.change.from.split("::").next();
+        whole == Some(above) && (!above.is_empty() || before.last().copied() == library)
     }
 
     /// Whether words, and whatever stands between them, may make up the last of the names.
@@ -73,12 +85,32 @@ struct Reader<'r> {
     sought: &'r [Sought<'r>],
     /// The names of the tree's crates.
     crates: &'r BTreeSet<&'r str>,
+    /// Paths in quoted code of which all is known.
+    settled: &'r BTreeSet<(TreePath, ByteSpan)>,
 }
 
-/// A path in quoted code: its names, `#name` those that are filled in.
+/// A path in quoted code: its names, `#name` those that are filled in, each with its place. Of a
+/// list in braces each path is one, with the names before the braces.
+#[derive(Clone, Default)]
 struct Quoted<'t> {
     names: Vec<&'t str>,
-    span: ByteSpan,
+    spans: Vec<ByteSpan>,
+    /// How many of the names stand before braces.
+    before: usize,
+}
+
+impl<'t> Quoted<'t> {
+    fn push(&mut self, name: &'t str, span: ByteSpan) {
+        self.names.push(name);
+        self.spans.push(span);
+    }
+
+    /// The place of the names from `start` to `end`.
+    fn span(&self, start: usize, end: usize) -> ByteSpan {
+        let spans = self.spans.get(start..end).unwrap_or_default();
+        let first = spans.first().copied().unwrap_or_default();
+        spans.iter().copied().fold(first, ByteSpan::cover)
+    }
 }
 
 impl<'r> Reader<'r> {
@@ -115,7 +147,8 @@ impl<'r> Reader<'r> {
                 found.extend(named.map(|sought| {
                     let from = &sought.change.from;
                     let why = format!("a macro writes this, and it may lead to `{from}`");
-                    self.unproven(UnprovenKind::ProceduralMacro, quoted.span, why)
+                    let span = quoted.span(quoted.before, quoted.names.len());
+                    self.unproven(UnprovenKind::ProceduralMacro, span, why)
                 }));
             }
         }
@@ -123,36 +156,41 @@ impl<'r> Reader<'r> {
     }
 
     fn paths(&self, tokens: &[Token]) -> Vec<Quoted<'r>> {
-        let mut found: Vec<Quoted<'r>> = Vec::new();
-        let (mut behind_name, mut joined) = (false, false);
+        let mut found = Vec::new();
+        // What stands before each brace that is open.
+        let mut lists: Vec<Quoted<'r>> = Vec::new();
+        let mut path: Option<Quoted<'r>> = None;
+        let mut joined = false;
         let mut rest = tokens;
         while let [token, after @ ..] = rest {
             let next = after.first();
             let filled = token.is(b'#') && next.is_some_and(|next| next.is_ident());
             let colons = token.is(b':') && next.is_some_and(|next| next.is(b':'));
-            if filled || token.is_ident() {
+            let named = filled || token.is_ident() || (joined && token.is(b'*'));
+            if !(colons || (joined && (named || token.kind == TokenKind::Open(b'{')))) {
+                found.extend(path.take());
+            }
+            if named {
                 let last = next.filter(|_| filled).unwrap_or(token);
                 let span = token.span.cover(last.span);
-                let name = span.of(self.text).unwrap_or_default();
-                match found.last_mut() {
-                    Some(path) if joined => {
-                        path.names.push(name);
-                        path.span = path.span.cover(span);
-                    }
-                    _ => found.push(Quoted {
-                        names: vec![name],
-                        span,
-                    }),
-                }
+                let listed = || lists.last().cloned().unwrap_or_default();
+                let path = path.get_or_insert_with(listed);
+                path.push(span.of(self.text).unwrap_or_default(), span);
+            } else if token.kind == TokenKind::Open(b'{') {
+                let mut list = path.take().unwrap_or_default();
+                list.before = list.names.len();
+                lists.push(list);
+            } else if token.kind == TokenKind::Close(b'}') {
+                lists.pop();
             }
-            joined = colons && behind_name;
-            behind_name = filled || token.is_ident();
+            joined = colons && path.is_some();
             rest = if filled || colons {
                 after.get(1..).unwrap_or_default()
             } else {
                 after
             };
         }
+        found.extend(path);
         found
     }
 
@@ -164,10 +202,26 @@ impl<'r> Reader<'r> {
         let own = first.starts_with('#')
             || matches!(*first, "crate" | "self" | "super")
             || self.crates.contains(first);
-        own && quoted
-            .names
-            .windows(sought.names.len())
-            .any(|names| names == sought.names)
+        let len = sought.names.len();
+        let mut all = quoted.names.windows(len).enumerate();
+        own && all.any(|(at, names)| {
+            let (before, names) = (quoted.names.get(..at), names.split_last());
+            let Some((before, (last, above))) = before.zip(names) else {
+                return false;
+            };
+            let same = match *last {
+                // All of the module or library around what goes.
+                "*" => sought.is_around(before, above),
+                _ => quoted.names.get(at..at + len) == Some(&sought.names[..]),
+            };
+            same && !self.is_settled(quoted.span(0, at + len))
+        })
+    }
+
+    /// Whether these names are part of a path of which all is known.
+    fn is_settled(&self, names: ByteSpan) -> bool {
+        let mut settled = self.settled.iter();
+        settled.any(|(path, span)| path == self.path && span.contains(names))
     }
 
     /// Words that `paste!` and its like put together: `[<Store $kind>]`.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     discover::Edition,
-    facts::{ItemKind, Namespaces, ScopeKind, SourceFacts},
+    facts::{ItemKind, Namespaces, Origin, ScopeKind, SourceFacts},
     resolve::{
         CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World, leading_colons,
     },
@@ -185,8 +185,11 @@ impl Walker<'_, '_, '_> {
         })
     }
 
-    /// Whether the code goes to another crate.
+    /// Whether the code goes to another crate. Quoted code is read where it always was.
     fn crosses(&self) -> bool {
+        if self.site.origin == Origin::Quoted {
+            return false;
+        }
         self.mapping().krate(self.home()) != self.here.krate
     }
 

@@ -24,11 +24,9 @@ mod visibility;
 pub(super) use imports::is_everywhere;
 pub(super) use rules::{imports, is_attribute, is_exported};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use coalesce_model::{
-    Change, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
 
 use self::{moving::Set, scan::Scan};
 use super::{
@@ -71,7 +69,7 @@ pub(super) fn rewrite(
     let shims = shims::write(&set, &scan, texts);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims, texts);
-    plan.notes.extend(for_methods(&set, &scan));
+    plan.unproven.extend(guessed(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
     plan.refusals.extend(macros::fragments(&set, texts));
     plan.refusals.extend(handed::check(&set, &scan, texts));
@@ -94,9 +92,10 @@ pub(super) fn rewrite(
         let refused = packages::grant(&mapping, &crossing.wishes, texts, &mut edits);
         plan.refusals.extend(refused);
     }
+    let settled = std::mem::take(&mut scan.told.settled);
     tell(&mut plan, std::mem::take(&mut scan.told));
     plan.unproven
-        .extend(unproven::places(&graph.world, changes, texts));
+        .extend(unproven::places(&graph.world, (changes, &settled), texts));
     let arrival = arrive::arrive(
         &set,
         &structure,
@@ -137,23 +136,25 @@ fn visible(
     visible
 }
 
-/// Says which imports stand there for method calls that name no trait.
-fn for_methods(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
-    let note = |(file, names): (&FileId, &BTreeSet<String>)| {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
+/// Imports that stand on both sides because method calls there may need them.
+fn guessed(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
+    let place = |(file, leaf): &(FileId, u32)| {
+        let facts = set.world().facts(*file)?;
+        let leaf = facts.leaves.get(*leaf as usize)?;
+        let name = facts.segments(leaf.segments).last()?;
+        let name = facts.name(name.name);
+        Some(Unproven {
             path: set.path(*file),
-            span: None,
-            message: format!(
-                "imported on both sides or on one, as method calls may need it: {}",
-                names.join(", ")
+            span: Some(leaf.span),
+            kind: UnprovenKind::UnknownType,
+            name: name.to_owned(),
+            why: format!(
+                "methods are called here and in what moves, and which of them `{name}` gives is not \
+                 known: both import it"
             ),
-            help: Some("`verify` takes out of the plan what the compiler finds unused".to_owned()),
-        }
+        })
     };
-    scan.for_methods.iter().map(note).collect()
+    scan.guessed.iter().filter_map(place).collect()
 }
 
 fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {

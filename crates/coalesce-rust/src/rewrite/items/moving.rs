@@ -9,7 +9,7 @@ use super::{
         conditions, lines,
         mapping::{Mapping, refusal},
         place::Place,
-        public::is_public,
+        public::{is_in_program, is_public},
     },
     facades::{self, Facade},
     rules::{self, Rules},
@@ -297,6 +297,18 @@ impl<'a> Set<'a> {
                     let message = format!(
                         "`{}` is defined where it cannot be cut out: in a macro call, or in a file \
                          that does not parse",
+                        moving.change.from
+                    );
+                    refusals.push(refusal(path, message));
+                    continue;
+                }
+                let root = self.world().node(moving.home).parent.is_none();
+                if root
+                    && facts.name(fact.name.name) == "main"
+                    && is_in_program(self.mapping, moving.home)
+                {
+                    let message = format!(
+                        "`{}` is where its program starts, and stays there",
                         moving.change.from
                     );
                     refusals.push(refusal(path, message));

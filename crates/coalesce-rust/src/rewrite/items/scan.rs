@@ -11,6 +11,7 @@ use super::{
         place::Place,
         sight::{Because, Need, Purpose, Subject},
         spell::{Outcome, Respelling, Speller, module_in},
+        traits::Demand,
         use_tree::LeafChange,
         walk::{Leaving, Source, Walk, is_of_module},
     },
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Namespaces, Origin, Segment, SourceFacts, VisibilityKind},
-    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, Site, UseSite, is_within},
+    resolve::{BodyId, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite, is_within},
 };
 
 /// A name that moved text says and its new module may not have.
@@ -78,8 +79,10 @@ pub(super) struct Scan {
     pub loose: BTreeMap<(Place, String, UseSite), (FileId, ByteSpan, Origin)>,
     /// Texts with derives or attributes of macros from elsewhere, which write what nobody sees.
     pub derives: BTreeSet<(FileId, ByteSpan)>,
-    /// Traits that method calls alone may need on either side, by the file that something leaves.
-    pub for_methods: BTreeMap<FileId, BTreeSet<String>>,
+    /// Imports of traits that method calls in moved text need, or may need.
+    pub for_methods: BTreeMap<(FileId, u32), Demand>,
+    /// Imports on both sides of which method calls alone do not tell who needs them.
+    pub guessed: BTreeSet<(FileId, u32)>,
     pub told: Told,
     /// Macros that are named by path, or through an import, and from where.
     pub by_path: BTreeMap<usize, BTreeSet<Place>>,
@@ -166,6 +169,9 @@ impl<'p> Pass<'p, '_> {
             return;
         };
         let set = self.set;
+        if site.origin == Origin::Quoted {
+            return self.quoted(site);
+        }
         let chunk = set.chunk_at(self.file, first.span.start);
         if chunk.is_some_and(|chunk| set.is_dropped(chunk)) {
             self.free(site);
@@ -202,6 +208,26 @@ impl<'p> Pass<'p, '_> {
         self.users(site, chunk, &walk, &here);
         self.names(site, chunk, &walk, &here);
         self.spell(site, leaving, walk, &here);
+    }
+
+    /// A path in quoted code, which is read in other crates.
+    fn quoted(&mut self, site: &Site<'_>) {
+        let mut needs = Vec::new();
+        let speller = self.speller();
+        let quoted = (self.facts, site);
+        let outcome = speller.respell_quoted(quoted, Some(self.set), &mut needs);
+        self.scan.told.needs.append(&mut needs);
+        let moved = site.trace.steps.iter().flat_map(Found::all);
+        let moved = moved.filter_map(|(res, _)| match res {
+            Res::Item(item) => self.set.of(item),
+            _ => None,
+        });
+        let elsewhere = speller.place_of(site, None);
+        for moving in moved {
+            let users = self.scan.users.entry(moving).or_default();
+            users.insert(elsewhere.clone());
+        }
+        self.draft().quoted(site, outcome);
     }
 
     /// Notes who names what leaves.

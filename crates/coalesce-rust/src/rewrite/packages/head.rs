@@ -300,11 +300,21 @@ fn condition(attribute: &syn::Attribute) -> Option<String> {
 
 /// When a root does without `std`: `None` never, an empty condition always.
 fn no_std(root: &Root) -> Option<String> {
-    let found = root
-        .inner
-        .iter()
-        .find(|inner| inner.names.iter().any(|name| name == "no_std"))?;
+    let found = root.inner.iter().find(|inner| is_no_std(inner))?;
     Some(found.condition.clone().unwrap_or_default())
+}
+
+/// When the root of a crate, by its text, does without `std`: `None` never, an empty condition always.
+pub(crate) fn condition_of_no_std(text: &str) -> Option<String> {
+    if !text.contains("no_std") {
+        return None;
+    }
+    let found = inner(text)?.into_iter().find(is_no_std)?;
+    Some(found.condition.unwrap_or_default())
+}
+
+fn is_no_std(inner: &Inner) -> bool {
+    inner.names.iter().any(|name| name == "no_std")
 }
 
 /// Why a library cannot be where there is no `std`.

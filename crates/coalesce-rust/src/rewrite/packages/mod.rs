@@ -22,6 +22,7 @@ use coalesce_model::{Edit, Finding, Texts, TreePath};
 
 pub(super) use book::{Book, Wrong};
 pub(super) use files::arrange;
+pub(crate) use head::condition_of_no_std;
 pub(super) use head::of_shim;
 pub(crate) use retire::{package_of, packages as retire};
 pub(super) use users::shared_entry;

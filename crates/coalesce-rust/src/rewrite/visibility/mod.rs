@@ -19,7 +19,9 @@ use super::{
     conditions::{self, Arrival, conditions_of},
     mapping::{Mapping, refusal},
     place::Place,
-    public::{is_public, is_reachable, is_reachable_after, severity_of_widening},
+    public::{
+        is_declared_public, is_in_program, is_public, is_reachable_after, severity_of_widening,
+    },
 };
 use crate::{
     facts::{ItemKind, Origin, Visibility, VisibilityKind},
@@ -191,6 +193,7 @@ impl Needs {
         let mut made = Widenings::default();
         for (module, _) in mapping.roots.iter().flatten() {
             made.narrow(mapping, *module);
+            made.show(mapping, *module);
             made.lose(mapping, *module);
         }
         for (subject, users) in &self.by_subject {
@@ -320,6 +323,27 @@ impl Widenings {
         }
     }
 
+    /// Says so where a module that was public in a program comes to be public in a library.
+    fn show(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+        let after = mapping.after(module);
+        let home = after.parent().filter(|_| !mapping.is_replaced(module));
+        let shown = home.is_some_and(|home| is_reachable_after(mapping, &home));
+        if shown && is_in_program(mapping, module) && is_declared_public(mapping, module) {
+            self.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Warning,
+                path: mapping.file_of(module).unwrap_or_else(TreePath::root),
+                span: None,
+                message: format!(
+                    "`{}` is declared `pub`, and what it stood in was a program: other crates can \
+                     name it now",
+                    mapping.name_of(&after)
+                ),
+                help: None,
+            });
+        }
+    }
+
     /// Says so where a module that moves is declared with less than before.
     fn narrow(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         for (file, at) in mapping.world.declarations(module) {
@@ -395,14 +419,15 @@ impl Widenings {
     }
 }
 
-/// Whether `pub` would show a module to other crates that did not see it before.
+/// Whether `pub` would show a module to other crates that did not see it before. What a program
+/// declares `pub` all the way up stays so: with less, what nobody uses of it would be told as dead.
 fn is_narrowed(mapping: &Mapping<'_>, module: ModuleId, written: VisibilityKind) -> bool {
     written == VisibilityKind::Public
         && mapping
             .after(module)
             .parent()
             .is_some_and(|home| is_reachable_after(mapping, &home))
-        && !is_reachable(mapping, module)
+        && !is_declared_public(mapping, module)
 }
 
 /// Whether a module that moves, or one inside it, says something about types, which holds without

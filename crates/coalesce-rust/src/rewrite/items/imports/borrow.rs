@@ -7,7 +7,12 @@ use crate::{
     facts::{Namespaces, Origin},
     resolve::{ModuleId, Res, UseSite},
     rewrite::{
-        draft::untouchable, items::scan::Borrow, method_calls, place::Place, traits, walk::Source,
+        draft::untouchable,
+        items::scan::Borrow,
+        method_calls,
+        place::Place,
+        traits::{self, Demand},
+        walk::Source,
     },
 };
 
@@ -49,8 +54,8 @@ impl<'a> Settler<'_, 'a> {
                 let name = world.names.text(*sym).to_string();
                 for binding in bindings {
                     let looks = |name: &str| usage.looks_like_trait(name);
-                    let needed =
-                        traits::is_needed(world, &name, binding.res, &methods, self.texts, &looks);
+                    let trait_of = (&*name, binding.res);
+                    let demand = traits::demand(world, trait_of, &methods, self.texts, &looks);
                     let source = match (binding.import, binding.glob, binding.res) {
                         (Some(import), true, _) => Source::Glob(import),
                         (Some(import), false, _) => Source::Import(import),
@@ -59,11 +64,13 @@ impl<'a> Settler<'_, 'a> {
                         }
                         _ => continue,
                     };
-                    if !needed || self.is_defined_there(&source, &moving.to) {
+                    if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
                         continue;
                     }
                     if let Some(import) = binding.import {
                         self.scan.freed_imports.insert(import);
+                        let known = self.scan.for_methods.entry(import).or_insert(demand);
+                        *known = demand.max(*known);
                     }
                     found.push(Borrow {
                         name: name.clone(),
@@ -216,14 +223,6 @@ impl<'a> Settler<'_, 'a> {
             alias: (!bound || hidden).then(|| name.to_owned()),
             cfg,
         };
-        if only_methods {
-            let said = match (name, import.path.last()) {
-                ("_", Some(last)) => last.clone(),
-                _ => name.to_owned(),
-            };
-            let known = self.scan.for_methods.entry(first.file).or_default();
-            known.insert(said);
-        }
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
     }

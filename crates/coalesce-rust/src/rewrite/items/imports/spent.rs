@@ -6,17 +6,13 @@ use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ModuleId, Res, is_within},
-    rewrite::{items::scan::is_concerned, traits, use_tree::LeafChange, walk::is_of_module},
+    rewrite::{
+        items::scan::is_concerned,
+        traits::{self, Demand},
+        use_tree::LeafChange,
+        walk::is_of_module,
+    },
 };
-
-/// Whether something that stays uses an import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Used {
-    Yes,
-    /// A method call may need it.
-    Perhaps,
-    No,
-}
 
 impl<'a> Settler<'_, 'a> {
     /// Imports that only what left used, or what is spelled anew.
@@ -28,35 +24,23 @@ impl<'a> Settler<'_, 'a> {
             let Some(home) = home.filter(|_| is_of_module(world, import)) else {
                 continue;
             };
-            let used = self.used(import, home);
-            if used == Used::Perhaps {
-                self.for_methods(import);
-            }
-            if used == Used::No {
+            let stays = self.used(import, home);
+            let leaves = self.scan.for_methods.get(&import);
+            if stays == Demand::No {
                 let work = self.scan.files.entry(import.0).or_default();
                 work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+            } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
+                self.scan.guessed.insert(import);
             }
         }
     }
 
-    fn used(&self, import: (FileId, u32), home: ModuleId) -> Used {
+    /// Whether something that stays uses an import.
+    fn used(&self, import: (FileId, u32), home: ModuleId) -> Demand {
         match self.named(import, home) {
-            None => Used::Yes,
-            Some(name) if self.may_be_needed(import, home, &name) => Used::Perhaps,
-            Some(_) => Used::No,
+            None => Demand::Yes,
+            Some(name) => self.demand(import, home, &name),
         }
-    }
-
-    /// Remembers an import that only method calls may need, by the name that it binds.
-    fn for_methods(&mut self, import: (FileId, u32)) {
-        let world = self.world();
-        let name = leaf_of(world, import).and_then(|fact| {
-            let facts = world.facts(import.0)?;
-            let last = facts.segments(fact.segments).last()?;
-            Some(facts.name(last.name).to_owned())
-        });
-        let known = self.scan.for_methods.entry(import.0).or_default();
-        known.extend(name);
     }
 
     /// The name of a private import that nothing which stays says; `None` where something does.
@@ -117,8 +101,8 @@ impl<'a> Settler<'_, 'a> {
         })
     }
 
-    /// Whether what stays in a module may call a method of a trait that it imports.
-    pub(super) fn may_be_needed(&self, import: (FileId, u32), home: ModuleId, name: &str) -> bool {
+    /// Whether what stays in a module calls a method of a trait that it imports.
+    fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
         let world = self.world();
         let results: Vec<Res> = world
             .space(home)
@@ -141,9 +125,9 @@ impl<'a> Settler<'_, 'a> {
         }
         let usage = traits::Usage::of(world, home, self.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
-        results.is_empty()
-            || results
-                .iter()
-                .any(|res| traits::is_needed(world, name, *res, &methods, self.texts, &looks))
+        let demands = results
+            .iter()
+            .map(|res| traits::demand(world, (name, *res), &methods, self.texts, &looks));
+        demands.max().unwrap_or(Demand::Perhaps)
     }
 }

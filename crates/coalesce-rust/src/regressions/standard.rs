@@ -1,0 +1,169 @@
+//! What a crate has of the standard library. One that is `#![no_std]` has neither `std` nor what the
+//! prelude of `std` adds to that of `core`, unless it says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Tree,
+    conditions::{Conditions, inside},
+};
+use crate::{
+    facts::{Namespaces, SourceFacts},
+    resolve::{CrateId, Res, Site, UseSite},
+    rewrite::condition_of_no_std,
+};
+
+/// Types and traits that the prelude of `std` has, and that of `core` lacks.
+const TYPES: [&str; 5] = ["Box", "String", "ToOwned", "ToString", "Vec"];
+/// Macros that the prelude of `std` has, and that of `core` lacks.
+const MACROS: [&str; 8] = [
+    "dbg",
+    "eprint",
+    "eprintln",
+    "format",
+    "print",
+    "println",
+    "thread_local",
+    "vec",
+];
+/// Those of them that `alloc` has.
+const OF_ALLOC: [&str; 2] = ["format", "vec"];
+
+/// Conditions of which one has to hold, each of several that all have to.
+pub(super) type Alternatives = BTreeSet<BTreeSet<String>>;
+
+/// What a crate has, and when; crates with `std` are left out.
+#[derive(Default)]
+struct Has {
+    /// The prelude of `std`.
+    prelude: Alternatives,
+    /// `std`, `alloc` and whatever else `extern crate` names.
+    crates: BTreeMap<String, Alternatives>,
+    /// Those whose macros come with them.
+    macros: BTreeMap<String, Alternatives>,
+}
+
+/// What crates have of the standard library, each root read once.
+#[derive(Default)]
+pub(super) struct Standard {
+    crates: BTreeMap<CrateId, Option<Has>>,
+}
+
+impl Standard {
+    /// When the crate of a site has what the site names of the standard library; `None` where it
+    /// always has, or names nothing of it.
+    pub fn needed(
+        &mut self,
+        (tree, conditions): (Tree<'_>, &mut Conditions<'_>),
+        krate: CrateId,
+        (facts, site): (&SourceFacts, &Site<'_>),
+    ) -> Option<Alternatives> {
+        let first = site.trace.steps.first()?;
+        let name = facts.name(site.segments.first()?.name);
+        let has = self
+            .crates
+            .entry(krate)
+            .or_insert_with(|| read(tree, conditions, krate));
+        let has = has.as_ref()?;
+        let outside = || {
+            let mut all = first.all();
+            all.any(|(res, _)| {
+                matches!(res, Res::External(full) if tree.world.names.as_str(full) == name)
+            })
+        };
+        if matches!(name, "std" | "alloc") && first.import.is_none() && outside() {
+            let mut when = has.crates.get(name).cloned().unwrap_or_default();
+            if name == "std" {
+                when.extend(has.prelude.iter().cloned());
+            }
+            return Some(when);
+        }
+        let plain = site.segments.len() == 1 && first.is_empty() && !first.opaque;
+        if !plain {
+            return None;
+        }
+        if TYPES.contains(&name) && !is_macro(facts, site) {
+            return Some(has.prelude.clone());
+        }
+        if MACROS.contains(&name) && is_macro(facts, site) {
+            let mut when = has.prelude.clone();
+            when.extend(has.macros.get("std").into_iter().flatten().cloned());
+            if OF_ALLOC.contains(&name) {
+                when.extend(has.macros.get("alloc").into_iter().flatten().cloned());
+            }
+            return Some(when);
+        }
+        None
+    }
+}
+
+fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
+    let UseSite::Path(at) = site.site else {
+        return false;
+    };
+    let path = facts.paths.get(at as usize);
+    path.is_some_and(|path| path.namespaces == Namespaces::MACRO)
+}
+
+/// Reads the root of a crate; `None` where it has `std` whatever happens.
+fn read(tree: Tree<'_>, conditions: &mut Conditions<'_>, krate: CrateId) -> Option<Has> {
+    let world = tree.world;
+    let found = world.crates.get(krate.index())?;
+    let without = condition_of_no_std(&*tree.texts.text(&found.root_file)?)?;
+    let without: String = without.split_whitespace().collect();
+    let mut has = Has::default();
+    if !without.is_empty() {
+        has.prelude.insert(BTreeSet::from([negated(&without)]));
+    }
+    let root = world.module(found.root?)?;
+    let body = *root.bodies.first()?;
+    let file = world.bodies.get(body.index())?.file;
+    let facts = world.facts(file)?;
+    for declared in facts.extern_crates.iter().filter(|one| one.scope.0 == 0) {
+        let name = facts.name(declared.name.name).to_owned();
+        let when = conditions.at_place(file, body, declared.name.span.start);
+        if declared.macro_use {
+            let macros = has.macros.entry(name.clone()).or_default();
+            macros.insert(when.clone());
+        }
+        has.crates.entry(name).or_default().insert(when);
+    }
+    Some(has)
+}
+
+/// The opposite of a condition.
+fn negated(condition: &str) -> String {
+    let each = |parts: Vec<&str>| {
+        let parts: Vec<String> = parts.into_iter().map(negated).collect();
+        parts.join(",")
+    };
+    if let Some(parts) = inside(condition, "not") {
+        return parts.join(",");
+    }
+    if let Some(parts) = inside(condition, "all") {
+        return format!("any({})", each(parts));
+    }
+    if let Some(parts) = inside(condition, "any") {
+        return format!("all({})", each(parts));
+    }
+    format!("not({condition})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::negated;
+
+    #[test]
+    fn the_opposite_of_a_condition() {
+        for (condition, expected) in [
+            ("not(feature=\"std\")", "feature=\"std\""),
+            ("test", "not(test)"),
+            (
+                "all(not(test),not(feature=\"std\"))",
+                "any(test,feature=\"std\")",
+            ),
+        ] {
+            assert_eq!(negated(condition), expected);
+        }
+    }
+}
