@@ -1,13 +1,11 @@
 //! `cargo xtask ci`: what CI runs, stage by stage, each with its time.
 
-use std::{ffi::OsStr, process::Command, time::Instant};
+use std::{process::Command, time::Instant};
 
-use anyhow::{Context as _, bail};
+use crate::{Outcome, build::cargo};
 
-use crate::repository::Repository;
-
-/// The stages: arguments of cargo. Those of `xtask` are run by this very program, so that it is
-/// not built twice.
+/// The stages: arguments of cargo. All are built in the profile of the tests, and programs are
+/// selected as those of the whole workspace, so that nothing is built twice.
 const STAGES: &[&[&str]] = &[
     &["xtask", "test"],
     &["fmt", "--all", "--check"],
@@ -21,43 +19,49 @@ const STAGES: &[&[&str]] = &[
         "warnings",
     ],
     &["doc", "--workspace", "--no-deps", "--quiet"],
-    &["xtask", "tidy"],
-    &["xtask", "codegen", "--check"],
-    &["xtask", "check", "--root", "."],
+    &["run", "--quiet", "--bin", "xtask-tools", "--", "tidy"],
+    &[
+        "run",
+        "--quiet",
+        "--bin",
+        "xtask-tools",
+        "--",
+        "codegen",
+        "--check",
+    ],
+    &[
+        "run", "--quiet", "--bin", "coalesce", "--", "check", "--root", ".",
+    ],
 ];
 
 /// Runs every stage, in order; stops at the first that fails.
-pub fn run(repository: &Repository) -> anyhow::Result<()> {
+pub fn run() -> Outcome {
     let mut times = Vec::new();
     for stage in STAGES {
         let name = stage.join(" ");
         println!("── {name}");
         let start = Instant::now();
-        let mut command = match stage.split_first() {
-            Some((&"xtask", rest)) => with_arguments(std::env::current_exe()?, rest),
-            _ => with_arguments("cargo", stage),
+        let (mut command, arguments) = match stage.split_first() {
+            Some((&"xtask", rest)) => (own_program()?, rest),
+            _ => (cargo(), *stage),
         };
+        command.args(arguments);
         // Warnings of rustdoc are errors, as those of clippy are by its own arguments.
-        command
-            .current_dir(&repository.root)
-            .env("RUSTDOCFLAGS", "-D warnings");
-        let status = command
-            .status()
-            .with_context(|| format!("failed to start {name}"))?;
+        let status = command.env("RUSTDOCFLAGS", "-D warnings").status();
+        let status = status.map_err(|error| format!("failed to start {name}: {error}"))?;
         times.push((name, start.elapsed().as_secs_f32()));
         if !status.success() {
             print_times(&times);
-            bail!("{} failed", stage.join(" "));
+            return Err(format!("{} failed", stage.join(" ")));
         }
     }
     print_times(&times);
     Ok(())
 }
 
-fn with_arguments(program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    command
+fn own_program() -> Outcome<Command> {
+    let program = std::env::current_exe();
+    program.map(Command::new).map_err(|error| error.to_string())
 }
 
 fn print_times(times: &[(String, f32)]) {

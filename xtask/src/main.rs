@@ -1,21 +1,12 @@
-//! The repository's own commands: `cargo xtask …`.
+//! `cargo xtask …`: builds what a command needs, and nothing else, and starts it.
 //!
-//! Everything that `coalesce` does, by the same code, and what only this repository needs: tests,
-//! the rules that a compiler does not know, generated files, benchmarks, and what CI runs.
+//! Of the standard library alone, so that it is there in a second. `audit`, `plan` and the like are
+//! the `coalesce` program; what only this repository needs is the program `xtask-tools`.
 
-mod bench;
+mod build;
 mod ci;
-mod codegen;
-mod device;
-mod draw;
-mod judge;
-mod random;
-mod repository;
-mod sample;
-mod soak;
+mod root;
 mod test;
-mod tidy;
-mod weights;
 
 use std::{
     ffi::OsString,
@@ -23,7 +14,8 @@ use std::{
     process::ExitCode,
 };
 
-use repository::Repository;
+use build::{Program, start};
+use root::repository_root;
 
 const HELP: &str = "\
 The repository's own commands:
@@ -41,61 +33,56 @@ The repository's own commands:
   help                this text
 Anything else goes to coalesce: audit, refs, plan, migrate, rollback, recover, status, check,
 explain; see `cargo xtask check --help`. `audit` without --root reads the sample tree.
+Each builds what it needs the first time; coalesce is built for a quick start there, and for
+speed by `cargo build --release -p coalesce`.
 ";
 
+/// What goes wrong here is told and never looked at: a sentence will do.
+type Outcome<T = ()> = Result<T, String>;
+
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os();
-    let program = arguments.next();
-    let rest: Vec<OsString> = arguments.collect();
-    let own = match rest.first().and_then(|command| command.to_str()) {
-        Some("test") => test::run(&Repository::find(), words(&rest)),
-        Some("bless") => test::bless(&Repository::find()),
-        Some("tidy") => tidy::run(&Repository::find()),
-        Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
-        Some("bench") => bench::run(&Repository::find(), words(&rest)),
-        Some("draw") => draw::run(words(&rest)),
-        Some("judge") => judge::run(words(&rest)),
-        Some("weights") => weights::run(&Repository::find(), words(&rest)),
-        Some("device") => device::run(&Repository::find(), words(&rest)),
-        Some("soak") => soak::run(&Repository::find(), words(&rest)),
-        Some("ci") => ci::run(&Repository::find()),
-        None | Some("help" | "--help" | "-h") => {
-            print!("{HELP}");
-            Ok(())
-        }
-        Some(command) => {
-            let sample = (command == "audit" && !names_root(&rest)).then(sample_tree);
-            let root = sample
-                .into_iter()
-                .flat_map(|root| ["--root".into(), root.into_os_string()]);
-            return coalesce::terminal::start(program.into_iter().chain(rest.clone()).chain(root));
-        }
-    };
-    match own {
-        Ok(()) => ExitCode::SUCCESS,
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match run(arguments) {
+        Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// What follows the command, as text.
-fn words(arguments: &[OsString]) -> Vec<String> {
-    arguments
-        .iter()
-        .skip(1)
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect()
+fn run(arguments: Vec<OsString>) -> Outcome<ExitCode> {
+    let rest = arguments.get(1..).unwrap_or_default();
+    match arguments.first().and_then(|command| command.to_str()) {
+        Some("test") => test::run(rest)?,
+        Some("bless") => test::bless()?,
+        Some("ci") => ci::run()?,
+        None | Some("help" | "--help" | "-h") => print!("{HELP}"),
+        Some("tidy" | "codegen" | "draw" | "device" | "soak") => {
+            return start(&Program::tools("dev"), arguments);
+        }
+        // These reckon for minutes, or run coalesce in their own process.
+        Some("bench" | "judge" | "weights") => {
+            return start(&Program::tools("release"), arguments);
+        }
+        Some(command) => {
+            let program = Program::coalesce(command);
+            let sample = command == "audit" && !names_root(rest);
+            let root = sample.then(|| ["--root".into(), sample_tree().into_os_string()]);
+            return start(
+                &program,
+                arguments.into_iter().chain(root.into_iter().flatten()),
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn names_root(arguments: &[OsString]) -> bool {
-    arguments
-        .iter()
-        .filter_map(|word| word.to_str())
-        .any(|word| {
-            word == "--root" || word.starts_with("--root=") || matches!(word, "--help" | "-h")
-        })
+    let mut words = arguments.iter().filter_map(|word| word.to_str());
+    words.any(|word| {
+        word == "--root" || word.starts_with("--root=") || matches!(word, "--help" | "-h")
+    })
 }
 
 /// The duplicated sample tree, by the shortest path that leads there.
@@ -104,7 +91,7 @@ fn sample_tree() -> PathBuf {
     let here = if sample.is_dir() {
         sample.to_owned()
     } else {
-        Repository::find().root.join(sample)
+        repository_root().join(sample)
     };
     eprintln!(
         "reading the sample tree {}; `--root .` reads this directory",

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
+use crate::root::repository_root;
+
 /// The repository that this program was built from.
 pub struct Repository {
     /// Its root directory.
@@ -21,10 +23,8 @@ pub struct File {
 impl Repository {
     /// The repository above the package that cargo runs, or else the current directory.
     pub fn find() -> Self {
-        let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-        let parent = package.as_deref().and_then(|package| package.parent());
         Self {
-            root: parent.map_or_else(|| PathBuf::from("."), ToOwned::to_owned),
+            root: repository_root(),
         }
     }
 

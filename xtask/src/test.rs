@@ -1,10 +1,12 @@
 //! `cargo xtask test`: every test of the workspace, with the programs that some of them need.
 
-use std::process::{Command, Stdio};
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
-use anyhow::{Context as _, bail};
-
-use crate::repository::Repository;
+use crate::{Outcome, build::cargo, root::repository_root};
 
 /// A program that some tests run.
 struct Program {
@@ -62,62 +64,86 @@ const BEHIND_FEATURES: &[&[&str]] = &[
 ];
 
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
-pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
+pub fn run(arguments: &[OsString]) -> Outcome {
+    let python = Environment::prepared();
     let missing: Vec<_> = PROGRAMS
         .iter()
-        .filter(|program| !succeeds(program.probe))
+        .filter(|program| !succeeds(program.probe, python.as_ref()))
         .collect();
     if !missing.is_empty() {
-        provide(&missing);
+        provide(&missing, python.as_ref());
     }
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .current_dir(&repository.root)
-        .args(["test", "--workspace", "--no-fail-fast"]);
-    let status = cargo
-        .args(&arguments)
-        .status()
-        .context("failed to start cargo")?;
-    if !status.success() {
-        bail!("tests failed");
-    }
-    for more in BEHIND_FEATURES {
-        let status = Command::new("cargo")
-            .current_dir(&repository.root)
-            .arg("test")
-            .args(*more)
-            .args(&arguments)
-            .status()
-            .context("failed to start cargo")?;
-        if !status.success() {
-            bail!("tests failed: {}", more.join(" "));
+    let whole: &[&str] = &["--workspace", "--no-fail-fast"];
+    for selection in std::iter::once(whole).chain(BEHIND_FEATURES.iter().copied()) {
+        let mut cargo = cargo();
+        cargo.arg("test").args(selection).args(arguments);
+        if let Some(python) = &python {
+            python.enter(&mut cargo);
         }
+        pass(cargo, || format!("tests failed: {}", selection.join(" ")))?;
     }
     Ok(())
 }
 
 /// `cargo xtask bless`: writes what cases and pages print now. Read it before you commit it.
-pub fn bless(repository: &Repository) -> anyhow::Result<()> {
-    let mut cargo = Command::new("cargo");
+pub fn bless() -> Outcome {
+    let mut cargo = cargo();
     cargo
         .args(["test", "-p", "coalesce-tests", "-p", "coalesce-report"])
-        .current_dir(&repository.root);
-    cargo
         .env("COALESCE_BLESS", "1")
         .env("INSTA_UPDATE", "always");
-    let status = cargo.status().context("failed to start cargo")?;
-    if !status.success() {
-        bail!("not everything could be blessed");
-    }
+    pass(cargo, || "not everything could be blessed".to_owned())?;
     println!("now read `git diff`: what is blessed is what the tests demand from now on");
     Ok(())
 }
 
-fn succeeds(words: &[&str]) -> bool {
+fn pass(mut cargo: Command, failure: impl Fn() -> String) -> Outcome {
+    let status = cargo.status();
+    let status = status.map_err(|error| format!("failed to start cargo: {error}"))?;
+    status.success().then_some(()).ok_or_else(failure)
+}
+
+/// A Python of the repository's own, so that tests find pytest wherever the system keeps its packages.
+struct Environment(PathBuf);
+
+impl Environment {
+    /// The one that is there, or a new one. `None` where it cannot be made: then the system's Python
+    /// has to have what tests need.
+    fn prepared() -> Option<Self> {
+        let environment = Self(repository_root().join("target").join("python"));
+        let has_pytest = ["python3", "-m", "pytest", "--version"];
+        if succeeds(&has_pytest, Some(&environment)) && environment.0.is_dir() {
+            return Some(environment);
+        }
+        let folder = environment.0.to_str()?.to_owned();
+        let install = ["python3", "-m", "pip", "install", "--quiet", "pytest"];
+        let made = succeeds(&["python3", "-m", "venv", &folder], None)
+            && succeeds(&install, Some(&environment));
+        made.then_some(environment)
+    }
+
+    fn enter(&self, command: &mut Command) {
+        let mut path = self.0.join("bin").into_os_string();
+        if let Some(rest) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(rest);
+        }
+        command.env("PATH", path).env("VIRTUAL_ENV", &self.0);
+    }
+}
+
+/// Whether a program ends well, by the names that the environment gives it.
+fn succeeds(words: &[&str], environment: Option<&Environment>) -> bool {
     let Some((program, arguments)) = words.split_first() else {
         return false;
     };
-    let quiet = Command::new(program)
+    // `env` looks programs up by the path that it is given, not by ours.
+    let mut command = Command::new("env");
+    if let Some(environment) = environment {
+        environment.enter(&mut command);
+    }
+    let quiet = command
+        .arg(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -127,17 +153,18 @@ fn succeeds(words: &[&str]) -> bool {
 }
 
 /// Installs what is missing where that needs no password, and names what is still missing then.
-fn provide(missing: &[&Program]) {
+fn provide(missing: &[&Program], environment: Option<&Environment>) {
     let root = Command::new("id")
         .arg("-u")
         .output()
         .is_ok_and(|id| id.stdout == b"0\n");
-    if root && succeeds(&["apt-get", "--version"]) {
+    if root && succeeds(&["apt-get", "--version"], None) {
         let packages: Vec<_> = missing.iter().map(|program| program.package).collect();
         eprintln!("installing {} for some of the tests", packages.join(", "));
         install(&packages);
     }
-    for program in missing.iter().filter(|program| !succeeds(program.probe)) {
+    let still = |program: &&&Program| !succeeds(program.probe, environment);
+    for program in missing.iter().filter(still) {
         let Program {
             package, used_for, ..
         } = program;

@@ -10,6 +10,10 @@
 mod begin;
 mod calls;
 mod carry;
+#[cfg(feature = "git")]
+mod dirty;
+#[cfg(not(feature = "git"))]
+#[path = "dirty_unknown.rs"]
 mod dirty;
 mod disk;
 mod error;

@@ -89,6 +89,10 @@ pub enum Command {
     Explain,
     /// `coalesce devices`, of a program that was built with it.
     Devices,
+    /// `coalesce lsp`, which has no fields of its own: it speaks another language.
+    Lsp,
+    /// `coalesce mcp`, likewise.
+    Mcp,
 }
 
 impl Command {
@@ -109,6 +113,8 @@ impl Command {
             Self::Retire => "retire",
             Self::Explain => "explain",
             Self::Devices => "devices",
+            Self::Lsp => "lsp",
+            Self::Mcp => "mcp",
         }
     }
 }

@@ -132,6 +132,12 @@ pub enum Command {
     /// Show which GPUs this machine has, and who uses them
     #[cfg(feature = "devices")]
     Devices(Devices),
+    /// Serve an editor on standard input and output, by the Language Server Protocol
+    #[cfg(feature = "lsp")]
+    Lsp(Server),
+    /// Serve an agent on standard input and output, by the Model Context Protocol
+    #[cfg(feature = "mcp")]
+    Mcp(Server),
 }
 
 impl Command {
@@ -153,6 +159,10 @@ impl Command {
             Self::Explain(_) => envelope::Command::Explain,
             #[cfg(feature = "devices")]
             Self::Devices(_) => envelope::Command::Devices,
+            #[cfg(feature = "lsp")]
+            Self::Lsp(_) => envelope::Command::Lsp,
+            #[cfg(feature = "mcp")]
+            Self::Mcp(_) => envelope::Command::Mcp,
         }
     }
 
@@ -184,7 +194,7 @@ impl Command {
 }
 
 /// Arguments of `audit`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
 pub struct Audit {
     /// End with code 1 when there is a finding of one of these kinds
@@ -333,7 +343,7 @@ pub struct Plan {
 }
 
 /// Arguments of `migrate`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(
     after_help = "Examples:\n  coalesce migrate --verify\n  coalesce migrate migrations/0001-one-gpu.toml\n  \
                   coalesce migrate --plan plan.json --require compiled"
@@ -399,7 +409,7 @@ pub struct Recover {
 pub struct Status {}
 
 /// Arguments of `check`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(
     after_help = "Examples:\n  coalesce check\n  coalesce check --write-baseline .coalesce-baseline.json\n  \
                   coalesce check src --baseline .coalesce-baseline.json"
@@ -484,6 +494,11 @@ pub struct Explain {
     #[arg(value_name = "CODE", value_parser = code_parser())]
     pub code: Code,
 }
+
+/// Arguments of `lsp` and `mcp`: none but those of all commands.
+#[cfg(any(feature = "lsp", feature = "mcp"))]
+#[derive(Clone, Debug, Default, Args)]
+pub struct Server {}
 
 /// Arguments of `devices`.
 #[cfg(feature = "devices")]

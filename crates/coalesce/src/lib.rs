@@ -7,4 +7,5 @@ pub mod commands;
 pub mod exit;
 mod named_files;
 mod progress;
+mod servers;
 pub mod terminal;

@@ -19,6 +19,7 @@ use crate::{
     cli::{Color, Format, Global, Invocation, Layout},
     commands,
     exit::{Exit, Outcome, describe},
+    servers,
 };
 
 /// Stack of every thread. Trees of expressions are walked level by level, and how deep a text may
@@ -67,6 +68,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .into();
         }
     };
+    if let Some(served) = servers::run(&invocation) {
+        return end_of_service(&invocation, served).into();
+    }
     let Some(seconds) = invocation.command.repeats() else {
         return run(&invocation).into();
     };
@@ -79,6 +83,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
     }
+}
+
+/// How a server ends: well when its client has gone.
+fn end_of_service(invocation: &Invocation, served: io::Result<()>) -> Exit {
+    let Err(error) = served else {
+        return Exit::Success;
+    };
+    let message = format!("{}: {error}", invocation.command.name().as_str());
+    let _ = writeln!(io::stderr(), "error: {message}");
+    Exit::Failed
 }
 
 /// Runs a command once and prints what it says.

@@ -25,6 +25,19 @@ const EDGES: &[(&str, &[&str])] = &[
     ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),
+    // The protocol alone: the program carries the tools out.
+    ("coalesce-mcp", &["coalesce-model", "coalesce-report"]),
+    // Stands on the engine as any other program would.
+    (
+        "coalesce-lsp",
+        &[
+            "coalesce-engine",
+            "coalesce-model",
+            "coalesce-plan",
+            "coalesce-text",
+            "coalesce-tree",
+        ],
+    ),
     ("coalesce-verify", &["coalesce-model"]),
     // All that leads from manifests to a changed tree; programs stand on it.
     (
@@ -51,6 +64,8 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-engine",
             "coalesce-index",
             "coalesce-lint",
+            "coalesce-lsp",
+            "coalesce-mcp",
             "coalesce-model",
             "coalesce-plan",
             "coalesce-python",

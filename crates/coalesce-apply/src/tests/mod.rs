@@ -1,6 +1,7 @@
 //! The laws of apply: all or nothing, undone byte for byte, both ways open after any stop, and
 //! nothing lost that somebody writes meanwhile.
 
+#[cfg(feature = "git")]
 mod dirty;
 mod faults;
 mod hostile;

@@ -66,6 +66,10 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
         )),
         #[cfg(feature = "devices")]
         cli::Command::Devices(arguments) => devices::run(global, arguments),
+        #[cfg(feature = "lsp")]
+        cli::Command::Lsp(_) => Err(Failure::internal("a server has no page").into()),
+        #[cfg(feature = "mcp")]
+        cli::Command::Mcp(_) => Err(Failure::internal("a server has no page").into()),
     }
 }
 
