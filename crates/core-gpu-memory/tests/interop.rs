@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{CudaDriver, Driver, cuda};
-use core_gpu_memory::{Pool, Source};
+use core_gpu_driver::{CaptureMode, CudaDriver, Driver, cuda};
+use core_gpu_memory::{AllocError, Pool, Source, interop::CudarcBuffer};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use gpu_sim::case::Case;
 
@@ -270,6 +270,58 @@ fn code_that_names_cudarc_s_slices_takes_our_memory() {
             .variable("GPU_SIM_SCHEDULE", schedule)
             .run(|| {
                 named_slices();
+                verify();
+            });
+    }
+}
+
+/// Kernels of cudarc's on a captured stream, with memory that belongs to the graph.
+fn captured() {
+    let (driver, context) = (driver(), CudaContext::new(0).unwrap());
+    let theirs = context.new_stream().unwrap();
+    let module = context
+        .load_module(cudarc::nvrtc::Ptx::from_src(""))
+        .unwrap();
+    let add = module.load_function("sim_add_f32").unwrap();
+    let (pool, by) = (Pool::new(&driver), Source::named("cudarc"));
+    let mut input = pool.allocate_cudarc::<f32>(64, &theirs, by).unwrap();
+    let stream = cuda::stream_of(&driver, &theirs).unwrap();
+    let capture = pool.begin_capture(&stream, CaptureMode::Global).unwrap();
+    let count = 64_u64;
+    let sum = |one: &CudarcBuffer<f32>| {
+        let to = pool.allocate_cudarc::<f32>(64, &theirs, by).unwrap();
+        let mut launch = theirs.launch_builder(&add);
+        launch.arg(&to).arg(one).arg(one).arg(&count);
+        // SAFETY: the arguments are those of the kernel.
+        unsafe { launch.launch(LaunchConfig::for_num_elems(64)) }.unwrap();
+        to
+    };
+    // The one between goes, and stays the graph's.
+    let output = sum(&sum(&input));
+    let graph = capture.end().unwrap();
+    for value in [1.0_f32, 2.5] {
+        theirs.memcpy_htod(&[value; 64], &mut input).unwrap();
+        let other = pool.allocate_cudarc::<f32>(64, &theirs, by).unwrap();
+        // SAFETY: the graph has its memory; input and output are here.
+        unsafe { graph.graph().launch(&stream).unwrap() };
+        assert_eq!(theirs.clone_dtoh(&output).unwrap(), [value * 4.0; 64]);
+        drop(other);
+    }
+    // A capture that cudarc begins is seen too, whatever is cached.
+    let mode = cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+    theirs.begin_capture(mode).unwrap();
+    let refused = pool.allocate_cudarc::<f32>(64, &theirs, by);
+    assert!(matches!(refused, Err(AllocError::Capturing)), "{refused:?}");
+    drop(stream.end_capture());
+}
+
+#[test]
+fn kernels_are_captured_with_memory_of_the_graph() {
+    for schedule in ["latest", "eager", "seed:9"] {
+        Case::new("kernels_are_captured_with_memory_of_the_graph")
+            .variable("GPU_SIM_SCHEDULE", schedule)
+            .run(|| {
+                captured();
                 verify();
             });
     }

@@ -188,12 +188,21 @@ impl Shadow {
         });
     }
 
-    /// Whose these bytes are, piece by piece.
+    /// Whose these bytes are, piece by piece. Bytes that were never heard of are nobody's, as those
+    /// that were only touched: a first touch changes no owner.
     pub fn owners(&self, (start, end): (u64, u64)) -> Vec<Owner> {
-        let mut owners: Vec<_> = self
-            .overlapping((start, end))
-            .map(|(_, _, known)| known.owner)
-            .collect();
+        let mut owners = Vec::new();
+        let mut at = start;
+        for (from, to, known) in self.overlapping((start, end)) {
+            if at < from {
+                owners.push(Owner::default());
+            }
+            owners.push(known.owner);
+            at = to;
+        }
+        if at < end {
+            owners.push(Owner::default());
+        }
         owners.dedup();
         owners
     }
@@ -413,6 +422,17 @@ mod tests {
         };
         assert_eq!(kind(early), Some(wanted));
         assert_eq!(shadow.hand_out((0, 8), 2, &clock(&[at(1, 1)])), None);
+    }
+
+    #[test]
+    fn a_first_touch_changes_no_owner() {
+        let mut shadow = Shadow::default();
+        let before = shadow.owners((0, 30));
+        shadow.touch((10, 20), Access::Write, at(1, 1), &Clock::default());
+        assert_eq!(shadow.owners((0, 30)), before);
+        shadow.hand_out((20, 30), 1, &clock(&[at(1, 1)]));
+        assert_eq!(shadow.owners((0, 30)).len(), 2);
+        assert_ne!(shadow.owners((20, 30)), before);
     }
 
     #[test]
