@@ -25,13 +25,13 @@ pub enum What {
 }
 
 /// Hears of errors in drops. Called on the dropping thread; must not panic.
-pub type Hook = fn(What, &DriverError);
+pub type DropErrorHook = fn(What, &DriverError);
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
-static HOOK: OnceLock<Hook> = OnceLock::new();
+static HOOK: OnceLock<DropErrorHook> = OnceLock::new();
 
 /// Sets the hook of this process. The first one stays; the answer says whether it was this one.
-pub fn set_hook(hook: Hook) -> bool {
+pub fn set_hook(hook: DropErrorHook) -> bool {
     HOOK.set(hook).is_ok()
 }
 

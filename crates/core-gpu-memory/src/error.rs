@@ -21,7 +21,7 @@ pub enum AllocError {
     },
     /// There is no room now, and everything that could make room was tried.
     #[error("out of device memory: {0}")]
-    OutOfMemory(Box<Report>),
+    OutOfMemory(Box<ShortageReport>),
     /// A limit on bytes in use would be exceeded.
     #[error("the limit on memory in use leaves no room for {by}")]
     Limit {
@@ -88,7 +88,7 @@ pub struct Holding {
 
 /// The state of the pool when a request had to be refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
-pub struct Report {
+pub struct ShortageReport {
     /// Bytes asked for.
     pub requested_bytes: u64,
     /// Bytes that the pool has from the driver.
@@ -114,7 +114,7 @@ pub struct Report {
     pub driver: Option<String>,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ShortageReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,

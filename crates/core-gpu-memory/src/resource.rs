@@ -238,7 +238,7 @@ fn refused(error: DriverError, bytes: u64) -> AllocError {
     if error != DriverError::OutOfMemory {
         return error.into();
     }
-    AllocError::OutOfMemory(Box::new(crate::error::Report {
+    AllocError::OutOfMemory(Box::new(crate::error::ShortageReport {
         requested_bytes: bytes,
         ..Default::default()
     }))

@@ -7,11 +7,8 @@ use core_gpu::prelude::*;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let work = |number: u32| -> core_gpu::Result<String> {
         let gpu = Gpu::open_best()?;
-        Ok(format!(
-            "{number}: {} in {}",
-            gpu.name(),
-            std::process::id()
-        ))
+        let process = std::process::id();
+        Ok(format!("{number}: {} in {process}", gpu.name()))
     };
     run_if_worker(&TaskRegistry::new().task("where", work));
     let mut strategy = auto_select_strategy(StrategyConfig::from_environment()?)?;

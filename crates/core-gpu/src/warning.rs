@@ -80,13 +80,13 @@ impl fmt::Display for Warning {
 }
 
 /// Hears of warnings, on the thread where they arise. Must not panic.
-pub type Hook = fn(&Warning);
+pub type WarningHook = fn(&Warning);
 
-static HOOK: OnceLock<Hook> = OnceLock::new();
+static HOOK: OnceLock<WarningHook> = OnceLock::new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Sets the hook of this process. The first one stays; the answer says whether it was this one.
-pub fn set_hook(hook: Hook) -> bool {
+pub fn set_hook(hook: WarningHook) -> bool {
     HOOK.set(hook).is_ok()
 }
 

@@ -4,8 +4,8 @@
 const PROGRAMS: &[(&str, usize)] = &[
     (include_str!("../examples/01-one-device.rs"), 15),
     (include_str!("../examples/02-many-streams.rs"), 15),
-    (include_str!("../examples/03-a-graph.rs"), 16),
-    (include_str!("../examples/04-several-processes.rs"), 20),
+    (include_str!("../examples/03-a-graph.rs"), 15),
+    (include_str!("../examples/04-several-processes.rs"), 15),
     (include_str!("../examples/05-by-hand.rs"), 40),
 ];
 

@@ -61,7 +61,7 @@ pub struct Costs {
     pub allocation: u64,
     /// Starting any work on a device.
     pub launch: u64,
-    /// Bytes that the link moves in a microsecond.
+    /// Bytes that a device's link moves in a microsecond, each way: copies of one direction share it.
     pub link_bytes_per_microsecond: u64,
     /// Bytes that a device's memory moves in a microsecond.
     pub memory_bytes_per_microsecond: u64,

@@ -383,6 +383,41 @@ fn time_is_the_machines_own() {
     assert!(machine.now() >= 5_000_000);
 }
 
+/// Copies of 1 MiB each from pinned memory, on so many streams, and how long the machine took.
+fn time_of_copies(streams: usize, uploads: usize, downloads: usize) -> u64 {
+    let (machine, _, driver) = machine(Schedule::Latest);
+    let streams: Vec<_> = (0..streams).map(|_| stream(&driver)).collect();
+    let copies = uploads + downloads;
+    let segment = Segment::allocate(&driver, copies << 20).unwrap();
+    let pinned = Pinned::allocate(&driver, copies << 20).unwrap();
+    let begun = machine.now();
+    for number in 0..copies {
+        let on = &streams[number * streams.len() / copies];
+        let offset = number << 20;
+        let device = segment.span(offset as u64, 1 << 20).unwrap();
+        let host = PinnedSpan {
+            pinned: &pinned,
+            offset: offset as u64,
+        };
+        match number < uploads {
+            true => on.upload(device, host).unwrap(),
+            false => on.download(host, device).unwrap(),
+        }
+    }
+    for stream in &streams {
+        stream.synchronize().unwrap();
+    }
+    machine.now() - begun
+}
+
+#[test]
+fn copies_of_one_direction_share_the_link() {
+    let (alone, beside) = (time_of_copies(1, 4, 0), time_of_copies(4, 4, 0));
+    assert!(beside > alone * 9 / 10, "{beside} of {alone}");
+    let both_ways = time_of_copies(2, 2, 2);
+    assert!(both_ways < alone * 6 / 10, "{both_ways} of {alone}");
+}
+
 #[test]
 fn devices_have_events_of_their_own() {
     let machine = Machine::new(Config::with_devices(&[BYTES, BYTES]));

@@ -40,12 +40,12 @@ pub type OperationKind = core_gpu::profiler::Work;
 )]
 pub type OperationProfiler = core_gpu::profiler::Span;
 
-/// Moved to [`core_gpu::profiler::Report`].
+/// Moved to [`core_gpu::profiler::ProfileReport`].
 #[deprecated(
     since = "0.1.0",
-    note = "use `core_gpu::profiler::Report`; it will be removed in 0.2.0"
+    note = "use `core_gpu::profiler::ProfileReport`; it will be removed in 0.2.0"
 )]
-pub type ProfilingStats = core_gpu::profiler::Report;
+pub type ProfilingStats = core_gpu::profiler::ProfileReport;
 
 /// Moved to [`core_gpu::profiler::profiler`].
 #[must_use]

@@ -22,7 +22,7 @@ fn types_warn_and_are_the_new_ones() {
     }
     #[expect(deprecated, reason = "the old name")]
     let stats = optimization_gpu_profiler::ProfilingStats::default();
-    assert_eq!(stats, core_gpu::profiler::Report::default());
+    assert_eq!(stats, core_gpu::profiler::ProfileReport::default());
     #[expect(deprecated, reason = "the old name")]
     let metrics = optimization_gpu_profiler::GpuOperationMetrics::default();
     assert_eq!(metrics, core_gpu::profiler::SpanStatistics::default());

@@ -33,7 +33,7 @@ pub use failure::{FailureCallback, OnFailure};
 pub use limit::Limit;
 pub use log::Log;
 pub use replay::{Replay, ReplayError, ReplayOutcome};
-pub use statistics::{Statistics, Usage};
+pub use statistics::{SourceUsage, Statistics};
 pub use tracking::{LiveAllocation, Tracking};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

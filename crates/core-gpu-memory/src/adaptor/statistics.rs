@@ -12,7 +12,7 @@ use crate::{AllocError, Block, Resource, Source, adaptor::locked};
 
 /// What a source has and had. Bytes as they were asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Usage {
+pub struct SourceUsage {
     /// Bytes in use.
     pub bytes_in_use: u64,
     /// The most bytes in use at once.
@@ -30,7 +30,7 @@ pub struct Usage {
 /// Counts what goes through it, in bytes of blocks. May be used from several threads.
 pub struct Statistics {
     upstream: Arc<dyn Resource>,
-    sources: Mutex<BTreeMap<Source, Usage>>,
+    sources: Mutex<BTreeMap<Source, SourceUsage>>,
 }
 
 impl Statistics {
@@ -45,13 +45,13 @@ impl Statistics {
 
     /// The numbers of one source.
     #[must_use]
-    pub fn of(&self, by: Source) -> Usage {
+    pub fn of(&self, by: Source) -> SourceUsage {
         locked(&self.sources).get(&by).copied().unwrap_or_default()
     }
 
     /// All numbers, by name of the source.
     #[must_use]
-    pub fn by_name(&self) -> BTreeMap<String, Usage> {
+    pub fn by_name(&self) -> BTreeMap<String, SourceUsage> {
         let sources = locked(&self.sources).clone();
         sources
             .into_iter()

@@ -9,7 +9,7 @@ use core_gpu_driver::{Absent, DriverError, RegionState, Segment};
 
 use crate::{
     AllocError,
-    error::{Holding, Report},
+    error::{Holding, ShortageReport},
     observe::{MemoryEvent, Pressure, Step},
     pool::{
         builder::StreamPolicy,
@@ -306,7 +306,7 @@ impl PoolInner {
     }
 
     /// Who holds what, for the error.
-    fn shortage_report(&self, request: &Request<'_>, said: Option<DriverError>) -> Report {
+    fn shortage_report(&self, request: &Request<'_>, said: Option<DriverError>) -> ShortageReport {
         let device = self.driver().and_then(|driver| driver.memory_info()).ok();
         let central = self.lock();
         let mut holdings: Vec<_> = central
@@ -326,7 +326,7 @@ impl PoolInner {
                 .then_with(|| one.source.cmp(&other.source))
         });
         let reserved_bytes = central.heap.reserved_bytes();
-        Report {
+        ShortageReport {
             requested_bytes: request.requested,
             reserved_bytes,
             holdings,

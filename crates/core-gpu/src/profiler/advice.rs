@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::report::{DeviceReport, Report};
+use super::report::{DeviceReport, ProfileReport};
 
 /// When rules speak. Parts are of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct Recommendation {
     pub weight: f64,
 }
 
-type Rule = fn(&Report, &Thresholds, &mut Vec<Recommendation>);
+type Rule = fn(&ProfileReport, &Thresholds, &mut Vec<Recommendation>);
 
 /// All rules.
 const RULES: &[Rule] = &[
@@ -74,7 +74,7 @@ const RULES: &[Rule] = &[
     unseen_spans,
 ];
 
-pub(super) fn find(report: &Report, thresholds: &Thresholds) -> Vec<Recommendation> {
+pub(super) fn find(report: &ProfileReport, thresholds: &Thresholds) -> Vec<Recommendation> {
     let mut found = Vec::new();
     for rule in RULES {
         rule(report, thresholds, &mut found);
@@ -98,7 +98,7 @@ fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-fn transfer_bound(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn transfer_bound(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for device in &report.devices {
         let alone = device.transfer.saturating_sub(device.overlapped);
         let share = part(alone, device.busy);
@@ -122,7 +122,7 @@ fn transfer_bound(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendat
     }
 }
 
-fn small_transfers(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn small_transfers(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for device in &report.devices {
         for (name, span) in &device.spans {
             let mean = span.bytes / span.transfers.max(1);
@@ -142,7 +142,7 @@ fn small_transfers(report: &Report, limits: &Thresholds, to: &mut Vec<Recommenda
     }
 }
 
-fn slow_transfers(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn slow_transfers(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     const LARGE: u64 = 1 << 20;
     for device in &report.devices {
         for (name, span) in &device.spans {
@@ -166,7 +166,7 @@ fn slow_transfers(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendat
     }
 }
 
-fn idle_device(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn idle_device(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for device in &report.devices {
         let busy = part(device.busy, device.window);
         if device.window < limits.shortest_recording || busy >= limits.busy_part {
@@ -187,7 +187,7 @@ fn idle_device(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation
     }
 }
 
-fn small_kernels(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn small_kernels(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for device in &report.devices {
         for (name, span) in &device.spans {
             let computing = span.count.saturating_sub(span.transfers);
@@ -210,7 +210,7 @@ fn small_kernels(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendati
     }
 }
 
-fn hot_span(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn hot_span(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     let all: u64 = report.host.values().map(|span| span.own).sum();
     if all < limits.shortest_recording || report.host.len() < 2 {
         return;
@@ -234,7 +234,7 @@ fn hot_span(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) 
     }
 }
 
-fn uneven_span(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn uneven_span(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for (name, span) in &report.host {
         let long = span.longest >= limits.shortest_recording;
         let uneven = span.longest > span.median.saturating_mul(limits.spread);
@@ -256,7 +256,7 @@ fn uneven_span(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation
     }
 }
 
-fn growing_memory(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn growing_memory(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     for (name, span) in &report.host {
         let Some(memory) = &span.memory else { continue };
         let each = memory.change / i64::try_from(memory.spans.max(1)).unwrap_or(i64::MAX);
@@ -278,7 +278,7 @@ fn growing_memory(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendat
     }
 }
 
-fn memory_churn(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendation>) {
+fn memory_churn(report: &ProfileReport, limits: &Thresholds, to: &mut Vec<Recommendation>) {
     let memory = &report.memory;
     if memory.segments < limits.many || memory.trims == 0 {
         return;
@@ -295,7 +295,7 @@ fn memory_churn(report: &Report, limits: &Thresholds, to: &mut Vec<Recommendatio
     });
 }
 
-fn spilling(report: &Report, _: &Thresholds, to: &mut Vec<Recommendation>) {
+fn spilling(report: &ProfileReport, _: &Thresholds, to: &mut Vec<Recommendation>) {
     let memory = &report.memory;
     if memory.promoted_bytes == 0 {
         return;
@@ -311,7 +311,7 @@ fn spilling(report: &Report, _: &Thresholds, to: &mut Vec<Recommendation>) {
     });
 }
 
-fn unseen_spans(report: &Report, _: &Thresholds, to: &mut Vec<Recommendation>) {
+fn unseen_spans(report: &ProfileReport, _: &Thresholds, to: &mut Vec<Recommendation>) {
     let unseen = |device: &DeviceReport| device.dropped + device.errors;
     for device in report.devices.iter().filter(|device| unseen(device) > 0) {
         let error = device.last_error.as_deref().unwrap_or("none");
@@ -333,19 +333,19 @@ mod tests {
     use super::*;
     use crate::profiler::report::{DeviceSpanStatistics, SpanMemory, SpanStatistics};
 
-    fn device(change: impl FnOnce(&mut DeviceReport)) -> Report {
+    fn device(change: impl FnOnce(&mut DeviceReport)) -> ProfileReport {
         let mut device = DeviceReport {
             device: "a device".to_owned(),
             ..DeviceReport::default()
         };
         change(&mut device);
-        Report {
+        ProfileReport {
             devices: vec![device],
-            ..Report::default()
+            ..ProfileReport::default()
         }
     }
 
-    fn span(name: &str, span: SpanStatistics) -> Report {
+    fn span(name: &str, span: SpanStatistics) -> ProfileReport {
         let other = SpanStatistics {
             count: 1,
             total: 1_000_000,
@@ -353,27 +353,27 @@ mod tests {
             ..SpanStatistics::default()
         };
         let host = [(name.to_owned(), span), ("other".to_owned(), other)];
-        Report {
+        ProfileReport {
             host: host.into(),
             elapsed: 1_000_000_000,
-            ..Report::default()
+            ..ProfileReport::default()
         }
     }
 
-    fn left_behind(name: &str, statistics: SpanStatistics) -> Report {
+    fn left_behind(name: &str, statistics: SpanStatistics) -> ProfileReport {
         let mut report = span(name, statistics);
         report.memory.balance_bytes = statistics.memory.map_or(0, |memory| memory.change);
         report
     }
 
-    fn of_spans(statistics: DeviceSpanStatistics) -> Report {
+    fn of_spans(statistics: DeviceSpanStatistics) -> ProfileReport {
         device(|device| {
             device.busy = 1_000_000;
             device.spans.insert("work".to_owned(), statistics);
         })
     }
 
-    fn small_transfers_of_work() -> Report {
+    fn small_transfers_of_work() -> ProfileReport {
         of_spans(DeviceSpanStatistics {
             count: 1000,
             transfers: 1000,
@@ -383,7 +383,7 @@ mod tests {
         })
     }
 
-    fn large_transfers_of_work() -> Report {
+    fn large_transfers_of_work() -> ProfileReport {
         of_spans(DeviceSpanStatistics {
             count: 10,
             transfers: 10,
@@ -393,7 +393,7 @@ mod tests {
         })
     }
 
-    fn kernels_of_work() -> Report {
+    fn kernels_of_work() -> ProfileReport {
         of_spans(DeviceSpanStatistics {
             count: 1000,
             total: 2_000_000,
@@ -402,7 +402,7 @@ mod tests {
     }
 
     /// For each rule a report that it speaks about, and a figure that it names.
-    fn cases() -> Vec<(&'static str, Report, &'static str)> {
+    fn cases() -> Vec<(&'static str, ProfileReport, &'static str)> {
         vec![
             (
                 "transfer-bound",
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_about_nothing() {
-        assert!(find(&Report::default(), &Thresholds::default()).is_empty());
+        assert!(find(&ProfileReport::default(), &Thresholds::default()).is_empty());
     }
 
     #[test]

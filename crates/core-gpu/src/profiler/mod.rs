@@ -47,7 +47,7 @@ pub use bridge::TracingBridge;
 pub use device::{StreamSpan, Work, profile_on};
 pub use memory::{MemoryActivity, MemoryWatch};
 pub use name::SpanName;
-pub use report::{DeviceReport, DeviceSpanStatistics, Report, SpanMemory, SpanStatistics};
+pub use report::{DeviceReport, DeviceSpanStatistics, ProfileReport, SpanMemory, SpanStatistics};
 pub use span::{MemorySpan, Span, profile, profile_named, profile_with_memory};
 
 /// The process's profiler: switches, and what was recorded. Any thread.
@@ -107,7 +107,7 @@ impl Profiler {
         device::forget();
     }
 
-    /// When the rules of [`Report::recommendations`] speak.
+    /// When the rules of [`ProfileReport::recommendations`] speak.
     pub fn set_thresholds(&self, thresholds: Thresholds) {
         *self
             .thresholds
@@ -125,12 +125,12 @@ impl Profiler {
     /// those that are not are counted as pending. Not while a stream is captured that the profiler
     /// has not met.
     #[must_use]
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> ProfileReport {
         let thresholds = *self
             .thresholds
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        Report::make(&thresholds.unwrap_or_default())
+        ProfileReport::make(&thresholds.unwrap_or_default())
     }
 
     /// The spans that are kept, as the JSON that Perfetto and Chrome's tracing page open. As

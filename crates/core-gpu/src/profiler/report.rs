@@ -108,7 +108,7 @@ pub struct DeviceReport {
 
 /// All that was recorded since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Report {
+pub struct ProfileReport {
     /// Nanoseconds since the recording began.
     pub elapsed: u64,
     /// Threads that recorded.
@@ -203,7 +203,7 @@ fn of_sums(sums: &Sums, lengths: Option<&Vec<u64>>, rate: &Rate) -> SpanStatisti
     }
 }
 
-impl Report {
+impl ProfileReport {
     pub(super) fn make(thresholds: &Thresholds) -> Self {
         let rate = Rate::measure();
         let (host, threads) = host_statistics(&rate);

@@ -8,6 +8,7 @@ use crate::{
     kernel::Kernel,
     machine::{
         Machine, host_memory,
+        link::{Direction, LinkKey},
         state::{Source, State, Touch, Work},
         submit::Request,
     },
@@ -25,12 +26,21 @@ fn touch(start: u64, bytes: u64, access: Access) -> Touch {
     }
 }
 
+fn link(device: Option<u32>, direction: Direction) -> Option<LinkKey> {
+    device.map(|device| (device, direction))
+}
+
 impl State {
     fn on_device(&self, at: u64, bytes: u64) -> Result<(), Code> {
         if self.memory.is_valid(at, bytes) {
             return Ok(());
         }
         Err(Code::INVALID_VALUE)
+    }
+
+    /// Nothing for no bytes at the end of memory.
+    fn device_of(&self, at: u64) -> Option<u32> {
+        self.memory.containing(at).map(|(_, found)| found.device)
     }
 
     /// Whether an address of the host is pinned; an error when the range runs over its end.
@@ -52,14 +62,18 @@ impl State {
     fn copy_request(&mut self, to: u64, from: u64, bytes: u64) -> Result<Request, Code> {
         self.on_device(to, bytes)?;
         self.on_device(from, bytes)?;
-        let device = |at: u64| self.memory.containing(at).map(|(_, found)| found.device);
-        let peers = device(to) != device(from);
+        let (target, source) = (self.device_of(to), self.device_of(from));
+        let peers = target != source;
         let mut request = Request::new(Work::Copy { to, from, bytes });
         request.touches = vec![
             touch(from, bytes, Access::Read),
             touch(to, bytes, Access::Write),
         ];
         request.nanoseconds = self.takes(bytes, peers);
+        if peers {
+            let (out, into) = (link(source, Direction::Out), link(target, Direction::In));
+            request.links = out.into_iter().chain(into).collect();
+        }
         self.moved.within_bytes += bytes;
         Ok(request)
     }
@@ -74,6 +88,9 @@ impl State {
         request.touches.push(touch(to, bytes, Access::Write));
         request.host = host;
         request.nanoseconds = self.takes(bytes, true);
+        request.links = link(self.device_of(to), Direction::In)
+            .into_iter()
+            .collect();
         self.moved.to_device_bytes += bytes;
         Ok(request)
     }
@@ -89,6 +106,9 @@ impl State {
         request.touches.push(touch(from, bytes, Access::Read));
         request.host = Some(to);
         request.nanoseconds = self.takes(bytes, true);
+        request.links = link(self.device_of(from), Direction::Out)
+            .into_iter()
+            .collect();
         self.moved.to_host_bytes += bytes;
         Ok(request)
     }

@@ -5,6 +5,7 @@ pub(crate) mod capture;
 pub(crate) mod control;
 mod copy_calls;
 mod host_memory;
+mod link;
 mod memory_calls;
 mod run;
 mod state;

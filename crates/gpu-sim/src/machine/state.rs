@@ -14,7 +14,10 @@ use crate::{
     config::Config,
     fault::Faults,
     kernel::Kernel,
-    machine::capture::{Capture, Graph},
+    machine::{
+        capture::{Capture, Graph},
+        link::Links,
+    },
     memory::Memory,
     schedule::{Random, Schedule},
     shadow::{Access, Broken, Shadow},
@@ -200,6 +203,7 @@ pub(crate) struct State {
     pub(crate) host: Clock,
     /// The machine's time, in nanoseconds.
     pub(crate) now: u64,
+    pub(crate) links: Links,
     pub(crate) faults: Faults,
     pub(crate) violations: Vec<Violation>,
     pub(crate) random: Random,
@@ -246,6 +250,7 @@ impl State {
             gone: BTreeMap::new(),
             host: Clock::default(),
             now: 0,
+            links: Links::default(),
             faults: Faults::default(),
             violations: Vec::new(),
             random: Random::new(seed),

@@ -6,7 +6,10 @@ use core_gpu_driver::HostAddress;
 use crate::{
     clock::{Clock, Moment, StreamKey},
     code::Code,
-    machine::state::{Queued, Relation, State, Touch, Work},
+    machine::{
+        link::LinkKey,
+        state::{Queued, Relation, State, Touch, Work},
+    },
 };
 
 /// Work to be put on a stream.
@@ -17,6 +20,8 @@ pub(crate) struct Request {
     /// Memory of the host that it uses while it runs.
     pub(crate) host: Option<HostAddress>,
     pub(crate) nanoseconds: u64,
+    /// Links that it has to itself meanwhile.
+    pub(crate) links: Vec<LinkKey>,
 }
 
 impl Request {
@@ -26,6 +31,7 @@ impl Request {
             touches: Vec::new(),
             host: None,
             nanoseconds: 0,
+            links: Vec::new(),
         }
     }
 }
@@ -90,11 +96,14 @@ impl State {
         let (now, launch) = (self.now, self.config.costs.launch);
         let stream = self.stream(key)?;
         let begins = now.max(stream.busy_until).max(order.not_before);
-        let takes = match request.work {
-            Work::Nothing | Work::Free { .. } => 0,
-            _ => launch + request.nanoseconds,
+        let ready = match request.work {
+            Work::Nothing | Work::Free { .. } => begins,
+            _ => begins.saturating_add(launch),
         };
-        stream.busy_until = begins.saturating_add(takes);
+        let takes = request.nanoseconds;
+        let moves = self.links.take(&request.links, now, ready, takes);
+        let stream = self.stream(key)?;
+        stream.busy_until = moves.saturating_add(takes);
         stream.submitted = moment.sequence;
         stream.clock = clock;
         stream.queue.push_back(Queued {
