@@ -11,7 +11,7 @@
 //! | bytes by key that may leave the device when there is no room | [`MemoryManager`], which gives [`Entry`]s |
 //! | what can be made again, kept while there is room | [`Cache`] |
 //! | many arrays to the device or back with one wait | [`Staging`] |
-//! | bytes by path, on the device, on the host, on disk | [`store`] |
+//! | bytes by path, on the device, on the host, on disk, in Zarr's format | [`store`] |
 //! | files on the device | [`FileManager`] |
 //! | a cudarc program on this memory | `interop`, behind the feature `cudarc-interop` |
 //!

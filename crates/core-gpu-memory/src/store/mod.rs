@@ -1,8 +1,9 @@
-//! Stores: bytes by path, in device memory, in host memory and on disk, behind one trait.
+//! Stores: bytes by path, in device memory, in host memory, on disk and in Zarr's format, behind one
+//! trait.
 //!
 //! Several threads may read and write one store at once; a reader sees a blob as it was before a
-//! write or after it, never between. The layout on disk is this crate's own. Zarr is not supported:
-//! neither its chunks nor its metadata are read or written.
+//! write or after it, never between. The layout of [`DiskStore`] is this crate's own, with a checksum;
+//! [`ZarrStore`] is for what other programs read or write.
 
 mod device;
 mod disk;
@@ -11,6 +12,7 @@ mod key;
 mod names;
 mod registry;
 mod value;
+mod zarr;
 
 use std::{fmt, path::PathBuf};
 
@@ -22,6 +24,7 @@ pub use host::HostStore;
 pub use key::{Key, KeyError};
 pub use registry::StoreRegistry;
 pub use value::Value;
+pub use zarr::ZarrStore;
 
 use crate::{AllocError, DType, InsertError};
 
@@ -101,6 +104,14 @@ pub enum StoreError {
         /// The blob.
         key: Key,
         /// What is wrong.
+        what: String,
+    },
+    /// The store's format does not have it, or not all of the format is read here.
+    #[error("`{key}` cannot be stored or read here: {what}")]
+    Unsupported {
+        /// The blob or directory.
+        key: Key,
+        /// What is not supported.
         what: String,
     },
     /// It is no key.
