@@ -2,7 +2,7 @@
 //!
 //! Only definitions and their help; `terminal` reads the arguments, calls the commands and prints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{
     ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
@@ -172,6 +172,18 @@ impl Command {
         matches!(self, Self::Plan(plan) if plan.diff)
     }
 
+    /// Where a page for a browser goes besides.
+    #[must_use]
+    pub fn html(&self) -> Option<&Path> {
+        match self {
+            Self::Audit(audit) => audit.html.as_deref(),
+            Self::Check(check) => check.html.as_deref(),
+            Self::Diff(diff) => diff.html.as_deref(),
+            Self::Plan(plan) => plan.html.as_deref(),
+            _ => None,
+        }
+    }
+
     /// How texts that are compared stand on the page.
     #[must_use]
     pub const fn layout(&self) -> Layout {
@@ -232,6 +244,9 @@ pub struct Audit {
     /// Propose shims: old names go on working, and warn, until they are retired
     #[arg(long, requires = "propose")]
     pub shims: bool,
+    /// Also write a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `refs`.
@@ -340,6 +355,9 @@ pub struct Plan {
     /// Show the whole diff; of a long one only its size is told otherwise
     #[arg(long)]
     pub diff: bool,
+    /// Also write a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `migrate`.
@@ -424,6 +442,9 @@ pub struct Check {
     /// Write a baseline of the tree as it is
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
+    /// Also write a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `verify`.

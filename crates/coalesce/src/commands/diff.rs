@@ -24,7 +24,6 @@ use super::{Page, duplicates::aspect, open, refs::by_place};
 use crate::{
     cli,
     exit::{Failure, Outcome},
-    named_files,
 };
 
 /// Runs `diff`.
@@ -34,9 +33,6 @@ use crate::{
 pub fn run(global: &cli::Global, arguments: &cli::Diff) -> anyhow::Result<Outcome> {
     let session = open(global)?;
     let envelope = diff(&session, global, arguments)?;
-    if let (Some(path), Body::Diff(body)) = (&arguments.html, &envelope.body) {
-        named_files::write(path, &coalesce_report::html(body))?;
-    }
     Ok(Outcome::success(envelope))
 }
 

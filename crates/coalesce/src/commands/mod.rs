@@ -39,6 +39,16 @@ use crate::{
 /// # Errors
 /// A [`Failure`] for what the user can mend; anything else is a mistake of ours.
 pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
+    let outcome = carry_out(invocation)?;
+    if let Some(path) = invocation.command.html()
+        && let Some(page) = coalesce_report::html(&outcome.envelope)?
+    {
+        named_files::write(path, &page)?;
+    }
+    Ok(outcome)
+}
+
+fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
     let global = &invocation.global;
     if matches!(
         invocation.command,

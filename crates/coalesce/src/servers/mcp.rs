@@ -66,6 +66,7 @@ impl Tools<'_> {
         let command = Command::Plan(cli::Plan {
             manifests: named.manifests(arguments.rewrite_docs, arguments.allow_unread),
             out: None,
+            html: None,
             require: arguments.require.map(Into::into),
             diff: false,
         });

@@ -1,34 +1,13 @@
-//! `diff` as one page for a browser: no scripts, nothing loaded, readable in dark and light.
-//!
-//! Everything that comes from the tree goes through [`Text`], which escapes it.
+//! `diff` for a browser, written out whole: no script.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{self, Write as _};
 
 use coalesce_model::envelope::{AlignedRow, CoverageEntry, CoverageRelation, Diff, NumberedLine};
 
-use crate::{
-    coverage::{
-        ASPECTS, RELATIONS, comparable, counts, flat, heading, lines, name, note, of_aspect,
-        relation,
-    },
-    page::is_obeyed,
+use super::{Text, framed};
+use crate::coverage::{
+    ASPECTS, RELATIONS, comparable, counts, flat, heading, lines, name, note, of_aspect, relation,
 };
-
-const STYLE: &str = "\
-:root{color-scheme:light dark;--back:#fff;--text:#1a1a1a;--faint:#666;--line:#d5d5d5;\
---left:#ffe9e9;--right:#e4f5e6}\
-@media(prefers-color-scheme:dark){:root{--back:#16181b;--text:#e3e3e3;--faint:#9a9a9a;\
---line:#3a3d42;--left:#46252a;--right:#1f3d27}}\
-body{background:var(--back);color:var(--text);font:15px/1.5 system-ui,sans-serif;margin:2rem auto;\
-max-width:110rem;padding:0 1rem}\
-h1{font-size:1.3rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.5rem 0 .3rem}\
-table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid var(--line);\
-padding:.15rem .5rem;text-align:left;vertical-align:top}\
-code,.code td{font:13px/1.45 ui-monospace,monospace}.code{table-layout:fixed}\
-.code td{border:0;white-space:pre-wrap;overflow-wrap:anywhere}\
-.number{width:3.5rem;color:var(--faint);text-align:right;user-select:none}\
-.left{background:var(--left)}.right{background:var(--right)}.faint{color:var(--faint)}\
-.cut td{border-top:1px dashed var(--line)}";
 
 /// The page of `diff` for a browser.
 #[must_use]
@@ -36,17 +15,15 @@ pub fn html(diff: &Diff) -> String {
     let mut out = String::new();
     let written = write(&mut out, diff);
     written.expect("invariant: writing to a String does not fail");
-    out
+    let title = format!("{} – {}", diff.left.name, diff.right.name);
+    framed(&title, &out)
 }
 
 fn write(out: &mut String, diff: &Diff) -> fmt::Result {
     let (left, right) = (Text(&diff.left.name), Text(&diff.right.name));
     write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{left} – {right}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <h1>{left} – {right}</h1>\n<p>A: <code>{}</code><br>B: <code>{}</code></p>\n<p>{}</p>\n",
+        "<h1>{left} – {right}</h1>\n<p>A: <code>{}</code><br>B: <code>{}</code></p>\n<p>{}</p>\n",
         Text(&diff.left.path),
         Text(&diff.right.path),
         counts(diff),
@@ -58,7 +35,6 @@ fn write(out: &mut String, diff: &Diff) -> fmt::Result {
     for entry in entries.iter().filter(|entry| !entry.hunks.is_empty()) {
         aligned(out, entry)?;
     }
-    out.push_str("</body>\n</html>\n");
     Ok(())
 }
 
@@ -164,44 +140,4 @@ fn side(
         line.line,
         Text(&line.text)
     )
-}
-
-/// Text of the tree, harmless in a page.
-struct Text<T>(T);
-
-impl<T: Display> Display for Text<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.to_string().chars() {
-            match character {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                other if is_obeyed(other) => write!(f, "{}", other.escape_default())?,
-                other => f.write_char(other)?,
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_browser_would_obey_is_escaped() {
-        for (text, shown) in [
-            (
-                "<script>alert('x')</script>",
-                "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;",
-            ),
-            ("a && \"b\"", "a &amp;&amp; &quot;b&quot;"),
-            ("abc\u{202e}def\u{1b}", "abc\\u{202e}def\\u{1b}"),
-            ("tab\tédition 日本", "tab\tédition 日本"),
-        ] {
-            assert_eq!(Text(text).to_string(), shown);
-        }
-    }
 }
