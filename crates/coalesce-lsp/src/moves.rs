@@ -164,7 +164,7 @@ pub fn roll_back(
     Ok(Done {
         migration: undone.id,
         files: undone.paths.iter().map(ToString::to_string).collect(),
-        undo: "the same move again".to_owned(),
+        undo: "the same move again does it anew".to_owned(),
     })
 }
 

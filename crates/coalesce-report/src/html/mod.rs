@@ -66,7 +66,9 @@ fn thin_out(data: &mut Value) {
 fn explanations(envelope: &Envelope) -> BTreeMap<&'static str, Value> {
     let codes = envelope.findings.iter().map(|finding| finding.code);
     let known = codes.filter_map(explanation).map(|about| {
-        let text = json!({ "what": about.what, "instead": about.instead });
+        // It is broken for a terminal; what to write instead may be code, which keeps its lines.
+        let what = about.what.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = json!({ "what": what, "instead": about.instead });
         (about.code.0, text)
     });
     known.collect()

@@ -22,6 +22,9 @@ function add(parent, children) {
   }
 }
 const code = text => el('code', null, text);
+// Names stand between backticks in what we say ourselves.
+const prose = text => String(text).split('\n').flatMap((line, at) => [at ? el('br') : null,
+  ...line.split('`').map((part, turn) => turn % 2 ? code(part) : part)]);
 const faint = (...text) => el('span', { class: 'faint' }, ...text);
 const plural = (count, noun) => count + ' ' + noun + (count === 1 ? '' : noun.endsWith('s') ? 'es' : 's');
 const place = (path, line) => code(line ? path + ':' + line : path);
@@ -99,9 +102,11 @@ function folderTree(items, path) {
   return count(root);
 }
 function count(folder) {
-  folder.all = folder.items.length;
-  folder.lines = folder.items.reduce((sum, item) => sum + (item.lines || 0), 0);
-  folder.found = folder.items.reduce((sum, item) => sum + (findingsOf.get(item.path) || []).length, 0);
+  // Several modules may stand in one file.
+  const files = new Map();
+  folder.items.forEach(item => files.set(item.path, Math.max(files.get(item.path) || 0, item.lines || 0)));
+  folder.all = files.size; folder.lines = 0; folder.found = 0;
+  files.forEach((lines, path) => { folder.lines += lines; folder.found += (findingsOf.get(path) || []).length; });
   for (const [key, inner] of [...folder.folders]) {
     count(inner);
     let name = inner.name, at = inner;
@@ -165,12 +170,14 @@ function tree(fill) {
   });
   return made;
 }
-function folderRows(parent, folder, depth, leaf) {
+// A small tree is open from the beginning.
+const SMALL = 40;
+function folderRows(parent, folder, depth, leaf, open = folder.all <= SMALL) {
   const inner = [...folder.folders.values()].sort((a, b) => a.name < b.name ? -1 : 1);
   long(parent, [...inner, ...folder.items], one => one.folders
     ? row(depth, [code(one.name + '/'), faint(plural(one.all, 'file'), one.lines ? ', ' + plural(one.lines, 'line') : ''),
         one.found ? el('span', { class: 'warn' }, plural(one.found, 'finding')) : null],
-      group => folderRows(group, one, depth + 1, leaf))
+      group => folderRows(group, one, depth + 1, leaf, open), open)
     : leaf(one, depth));
 }
 function moduleRow(module, depth) {
@@ -232,7 +239,7 @@ function modulesSection(parent, query) {
 const severities = { error: 'bad', warning: 'warn', note: 'faint' };
 function findingLine(finding) {
   return el('p', null, el('span', { class: severities[finding.severity] }, finding.severity), ' ',
-    place(finding.path, finding.range && finding.range.line), ' ', finding.message, finding.help ? faint(' — ' + finding.help) : null);
+    place(finding.path, finding.range && finding.range.line), ' ', prose(finding.message), finding.help ? faint(' — ', prose(finding.help)) : null);
 }
 function findingsSection(parent, query) {
   const wanted = words(query);
@@ -253,7 +260,7 @@ function findingsSection(parent, query) {
     const own = left.filter(finding => finding.code === kind);
     const about = (data.explanations || {})[kind];
     parent.append(card([code(kind), ' ', faint(plural(own.length, 'finding'))], made => {
-      if (about) add(made, [el('p', null, about.what), el('p', { class: 'faint' }, about.instead)]);
+      if (about) add(made, [el('p', null, prose(about.what)), el('p', { class: 'faint' }, prose(about.instead))]);
       long(made, own, findingLine);
     }, own.length <= 20 || wanted.length > 0));
   }
@@ -262,10 +269,9 @@ function findingsSection(parent, query) {
 // ---- duplicates -----------------------------------------------------------------------------
 const duplicates = data.duplicates || [];
 const copies = entry => entry.members.map(member => member.item || member.path);
-const titleOf = entry => entry.title || copies(entry)[0];
 function duplicateCard(entry) {
   const sure = entry.likelihood === null ? '' : ', ' + Math.floor(entry.likelihood * 100) + ' % likely';
-  return card([el('strong', null, plural(entry.removable_lines, 'line')), ' ', entry.kind, ' ', code(titleOf(entry)), ' ',
+  return card([el('strong', null, plural(entry.removable_lines, 'line')), ' ', entry.kind, ' ', entry.title ? entry.title : code(copies(entry)[0]), ' ',
     faint(plural(entry.members.length, 'place') + ', ' + Math.floor(entry.similarity * 100) + ' % in common' + sure)], made => {
     const list = el('ul');
     long(list, entry.members, member => el('li', null, place(member.path, member.lines[0] + '–' + member.lines[1]), ' ', member.item ? code(member.item) : null));
@@ -320,15 +326,17 @@ function rolesSection(parent, query) {
 
 // ---- what to do first -----------------------------------------------------------------------
 function firstSection(parent) {
-  const step = (count, what, why, section, query) => parent.append(el('div', { class: 'card' },
-    el('button', { class: 'link', onclick: () => show(section, query || '') }, el('strong', null, count + ' '), what), el('p', { class: 'faint' }, why)));
-  const findings = data.findings || [];
+  const findings = (data.findings || []).filter(finding => finding.code !== 'duplicates');
   const order = { error: 0, warning: 1, note: 2 };
   const kinds = distinct(findings.map(finding => finding.code)).map(kind => findings.filter(finding => finding.code === kind));
   kinds.sort((a, b) => order[a[0].severity] - order[b[0].severity] || b.length - a.length);
   kinds.forEach(own => {
     const about = (data.explanations || {})[own[0].code];
-    step(own.length, own[0].code, about ? about.what : own[0].message, 'findings', own[0].code);
+    parent.append(el('div', { class: 'card' },
+      el('button', { class: 'link', onclick: () => show('findings', own[0].code) }, el('strong', null, own.length + ' '), own[0].code),
+      about ? el('p', { class: 'faint' }, prose(about.what)) : null,
+      own.slice(0, 3).map(findingLine),
+      own.length > 3 ? faint('and ' + (own.length - 3) + ' more') : null));
   });
   if (duplicates.length) {
     const lines = duplicates.reduce((sum, entry) => sum + entry.removable_lines, 0);
