@@ -33,6 +33,7 @@ const REACHES_OUT: &[&str] = &[
     "core-gpu",
     "core-gpu-driver",
     "core-gpu-memory",
+    "gpu-ast",
     "gpu-sim",
 ];
 /// Files and folders with `unsafe` code: the layer over drivers. None of the toolkit's.

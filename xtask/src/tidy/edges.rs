@@ -86,6 +86,11 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),
+    // No edge from the toolkit to it, nor from it to the toolkit: they have the parsers in common.
+    (
+        "gpu-ast",
+        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
+    ),
     ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
     (
         "core-gpu",

@@ -1,0 +1,270 @@
+//! Rust's trees, by syn.
+
+use std::ops::Range;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::{
+    spanned::Spanned as _,
+    visit::{self, Visit},
+};
+
+use crate::{
+    build::{Builder, Token},
+    error::{AstError, line_of},
+    kinds::RUST,
+    tensors::AstTensors,
+};
+
+/// The file itself; the others follow.
+const FILE: u32 = RUST;
+
+struct Walk {
+    builder: Builder,
+    /// Bytes of the file before what was parsed.
+    base: u32,
+}
+
+impl Walk {
+    /// Bytes of the file; none for what stands nowhere.
+    fn place(&self, bytes: &Range<usize>) -> Option<Token> {
+        let at = |byte: usize| u32::try_from(byte).ok()?.checked_add(self.base);
+        let (start, end) = (at(bytes.start)?, at(bytes.end)?);
+        (start < end).then_some(Token { start, end })
+    }
+
+    /// A node around what `within` visits. One that stands nowhere is none.
+    fn node(&mut self, kind: RustKind, span: Span, within: impl FnOnce(&mut Walk)) {
+        let Some(place) = self.place(&span.byte_range()) else {
+            return within(self);
+        };
+        let kind = FILE + 1 + kind as u32;
+        self.builder.enter(kind, place.start, place.end);
+        within(self);
+        self.builder.leave();
+    }
+}
+
+macro_rules! nodes {
+    ($($kind:ident $method:ident $node:ty,)*) => {
+        #[derive(Clone, Copy)]
+        enum RustKind {
+            $($kind,)*
+        }
+
+        /// Names, from the file's on.
+        pub const RUST_KINDS: &[&str] = &["File", $(stringify!($kind),)*];
+
+        impl<'ast> Visit<'ast> for Walk {
+            $(fn $method(&mut self, node: &'ast $node) {
+                self.node(RustKind::$kind, node.span(), |walk| visit::$method(walk, node));
+            })*
+        }
+    };
+}
+
+nodes! {
+    Abi visit_abi syn::Abi,
+    Arm visit_arm syn::Arm,
+    AssocConst visit_assoc_const syn::AssocConst,
+    AssocType visit_assoc_type syn::AssocType,
+    Attribute visit_attribute syn::Attribute,
+    BinOp visit_bin_op syn::BinOp,
+    Block visit_block syn::Block,
+    BoundLifetimes visit_bound_lifetimes syn::BoundLifetimes,
+    ConstParam visit_const_param syn::ConstParam,
+    Constraint visit_constraint syn::Constraint,
+    ExprArray visit_expr_array syn::ExprArray,
+    ExprAssign visit_expr_assign syn::ExprAssign,
+    ExprAsync visit_expr_async syn::ExprAsync,
+    ExprAwait visit_expr_await syn::ExprAwait,
+    ExprBinary visit_expr_binary syn::ExprBinary,
+    ExprBlock visit_expr_block syn::ExprBlock,
+    ExprBreak visit_expr_break syn::ExprBreak,
+    ExprCall visit_expr_call syn::ExprCall,
+    ExprCast visit_expr_cast syn::ExprCast,
+    ExprClosure visit_expr_closure syn::ExprClosure,
+    ExprConst visit_expr_const syn::ExprConst,
+    ExprContinue visit_expr_continue syn::ExprContinue,
+    ExprField visit_expr_field syn::ExprField,
+    ExprForLoop visit_expr_for_loop syn::ExprForLoop,
+    ExprGroup visit_expr_group syn::ExprGroup,
+    ExprIf visit_expr_if syn::ExprIf,
+    ExprIndex visit_expr_index syn::ExprIndex,
+    ExprInfer visit_expr_infer syn::ExprInfer,
+    ExprLet visit_expr_let syn::ExprLet,
+    ExprLit visit_expr_lit syn::ExprLit,
+    ExprLoop visit_expr_loop syn::ExprLoop,
+    ExprMacro visit_expr_macro syn::ExprMacro,
+    ExprMatch visit_expr_match syn::ExprMatch,
+    ExprMethodCall visit_expr_method_call syn::ExprMethodCall,
+    ExprParen visit_expr_paren syn::ExprParen,
+    ExprPath visit_expr_path syn::ExprPath,
+    ExprRange visit_expr_range syn::ExprRange,
+    ExprRawAddr visit_expr_raw_addr syn::ExprRawAddr,
+    ExprReference visit_expr_reference syn::ExprReference,
+    ExprRepeat visit_expr_repeat syn::ExprRepeat,
+    ExprReturn visit_expr_return syn::ExprReturn,
+    ExprStruct visit_expr_struct syn::ExprStruct,
+    ExprTry visit_expr_try syn::ExprTry,
+    ExprTryBlock visit_expr_try_block syn::ExprTryBlock,
+    ExprTuple visit_expr_tuple syn::ExprTuple,
+    ExprUnary visit_expr_unary syn::ExprUnary,
+    ExprUnsafe visit_expr_unsafe syn::ExprUnsafe,
+    ExprWhile visit_expr_while syn::ExprWhile,
+    ExprYield visit_expr_yield syn::ExprYield,
+    Field visit_field syn::Field,
+    FieldPat visit_field_pat syn::FieldPat,
+    FieldValue visit_field_value syn::FieldValue,
+    FieldsNamed visit_fields_named syn::FieldsNamed,
+    FieldsUnnamed visit_fields_unnamed syn::FieldsUnnamed,
+    FnPtrVariadic visit_fn_ptr_variadic syn::FnPtrVariadic,
+    ForeignItemFn visit_foreign_item_fn syn::ForeignItemFn,
+    ForeignItemMacro visit_foreign_item_macro syn::ForeignItemMacro,
+    ForeignItemType visit_foreign_item_type syn::ForeignItemType,
+    Ident visit_ident proc_macro2::Ident,
+    ImplItemConst visit_impl_item_const syn::ImplItemConst,
+    ImplItemFn visit_impl_item_fn syn::ImplItemFn,
+    ImplItemMacro visit_impl_item_macro syn::ImplItemMacro,
+    ImplItemType visit_impl_item_type syn::ImplItemType,
+    Index visit_index syn::Index,
+    ItemConst visit_item_const syn::ItemConst,
+    ItemEnum visit_item_enum syn::ItemEnum,
+    ItemExternCrate visit_item_extern_crate syn::ItemExternCrate,
+    ItemFn visit_item_fn syn::ItemFn,
+    ItemForeignMod visit_item_foreign_mod syn::ItemForeignMod,
+    ItemImpl visit_item_impl syn::ItemImpl,
+    ItemMacro visit_item_macro syn::ItemMacro,
+    ItemMod visit_item_mod syn::ItemMod,
+    ItemStatic visit_item_static syn::ItemStatic,
+    ItemStruct visit_item_struct syn::ItemStruct,
+    ItemTrait visit_item_trait syn::ItemTrait,
+    ItemTraitAlias visit_item_trait_alias syn::ItemTraitAlias,
+    ItemType visit_item_type syn::ItemType,
+    ItemUnion visit_item_union syn::ItemUnion,
+    ItemUse visit_item_use syn::ItemUse,
+    Label visit_label syn::Label,
+    Lifetime visit_lifetime syn::Lifetime,
+    LifetimeParam visit_lifetime_param syn::LifetimeParam,
+    LitBool visit_lit_bool syn::LitBool,
+    LitByte visit_lit_byte syn::LitByte,
+    LitByteStr visit_lit_byte_str syn::LitByteStr,
+    LitCstr visit_lit_cstr syn::LitCStr,
+    LitChar visit_lit_char syn::LitChar,
+    LitFloat visit_lit_float syn::LitFloat,
+    LitInt visit_lit_int syn::LitInt,
+    LitStr visit_lit_str syn::LitStr,
+    Local visit_local syn::Local,
+    Macro visit_macro syn::Macro,
+    MetaList visit_meta_list syn::MetaList,
+    MetaNameValue visit_meta_name_value syn::MetaNameValue,
+    NamedArg visit_named_arg syn::NamedArg,
+    PatIdent visit_pat_ident syn::PatIdent,
+    PatOr visit_pat_or syn::PatOr,
+    PatParen visit_pat_paren syn::PatParen,
+    PatReference visit_pat_reference syn::PatReference,
+    PatRest visit_pat_rest syn::PatRest,
+    PatSlice visit_pat_slice syn::PatSlice,
+    PatStruct visit_pat_struct syn::PatStruct,
+    PatTuple visit_pat_tuple syn::PatTuple,
+    PatTupleStruct visit_pat_tuple_struct syn::PatTupleStruct,
+    PatType visit_pat_type syn::PatType,
+    PatWild visit_pat_wild syn::PatWild,
+    Path visit_path syn::Path,
+    PathSegment visit_path_segment syn::PathSegment,
+    PreciseCapture visit_precise_capture syn::PreciseCapture,
+    PredicateLifetime visit_predicate_lifetime syn::PredicateLifetime,
+    PredicateType visit_predicate_type syn::PredicateType,
+    RangeLimits visit_range_limits syn::RangeLimits,
+    Receiver visit_receiver syn::Receiver,
+    Signature visit_signature syn::Signature,
+    StmtMacro visit_stmt_macro syn::StmtMacro,
+    TraitBound visit_trait_bound syn::TraitBound,
+    TraitItemConst visit_trait_item_const syn::TraitItemConst,
+    TraitItemFn visit_trait_item_fn syn::TraitItemFn,
+    TraitItemMacro visit_trait_item_macro syn::TraitItemMacro,
+    TraitItemType visit_trait_item_type syn::TraitItemType,
+    TypeArray visit_type_array syn::TypeArray,
+    TypeFnPtr visit_type_fn_ptr syn::TypeFnPtr,
+    TypeGroup visit_type_group syn::TypeGroup,
+    TypeImplTrait visit_type_impl_trait syn::TypeImplTrait,
+    TypeInfer visit_type_infer syn::TypeInfer,
+    TypeMacro visit_type_macro syn::TypeMacro,
+    TypeNever visit_type_never syn::TypeNever,
+    TypeParam visit_type_param syn::TypeParam,
+    TypeParen visit_type_paren syn::TypeParen,
+    TypePath visit_type_path syn::TypePath,
+    TypePtr visit_type_ptr syn::TypePtr,
+    TypeReference visit_type_reference syn::TypeReference,
+    TypeSlice visit_type_slice syn::TypeSlice,
+    TypeTraitObject visit_type_trait_object syn::TypeTraitObject,
+    TypeTuple visit_type_tuple syn::TypeTuple,
+    UnOp visit_un_op syn::UnOp,
+    UseGlob visit_use_glob syn::UseGlob,
+    UseGroup visit_use_group syn::UseGroup,
+    UseName visit_use_name syn::UseName,
+    UsePath visit_use_path syn::UsePath,
+    UseRename visit_use_rename syn::UseRename,
+    Variadic visit_variadic syn::Variadic,
+    Variant visit_variant syn::Variant,
+    VisRestricted visit_vis_restricted syn::VisRestricted,
+    WhereClause visit_where_clause syn::WhereClause,
+}
+
+/// What comes before the first token and is none of Rust's: a byte-order mark, a shebang line.
+fn preamble(text: &str) -> usize {
+    let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+    let rest = &text[mark..];
+    let is_shebang = rest
+        .strip_prefix("#!")
+        .is_some_and(|rest| !rest.trim_start().starts_with('['));
+    match is_shebang {
+        true => mark + rest.find('\n').unwrap_or(rest.len()),
+        false => mark,
+    }
+}
+
+pub fn parse(text: &str) -> Result<AstTensors, AstError> {
+    let base = preamble(text);
+    let code = &text[base..];
+    let syntax = |span: Span, message: String| AstError::Syntax {
+        line: line_of(text, base + span.byte_range().start),
+        message,
+    };
+    let stream: TokenStream = code
+        .parse()
+        .map_err(|error: proc_macro2::LexError| syntax(error.span(), error.to_string()))?;
+    let file: syn::File =
+        syn::parse2(stream.clone()).map_err(|error| syntax(error.span(), error.to_string()))?;
+    let mut walk = Walk {
+        builder: Builder::default(),
+        base: u32::try_from(base).unwrap_or(u32::MAX),
+    };
+    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    walk.builder.enter(FILE, 0, end);
+    visit::visit_file(&mut walk, &file);
+    walk.builder.leave();
+    let mut tokens = Vec::new();
+    flatten(stream, &walk, &mut tokens);
+    let mut tensors = walk.builder.finish(text, &tokens);
+    tensors.root_is_file(text);
+    Ok(tensors)
+}
+
+/// The tokens in order, brackets among them. A comment of documentation is several tokens in one place.
+fn flatten(stream: TokenStream, walk: &Walk, to: &mut Vec<Token>) {
+    let add = |span: Span, to: &mut Vec<Token>| {
+        let place = walk.place(&span.byte_range());
+        let after = to.last().map_or(0, |last: &Token| last.end);
+        to.extend(place.filter(|place| place.start >= after));
+    };
+    for tree in stream {
+        match tree {
+            TokenTree::Group(group) => {
+                add(group.span_open(), to);
+                flatten(group.stream(), walk, to);
+                add(group.span_close(), to);
+            }
+            tree => add(tree.span(), to),
+        }
+    }
+}
