@@ -220,6 +220,11 @@ impl FileEdits {
             .any(|(edit, _)| edit.span.start < span.end && span.start < edit.span.end)
     }
 
+    /// Whether statements are to be added.
+    pub fn adds_statements(&self) -> bool {
+        !self.inserted.is_empty()
+    }
+
     /// The edits, each with the reference that it is made for.
     pub fn finish(mut self) -> (Self, Vec<(Edit, usize)>) {
         let mut edits = std::mem::take(&mut self.edits);

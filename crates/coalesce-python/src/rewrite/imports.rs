@@ -9,6 +9,7 @@ use crate::{
         file::{File, FileEdits, Reference},
         items, list,
         mapping::parent_as_spelled,
+        uses,
     },
 };
 
@@ -59,6 +60,8 @@ pub struct Destination {
     pub changed: bool,
     /// It is one of the names that this very file defines.
     pub own: bool,
+    /// Uses in this file take the new name, so that no alias is needed.
+    pub uses_follow: bool,
 }
 
 fn from_statement(
@@ -93,6 +96,8 @@ fn from_statement(
         return;
     }
     check_items(file, base_module, import, found);
+    let mut destinations = destinations;
+    let uses = follow_uses(file, import, &mut destinations);
     let statement = Statement {
         file,
         import,
@@ -100,6 +105,41 @@ fn from_statement(
         base: &base,
     };
     statement.rewrite(&destinations, found);
+    uses.into_iter().for_each(|edit| found.push(edit));
+}
+
+/// Lets uses take the new names of what they import, where nothing stands against it.
+fn follow_uses(
+    file: &File<'_>,
+    import: &ImportStatement,
+    destinations: &mut [Destination],
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (leaf, destination) in import.leaves.iter().zip(destinations) {
+        let renamed = destination.changed && destination.name != leaf.name.text;
+        if destination.own || !renamed || is_imported_from_elsewhere(file, destination) {
+            continue;
+        }
+        if let Some(uses) = uses::follow(file, import, leaf, &destination.name) {
+            destination.uses_follow = true;
+            edits.extend(uses);
+        }
+    }
+    edits
+}
+
+/// Whether another import of the file gets the same name from another module.
+fn is_imported_from_elsewhere(file: &File<'_>, to: &Destination) -> bool {
+    let imports = file.analysis().imports.iter().map(|(import, _)| import);
+    let mut destinations = imports
+        .filter_map(|import| Some((import, import.base(file.package)?)))
+        .filter(|(import, _)| import.from.is_some())
+        .flat_map(|(import, base)| {
+            let module = file.base_module(import, &base);
+            let leaves = import.leaves.iter();
+            leaves.map(move |leaf| destination(file, &base, module, leaf))
+        });
+    destinations.any(|other| other.changed && other.name == to.name && other.parent != to.parent)
 }
 
 /// Whether relative imports of the file count from another package than before.
@@ -126,6 +166,7 @@ pub fn destination(
             name: name.to_owned(),
             changed,
             own: false,
+            uses_follow: false,
         };
     }
     if let Some(module) = base_module
@@ -137,6 +178,7 @@ pub fn destination(
             name: moved.name.clone(),
             changed: true,
             own: own.as_ref() == Some(&moved.parent),
+            uses_follow: false,
         };
     }
     let item = match base_module {
@@ -158,6 +200,7 @@ pub fn destination(
         changed: changed || item != *name,
         name: item,
         own,
+        uses_follow: false,
     }
 }
 
@@ -259,7 +302,7 @@ impl Statement<'_> {
                     leaf.name.span,
                     Reference::resolved(Form::ImportFrom, &from, &to, "it has another name there"),
                 );
-                found.push(rename_leaf(leaf, &destination.name));
+                found.push(rename_leaf(leaf, destination));
             }
         }
         self.split(destinations, &kept, found);
@@ -516,7 +559,7 @@ impl Statement<'_> {
             .zip(destinations)
             .filter(|(_, destination)| destination.parent == parent);
         let leaves: Vec<String> = leaves
-            .map(|(leaf, destination)| leaf_text(leaf, &destination.name))
+            .map(|(leaf, destination)| leaf_text(leaf, destination))
             .collect();
         if parent.is_empty() {
             return leaves
@@ -546,7 +589,7 @@ impl Statement<'_> {
             .leaves
             .iter()
             .zip(destinations)
-            .map(|(leaf, destination)| leaf_text(leaf, &destination.name))
+            .map(|(leaf, destination)| leaf_text(leaf, destination))
             .collect();
         found.note(
             self.from.span,
@@ -565,21 +608,25 @@ impl Statement<'_> {
 }
 
 /// An edit that imports a leaf by its new name and keeps the name that the file uses.
-fn rename_leaf(leaf: &Leaf, name: &str) -> Edit {
+fn rename_leaf(leaf: &Leaf, destination: &Destination) -> Edit {
+    let name = &destination.name;
     match &leaf.alias {
-        Some(alias) if alias.text == name => Edit::replace(leaf.span, name),
+        Some(alias) if alias.text == *name => Edit::replace(leaf.span, name),
         Some(_) => Edit::replace(leaf.name.span, name),
-        None => Edit::replace(leaf.name.span, leaf_text(leaf, name)),
+        None => Edit::replace(leaf.name.span, leaf_text(leaf, destination)),
     }
 }
 
-fn leaf_text(leaf: &Leaf, name: &str) -> String {
+fn leaf_text(leaf: &Leaf, destination: &Destination) -> String {
+    let name = &destination.name;
     match &leaf.alias {
         // `import a as a` is a re-export: it stays one.
-        Some(alias) if alias.text == name && alias.text != leaf.name.text => name.to_owned(),
+        Some(alias) if alias.text == *name && alias.text != leaf.name.text => name.clone(),
         Some(alias) => format!("{name} as {}", alias.text),
-        None if name != leaf.name.text => format!("{name} as {}", leaf.name.text),
-        None => name.to_owned(),
+        None if *name != leaf.name.text && !destination.uses_follow => {
+            format!("{name} as {}", leaf.name.text)
+        }
+        None => name.clone(),
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use coalesce_model::{Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, change::renamed};
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Entity, PythonGraph},
+    names::occurrences_of_word,
     rewrite::{items::Items, lost},
 };
 
@@ -35,6 +37,8 @@ pub struct Mapping<'g> {
     /// Texts that every file with a reference contains: the last segments of the changed names, and
     /// of packages that need an import of their own.
     needles: Vec<memchr::memmem::Finder<'static>>,
+    /// For the last segment of each name that gets another one: the modules whose texts mention it.
+    mentioning: BTreeMap<String, Vec<(usize, Arc<str>)>>,
     /// Packages that nothing loads any more where something did.
     pub lost: BTreeSet<String>,
     /// Modules that each module imports when it is executed.
@@ -70,6 +74,7 @@ impl<'g> Mapping<'g> {
                 .into_iter()
                 .map(|needle| memchr::memmem::Finder::new(needle).into_owned())
                 .collect(),
+            mentioning: mentioning(graph, all, texts),
             lost: BTreeSet::new(),
             eager: OnceLock::new(),
         };
@@ -92,6 +97,11 @@ impl<'g> Mapping<'g> {
         let finders = leaves.map(|leaf| memchr::memmem::Finder::new(leaf).into_owned());
         mapping.needles.extend(finders);
         mapping
+    }
+
+    /// The modules that mention the last segment of a name that gets another one, with their texts.
+    pub fn mentioning(&self, segment: &str) -> &[(usize, Arc<str>)] {
+        self.mentioning.get(segment).map_or(&[], Vec::as_slice)
     }
 
     fn place(&mut self, change: &Change, texts: &dyn Texts) {
@@ -499,4 +509,45 @@ fn sibling(path: &TreePath, extension: &str) -> TreePath {
         .rsplit_once('.')
         .map_or(path.as_str(), |(stem, _)| stem);
     TreePath::new(&format!("{stem}.{extension}")).unwrap_or_else(|_| path.clone())
+}
+
+/// The modules that mention the old last segment of what gets another one.
+fn mentioning(
+    graph: &PythonGraph,
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> BTreeMap<String, Vec<(usize, Arc<str>)>> {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut segments = BTreeSet::new();
+    for change in changes {
+        if last(&change.from) != last(&change.to) {
+            segments.insert(last(&change.from));
+        }
+        if let ChangeKind::Replace { rename } = &change.kind {
+            segments.extend(rename.iter().map(|(old, _)| old.clone()));
+        }
+    }
+    if segments.is_empty() {
+        return BTreeMap::new();
+    }
+    let found: Vec<(String, (usize, Arc<str>))> = graph
+        .modules
+        .par_iter()
+        .enumerate()
+        .filter_map(|(index, module)| Some((index, texts.text(&module.path)?)))
+        .flat_map_iter(|(index, text)| {
+            let named = segments
+                .iter()
+                .filter(|segment| occurrences_of_word(&text, segment));
+            let named: Vec<_> = named
+                .map(|segment| (segment.clone(), (index, Arc::clone(&text))))
+                .collect();
+            named
+        })
+        .collect();
+    let mut mentioning: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for (segment, module) in found {
+        mentioning.entry(segment).or_default().push(module);
+    }
+    mentioning
 }

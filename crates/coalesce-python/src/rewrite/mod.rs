@@ -20,6 +20,7 @@ mod snippet;
 mod strings;
 mod structure;
 mod tables;
+mod uses;
 
 pub use mapping::Mapping;
 

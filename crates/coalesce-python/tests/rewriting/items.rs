@@ -256,7 +256,58 @@ fn a_duplicate_gives_way() {
     check(
         "//- pkg/__init__.py\n//- pkg/old.py\nimport os\n\n\ndef f(a, b=1):\n    return os\n\n\ndef g():\n    return f(1)\n//- pkg/new.py\ndef f2(a, *, b=2):\n    return a\n//- user.py\nfrom pkg.old import f\nf(1, b=2)\n",
         &[duplicate("pkg.old.f", "pkg.new.f2")],
-        "//- pkg/old.py\nfrom pkg.new import f2 as f\n\n\ndef g():\n    return f(1)\n//- user.py\nfrom pkg.new import f2 as f\nf(1, b=2)\n",
+        "//- pkg/old.py\nfrom pkg.new import f2 as f\n\n\ndef g():\n    return f(1)\n//- user.py\nfrom pkg.new import f2\nf2(1, b=2)\n",
+    );
+}
+
+/// Uses take the new name, unless it means something else there or somebody reads the old one.
+#[test]
+fn uses_take_the_new_name_where_they_can() {
+    let user = |name: &str, text: &str| format!("//- {name}.py\n{text}");
+    let before = [
+        user("plain", "from pkg.old import f\n\n\ndef run(x: \"f\"):\n    return [f(f) for _ in x]\n"),
+        user("nested", "def run():\n    from pkg.old import f\n\n    return lambda: f(1)\n"),
+        user("taken", "from pkg.old import f\n\ng = 1\nprint(f, g)\n"),
+        user("hidden", "from pkg.old import f\n\n\ndef run(g):\n    return f(g)\n"),
+        user("outer", "g = 1\n\n\ndef run():\n    from pkg.old import f\n\n    return f(g)\n"),
+        user("builtin", "from other import *\nfrom pkg.old import f\n\nprint(f, g)\n"),
+        user("quoted", "from pkg.old import f\n\nTABLE = {\"f\": f}\n"),
+        user("looked_up", "from pkg.old import f\n\nprint(f, globals()[\"f\" + \"\"])\n"),
+        user("exported", "from pkg.old import f\n\n__all__ = [\"f\"]\nprint(f)\n"),
+        user("passed_on", "from pkg.old import f\n\nprint(f)\n"),
+        user("reader", "import passed_on\n\nprint(passed_on.f)\n"),
+        user("twice", "try:\n    from pkg.old import f\nexcept ImportError:\n    from other import f\nprint(f)\n"),
+        user("in_class", "class C:\n    from pkg.old import f\n\n    x = f\n"),
+        user("alias", "from pkg.old import f as h\n\nprint(h)\n"),
+        user("unused", "from pkg.old import f\n"),
+        user("pkg2/__init__", "from pkg.old import f\n\nprint(f)\n"),
+    ]
+    .concat();
+    let kept = |name: &str| format!("from pkg.new import g as f{name}");
+    let after = [
+        user("plain", "from pkg.new import g\n\n\ndef run(x: \"g\"):\n    return [g(g) for _ in x]\n"),
+        user("nested", "def run():\n    from pkg.new import g\n\n    return lambda: g(1)\n"),
+        user("taken", &kept("\n\ng = 1\nprint(f, g)\n")),
+        user("hidden", &kept("\n\n\ndef run(g):\n    return f(g)\n")),
+        user("outer", "g = 1\n\n\ndef run():\n    from pkg.new import g as f\n\n    return f(g)\n"),
+        user("builtin", &format!("from other import *\n{}", kept("\n\nprint(f, g)\n"))),
+        user("quoted", &kept("\n\nTABLE = {\"f\": f}\n")),
+        user("looked_up", &kept("\n\nprint(f, globals()[\"f\" + \"\"])\n")),
+        user("exported", &kept("\n\n__all__ = [\"f\"]\nprint(f)\n")),
+        user("passed_on", &kept("\n\nprint(f)\n")),
+        user("twice", "try:\n    from pkg.new import g as f\nexcept ImportError:\n    from other import f\nprint(f)\n"),
+        user("in_class", "class C:\n    from pkg.new import g as f\n\n    x = f\n"),
+        user("alias", "from pkg.new import g as h\n\nprint(h)\n"),
+        user("unused", &kept("\n")),
+        user("pkg2/__init__", &kept("\n\nprint(f)\n")),
+    ]
+    .concat();
+    check(
+        &format!(
+            "//- pkg/__init__.py\n//- other.py\nf = 1\ng = 2\n//- pkg/new.py\nX = 1\n//- pkg/old.py\ndef f(a):\n    return a\n{before}"
+        ),
+        &[item("pkg.old.f", "pkg.new.g")],
+        &format!("//- pkg/old.py\n//- pkg/new.py\nX = 1\n\n\ndef g(a):\n    return a\n{after}"),
     );
 }
 

@@ -30,7 +30,7 @@ fn imports() {
         ),
         (
             "from pkg.old import gpu\ngpu.f\n",
-            "from pkg.core import cuda as gpu\ngpu.f\n",
+            "from pkg.core import cuda\ncuda.f\n",
         ),
         (
             "from pkg.old import gpu as g\ng.f\n",
@@ -454,7 +454,7 @@ fn replaced_modules_give_their_users_the_primary() {
     check(
         tree,
         &[replacing("pkg.old", "pkg.new", &[("f", "g")])],
-        "//- pkg/old.py\nGONE\n//- user.py\nfrom pkg.new import g as f, h\nfrom pkg import new as old\nold.g(old.h)\n",
+        "//- pkg/old.py\nGONE\n//- user.py\nfrom pkg.new import g as f, h\nfrom pkg import new\nnew.g(new.h)\n",
     );
     let refusals = plan(
         &MemoryTexts::fixture(tree),

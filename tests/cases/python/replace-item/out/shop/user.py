@@ -1,5 +1,5 @@
 from shop import old
 from shop import price
-from shop.price import total_of as total
+from shop.price import total_of
 
-X = total([1], start=2) + price.total_of([3]) + old.twice([1])
+X = total_of([1], start=2) + price.total_of([3]) + old.twice([1])
