@@ -3,12 +3,16 @@
 //! Whoever replaces one definition by another in the same words takes them for the same. Names in them
 //! that lead elsewhere, to definitions that are not the same either, make them different.
 
-use coalesce_model::{ByteSpan, LanguagePlan, Texts, change::renamed};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath, change::renamed};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
-use super::{refusal, signatures::Swap};
+use super::{
+    refusal,
+    results::{self, Results},
+    signatures::Swap,
+};
 use crate::{
     analysis::{Analysis, Use},
     graph::Entity,
@@ -19,68 +23,99 @@ use crate::{
 /// How far definitions are followed that the texts need.
 const MAXIMUM_DEPTH: usize = 4;
 
-/// Refuses replacements by an equal text that means something else.
-pub fn check(mapping: &Mapping<'_>, swaps: &[Swap], texts: &dyn Texts, plan: &mut LanguagePlan) {
-    for swap in swaps {
-        let Entity::Item(home, item) = mapping.graph.lookup(&swap.to) else {
-            continue;
-        };
-        let pair = (
-            Definition::new(mapping, swap.source, &swap.item, texts),
-            Definition::new(mapping, home, &item, texts),
+/// What is known of a definition and the one that takes its place.
+pub(super) enum Comparison {
+    /// Both say and mean the same, or give the same type.
+    Same,
+    /// They have the same text, in which a name means two things.
+    MeansAnother(Finding),
+    /// What users get has another type: how, as a sentence.
+    Differs(String),
+    /// They are not the same, and nothing says that users may not mind: which, as a sentence.
+    Unknown(String),
+}
+
+/// Compares a definition with the one that its users get.
+pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> Comparison {
+    let Entity::Item(home, item) = mapping.graph.lookup(&swap.to) else {
+        return Comparison::Unknown(format!("`{}` cannot be read", swap.to));
+    };
+    let old = Definition::new(mapping, swap.source, &swap.item, texts);
+    let new = Definition::new(mapping, home, &item, texts);
+    let (Some(old), Some(new)) = (old, new) else {
+        let why = format!(
+            "`{}` or `{}` is defined several times, or under a condition",
+            swap.from, swap.to
         );
-        let (Some(old), Some(new)) = pair else {
-            continue;
+        return Comparison::Unknown(why);
+    };
+    if !old.has_text_of(&new) {
+        return match results::compare(mapping, (swap, &old, &new)) {
+            Results::Alike => Comparison::Same,
+            Results::Differ(why) => Comparison::Differs(why),
+            Results::Unknown(why) => Comparison::Unknown(why),
         };
-        if !old.has_text_of(&new) {
-            continue;
+    }
+    let other = old
+        .names()
+        .zip(new.names())
+        .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), texts, MAXIMUM_DEPTH));
+    let path = mapping
+        .graph
+        .modules
+        .get(swap.source)
+        .map(|module| &module.path);
+    match other.zip(path) {
+        Some(((a, b), path)) => {
+            Comparison::MeansAnother(means_another(mapping, swap, (&old, a), (&new, b), path))
         }
-        let other = old
-            .names()
-            .zip(new.names())
-            .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), texts, MAXIMUM_DEPTH));
-        if let Some((a, b)) = other {
-            let name = a
-                .chain
-                .iter()
-                .map(|part| part.text.as_str())
-                .collect::<Vec<_>>()
-                .join(".");
-            let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
-            let told =
-                |meaning: Option<String>| meaning.unwrap_or_else(|| "something else".to_owned());
-            let message = format!(
-                "`{}` and `{}` have the same text and are not the same: `{name}` in them is `{}` and `{}`",
-                swap.from,
-                swap.to,
-                told(was),
-                told(is),
-            );
-            let path = mapping
-                .graph
-                .modules
-                .get(swap.source)
-                .map(|module| &module.path);
-            let span = a.chain.first().map(|root| root.span);
-            let help = "replace what it names as well, in the same manifest";
-            plan.refusals
-                .extend(path.map(|path| refusal(path, span, message, Some(help))));
-        }
+        None => Comparison::Same,
     }
 }
 
+/// Refuses a replacement by an equal text that means something else.
+fn means_another(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    (old, a): (&Definition, &Use),
+    (new, b): (&Definition, &Use),
+    path: &TreePath,
+) -> Finding {
+    let parts = a.chain.iter().map(|part| part.text.as_str());
+    let name = parts.collect::<Vec<_>>().join(".");
+    let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
+    let told = |meaning: Option<String>| meaning.unwrap_or_else(|| "something else".to_owned());
+    let message = format!(
+        "`{}` and `{}` have the same text and are not the same: `{name}` in them is `{}` and `{}`",
+        swap.from,
+        swap.to,
+        told(was),
+        told(is),
+    );
+    let span = a.chain.first().map(|root| root.span);
+    let help = "replace what it names as well, in the same manifest";
+    refusal(path, span, message, Some(help))
+}
+
 /// A definition at module level, in its file.
-struct Definition {
+pub(super) struct Definition {
     module: usize,
     item: String,
     analysis: Analysis,
-    statement: Stmt,
-    span: ByteSpan,
+    pub(super) statement: Stmt,
+    pub(super) span: ByteSpan,
+    /// What offsets of the parser are counted from.
+    pub(super) start: usize,
 }
 
 impl Definition {
     /// The one definition of an item; none where there are several, or something else binds it.
-    fn new(mapping: &Mapping<'_>, module: usize, item: &str, texts: &dyn Texts) -> Option<Self> {
+    pub(super) fn new(
+        mapping: &Mapping<'_>,
+        module: usize,
+        item: &str,
+        texts: &dyn Texts,
+    ) -> Option<Self> {
         let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let parsed = crate::parser::parse(text.get(start..)?, Mode::Module);
@@ -99,6 +134,7 @@ impl Definition {
             analysis: Analysis::new(&text),
             span: ByteSpan::from_range(shifted(range.start())..shifted(range.end())),
             statement: bare(statement, item),
+            start,
         })
     }
 
@@ -108,7 +144,7 @@ impl Definition {
     }
 
     /// The names that the definition takes from around it, in order.
-    fn names(&self) -> impl Iterator<Item = &Use> {
+    pub(super) fn names(&self) -> impl Iterator<Item = &Use> {
         self.analysis.uses.iter().filter(|used| {
             used.chain.first().is_some_and(|root| {
                 let scope = self.analysis.binding_scope(used.scope, &root.text);
@@ -119,7 +155,7 @@ impl Definition {
 
     /// What the first name of a use leads to: something of the tree by its full name after the
     /// changes, else the name that an import gives it.
-    fn meaning(&self, mapping: &Mapping<'_>, used: &Use) -> Option<String> {
+    pub(super) fn meaning(&self, mapping: &Mapping<'_>, used: &Use) -> Option<String> {
         let root = used.chain.first()?;
         let graph = mapping.graph;
         match graph.member(self.module, &root.text) {

@@ -20,6 +20,7 @@ mod outline;
 mod patches;
 mod place;
 mod rename;
+mod results;
 mod roles;
 mod shims;
 mod signatures;

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Finding, LanguagePlan, Severity, Texts, TreePath, Unproven, UnprovenKind,
+    finding::codes,
+};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
@@ -12,11 +15,12 @@ use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
-    equivalence, refusal,
+    equivalence::{self, Comparison},
+    refusal,
     roles::{Role, roles},
 };
 use crate::{
-    analysis::{Analysis, Use},
+    analysis::{Analysis, Definition, Use},
     facts::Spanned,
     graph::Entity,
     names::Names,
@@ -100,18 +104,14 @@ pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
 
 /// Refuses every use that the primary does not fit.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let swaps = swaps(mapping);
-    equivalence::check(mapping, &swaps, texts, plan);
-    let shapes: Vec<(Swap, Shape)> = swaps
-        .into_iter()
-        .filter_map(|swap| {
-            let shape = primary(mapping, &swap, texts)?;
-            Some((swap, shape))
-        })
-        .collect();
-    if shapes.is_empty() {
-        return;
+    let mut open = Vec::new();
+    let mut shapes: Vec<(Swap, Shape)> = Vec::new();
+    for swap in swaps(mapping) {
+        open.push(equivalence::compare(mapping, &swap, texts));
+        let shape = primary(mapping, &swap, texts).unwrap_or_default();
+        shapes.push((swap, shape));
     }
+    let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
     for (module, found) in mapping.graph.modules.iter().enumerate() {
         let Some(text) = texts
             .text(&found.path)
@@ -120,7 +120,11 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             continue;
         };
         let named = |swap: &Swap| text.contains(swap.item.trim_start_matches('_'));
-        let named: Vec<&(Swap, Shape)> = shapes.iter().filter(|(swap, _)| named(swap)).collect();
+        let named: Vec<(&(Swap, Shape), &mut Users)> = shapes
+            .iter()
+            .zip(&mut users)
+            .filter(|((swap, _), _)| named(swap))
+            .collect();
         if named.is_empty() {
             continue;
         }
@@ -130,8 +134,76 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             text: &text,
             path: &found.path,
         };
-        for (swap, shape) in named {
-            user.check(mapping, swap, shape, plan);
+        for ((swap, shape), users) in named {
+            let mut used = user.check(mapping, swap, shape, plan);
+            let goes = |definition: &&Definition| {
+                module == swap.source && definition.class.is_none() && definition.name == swap.item
+            };
+            for own in analysis.definitions.iter().filter(goes) {
+                used.retain(|span| !own.span.contains(*span));
+            }
+            users.add(&found.path, used);
+        }
+    }
+    for (((swap, _), users), comparison) in shapes.iter().zip(users).zip(open) {
+        match comparison {
+            Comparison::Same => {}
+            Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
+            Comparison::Differs(why) => plan.unproven.extend(users.unproven(swap, why)),
+            Comparison::Unknown(why) => plan.notes.extend(users.trust(why)),
+        }
+    }
+}
+
+/// Who uses what is swapped.
+#[derive(Default)]
+struct Users {
+    first: Option<(TreePath, ByteSpan)>,
+    count: usize,
+}
+
+impl Users {
+    fn add(&mut self, path: &TreePath, used: Vec<ByteSpan>) {
+        self.count += used.len();
+        if let (None, Some(span)) = (&self.first, used.first()) {
+            self.first = Some((path.clone(), *span));
+        }
+    }
+
+    /// That they get something else from now on; nothing where there are none.
+    fn unproven(self, swap: &Swap, why: String) -> Option<Unproven> {
+        let why = format!("{why}{}", self.more());
+        let (path, span) = self.first?;
+        Some(Unproven {
+            path,
+            span: Some(span),
+            kind: UnprovenKind::UnknownType,
+            name: swap.from.clone(),
+            why,
+        })
+    }
+
+    /// That only the manifest says that they get the same; nothing where there are none.
+    fn trust(self, why: String) -> Option<Finding> {
+        let message = format!(
+            "{why}: that one serves for the other is the manifest's word{}",
+            self.more()
+        );
+        let (path, span) = self.first?;
+        Some(Finding {
+            code: codes::PLAN_REMARK,
+            severity: Severity::Note,
+            path,
+            span: Some(span),
+            message,
+            help: None,
+        })
+    }
+
+    fn more(&self) -> String {
+        match self.count {
+            0 | 1 => String::new(),
+            count => format!(" (here and in {} more places)", count - 1),
         }
     }
 }
@@ -467,13 +539,22 @@ impl User<'_> {
         })
     }
 
-    fn check(&self, mapping: &Mapping<'_>, moved: &Swap, shape: &Shape, plan: &mut LanguagePlan) {
+    /// Refuses what does not fit, and gives the uses that go over to the other definition.
+    fn check(
+        &self,
+        mapping: &Mapping<'_>,
+        moved: &Swap,
+        shape: &Shape,
+        plan: &mut LanguagePlan,
+    ) -> Vec<ByteSpan> {
+        let mut found = Vec::new();
         let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
         let mut bare: Vec<u32> = Vec::new();
         for used in &self.names.analysis.uses {
             let Some(at) = self.named(mapping, used, moved) else {
                 continue;
             };
+            found.extend(used.chain.get(at).map(|name| name.span));
             match used.chain.get(at + 1) {
                 Some(member) => {
                     let method = self.member(member, (moved, shape), plan);
@@ -493,6 +574,7 @@ impl User<'_> {
         if !ends.is_empty() {
             calls(self.text, self.path, ends, moved, plan);
         }
+        found
     }
 
     /// A member that is used of what is swapped: refused where the other has none of that name.

@@ -1,1 +1,1 @@
-from p import kernels, heart
+from p import kernels, heart as core

@@ -1,1 +1,1 @@
-from p import gpu, heart
+from p import gpu as kernels, heart as core

@@ -1,0 +1,230 @@
+//! What users of a definition get when another one takes its place. Python says it in annotations, or
+//! not at all.
+
+use ruff_python_ast::{
+    Expr, Stmt, StmtFunctionDef, UnaryOp,
+    comparable::ComparableExpr,
+    visitor::{self, Visitor},
+};
+use ruff_text_size::Ranged;
+
+use super::{equivalence::Definition, signatures::Swap};
+use crate::{analysis::Use, rewrite::mapping::Mapping};
+
+/// What is known of a definition and another one of another text that takes its place.
+pub(super) enum Results {
+    /// Functions of one result, values of one type.
+    Alike,
+    /// They give two types, or are two kinds of thing: how, as a sentence.
+    Differ(String),
+    /// Nothing in the text says what they give: which, as a sentence.
+    Unknown(String),
+}
+
+/// Compares what two definitions give, as far as annotations and plain expressions say it.
+pub(super) fn compare(
+    mapping: &Mapping<'_>,
+    (swap, old, new): (&Swap, &Definition, &Definition),
+) -> Results {
+    let (from, to) = (&swap.from, &swap.to);
+    match (&old.statement, &new.statement) {
+        (Stmt::FunctionDef(was), Stmt::FunctionDef(is)) => {
+            if was.is_async == is.is_async {
+                return functions(mapping, swap, (old, was), (new, is));
+            }
+            let waited = if is.is_async { to } else { from };
+            Results::Differ(format!(
+                "of `{from}` and `{to}`, only `{waited}` has to be awaited"
+            ))
+        }
+        (Stmt::ClassDef(_), Stmt::ClassDef(_)) => {
+            Results::Unknown(format!("the classes `{from}` and `{to}` are not the same"))
+        }
+        (was, is) if is_value(was) && is_value(is) => {
+            let why = format!("`{from}` and `{to}` are not the same value");
+            decide(value(was), value(is), why)
+        }
+        _ => Results::Differ(format!("`{from}` and `{to}` are two kinds of thing")),
+    }
+}
+
+fn functions(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    (old, was): (&Definition, &StmtFunctionDef),
+    (new, is): (&Definition, &StmtFunctionDef),
+) -> Results {
+    let (from, to) = (&swap.from, &swap.to);
+    if let (Some(a), Some(b)) = (was.returns.as_deref(), is.returns.as_deref()) {
+        if is_same(mapping, (old, a), (new, b)) {
+            return Results::Alike;
+        }
+        return Results::Differ(format!(
+            "`{from}` returns {}, and `{to}` returns {}",
+            spelled(mapping, old, a),
+            spelled(mapping, new, b)
+        ));
+    }
+    let why = format!("`{from}` and `{to}` are not the same, nor known to return one type");
+    decide(returned(was), returned(is), why)
+}
+
+fn decide(was: Option<Kind>, is: Option<Kind>, why: String) -> Results {
+    match (was, is) {
+        (Some(was), Some(is)) if was == is => Results::Alike,
+        // `None` stands for a value that comes later, and for one that there is not.
+        (Some(was), Some(is)) if was != Kind::Nothing && is != Kind::Nothing => {
+            Results::Differ(format!("{why}: {} and {}", was.as_str(), is.as_str()))
+        }
+        _ => Results::Unknown(why),
+    }
+}
+
+/// A type that an expression shows by itself, whatever the names in it mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Nothing,
+    Truth,
+    Integer,
+    Float,
+    Text,
+    Bytes,
+    List,
+    Dictionary,
+    Set,
+    /// Of so many values.
+    Tuple(usize),
+}
+
+impl Kind {
+    /// As a page names it.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Nothing => "`None`",
+            Self::Truth => "`bool`",
+            Self::Integer => "`int`",
+            Self::Float => "`float`",
+            Self::Text => "`str`",
+            Self::Bytes => "`bytes`",
+            Self::List => "`list`",
+            Self::Dictionary => "`dict`",
+            Self::Set => "`set`",
+            Self::Tuple(_) => "`tuple`",
+        }
+    }
+}
+
+fn kind(expression: &Expr) -> Option<Kind> {
+    Some(match expression {
+        Expr::NoneLiteral(_) => Kind::Nothing,
+        Expr::BooleanLiteral(_) => Kind::Truth,
+        Expr::UnaryOp(not) if not.op == UnaryOp::Not => Kind::Truth,
+        Expr::NumberLiteral(number) if number.value.is_int() => Kind::Integer,
+        Expr::NumberLiteral(number) if number.value.is_float() => Kind::Float,
+        Expr::StringLiteral(_) | Expr::FString(_) => Kind::Text,
+        Expr::BytesLiteral(_) => Kind::Bytes,
+        Expr::List(_) | Expr::ListComp(_) => Kind::List,
+        Expr::Dict(_) | Expr::DictComp(_) => Kind::Dictionary,
+        Expr::Set(_) | Expr::SetComp(_) => Kind::Set,
+        Expr::Tuple(tuple) if !tuple.elts.iter().any(Expr::is_starred_expr) => {
+            Kind::Tuple(tuple.elts.len())
+        }
+        _ => return None,
+    })
+}
+
+fn value(statement: &Stmt) -> Option<Kind> {
+    match statement {
+        Stmt::Assign(assign) => kind(&assign.value),
+        Stmt::AnnAssign(assign) => kind(assign.value.as_deref()?),
+        _ => None,
+    }
+}
+
+/// The type that every `return` of a function shows; `None` where they differ, one does not show it, or
+/// something else than `return` gives values.
+fn returned(function: &StmtFunctionDef) -> Option<Kind> {
+    let mut returns = Returns::default();
+    returns.visit_body(&function.body);
+    // Who leaves a body by its end gets nothing.
+    if !matches!(function.body.last(), Some(Stmt::Return(_) | Stmt::Raise(_))) {
+        returns.kinds.push(Some(Kind::Nothing));
+    }
+    let decorated = !function.decorator_list.is_empty();
+    match returns.kinds.split_first() {
+        Some((first, others)) if others.iter().all(|other| other == first) => {
+            first.filter(|_| !returns.yields && !decorated)
+        }
+        _ => None,
+    }
+}
+
+/// What the `return` statements of one function show, without those of functions in it.
+#[derive(Default)]
+struct Returns {
+    kinds: Vec<Option<Kind>>,
+    yields: bool,
+}
+
+impl Visitor<'_> for Returns {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            Stmt::Return(found) => {
+                let shown = found.value.as_deref().map_or(Some(Kind::Nothing), kind);
+                self.kinds.push(shown);
+                visitor::walk_stmt(self, statement);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        self.yields |= matches!(expression, Expr::Yield(_) | Expr::YieldFrom(_));
+        if !matches!(expression, Expr::Lambda(_)) {
+            visitor::walk_expr(self, expression);
+        }
+    }
+}
+
+fn is_value(statement: &Stmt) -> bool {
+    matches!(statement, Stmt::Assign(_) | Stmt::AnnAssign(_))
+}
+
+/// Whether two annotations say the same in names that mean the same.
+fn is_same(
+    mapping: &Mapping<'_>,
+    (old, a): (&Definition, &Expr),
+    (new, b): (&Definition, &Expr),
+) -> bool {
+    let pairs = names_in(old, a).zip(names_in(new, b));
+    ComparableExpr::from(a) == ComparableExpr::from(b)
+        && pairs
+            .into_iter()
+            .all(|(a, b)| old.meaning(mapping, a) == new.meaning(mapping, b))
+}
+
+fn names_in<'a>(definition: &'a Definition, part: &Expr) -> impl Iterator<Item = &'a Use> {
+    let range = part.range();
+    let (from, to) = (range.start().to_usize(), range.end().to_usize());
+    let span = (from + definition.start)..(to + definition.start);
+    let inside = move |used: &&Use| {
+        let root = used.chain.first();
+        root.is_some_and(|root| span.contains(&(root.span.start as usize)))
+    };
+    definition.names().filter(inside)
+}
+
+/// An annotation by the names that it leads to, for people.
+fn spelled(mapping: &Mapping<'_>, definition: &Definition, part: &Expr) -> String {
+    match (names_in(definition, part).next(), part) {
+        (Some(used), Expr::Name(_) | Expr::Attribute(_)) => {
+            let parts = used.chain.iter().skip(1).map(|part| part.text.as_str());
+            let root = definition.meaning(mapping, used);
+            let root = root.or_else(|| Some(used.chain.first()?.text.clone()));
+            let name: Vec<&str> = root.as_deref().into_iter().chain(parts).collect();
+            format!("`{}`", name.join("."))
+        }
+        _ => "another annotated type".to_owned(),
+    }
+}
