@@ -27,6 +27,7 @@ The repository's own commands:
   draw AUDIT ROOT     random classes of an audit's duplicates, to be read
   judge TREE          random consolidations of a tree, with the compiler or interpreter as judge
   weights DIRECTORY   fit what is told of duplicates to the labelled classes, and try it on others
+  words DIRECTORY     how common words are in the labelled trees
   device              what a card shows, packed for a machine that has one, and run here
   soak [--minutes N]  what needs minutes to show itself
   ci                  what CI runs, stage by stage
@@ -62,7 +63,7 @@ fn run(arguments: Vec<OsString>) -> Outcome<ExitCode> {
             return start(&Program::tools("dev"), arguments);
         }
         // These reckon for minutes, or run coalesce in their own process.
-        Some("bench" | "judge" | "weights") => {
+        Some("bench" | "judge" | "weights" | "words") => {
             return start(&Program::tools("release"), arguments);
         }
         Some(command) => {

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Some("draw") => draw::run(words(&rest)),
         Some("judge") => judge::run(words(&rest)),
         Some("weights") => weights::run(&Repository::find(), words(&rest)),
+        Some("words") => weights::words::run(&Repository::find(), words(&rest)),
         Some("device") => device::run(&Repository::find(), words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         _ => return coalesce::terminal::start(program.into_iter().chain(rest)),

@@ -5,7 +5,7 @@
 //! differences does not tie together what is not alike.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     corpus::Corpus,
@@ -232,23 +232,22 @@ fn by_first(groups: &Groups) -> FxHashMap<u32, &[u32]> {
         .collect()
 }
 
-/// Pairs whose classes could not be joined, each with one side that is in no class: they are a class
-/// of their own, so that no copy is passed over.
+/// Pairs whose classes could not be joined are a class of their own, so that no copy is passed over:
+/// told ones always, others where one side is in no class yet.
 fn left_over(groups: &Groups, left: &[&Compared], classes: &[Class]) -> Vec<Class> {
     let by_first = by_first(groups);
-    let mut placed: FxHashMap<u32, usize> = FxHashMap::default();
-    for (at, class) in classes.iter().enumerate() {
-        placed.extend(class.members.iter().map(|member| (*member, at)));
+    let mut placed: FxHashSet<u32> = FxHashSet::default();
+    for class in classes {
+        placed.extend(&class.members);
     }
     let mut added = Vec::new();
     for compared in left {
         let (a, b) = compared.pair;
-        if placed.contains_key(&a) && placed.contains_key(&b) {
+        let is_told = compared.verdict == Verdict::Duplicate;
+        if !is_told && placed.contains(&a) && placed.contains(&b) {
             continue;
         }
-        for member in [a, b] {
-            placed.entry(member).or_insert(usize::MAX);
-        }
+        placed.extend([a, b]);
         added.push(Class {
             members: expand(&[a, b], &by_first),
             similarity: compared.evidence.similarity(),

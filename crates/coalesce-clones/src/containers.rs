@@ -15,8 +15,8 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Members of a duplicate class that are matched with each other; of larger ones the first.
-const MATCHED: usize = 24;
+/// Members of a duplicate class that each of them is matched with: those that follow it by place.
+const MATCHED: usize = 96;
 /// The share of the smaller one that must have a counterpart.
 const COVERED: f32 = 0.5;
 /// The least share where the larger one has the names of most methods of the smaller one as well.
@@ -315,11 +315,10 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
         let members: Vec<(u32, Vec<Container>)> = class
             .members
             .iter()
-            .take(MATCHED)
             .map(|at| (*at, around(corpus, *at)))
             .collect();
         for (index, (a, around_a)) in members.iter().enumerate() {
-            for (b, around_b) in members.iter().skip(index + 1) {
+            for (b, around_b) in members.iter().skip(index + 1).take(MATCHED) {
                 for pair in same_kind(corpus, around_a, around_b) {
                     let matched = matched.entry(pair).or_default();
                     matched.pairs.push((*a, *b));
@@ -441,11 +440,10 @@ impl Overlap {
     }
 }
 
-/// Whether few functions have the name of an entry.
+/// Whether the name of an entry was made for what it does.
 fn is_own_name(corpus: &Corpus, at: u32) -> bool {
-    let name = |entry| corpus.unit(entry).name;
-    let name = corpus.entries.get(at as usize).map_or(0, name);
-    corpus.name_count(name) <= OWN_NAME
+    let entry = corpus.entries.get(at as usize);
+    entry.is_some_and(|entry| entry.namesakes <= OWN_NAME)
 }
 
 /// Each entry with one counterpart at most: those of the same name first, then larger ones.

@@ -1,5 +1,6 @@
 //! All units of a tree side by side, with what is distinctive in each: its names, keys and numbers,
-//! and how rare they are.
+//! and how rare they are in code at large. What is rare in this tree does not enter: what two units
+//! are to each other is the same whatever else there is.
 
 use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
 use rayon::prelude::*;
@@ -7,13 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::{hash::Hasher as _, sync::LazyLock};
 
 use crate::{
-    forwarders,
+    common, forwarders,
     source::{self, SourceFile, Token, Unit},
 };
-
-/// Bits that part features of different roles with the same text.
-const KEY: u32 = 0x9e37_79b9;
-const NUMBER: u32 = 0x85eb_ca6b;
 
 /// A name, key or number, and how much it says that two units share it: little for what is
 /// everywhere.
@@ -52,6 +49,8 @@ pub struct Entry {
     pub forwards: bool,
     /// Whether the body only hands on what it was given.
     pub delegates: bool,
+    /// How many functions of a project have its name when two do.
+    pub namesakes: u32,
     /// Whether somebody else chose its name: the language, or a trait.
     pub name_is_given: bool,
     /// Hash of the cases that a test is run with; 0 where there are none.
@@ -125,35 +124,22 @@ pub struct Corpus {
     pub files: Vec<SourceFile>,
     /// Functions, methods and blocks, by file and place.
     pub entries: Vec<Entry>,
-    /// How many functions have a name.
-    names: Counts,
 }
-
-/// The weight of what is in most entries.
-const COMMON_WEIGHT: f32 = 0.1;
-/// Features in more entries than this all weigh as much as one in so many.
-const WEIGHED: usize = 4096;
 
 impl Corpus {
     /// Puts files together; they are sorted here.
     #[must_use]
     pub fn new(mut files: Vec<SourceFile>) -> Self {
-        files.par_sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        let mut entries: Vec<Entry> = files
+        // Kernels in strings stand in the file of their text.
+        files.par_sort_by(|a, b| {
+            (&a.path, a.language, a.start()).cmp(&(&b.path, b.language, b.start()))
+        });
+        let entries: Vec<Entry> = files
             .par_iter()
             .enumerate()
             .flat_map_iter(|(at, file)| entries_of(u32::try_from(at).unwrap_or(u32::MAX), file))
             .collect();
-        let mut names = Counts::new(entries.len());
-        for unit in entries.iter().filter_map(|entry| unit_of(&files, entry)) {
-            names.add(unit.name);
-        }
-        weigh(&mut entries);
-        Self {
-            files,
-            entries,
-            names,
-        }
+        Self { files, entries }
     }
 
     /// The file of an entry.
@@ -188,37 +174,6 @@ impl Corpus {
             entry.gpu = entries.contains(&at);
         }
     }
-
-    /// How many functions and methods have this name.
-    #[must_use]
-    pub fn name_count(&self, name: u32) -> u32 {
-        self.names.get(name)
-    }
-}
-
-/// Units that a tree is taken to have at least: in a small one, what both copies name is in a large
-/// share of all there is, and as telling as it would be elsewhere.
-const FEWEST_UNITS: usize = 1000;
-
-/// Gives each feature the weight that its rarity asks for.
-fn weigh(entries: &mut [Entry]) {
-    let all = |entry: &Entry| entry.features.len() + entry.locals.len();
-    let mut counts = Counts::new(entries.iter().map(all).sum());
-    for feature in entries
-        .iter()
-        .flat_map(|entry| entry.features.iter().chain(&entry.locals))
-    {
-        counts.add(feature.id);
-    }
-    let units = entries.len().max(FEWEST_UNITS) as f32;
-    let weight = |count: usize| (units / count.max(1) as f32).ln().max(0.0) + COMMON_WEIGHT;
-    let weights: Vec<f32> = (0..=WEIGHED).map(weight).collect();
-    entries.par_iter_mut().for_each(|entry| {
-        for feature in entry.features.iter_mut().chain(&mut entry.locals) {
-            let count = (counts.get(feature.id) as usize).min(WEIGHED);
-            feature.weight = weights.get(count).copied().unwrap_or(COMMON_WEIGHT);
-        }
-    });
 }
 
 fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
@@ -283,7 +238,7 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
     for token in body {
         literal.write_u32(token.id);
         if token.has(marks::LOCAL) {
-            locals.push(token.id);
+            locals.push(common::Role::Local.id(token.id));
             exact.write_usize(order.number(token.id));
         } else {
             exact.write_u32(token.blind());
@@ -298,13 +253,12 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
         list.sort_unstable();
         list.dedup();
     }
-    let unweighted = |list: &[u32]| -> Vec<Weighted> {
-        list.iter()
-            .map(|id| Weighted {
-                id: *id,
-                weight: 0.0,
-            })
-            .collect()
+    let weighted = |list: &[u32]| -> Vec<Weighted> {
+        let weighted = |id: &u32| Weighted {
+            id: *id,
+            weight: common::weight(file.language, *id),
+        };
+        list.iter().map(weighted).collect()
     };
     let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
     let cases = cases(file, unit);
@@ -318,6 +272,7 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
         work: work(file, body, is_function),
         composition: Composition::new(body),
         forwards,
+        namesakes: common::namesakes(file.language, unit.name),
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),
         tests: in_tests || has_test_name(file, unit),
@@ -328,8 +283,8 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
         unit: place.1,
         exact: exact.finish(),
         literal: literal.finish(),
-        features: unweighted(&features),
-        locals: unweighted(&locals),
+        features: weighted(&features),
+        locals: weighted(&locals),
         parameters,
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     }
@@ -503,12 +458,8 @@ fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
 
 /// What a token says about its unit: names that are not local, keys and numbers.
 fn feature(token: &Token) -> Option<u32> {
-    match token.class {
-        TokenClass::Word if !token.has(marks::LOCAL) => Some(token.id),
-        TokenClass::Key => Some(token.id ^ KEY),
-        TokenClass::Number => Some(token.id ^ NUMBER),
-        _ => None,
-    }
+    let role = common::Role::of(token).filter(|role| *role != common::Role::Local)?;
+    Some(role.id(token.id))
 }
 
 /// Counts by hash, in one table without keys: what shares a place counts together, which only makes

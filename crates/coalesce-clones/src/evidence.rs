@@ -14,8 +14,8 @@ use crate::{
     verdict::{self, Verdict},
 };
 
-/// Units of one name beyond which the name is everybody's.
-const NAMESAKES: u32 = 24;
+/// Functions of one name in a project beyond which the name is everybody's.
+pub const NAMESAKES: u32 = 24;
 
 /// Tokens from which on it is cheaper to count what both can have in common at most than to align
 /// them at once.
@@ -42,7 +42,8 @@ pub struct Evidence {
     pub parameters: f32,
     /// Whether the names are the same and not everybody's.
     pub same_name: bool,
-    /// How many units have the name of the first; names of interfaces are many.
+    /// How many functions of a project have the name of the first when two do; names that everybody
+    /// gives have many.
     pub name_count: u32,
     /// Whether both are methods, which have names of their interfaces.
     pub methods: bool,
@@ -121,7 +122,7 @@ impl Evidence {
         let a = corpus.entries.get(pair.0 as usize)?;
         let b = corpus.entries.get(pair.1 as usize)?;
         let (unit_a, unit_b) = (corpus.unit(a), corpus.unit(b));
-        let name_count = corpus.name_count(unit_a.name);
+        let name_count = a.namesakes;
         let is_named = unit_a.name == unit_b.name && unit_a.name != 0 && name_count <= NAMESAKES;
         let given = a.name_is_given && b.name_is_given;
         let both = |kind| unit_a.kind == kind && unit_b.kind == kind;

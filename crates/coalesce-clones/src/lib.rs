@@ -14,6 +14,7 @@ pub mod anchors;
 pub mod baseline;
 pub mod catalogue;
 pub mod classes;
+pub mod common;
 pub mod containers;
 pub mod corpus;
 pub mod coverage;

@@ -2,6 +2,7 @@
 //! without a break, and how many of their lines stand in both as they are written, comments
 //! included. Whoever copies leaves lines behind; whoever writes the like again does not.
 
+use coalesce_model::LanguageKind;
 use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
@@ -154,7 +155,7 @@ fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
         if line.len() >= SAYS {
             let mut hasher = FxHasher::default();
             hasher.write(line);
-            found.push((hasher.finish(), is_comment(line)));
+            found.push((hasher.finish(), is_comment(line, file.language)));
         }
     }
     found.sort_unstable();
@@ -162,8 +163,11 @@ fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
     found
 }
 
-fn is_comment(line: &[u8]) -> bool {
-    line.starts_with(b"//") || (line.starts_with(b"#") && !line.starts_with(b"#["))
+fn is_comment(line: &[u8], language: LanguageKind) -> bool {
+    match language {
+        LanguageKind::Python => line.starts_with(b"#"),
+        LanguageKind::Rust | LanguageKind::Kernel => line.starts_with(b"//"),
+    }
 }
 
 #[cfg(test)]

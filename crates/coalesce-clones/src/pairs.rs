@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     corpus::{Corpus, Entry},
-    evidence::{Evidence, Room},
+    evidence::{self, Evidence, Room},
     grams::{self, Pair, Runs},
     likelihood::likelihood,
     verdict::{self, Verdict},
 };
 
-/// Units of one name beyond which the name is no reason to compare them.
+/// Units of one name that each unit of this name is compared with: those nearest in size.
 const NAMESAKES: usize = 24;
 
 /// What is too small to be worth a word.
@@ -159,22 +159,31 @@ fn is_inside(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
     a.file == b.file && left.first < right.end && right.first < left.end
 }
 
-/// Pairs of units that share a name which few have.
+/// Pairs of units that share a name.
 fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
     let mut by_name: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for at in representatives {
-        let name = corpus
-            .entries
-            .get(*at as usize)
-            .map_or(0, |entry| corpus.unit(entry).name);
-        if name != 0 {
+        let Some(entry) = corpus.entries.get(*at as usize) else {
+            continue;
+        };
+        let name = corpus.unit(entry).name;
+        if name != 0 && entry.namesakes <= evidence::NAMESAKES {
             by_name.entry(name).or_default().push(*at);
         }
     }
+    let size = |at: &u32| {
+        corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| entry.size)
+    };
     let mut pairs = Vec::new();
-    for same in by_name.values().filter(|same| same.len() <= NAMESAKES) {
+    let by_name: Vec<Vec<u32>> = by_name.into_values().collect();
+    for mut same in by_name {
+        same.sort_unstable_by_key(|at| (size(at), *at));
         for (at, a) in same.iter().enumerate() {
-            pairs.extend(same.iter().skip(at + 1).map(|b| (*a.min(b), *a.max(b))));
+            let near = same.iter().skip(at + 1).take(NAMESAKES);
+            pairs.extend(near.map(|b| (*a.min(b), *a.max(b))));
         }
     }
     pairs

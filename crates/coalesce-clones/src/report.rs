@@ -135,7 +135,10 @@ pub struct Options {
 #[must_use]
 pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let mut corpus = Corpus::new(files);
-    let gpu = catalogue::scan(&corpus);
+    let mut gpu = catalogue::scan(&corpus);
+    let kernels = (0..).zip(&corpus.entries);
+    let kernels = kernels.filter(|(_, entry)| corpus.language(entry) == LanguageKind::Kernel);
+    gpu.entries.extend(kernels.map(|(at, _)| at));
     corpus.note_gpu(&gpu.entries);
     let groups = Groups::new(&corpus, options.minimum);
     let runs = Runs::new(&corpus, groups.representatives());

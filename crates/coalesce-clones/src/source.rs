@@ -212,6 +212,12 @@ impl SourceFile {
         comments.any(|line| GENERATED.iter().any(|mark| line.contains(mark)))
     }
 
+    /// First byte of its first token.
+    #[must_use]
+    pub fn start(&self) -> u32 {
+        self.tokens.first().map_or(0, |token| token.start)
+    }
+
     /// The tokens of a unit, head included.
     #[must_use]
     pub fn tokens_of(&self, unit: &Unit) -> &[Token] {

@@ -11,6 +11,7 @@
 
 mod applying;
 mod emit;
+mod existing;
 mod failure;
 mod formatter;
 mod grading;
@@ -33,6 +34,7 @@ pub use applying::{
 };
 pub use coalesce_apply::Store;
 pub use emit::emit_tests;
+pub use existing::{Wanted, existing};
 pub use failure::Failure;
 pub use grading::answer;
 pub use manifests::{manifests, misfit};
@@ -40,6 +42,8 @@ pub use planning::{Depth, MigrationPlan, PlanOptions, plan};
 pub use progress::{Overall, Progress, Watcher};
 pub use propose::{ProposalOptions, ProposedManifest, propose};
 pub use retire::{SelectedShim, ShimSelection, removal, retire};
-pub use session::{LanguagePart, Part, Session, SourcePaths, Sources, files_of};
+pub use session::{
+    LanguagePart, OUTLINERS, Outliner, Part, Session, SourcePaths, Sources, files_of,
+};
 pub use shims::{references, shims};
 pub use verify::{checks_of, checks_of_plan, verify};

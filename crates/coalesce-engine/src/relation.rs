@@ -13,7 +13,7 @@ use coalesce_clones::{
         Coverage, Difference, Entry, Note, PartKind, Place, Relation as Standing, Side, coverage,
     },
 };
-use coalesce_model::{LanguageGraph as _, LanguageKind, Module, TreePath};
+use coalesce_model::{LanguageKind, Module, TreePath};
 use coalesce_plan::{
     impls,
     propose::{Copy, Decision, Relation},
@@ -123,10 +123,7 @@ impl<'s> Relations<'s> {
     }
 
     fn modules(&self, language: LanguageKind) -> &'s [Module] {
-        match language {
-            LanguageKind::Python => self.session.python.graph.modules(),
-            LanguageKind::Rust => self.session.rust.graph.modules(),
-        }
+        self.session.part(language).graph().modules()
     }
 }
 

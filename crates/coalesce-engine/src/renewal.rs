@@ -196,6 +196,7 @@ impl StandIn {
                     declared_in: Some((above.path.clone(), length)),
                 })
             }
+            LanguageKind::Kernel => None,
         }
     }
 

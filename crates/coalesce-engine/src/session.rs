@@ -2,10 +2,11 @@
 //!
 //! Reads through `coalesce-tree` and changes nothing.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use coalesce_clones::SourceFile;
 use coalesce_index::Index;
+use coalesce_kernels::Kernels;
 use coalesce_model::{
     Change, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _, TreePath,
     envelope::{Files, SkippedFile},
@@ -57,6 +58,9 @@ pub trait LanguagePart: Sync {
     /// A file as the duplicate finder sees it; `None` where it is none of this language.
     fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile>;
 
+    /// What reads this language's texts, without facts and graph.
+    fn outliner(&self) -> &'static dyn Outliner;
+
     /// What the changes come to in the tree as the operations leave it, in places of that tree.
     fn rewrite_in(
         &self,
@@ -77,7 +81,7 @@ pub trait LanguagePart: Sync {
     ) -> Proof;
 }
 
-impl<L: Language> LanguagePart for Part<L>
+impl<L: Language + Registered> LanguagePart for Part<L>
 where
     L::Graph: Sync,
 {
@@ -94,10 +98,14 @@ where
     }
 
     fn source_file(&self, path: &TreePath, text: Arc<str>) -> Option<SourceFile> {
-        if !self.language.claims(path) {
-            return None;
-        }
+        self.files
+            .binary_search_by(|(known, _)| known.cmp(path))
+            .ok()?;
         SourceFile::outlined(&self.language, path, text)
+    }
+
+    fn outliner(&self) -> &'static dyn Outliner {
+        L::OUTLINER
     }
 
     fn rewrite_in(
@@ -136,18 +144,122 @@ where
     }
 }
 
-/// A tree with all its languages. [`Session::parts`] is the one place that lists them.
-pub struct Session {
-    /// Tells whoever waits.
-    pub progress: Progress,
-    /// The tree on disk.
-    pub tree: SourceTree,
-    /// What `coalesce.toml` says.
-    pub settings: Settings,
-    /// Python.
-    pub python: Part<Python>,
-    /// Rust.
-    pub rust: Part<Rust>,
+/// What of a language needs neither facts nor graph: its texts as the duplicate finder sees them.
+pub trait Outliner: Sync {
+    /// Which language.
+    fn language(&self) -> LanguageKind;
+
+    /// Of all files of a tree those that hold facts: [`Language::claimed`].
+    fn sources<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath>;
+
+    /// A file as the duplicate finder sees it: its own text, and kernels in its strings. None for
+    /// project files.
+    fn source_files(&self, path: &TreePath, text: &Arc<str>) -> Vec<SourceFile>;
+}
+
+impl<L: Language> Outliner for L {
+    fn language(&self) -> LanguageKind {
+        self.kind()
+    }
+
+    fn sources<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
+        self.claimed(paths)
+    }
+
+    fn source_files(&self, path: &TreePath, text: &Arc<str>) -> Vec<SourceFile> {
+        // Of a stub file and its module only one runs.
+        if path.extension() == Some("pyi") {
+            return Vec::new();
+        }
+        let Some(outline) = self.outline(path, text) else {
+            return Vec::new();
+        };
+        let own = SourceFile::new(path.clone(), self.kind(), Arc::clone(text), &outline);
+        let kernels = match self.kind() {
+            LanguageKind::Kernel => Vec::new(),
+            _ => coalesce_kernels::embedded(text, &outline),
+        };
+        let embedded = kernels.into_iter().map(|span| {
+            let outline = coalesce_kernels::outline(text, span);
+            SourceFile::new(
+                path.clone(),
+                LanguageKind::Kernel,
+                Arc::clone(text),
+                &outline,
+            )
+        });
+        std::iter::once(own).chain(embedded).collect()
+    }
+}
+
+/// A language of [`Session`].
+pub trait Registered {
+    /// What reads its texts.
+    const OUTLINER: &'static dyn Outliner;
+}
+
+/// Makes a [`Session`] of languages: a field for each, and all that lists them.
+macro_rules! languages {
+    ($($field:ident: $language:ident),* $(,)?) => {
+        /// A tree with all its languages.
+        pub struct Session {
+            /// Tells whoever waits.
+            pub progress: Progress,
+            /// The tree on disk.
+            pub tree: SourceTree,
+            /// What `coalesce.toml` says.
+            pub settings: Settings,
+            $(
+                #[doc = concat!("Files and graph of ", stringify!($language), ".")]
+                pub $field: Part<$language>,
+            )*
+        }
+
+        $(
+            impl Registered for $language {
+                const OUTLINER: &'static dyn Outliner = &$language;
+            }
+        )*
+
+        /// What reads the texts of every language.
+        pub const OUTLINERS: &[&dyn Outliner] = &[$(&$language),*];
+
+        impl Session {
+            /// Reads and resolves the tree at `root`.
+            ///
+            /// # Errors
+            /// When the root cannot be read, or its `coalesce.toml` is malformed.
+            pub fn open(root: &Path, cache: bool, progress: Progress) -> Result<Self, Failure> {
+                progress.stage("looking for files");
+                let tree =
+                    SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
+                let settings = tree.settings().clone();
+                progress.stage(format_args!("reading {} files", tree.files().len()));
+                $(let $field = Part::read($language, &tree, cache, &settings);)*
+                Ok(Self { progress, tree, settings, $($field),* })
+            }
+
+            /// Every language that there is, whether the tree has files of it or not.
+            #[must_use]
+            pub fn parts(&self) -> Vec<&dyn LanguagePart> {
+                vec![$(&self.$field),*]
+            }
+
+            /// The tree without facts and graphs, which are gone then.
+            #[must_use]
+            pub fn into_tree(self) -> (Progress, SourceTree, Settings) {
+                let Self { progress, tree, settings, .. } = self;
+                (progress, tree, settings)
+            }
+        }
+    };
+}
+
+// A further language is its crate, its `LanguageKind`, and a line here.
+languages! {
+    rust: Rust,
+    python: Python,
+    kernels: Kernels,
 }
 
 /// What outlines are made from: the files that gave facts, without facts and graphs, so that those
@@ -163,35 +275,10 @@ pub struct Sources<'s> {
     pub files: &'s SourcePaths,
 }
 
-/// The files that gave facts.
-pub struct SourcePaths {
-    /// Python's, sorted.
-    pub python: Vec<TreePath>,
-    /// Rust's, sorted.
-    pub rust: Vec<TreePath>,
-}
+/// The files that gave facts, sorted, by what reads them.
+pub struct SourcePaths(pub Vec<(&'static dyn Outliner, Vec<TreePath>)>);
 
 impl Session {
-    /// Reads and resolves the tree at `root`.
-    ///
-    /// # Errors
-    /// When the root cannot be read, or its `coalesce.toml` is malformed.
-    pub fn open(root: &Path, cache: bool, progress: Progress) -> Result<Self, Failure> {
-        progress.stage("looking for files");
-        let tree = SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
-        let settings = tree.settings().clone();
-        progress.stage(format_args!("reading {} files", tree.files().len()));
-        let python = Part::read(Python, &tree, cache, &settings);
-        let rust = Part::read(Rust, &tree, cache, &settings);
-        Ok(Self {
-            progress,
-            tree,
-            settings,
-            python,
-            rust,
-        })
-    }
-
     /// A file as the duplicate finder sees it; `None` where it cannot be read, or is no source file.
     #[must_use]
     pub fn source_file(&self, path: &TreePath) -> Option<SourceFile> {
@@ -200,19 +287,13 @@ impl Session {
         parts.find_map(|part| part.source_file(path, Arc::clone(&text)))
     }
 
-    /// Every language that there is, whether the tree has files of it or not.
-    #[must_use]
-    pub fn parts(&self) -> [&dyn LanguagePart; 2] {
-        [&self.rust, &self.python]
-    }
-
     /// The part of one language.
     #[must_use]
     pub fn part(&self, language: LanguageKind) -> &dyn LanguagePart {
-        match language {
-            LanguageKind::Python => &self.python,
-            LanguageKind::Rust => &self.rust,
-        }
+        let mut parts = self.parts().into_iter();
+        parts
+            .find(|part| part.kind() == language)
+            .expect("invariant: every language has a part")
     }
 
     /// What was read, and what was not and why.
@@ -234,32 +315,22 @@ impl Session {
     /// How many files gave facts.
     #[must_use]
     pub fn read(&self) -> usize {
-        self.python.files.len() + self.rust.files.len()
+        self.sources().count()
     }
 
     /// The files that gave facts.
     pub fn sources(&self) -> impl Iterator<Item = &TreePath> {
-        let python = self.python.files.iter().map(|(path, _)| path);
-        python.chain(self.rust.files.iter().map(|(path, _)| path))
+        self.parts().into_iter().flat_map(|part| part.sources())
     }
 
     /// The files that gave facts, by language.
     #[must_use]
     pub fn source_paths(&self) -> SourcePaths {
-        SourcePaths {
-            python: self
-                .python
-                .files
-                .iter()
-                .map(|(path, _)| path.clone())
-                .collect(),
-            rust: self
-                .rust
-                .files
-                .iter()
-                .map(|(path, _)| path.clone())
-                .collect(),
-        }
+        let of = |part: &dyn LanguagePart| {
+            let paths = part.sources().into_iter().cloned().collect();
+            (part.outliner(), paths)
+        };
+        SourcePaths(self.parts().into_iter().map(of).collect())
     }
 
     /// The joined index.

@@ -137,6 +137,8 @@ fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> 
         let folder = match language {
             LanguageKind::Python => root.path.clone(),
             LanguageKind::Rust => root.path.parent()?,
+            // Kernels have no roots, and are not moved.
+            LanguageKind::Kernel => return None,
         };
         let inside = path.strip_prefix(&folder)?.to_owned();
         // Of several targets in one folder, the library has the module.

@@ -9,6 +9,7 @@ mod bodies;
 mod coverage;
 mod devices;
 mod duplicates;
+mod existing;
 mod locate;
 mod proposal;
 mod upkeep;
@@ -17,7 +18,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
-    answer::*, bodies::*, coverage::*, devices::*, duplicates::*, locate::*, proposal::*, upkeep::*,
+    answer::*, bodies::*, coverage::*, devices::*, duplicates::*, existing::*, locate::*,
+    proposal::*, upkeep::*,
 };
 use crate::{Code, Root, Severity};
 
@@ -67,6 +69,8 @@ pub enum Command {
     Audit,
     /// `coalesce refs`.
     Refs,
+    /// `coalesce find`.
+    Find,
     /// `coalesce diff`.
     Diff,
     /// `coalesce plan`.
@@ -102,6 +106,7 @@ impl Command {
         match self {
             Self::Audit => "audit",
             Self::Refs => "refs",
+            Self::Find => "find",
             Self::Diff => "diff",
             Self::Plan => "plan",
             Self::Migrate => "migrate",
@@ -131,6 +136,8 @@ pub enum Body {
     Audit(Audit),
     /// Of `refs`.
     Refs(Refs),
+    /// Of `find`.
+    Find(Find),
     /// Of `diff`.
     Diff(Diff),
     /// Of `plan`.
@@ -158,9 +165,10 @@ pub enum Body {
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [Command; 13] = [
+const BODY_COMMANDS: [Command; 14] = [
     Command::Audit,
     Command::Refs,
+    Command::Find,
     Command::Diff,
     Command::Plan,
     Command::Migrate,

@@ -64,6 +64,27 @@ pub trait Language: Sync {
     /// Whether the file holds facts: a source file, or a project file such as `Cargo.toml`.
     fn claims(&self, path: &TreePath) -> bool;
 
+    /// Whether a file counts where one that [`Language::claims`] says yes to stands in the same directory:
+    /// headers beside kernels.
+    fn claims_beside(&self, path: &TreePath) -> bool {
+        let _ = path;
+        false
+    }
+
+    /// Of all files of a tree those that hold facts: claimed ones, and what counts beside them.
+    fn claimed<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
+        let own: Vec<&TreePath> = paths.iter().filter(|path| self.claims(path)).collect();
+        let directories: BTreeSet<Option<TreePath>> =
+            match paths.iter().any(|path| self.claims_beside(path)) {
+                true => own.iter().map(|path| path.parent()).collect(),
+                false => BTreeSet::new(),
+            };
+        let beside = paths
+            .iter()
+            .filter(|path| self.claims_beside(path) && directories.contains(&path.parent()));
+        own.into_iter().chain(beside).collect()
+    }
+
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
@@ -94,6 +115,43 @@ pub trait Language: Sync {
         paths: &[TreePath],
         settings: &Settings,
     ) -> Self::Graph;
+}
+
+/// What is taken from each file of a tree and kept between runs: a language's facts, or an index of
+/// what several languages have.
+pub trait Taken: Sync {
+    /// What is taken from one file: owned and compact.
+    type Of: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// Raise it when [`Taken::Of`] or what fills it changes.
+    const VERSION: u32;
+
+    /// What it is kept under; no two kinds share one.
+    fn kept_as(&self) -> String;
+
+    /// The files that something is taken from, of all files of a tree.
+    fn files<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath>;
+
+    /// Takes it. Never fails.
+    fn take(&self, path: &TreePath, text: &str) -> Self::Of;
+}
+
+impl<L: Language> Taken for L {
+    type Of = L::Facts;
+
+    const VERSION: u32 = L::FACTS_VERSION;
+
+    fn kept_as(&self) -> String {
+        self.kind().as_str().to_owned()
+    }
+
+    fn files<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
+        self.claimed(paths)
+    }
+
+    fn take(&self, path: &TreePath, text: &str) -> L::Facts {
+        self.facts(path, text)
+    }
 }
 
 /// How far text that is not code is rewritten.

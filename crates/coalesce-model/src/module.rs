@@ -15,11 +15,23 @@ pub enum LanguageKind {
     Rust,
     /// Python: names are parted by `.`.
     Python,
+    /// GPU kernels of the C family and WGSL: compared, never moved. Names are parted by `::`.
+    Kernel,
 }
 
 impl LanguageKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Python, Self::Rust];
+    pub const ALL: [Self; 3] = [Self::Python, Self::Rust, Self::Kernel];
+
+    /// As the JSON has it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+            Self::Rust => "rust",
+            Self::Kernel => "kernel",
+        }
+    }
 
     /// The endings of its source files, the usual one first.
     #[must_use]
@@ -27,6 +39,7 @@ impl LanguageKind {
         match self {
             Self::Python => &["py", "pyi"],
             Self::Rust => &["rs"],
+            Self::Kernel => &["cu", "cuh", "hip", "cl", "metal", "wgsl"],
         }
     }
 
@@ -34,7 +47,7 @@ impl LanguageKind {
     #[must_use]
     pub const fn separator(self) -> &'static str {
         match self {
-            Self::Rust => "::",
+            Self::Rust | Self::Kernel => "::",
             Self::Python => ".",
         }
     }

@@ -39,6 +39,7 @@ pub fn unfit(segment: &str, language: LanguageKind) -> Option<&'static str> {
     let (words, raw) = match language {
         LanguageKind::Python => (PYTHON, None),
         LanguageKind::Rust => (RUST, segment.strip_prefix("r#")),
+        LanguageKind::Kernel => ("", None),
     };
     let name = raw.unwrap_or(segment);
     let begins = |c: char| c == '_' || c.is_alphabetic();

@@ -294,8 +294,12 @@ fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
             count(total as usize, "line")
         ));
     }
+    let kernels = match of(LanguageKind::Kernel) {
+        0 => String::new(),
+        kernels => format!(", {kernels} of kernels"),
+    };
     page.line(format_args!(
-        "checked {}, skipped {}: {} ({} Python, {} Rust), {} hidden behind a guard, {verdict}",
+        "checked {}, skipped {}: {} ({} Python, {} Rust{kernels}), {} hidden behind a guard, {verdict}",
         count(audit.files.read, "file"),
         audit.files.skipped.len(),
         count(audit.modules.len(), "module"),

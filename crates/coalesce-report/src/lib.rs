@@ -12,6 +12,7 @@ mod devices;
 pub mod diff;
 mod duplicates;
 mod error;
+mod existing;
 pub mod explain;
 mod html;
 mod migration;
@@ -53,6 +54,7 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
     match &envelope.body {
         Body::Audit(body) => audit::write(&mut page, envelope, body),
         Body::Refs(body) => refs::write(&mut page, envelope, body),
+        Body::Find(body) => existing::write(&mut page, body),
         Body::Diff(body) => coverage::write(&mut page, envelope, body),
         Body::Plan(body) => plan::write(&mut page, envelope, body),
         Body::Migrate(body) => migration::write_migrate(&mut page, envelope, body),

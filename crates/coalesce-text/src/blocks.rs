@@ -25,6 +25,7 @@ impl Block {
                 "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"
             ),
             LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
+            LanguageKind::Kernel => false,
         }
     }
 }

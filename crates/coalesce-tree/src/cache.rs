@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use coalesce_model::{ContentHash, Language, TreePath};
+use coalesce_model::{ContentHash, TreePath, language::Taken};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -93,13 +93,13 @@ pub(crate) enum Origin {
 pub(crate) type Row<'r, F> = (&'r FileEntry, ContentHash, &'r F, Origin);
 
 /// The cached facts of one language and one tree.
-pub struct FactsCache<L: Language> {
+pub struct FactsCache<L: Taken> {
     file: PathBuf,
-    entries: FxHashMap<TreePath, Entry<L::Facts>>,
+    entries: FxHashMap<TreePath, Entry<L::Of>>,
     language: PhantomData<fn() -> L>,
 }
 
-impl<L: Language> FactsCache<L> {
+impl<L: Taken> FactsCache<L> {
     /// The cache of this tree and language; empty where none can be read. `None` when the user has
     /// no cache directory, or switched it off with `COALESCE_CACHE_DIR=off`.
     #[must_use]
@@ -111,7 +111,7 @@ impl<L: Language> FactsCache<L> {
     #[must_use]
     pub fn open_in(directory: &Path, tree: &SourceTree, language: &L) -> Self {
         let root = ContentHash::of(tree.root().as_os_str().as_encoded_bytes());
-        let name = format!("{root}-{:?}.facts", language.kind()).to_lowercase();
+        let name = format!("{root}-{}.facts", language.kept_as());
         let file = directory.join(name);
         let entries = load::<L>(&file).unwrap_or_default();
         Self {
@@ -122,7 +122,7 @@ impl<L: Language> FactsCache<L> {
     }
 
     /// What is known of a file.
-    pub(crate) fn get(&self, file: &FileEntry) -> Option<Found<L::Facts>> {
+    pub(crate) fn get(&self, file: &FileEntry) -> Option<Found<L::Of>> {
         let entry = self.entries.get(&file.path)?;
         let (hash, facts) = (entry.hash, Arc::clone(&entry.facts));
         if entry.settled && entry.stat == Stat::of(file) {
@@ -133,8 +133,8 @@ impl<L: Language> FactsCache<L> {
     }
 
     /// Writes the facts of a run whose walk began at `walk`, unless that would tell nothing new.
-    pub(crate) fn store(&self, walk: i128, rows: &[Row<'_, L::Facts>]) {
-        let news = |(file, _, _, origin): &Row<'_, L::Facts>| match origin {
+    pub(crate) fn store(&self, walk: i128, rows: &[Row<'_, L::Of>]) {
+        let news = |(file, _, _, origin): &Row<'_, L::Of>| match origin {
             Origin::Taken => true,
             Origin::Confirmed => Stat::of(file).settled(walk),
             Origin::Cached => false,
@@ -152,17 +152,17 @@ impl<L: Language> FactsCache<L> {
 /// A file's row: its path, what was known of it, whether that settles it, its hash, its facts.
 type Stored<P, F> = (P, Stat, bool, u128, F);
 
-fn load<L: Language>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Facts>>> {
+fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
     let bytes = fs::read(file).ok()?;
     let (stamp, rest) = bytes.split_at_checked(16)?;
     if u128::from_le_bytes(stamp.try_into().ok()?) != ContentHash::of(rest).0 {
         return None;
     }
     let (header, rest): (Header, &[u8]) = postcard::take_from_bytes(rest).ok()?;
-    if header.version != env!("CARGO_PKG_VERSION") || header.facts_version != L::FACTS_VERSION {
+    if header.version != env!("CARGO_PKG_VERSION") || header.facts_version != L::VERSION {
         return None;
     }
-    let rows: Vec<Stored<TreePath, L::Facts>> = postcard::from_bytes(rest).ok()?;
+    let rows: Vec<Stored<TreePath, L::Of>> = postcard::from_bytes(rest).ok()?;
     let entry = |(path, stat, settled, hash, facts)| {
         let (hash, facts) = (ContentHash(hash), Arc::new(facts));
         let entry = Entry {
@@ -176,16 +176,16 @@ fn load<L: Language>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Facts>>
     Some(rows.into_iter().map(entry).collect())
 }
 
-fn write<L: Language>(file: &Path, walk: i128, rows: &[Row<'_, L::Facts>]) -> Option<()> {
+fn write<L: Taken>(file: &Path, walk: i128, rows: &[Row<'_, L::Of>]) -> Option<()> {
     let header = Header {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        facts_version: L::FACTS_VERSION,
+        facts_version: L::VERSION,
     };
     let stored = rows.iter().map(|(file, hash, facts, _)| {
         let stat = Stat::of(file);
         (file.path.clone(), stat, stat.settled(walk), hash.0, *facts)
     });
-    let stored: Vec<Stored<TreePath, &L::Facts>> = stored.collect();
+    let stored: Vec<Stored<TreePath, &L::Of>> = stored.collect();
     let body = postcard::to_stdvec(&header).ok()?;
     let body = postcard::to_extend(&stored, body).ok()?;
     let directory = file.parent()?;

@@ -9,7 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use coalesce_model::{ContentHash, Language, PathError, Settings, Texts, TreePath};
+use coalesce_model::{ContentHash, PathError, Settings, Texts, TreePath, language::Taken};
 use rayon::prelude::*;
 
 use crate::{
@@ -149,21 +149,23 @@ impl SourceTree {
 
     /// The facts of every file that the language claims, sorted by path: from the cache where it
     /// holds them, else read and taken, in parallel.
-    pub fn facts<L: Language>(
+    pub fn facts<L: Taken>(
         &self,
         language: &L,
         cache: Option<&FactsCache<L>>,
-    ) -> Vec<(TreePath, Arc<L::Facts>)> {
-        let claims = |at: &usize| {
-            let file = self.files.get(*at);
-            file.is_some_and(|file| language.claims(&file.path))
+    ) -> Vec<(TreePath, Arc<L::Of>)> {
+        let claimed = language.files(&self.paths);
+        let is_claimed = |at: &usize| {
+            self.paths
+                .get(*at)
+                .is_some_and(|path| claimed.contains(path))
         };
-        let claimed: Vec<usize> = (0..self.files.len()).filter(claims).collect();
+        let claimed: Vec<usize> = (0..self.files.len()).filter(is_claimed).collect();
         let taken = claimed.into_par_iter().filter_map(|at| {
             let (facts, origin) = self.facts_at(at, language, cache)?;
             Some((at, facts, origin))
         });
-        let taken: Vec<(usize, Arc<L::Facts>, Origin)> = taken.collect();
+        let taken: Vec<(usize, Arc<L::Of>, Origin)> = taken.collect();
         if let Some(cache) = cache {
             let rows = taken.iter().filter_map(|(at, facts, origin)| {
                 let hash = *self.slots.get(*at)?.hash.get()?;
@@ -175,12 +177,12 @@ impl SourceTree {
         taken.into_iter().filter_map(named).collect()
     }
 
-    fn facts_at<L: Language>(
+    fn facts_at<L: Taken>(
         &self,
         at: usize,
         language: &L,
         cache: Option<&FactsCache<L>>,
-    ) -> Option<(Arc<L::Facts>, Origin)> {
+    ) -> Option<(Arc<L::Of>, Origin)> {
         let (file, slot) = (self.files.get(at)?, self.slots.get(at)?);
         let found = cache.and_then(|cache| cache.get(file));
         if let Some(Found::Same { hash, facts }) = &found
@@ -193,7 +195,7 @@ impl SourceTree {
             Some(Found::Perhaps { hash, facts }) if slot.hash.get() == Some(&hash) => {
                 Some((facts, Origin::Confirmed))
             }
-            _ => Some((Arc::new(language.facts(&file.path, &text)), Origin::Taken)),
+            _ => Some((Arc::new(language.take(&file.path, &text)), Origin::Taken)),
         }
     }
 

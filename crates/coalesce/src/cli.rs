@@ -109,6 +109,8 @@ pub enum Command {
     Audit(Audit),
     /// Show every reference of a module or item
     Refs(Refs),
+    /// Show what of the tree is like a piece of code, or has a signature like it
+    Find(Find),
     /// Show which definitions of one module, class or item another one has, and what differs
     Diff(Diff),
     /// Show what a migration would change, and why; writes nothing
@@ -147,6 +149,7 @@ impl Command {
         match self {
             Self::Audit(_) => envelope::Command::Audit,
             Self::Refs(_) => envelope::Command::Refs,
+            Self::Find(_) => envelope::Command::Find,
             Self::Diff(_) => envelope::Command::Diff,
             Self::Plan(_) => envelope::Command::Plan,
             Self::Migrate(_) => envelope::Command::Migrate,
@@ -257,6 +260,38 @@ pub struct Audit {
 pub struct Refs {
     /// Full name of a module or item: `a.b.c` in Python, `a::b::c` in Rust
     pub name: String,
+}
+
+/// Arguments of `find`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("wanted").required(true),
+    after_help = "Examples:\n  coalesce find --snippet new.py\n  git show :src/pool.rs | coalesce find --snippet - --language rust --format json\n  coalesce find --signature 'def compute_normals(points, k)'"
+)]
+pub struct Find {
+    /// A file with the code that is looked for; `-` reads standard input
+    #[arg(long, value_name = "FILE", group = "wanted")]
+    pub snippet: Option<PathBuf>,
+    /// A signature, or only a name
+    #[arg(long, value_name = "TEXT", group = "wanted")]
+    pub signature: Option<String>,
+    /// What the snippet is written in; guessed by its file's name, or its text
+    #[arg(long, requires = "snippet")]
+    pub language: Option<SnippetLanguage>,
+    /// How many places are told
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+}
+
+/// What a snippet is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SnippetLanguage {
+    /// Python.
+    Python,
+    /// Rust.
+    Rust,
+    /// A GPU kernel: CUDA, HIP, OpenCL, Metal or WGSL.
+    Kernel,
 }
 
 /// How texts that are compared stand on a page.

@@ -10,13 +10,19 @@ const EDGES: &[(&str, &[&str])] = &[
     // Manifests are read and edited without the front end of a language: built and tested in seconds.
     ("coalesce-cargo", &["coalesce-model"]),
     ("coalesce-rust", &["coalesce-cargo", "coalesce-model"]),
+    ("coalesce-kernels", &["coalesce-model"]),
     ("coalesce-python", &["coalesce-model"]),
     ("coalesce-text", &["coalesce-model"]),
     ("coalesce-index", &["coalesce-model"]),
     // The languages are there for its tests only: outlines come in ready-made.
     (
         "coalesce-clones",
-        &["coalesce-model", "coalesce-python", "coalesce-rust"],
+        &[
+            "coalesce-kernels",
+            "coalesce-model",
+            "coalesce-python",
+            "coalesce-rust",
+        ],
     ),
     (
         "coalesce-plan",
@@ -46,6 +52,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-apply",
             "coalesce-clones",
             "coalesce-index",
+            "coalesce-kernels",
             "coalesce-model",
             "coalesce-plan",
             "coalesce-python",

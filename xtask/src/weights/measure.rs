@@ -104,7 +104,7 @@ impl Measurement {
 }
 
 /// The outlined files of a tree, without those that a program wrote.
-fn sources(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
+pub(super) fn sources(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
     let tree = SourceTree::open(root)?;
     let mut files = of_language(&tree, &Python);
     files.extend(of_language(&tree, &Rust));

@@ -5,6 +5,7 @@ mod fit;
 mod labels;
 mod measure;
 mod table;
+pub mod words;
 
 use std::path::Path;
 

@@ -57,6 +57,7 @@ impl<'c> Index<'c> {
                 match file.language {
                     LanguageKind::Python => self.python_import(file, tokens, &mut names),
                     LanguageKind::Rust => self.rust_use(file, tokens, &mut names),
+                    LanguageKind::Kernel => {}
                 }
                 at = end;
                 continue;

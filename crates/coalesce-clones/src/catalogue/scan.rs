@@ -82,6 +82,8 @@ pub fn scan(corpus: &Corpus) -> Scan {
         .map(|file| match file.language {
             LanguageKind::Python => calls(file, &python),
             LanguageKind::Rust => calls(file, &rust),
+            // A kernel calls no library of the host.
+            LanguageKind::Kernel => Vec::new(),
         })
         .collect();
     let mut scan = Scan {

@@ -64,7 +64,7 @@ impl<'r, 'f> Flow<'r, 'f> {
                 });
                 (within, words)
             }
-            LanguageKind::Rust => {
+            LanguageKind::Rust | LanguageKind::Kernel => {
                 let within = self.within(word);
                 let fallback = word == "else";
                 (within, self.braces(words, at, fallback))

@@ -138,7 +138,7 @@ fn finish(
         return;
     }
     let long = statement.len() > LONG;
-    let rust = meaning.reader.file.language == LanguageKind::Rust;
+    let rust = meaning.reader.file.language != LanguageKind::Python;
     let (mut open, mut piece) = (Vec::new(), Vec::new());
     let mut add = |piece: &mut Vec<Meant>| {
         found.push(Piece::new(std::mem::take(piece), within));

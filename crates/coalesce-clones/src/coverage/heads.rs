@@ -57,7 +57,7 @@ pub(super) fn parameters(
             let both = x.into_iter().filter(|name| y.contains(name));
             both.map(|name| (name, name)).collect()
         }
-        LanguageKind::Rust => x.into_iter().zip(y).collect(),
+        LanguageKind::Rust | LanguageKind::Kernel => x.into_iter().zip(y).collect(),
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn leaves(reader: &Reader<'_>, range: Range) -> Vec<Leaf> {
     match reader.file.language {
         LanguageKind::Python => python(reader, range),
         LanguageKind::Rust => rust(reader, range),
+        LanguageKind::Kernel => Vec::new(),
     }
 }
 

@@ -442,7 +442,7 @@ fn name_key(side: &Read<'_>, part: &Part) -> Option<u64> {
     }
     let name = side.meaning.name(&part.name);
     let space = match side.file.language {
-        LanguageKind::Python => None,
+        LanguageKind::Python | LanguageKind::Kernel => None,
         LanguageKind::Rust => space(part.kind),
     };
     Some(hashed(&(space, name)))

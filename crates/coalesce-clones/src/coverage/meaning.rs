@@ -140,7 +140,7 @@ impl<'f> Meaning<'f> {
     /// The token of the `use`, `import` or `from`.
     fn keyword(&self, at: u32, end: u32) -> u32 {
         match self.reader.file.language {
-            LanguageKind::Python => at,
+            LanguageKind::Python | LanguageKind::Kernel => at,
             LanguageKind::Rust => self.reader.rust_keyword(at, end),
         }
     }
@@ -160,7 +160,7 @@ impl<'f> Meaning<'f> {
                 found.extend_from_slice(path);
                 found
             }
-            LanguageKind::Python => path.to_vec(),
+            LanguageKind::Python | LanguageKind::Kernel => path.to_vec(),
             LanguageKind::Rust => self.rust_absolute(path),
         }
     }

@@ -163,6 +163,8 @@ impl<'f> Reader<'f> {
         match self.file.language {
             LanguageKind::Python => self.indented_end(at, end),
             LanguageKind::Rust => self.bracketed_end(at, end),
+            LanguageKind::Kernel if self.word(at) == "#" => self.directive_end(at, end),
+            LanguageKind::Kernel => self.bracketed_end(at, end),
         }
     }
 
@@ -178,6 +180,23 @@ impl<'f> Reader<'f> {
             }
         };
         (first + 1..end).find(ends).unwrap_or(end)
+    }
+
+    /// Where a directive ends: with its line, or with the first that no backslash goes on from.
+    fn directive_end(&self, first: u32, end: u32) -> u32 {
+        let begins_line = |at: &u32| {
+            let before = self
+                .token(at.saturating_sub(1))
+                .map(|token| token.span().end);
+            let (Some(before), Some(own)) = (before, self.token(*at)) else {
+                return true;
+            };
+            let between = self.file.text.get(before as usize..own.start as usize);
+            let mut lines = between.unwrap_or("").split('\n');
+            let last = lines.next_back();
+            last.is_some() && lines.any(|line| !line.trim_end().ends_with('\\'))
+        };
+        (first + 1..end).find(begins_line).unwrap_or(end)
     }
 
     /// Where a Rust item without a unit ends: at its `;`, or at the bracket that closes its body.
@@ -245,7 +264,7 @@ impl<'f> Reader<'f> {
     }
 
     fn definition(&self, index: u32, unit: &Unit) -> Part {
-        let rust = self.file.language == LanguageKind::Rust;
+        let rust = self.file.language != LanguageKind::Python;
         let kind = self.kind_of(unit);
         let closes = rust && unit.end > unit.body && self.word(unit.end - 1) == "}";
         let body = (unit.body, unit.end - u32::from(closes));
@@ -284,6 +303,8 @@ impl<'f> Reader<'f> {
         let keyword = || match self.file.language {
             LanguageKind::Python => "class",
             LanguageKind::Rust => self.word(self.rust_keyword(unit.first, unit.body)),
+            // Whatever stands before it: a struct's fields are compared one by one all the same.
+            LanguageKind::Kernel => "class",
         };
         match unit.kind {
             UnitKind::Module => PartKind::Module,
@@ -383,6 +404,9 @@ impl<'f> Reader<'f> {
         match self.file.language {
             LanguageKind::Python => self.python_statement(range, found),
             LanguageKind::Rust => self.rust_statement(range, in_type, found),
+            LanguageKind::Kernel => {
+                found.push(self.plain(PartKind::Statement, String::new(), range));
+            }
         }
     }
 

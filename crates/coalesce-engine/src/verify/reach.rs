@@ -194,7 +194,7 @@ impl<'r> Reach<'r> {
         match language_of(path) {
             Some(LanguageKind::Rust) => self.not_compiled(path, lines),
             Some(LanguageKind::Python) => self.not_run(path, lines),
-            None => Unreached::default(),
+            Some(LanguageKind::Kernel) | None => Unreached::default(),
         }
     }
 

@@ -199,7 +199,7 @@ fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
 fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
     let private = |name: &String| match merge.open.language {
         LanguageKind::Python => name.starts_with('_') && !name.ends_with("__"),
-        LanguageKind::Rust => !pair.from.exports.contains(name),
+        LanguageKind::Rust | LanguageKind::Kernel => !pair.from.exports.contains(name),
     };
     if part.names.is_empty() || !part.names.iter().all(private) {
         return false;

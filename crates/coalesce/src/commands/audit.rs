@@ -59,14 +59,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
         None => {
             // Nobody asks facts and graphs any more: the duplicates get their memory.
             let files = session.source_paths();
-            let Session {
-                progress,
-                mut tree,
-                settings,
-                python,
-                rust,
-            } = session;
-            drop((python, rust));
+            let (progress, mut tree, settings) = session.into_tree();
             tree.forget_texts(FEW_BYTES);
             let sources = Sources {
                 progress: &progress,

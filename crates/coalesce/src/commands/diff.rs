@@ -115,9 +115,13 @@ impl Target {
         let language = match path.rsplit_once('.') {
             Some((_, "py" | "pyi")) => LanguageKind::Python,
             Some((_, "rs")) => LanguageKind::Rust,
+            Some((_, ending)) if LanguageKind::Kernel.extensions().contains(&ending) => {
+                LanguageKind::Kernel
+            }
+            Some((_, "h" | "hpp")) => LanguageKind::Kernel,
             _ if path.contains('/') => {
                 let failure = Failure::user(format!("{path} is no file of a known language"));
-                return Err(failure.hint("name a .py or .rs file, or a module by its name"));
+                return Err(failure.hint("name a .py, .rs or kernel file, or a module by its name"));
             }
             _ => return Ok(None),
         };

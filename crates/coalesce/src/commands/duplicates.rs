@@ -8,18 +8,15 @@ use coalesce_clones::{
     pairs::Minimum,
     report::FileRole,
 };
-use coalesce_engine::Sources;
+use coalesce_engine::{Outliner, Sources};
 use coalesce_model::{
-    ByteSpan, Finding, Language, LanguageKind, ModuleKind, Settings, Severity, Texts as _,
-    TreePath,
+    ByteSpan, Finding, LanguageKind, ModuleKind, Settings, Severity, Texts as _, TreePath,
     envelope::{
         Audit, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
         GpuLines, ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
     },
     finding::codes,
 };
-use coalesce_python::Python;
-use coalesce_rust::Rust;
 use coalesce_tree::{PathFilter, SourceTree};
 use rayon::prelude::*;
 
@@ -56,8 +53,10 @@ impl Copies {
         let baseline = baseline.transpose()?;
         from.progress.stage("looking for duplicates");
         let filter = filter(from.settings, arguments)?;
-        let mut files = outlined(from.tree, &filter, &Python, &from.files.python);
-        files.extend(outlined(from.tree, &filter, &Rust, &from.files.rust));
+        let languages = from.files.0.iter();
+        let mut files: Vec<SourceFile> = languages
+            .flat_map(|(language, paths)| outlined(from.tree, &filter, *language, paths))
+            .collect();
         let all = files.len();
         if !(arguments.generated || from.settings.duplicates.generated) {
             files.retain(|file| !file.is_generated());
@@ -138,21 +137,18 @@ fn options(settings: &Settings, arguments: &cli::Audit) -> Options {
 }
 
 /// The outlined files of one language that the filter lets through.
-fn outlined<L: Language>(
+fn outlined(
     tree: &SourceTree,
     filter: &PathFilter,
-    language: &L,
+    language: &dyn Outliner,
     paths: &[TreePath],
 ) -> Vec<SourceFile> {
     let files = paths.par_iter().filter(|path| filter.passes(path));
-    let source = |path: &TreePath| {
-        // Of a stub file and its module only one runs.
-        if path.extension() == Some("pyi") {
-            return None;
-        }
-        SourceFile::outlined(language, path, tree.text(path)?)
+    let sources = |path: &TreePath| match tree.text(path) {
+        Some(text) => language.source_files(path, &text),
+        None => Vec::new(),
     };
-    files.filter_map(source).collect()
+    files.flat_map_iter(sources).collect()
 }
 
 fn finding(class: &Duplicate, new: Option<bool>) -> Option<Finding> {

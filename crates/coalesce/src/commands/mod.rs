@@ -10,6 +10,7 @@ mod check;
 mod devices;
 mod diff;
 mod duplicates;
+mod find;
 mod migrate;
 mod plan;
 mod refs;
@@ -62,6 +63,7 @@ fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
     match &invocation.command {
         cli::Command::Audit(arguments) => audit::run(global, arguments),
         cli::Command::Refs(arguments) => refs::run(global, arguments),
+        cli::Command::Find(arguments) => find::run(global, arguments),
         cli::Command::Diff(arguments) => diff::run(global, arguments),
         cli::Command::Plan(arguments) => plan::run(global, arguments),
         cli::Command::Migrate(arguments) => migrate::run(global, arguments),

@@ -1,0 +1,454 @@
+//! "Does this exist already?": the functions of a tree that a piece of code, or a signature, is like.
+//!
+//! An index of all units is kept between runs as facts are, so that a question costs the walk, the index
+//! and the few files that are looked at closely. What is said of two texts is what `audit` says of them.
+
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+use coalesce_clones::{
+    Corpus, SourceFile, Unit, common,
+    evidence::{Evidence, Room},
+    grams::Runs,
+    likelihood::likelihood,
+    source::id_of,
+    verdict::{Verdict, verdict},
+};
+use coalesce_model::{
+    LanguageKind, Texts as _, TreePath, UnitKind,
+    envelope::{ExistingEntry, ExistingRelation, Share},
+    language::Taken,
+};
+use coalesce_tree::{FactsCache, SourceTree};
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use crate::{Failure, OUTLINERS};
+
+/// Of runs of tokens one in so many is kept in the index.
+const KEPT: u32 = 4;
+/// Units that are compared closely.
+const CLOSE: usize = 24;
+/// The least likeness of signatures that is told.
+const LIKE_SIGNATURE: f32 = 0.5;
+/// The least share of common tokens that is told.
+const ALIKE: f32 = 0.6;
+/// The least share of a snippet that stands in something larger.
+const INSIDE: f32 = 0.85;
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A piece of code: functions, or statements of one.
+    Snippet {
+        /// The code.
+        text: String,
+        /// Its language; guessed where it is not said.
+        language: Option<LanguageKind>,
+    },
+    /// A signature: `fn grow(&mut self, bytes: usize)`, `def normals(points, k)`, or a name alone.
+    Signature(String),
+}
+
+/// Functions and types of the tree at `root` that are like what is wanted, the nearest first, at most
+/// `limit`. `cache` keeps the index of the tree for the next question.
+///
+/// # Errors
+/// When the tree cannot be read, or there is nothing in what is wanted that could be compared.
+pub fn existing(
+    root: &Path,
+    cache: bool,
+    wanted: &Wanted,
+    limit: usize,
+) -> Result<Vec<ExistingEntry>, Failure> {
+    let tree = SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
+    let kept = cache.then(|| FactsCache::open(&tree, &UnitIndex)).flatten();
+    let index = tree.facts(&UnitIndex, kept.as_ref());
+    let mut found = match wanted {
+        Wanted::Snippet { text, language } => {
+            let asked = Snippet::new(text, *language)?;
+            asked.compare(&tree, &asked.candidates(&index))
+        }
+        Wanted::Signature(text) => Signature::new(text)?.find(&index),
+    };
+    found.sort_by(|a, b| {
+        let nearer = (b.relation, b.similarity).partial_cmp(&(a.relation, a.similarity));
+        nearer
+            .unwrap_or(std::cmp::Ordering::Equal)
+            .then_with(|| (&a.path, a.lines).cmp(&(&b.path, b.lines)))
+    });
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// The index of a tree's units, as something that is kept between runs.
+struct UnitIndex;
+
+/// One unit, as far as a first look needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct UnitKey {
+    language: LanguageKind,
+    item: String,
+    lines: (u32, u32),
+    exact: u64,
+    parameters: Vec<u32>,
+    runs: Vec<u32>,
+}
+
+impl Taken for UnitIndex {
+    type Of = Vec<UnitKey>;
+
+    const VERSION: u32 = 1;
+
+    fn kept_as(&self) -> String {
+        "units".to_owned()
+    }
+
+    fn files<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
+        let languages = OUTLINERS.iter();
+        languages.flat_map(|one| one.sources(paths)).collect()
+    }
+
+    fn take(&self, path: &TreePath, text: &str) -> Vec<UnitKey> {
+        let corpus = Corpus::new(source_files(path, &Arc::from(text)));
+        let all = (0..corpus.entries.len()).filter_map(|at| u32::try_from(at).ok());
+        let all: Vec<u32> = all.collect();
+        let runs = Runs::new(&corpus, all.clone());
+        let key = |at: &u32| {
+            let entry = corpus.entries.get(*at as usize)?;
+            let (file, unit) = (corpus.file(entry), corpus.unit(entry));
+            Some(UnitKey {
+                language: file.language,
+                item: file.item_name(unit),
+                lines: unit.lines,
+                exact: entry.exact,
+                parameters: entry.parameters.clone(),
+                runs: kept(runs.of(*at)),
+            })
+        };
+        all.iter().filter_map(key).collect()
+    }
+}
+
+/// The runs that the index keeps: the same ones in every unit, and some of each.
+fn kept(runs: &[u32]) -> Vec<u32> {
+    let chosen = runs.iter().copied().filter(|run| run % KEPT == 0);
+    let chosen: Vec<u32> = chosen.collect();
+    if chosen.is_empty() {
+        return runs.to_vec();
+    }
+    chosen
+}
+
+fn source_files(path: &TreePath, text: &Arc<str>) -> Vec<SourceFile> {
+    let mut read = OUTLINERS.iter().map(|one| one.source_files(path, text));
+    read.find(|files| !files.is_empty()).unwrap_or_default()
+}
+
+type Index = [(TreePath, Arc<Vec<UnitKey>>)];
+
+/// A place of the index: file, and lines of the unit.
+type Place<'i> = (&'i TreePath, (u32, u32));
+
+/// Code that is looked for.
+struct Snippet {
+    file: SourceFile,
+    /// The entries of `file` alone, and their runs.
+    corpus: Corpus,
+    asked: Vec<u32>,
+}
+
+impl Snippet {
+    fn new(text: &str, language: Option<LanguageKind>) -> Result<Self, Failure> {
+        let language = language.unwrap_or_else(|| guessed(text));
+        let nothing = || {
+            let failure = Failure::user("there is no code in the snippet that could be compared");
+            failure.hint("give a function, or the statements of one; `--language` says what it is")
+        };
+        for text in [text.to_owned(), as_function(text, language)] {
+            let file = snippet_file(&text, language).ok_or_else(nothing)?;
+            let corpus = Corpus::new(vec![file.clone()]);
+            let asked: Vec<u32> = (0..)
+                .zip(&corpus.entries)
+                .filter(|(_, entry)| entry.size > 3 && is_function(corpus.unit(entry)))
+                .map(|(at, _)| at)
+                .collect();
+            if !asked.is_empty() {
+                return Ok(Self {
+                    file,
+                    corpus,
+                    asked,
+                });
+            }
+        }
+        Err(nothing())
+    }
+
+    /// The places that share most of what is distinctive, for each function of the snippet.
+    fn candidates<'i>(&self, index: &'i Index) -> Vec<Place<'i>> {
+        let runs = Runs::new(&self.corpus, self.asked.clone());
+        let mut chosen: BTreeSet<Place<'i>> = BTreeSet::new();
+        for at in &self.asked {
+            let Some(entry) = self.corpus.entries.get(*at as usize) else {
+                continue;
+            };
+            let own: FxHashSet<u32> = kept(runs.of(*at)).into_iter().collect();
+            let mut scored: Vec<(u32, Place<'i>)> = Vec::new();
+            for (path, units) in index {
+                for unit in units.iter() {
+                    let shared = unit.runs.iter().filter(|run| own.contains(run)).count();
+                    let few = own.len().min(unit.runs.len()).max(1);
+                    // A share of the smaller one, so that a copy inside of something larger counts.
+                    let share = u32::try_from(shared * 1000 / few).unwrap_or(0);
+                    let score = if unit.exact == entry.exact {
+                        2000
+                    } else {
+                        share
+                    };
+                    if score >= 200 {
+                        scored.push((score, (path, unit.lines)));
+                    }
+                }
+            }
+            scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+            chosen.extend(scored.into_iter().take(CLOSE).map(|(_, place)| place));
+        }
+        chosen.into_iter().collect()
+    }
+
+    /// Compares the snippet's functions with these places, text by text.
+    fn compare(&self, tree: &SourceTree, places: &[Place<'_>]) -> Vec<ExistingEntry> {
+        let paths: BTreeSet<&TreePath> = places.iter().map(|(path, _)| *path).collect();
+        let mut files = vec![self.file.clone()];
+        for path in paths {
+            let text = tree.text(path);
+            files.extend(text.into_iter().flat_map(|text| source_files(path, &text)));
+        }
+        let corpus = Corpus::new(files);
+        let (mut asked, mut others) = (Vec::new(), Vec::new());
+        for (at, entry) in (0_u32..).zip(&corpus.entries) {
+            let (file, unit) = (corpus.file(entry), corpus.unit(entry));
+            if file.path == self.file.path {
+                if entry.size > 3 && is_function(unit) {
+                    asked.push(at);
+                }
+            } else if places.contains(&(&file.path, unit.lines)) {
+                others.push(at);
+            }
+        }
+        let mut chosen = [asked.clone(), others.clone()].concat();
+        chosen.sort_unstable();
+        let runs = Runs::new(&corpus, chosen);
+        let mut room = Room::default();
+        let best = |other: &u32| {
+            let compared = asked
+                .iter()
+                .filter_map(|at| told(&corpus, &runs, (*at, *other), &mut room));
+            compared.max_by(|a, b| {
+                (a.relation, a.similarity)
+                    .partial_cmp(&(b.relation, b.similarity))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            })
+        };
+        others.iter().filter_map(best).collect()
+    }
+}
+
+fn is_function(unit: &Unit) -> bool {
+    matches!(
+        unit.kind,
+        UnitKind::Function | UnitKind::Method | UnitKind::Class | UnitKind::Block
+    )
+}
+
+/// What is told of a unit of the snippet and one of the tree.
+fn told(
+    corpus: &Corpus,
+    runs: &Runs,
+    (asked, other): (u32, u32),
+    room: &mut Room,
+) -> Option<ExistingEntry> {
+    let a = corpus.entries.get(asked as usize)?;
+    let b = corpus.entries.get(other as usize)?;
+    if corpus.language(a) != corpus.language(b) {
+        return None;
+    }
+    let pair = (asked.min(other), asked.max(other));
+    let evidence = Evidence::of_pair(corpus, runs, pair, room)?;
+    let likely = likelihood(&evidence);
+    let inside =
+        evidence.containment() >= INSIDE && evidence.run_containment() >= 0.7 && a.size < b.size;
+    let relation = if a.exact == b.exact && a.size == b.size {
+        ExistingRelation::Same
+    } else if verdict(&evidence, likely) == Verdict::Duplicate {
+        ExistingRelation::Copy
+    } else if inside {
+        ExistingRelation::Inside
+    } else if evidence.similarity() >= ALIKE {
+        ExistingRelation::Alike
+    } else {
+        return None;
+    };
+    let (file, unit) = (corpus.file(b), corpus.unit(b));
+    Some(ExistingEntry {
+        path: file.path.clone(),
+        item: file.item_name(unit),
+        lines: [unit.lines.0, unit.lines.1],
+        language: file.language,
+        relation,
+        similarity: Share::new(evidence.similarity()),
+        likelihood: Some(Share::new(likely)),
+    })
+}
+
+/// A snippet as a file of its language; its path is none of a tree's.
+fn snippet_file(text: &str, language: LanguageKind) -> Option<SourceFile> {
+    let ending = language.extensions().first()?;
+    // Nothing below this directory is ever part of a tree.
+    let path = TreePath::new(&format!(".coalesce/snippet.{ending}")).ok()?;
+    source_files(&path, &Arc::from(text)).into_iter().next()
+}
+
+/// Statements as the body of a function.
+fn as_function(text: &str, language: LanguageKind) -> String {
+    match language {
+        LanguageKind::Python => {
+            let lines = text.lines().map(|line| format!("    {line}\n"));
+            format!("def snippet():\n{}", lines.collect::<String>())
+        }
+        LanguageKind::Rust => format!("fn snippet() {{\n{text}\n}}\n"),
+        LanguageKind::Kernel => format!("void snippet() {{\n{text}\n}}\n"),
+    }
+}
+
+/// The language that a text is likely written in.
+fn guessed(text: &str) -> LanguageKind {
+    if coalesce_kernels::is_program(text) {
+        return LanguageKind::Kernel;
+    }
+    let signs =
+        |signs: &[&str]| -> usize { signs.iter().map(|sign| text.matches(sign).count()).sum() };
+    let rust = signs(&["fn ", "let ", ";\n", "::", "&mut", "->", "{\n"]);
+    let python = signs(&[
+        "def ",
+        ":\n",
+        "self",
+        "import ",
+        "None",
+        "elif ",
+        "    return",
+    ]);
+    if rust > python {
+        LanguageKind::Rust
+    } else {
+        LanguageKind::Python
+    }
+}
+
+/// A signature that is looked for.
+struct Signature {
+    name: Vec<String>,
+    parameters: BTreeSet<u32>,
+}
+
+impl Signature {
+    fn new(text: &str) -> Result<Self, Failure> {
+        let head = text.split('(').next().unwrap_or("");
+        let head = head.split('<').next().unwrap_or("");
+        let word = |c: char| !(c.is_alphanumeric() || c == '_');
+        let name = head.split(word).rfind(|word| !word.is_empty());
+        let name = name.ok_or_else(|| Failure::user("the signature has no name"))?;
+        let inside = text.split_once('(').map_or("", |(_, rest)| rest);
+        let inside = inside.rsplit_once(')').map_or(inside, |(inside, _)| inside);
+        let parameter = |part: &str| {
+            let part = part.split([':', '=']).next().unwrap_or("");
+            let name = part.split(word).rfind(|word| !word.is_empty())?;
+            (!matches!(name, "self" | "cls")).then(|| id_of(name.as_bytes()))
+        };
+        Ok(Self {
+            name: parts_of(name),
+            parameters: inside.split(',').filter_map(parameter).collect(),
+        })
+    }
+
+    fn find(&self, index: &Index) -> Vec<ExistingEntry> {
+        let mut found = Vec::new();
+        for (path, units) in index {
+            for unit in units.iter().filter(|unit| !unit.item.is_empty()) {
+                let likeness = self.likeness(unit);
+                if likeness >= LIKE_SIGNATURE {
+                    found.push(ExistingEntry {
+                        path: path.clone(),
+                        item: unit.item.clone(),
+                        lines: [unit.lines.0, unit.lines.1],
+                        language: unit.language,
+                        relation: ExistingRelation::Signature,
+                        similarity: Share::new(likeness),
+                        likelihood: None,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Common words of the names, the rarer the more, and common names of parameters, 0 to 1.
+    fn likeness(&self, unit: &UnitKey) -> f32 {
+        let name = unit.item.rsplit(['.', ':']).next().unwrap_or("");
+        let parts = parts_of(name);
+        let weight = |part: &&String| {
+            common::weight(unit.language, common::Role::Name.id(id_of(part.as_bytes())))
+        };
+        let both: f32 = parts
+            .iter()
+            .filter(|part| self.name.contains(part))
+            .map(|part| weight(&part))
+            .sum();
+        if both == 0.0 {
+            return 0.0;
+        }
+        let only = self
+            .name
+            .iter()
+            .filter(|part| !parts.contains(part))
+            .map(|part| weight(&part))
+            .sum::<f32>()
+            + parts
+                .iter()
+                .filter(|part| !self.name.contains(part))
+                .map(|part| weight(&part))
+                .sum::<f32>();
+        let names = both / (both + only);
+        if self.parameters.is_empty() || unit.parameters.is_empty() {
+            return names;
+        }
+        let shared = unit
+            .parameters
+            .iter()
+            .filter(|id| self.parameters.contains(id))
+            .count();
+        let all = self.parameters.len() + unit.parameters.len() - shared;
+        0.7 * names + 0.3 * shared as f32 / all.max(1) as f32
+    }
+}
+
+/// The words of a name: `compute_normals` and `computeNormals` have the same.
+fn parts_of(name: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut lower = false;
+    for c in name.chars() {
+        if c == '_' {
+            lower = false;
+            parts.push(String::new());
+            continue;
+        }
+        if parts.is_empty() || (c.is_uppercase() && lower) {
+            parts.push(String::new());
+        }
+        lower = c.is_lowercase() || c.is_numeric();
+        if let Some(part) = parts.last_mut() {
+            part.extend(c.to_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
