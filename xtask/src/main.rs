@@ -5,6 +5,8 @@
 
 mod build;
 mod ci;
+mod dist;
+mod python;
 mod root;
 mod test;
 
@@ -30,6 +32,7 @@ The repository's own commands:
   words DIRECTORY     how common words are in the labelled trees
   device              what a card shows, packed for a machine that has one, and run here
   soak [--minutes N]  what needs minutes to show itself
+  dist                the program as an archive and as a Python wheel, each tried
   ci                  what CI runs, stage by stage
   help                this text
 Anything else goes to coalesce: audit, refs, plan, migrate, rollback, recover, status, check,
@@ -57,6 +60,7 @@ fn run(arguments: Vec<OsString>) -> Outcome<ExitCode> {
     match arguments.first().and_then(|command| command.to_str()) {
         Some("test") => test::run(rest)?,
         Some("bless") => test::bless()?,
+        Some("dist") => dist::run(rest)?,
         Some("ci") => ci::run()?,
         None | Some("help" | "--help" | "-h") => print!("{HELP}"),
         Some("tidy" | "codegen" | "draw" | "device" | "soak") => {

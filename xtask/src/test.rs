@@ -2,11 +2,14 @@
 
 use std::{
     ffi::OsString,
-    path::PathBuf,
     process::{Command, Stdio},
 };
 
-use crate::{Outcome, build::cargo, root::repository_root};
+use crate::{
+    Outcome,
+    build::cargo,
+    python::{Environment, succeeds},
+};
 
 /// A program that some tests run.
 struct Program {
@@ -65,7 +68,8 @@ const BEHIND_FEATURES: &[&[&str]] = &[
 
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(arguments: &[OsString]) -> Outcome {
-    let python = Environment::prepared();
+    // Where it cannot be made, the system's Python has to have what tests need.
+    let python = Environment::with(&["pytest"]).ok();
     let missing: Vec<_> = PROGRAMS
         .iter()
         .filter(|program| !succeeds(program.probe, python.as_ref()))
@@ -101,55 +105,6 @@ fn pass(mut cargo: Command, failure: impl Fn() -> String) -> Outcome {
     let status = cargo.status();
     let status = status.map_err(|error| format!("failed to start cargo: {error}"))?;
     status.success().then_some(()).ok_or_else(failure)
-}
-
-/// A Python of the repository's own, so that tests find pytest wherever the system keeps its packages.
-struct Environment(PathBuf);
-
-impl Environment {
-    /// The one that is there, or a new one. `None` where it cannot be made: then the system's Python
-    /// has to have what tests need.
-    fn prepared() -> Option<Self> {
-        let environment = Self(repository_root().join("target").join("python"));
-        let has_pytest = ["python3", "-m", "pytest", "--version"];
-        if succeeds(&has_pytest, Some(&environment)) && environment.0.is_dir() {
-            return Some(environment);
-        }
-        let folder = environment.0.to_str()?.to_owned();
-        let install = ["python3", "-m", "pip", "install", "--quiet", "pytest"];
-        let made = succeeds(&["python3", "-m", "venv", &folder], None)
-            && succeeds(&install, Some(&environment));
-        made.then_some(environment)
-    }
-
-    fn enter(&self, command: &mut Command) {
-        let mut path = self.0.join("bin").into_os_string();
-        if let Some(rest) = std::env::var_os("PATH") {
-            path.push(":");
-            path.push(rest);
-        }
-        command.env("PATH", path).env("VIRTUAL_ENV", &self.0);
-    }
-}
-
-/// Whether a program ends well, by the names that the environment gives it.
-fn succeeds(words: &[&str], environment: Option<&Environment>) -> bool {
-    let Some((program, arguments)) = words.split_first() else {
-        return false;
-    };
-    // `env` looks programs up by the path that it is given, not by ours.
-    let mut command = Command::new("env");
-    if let Some(environment) = environment {
-        environment.enter(&mut command);
-    }
-    let quiet = command
-        .arg(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    quiet.is_ok_and(|status| status.success())
 }
 
 /// Installs what is missing where that needs no password, and names what is still missing then.

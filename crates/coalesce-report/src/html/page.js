@@ -272,7 +272,8 @@ const copies = entry => entry.members.map(member => member.item || member.path);
 function duplicateCard(entry) {
   const sure = entry.likelihood === null ? '' : ', ' + Math.floor(entry.likelihood * 100) + ' % likely';
   return card([el('strong', null, plural(entry.removable_lines, 'line')), ' ', entry.kind, ' ', entry.title ? entry.title : code(copies(entry)[0]), ' ',
-    faint(plural(entry.members.length, 'place') + ', ' + Math.floor(entry.similarity * 100) + ' % in common' + sure)], made => {
+    faint(plural(entry.members.length, 'place') + ', ' + Math.floor(entry.similarity * 100) + ' % in common' + sure), el('br'),
+    faint(distinct(entry.members.map(member => member.path)).slice(0, 3).join(' · '))], made => {
     const list = el('ul');
     long(list, entry.members, member => el('li', null, place(member.path, member.lines[0] + '–' + member.lines[1]), ' ', member.item ? code(member.item) : null));
     add(made, [list]);
@@ -352,7 +353,7 @@ function firstSection(parent) {
 const operations = data.operations || [];
 function planSection(parent) {
   const answer = data.answer || {};
-  add(parent, [el('p', null, el('strong', { class: answer.grade ? '' : 'bad' }, answer.grade || 'refused'), ' ', answer.message)]);
+  add(parent, [el('p', null, el('strong', { class: answer.grade ? '' : 'bad' }, answer.grade || 'refused'), ' ', prose(answer.message || ''))]);
   const cycles = (title, count) => title + ': ' + plural(count.eager, 'cycle') + ' of imports, ' + count.lazy + ' deferred';
   if (data.cycles_before) add(parent, [el('p', { class: 'faint' }, cycles('before', data.cycles_before), '; ', cycles('after', data.cycles_after))]);
   (data.findings || []).forEach(finding => add(parent, [findingLine(finding)]));
@@ -437,7 +438,7 @@ document.addEventListener('keydown', event => {
   const typing = ['INPUT', 'SELECT', 'TEXTAREA'].includes(event.target.tagName);
   if (event.key === 'Escape' && typing) { search.value = ''; queries[current] = ''; render(); event.target.blur(); return; }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === '/') { search.focus(); event.preventDefault(); return; }
+  if (event.key === '/') { search.focus(); search.select(); event.preventDefault(); return; }
   const number = Number(event.key);
   if (number >= 1 && number <= sections.length) show(sections[number - 1][0]);
 });

@@ -1,0 +1,163 @@
+//! `cargo xtask dist`: what is given to others, each tried where nothing else is.
+//!
+//! An archive with the program and its licences, and a Python wheel that brings the command. Both run on
+//! Linux of the C library that they were built with, or a later one; other systems build from source.
+
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{Outcome, build::cargo, python::Environment, root::repository_root};
+
+const HELP: &str = "\
+cargo xtask dist [--profile NAME]
+
+Builds coalesce (`release` unless told otherwise) into target/dist: an archive with the program, and a
+Python wheel. Each is unpacked or installed in a clean folder, where it has to read the sample tree.
+";
+
+/// What goes into the archive beside the program.
+const DOCUMENTS: &[&str] = &["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md"];
+
+/// `cargo xtask dist`.
+pub fn run(arguments: &[OsString]) -> Outcome {
+    let words: Vec<_> = arguments
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let profile = match words.as_slice() {
+        [] => "release",
+        ["--profile", name] => name,
+        _ => {
+            print!("{HELP}");
+            return Ok(());
+        }
+    };
+    let root = repository_root().canonicalize().map_err(text)?;
+    let target = target_directory(&root)?;
+    let out = target.join("dist");
+    let _ = fs::remove_dir_all(&out);
+    fs::create_dir_all(&out).map_err(text)?;
+    let archive = archive(&root, &target, &out, profile)?;
+    try_archive(&root, &out, &archive)?;
+    let wheel = wheel(&root, &out, profile)?;
+    try_wheel(&root, &out, &wheel)?;
+    for made in [&archive, &wheel] {
+        let bytes = fs::metadata(made).map_err(text)?.len();
+        println!("{} ({} KiB)", made.display(), bytes / 1024);
+    }
+    Ok(())
+}
+
+fn target_directory(root: &Path) -> Outcome<PathBuf> {
+    let named = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = root.join(named.unwrap_or_else(|| "target".into()));
+    fs::create_dir_all(&target).map_err(text)?;
+    target.canonicalize().map_err(text)
+}
+
+fn archive(root: &Path, target: &Path, out: &Path, profile: &str) -> Outcome<PathBuf> {
+    let mut build = cargo();
+    build.args(["build", "--profile", profile, "--package", "coalesce"]);
+    finish(build, "cargo build")?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let program = format!("coalesce{}", std::env::consts::EXE_SUFFIX);
+    let name = format!(
+        "coalesce-{}-{}",
+        std::env::consts::ARCH,
+        std::env::consts::OS
+    );
+    let packed = out.join(&name);
+    fs::create_dir_all(&packed).map_err(text)?;
+    fs::copy(target.join(folder).join(&program), packed.join(&program)).map_err(text)?;
+    for document in DOCUMENTS {
+        fs::copy(root.join(document), packed.join(document)).map_err(text)?;
+    }
+    let archive = out.join(format!("{name}.tar.gz"));
+    let mut tar = Command::new("tar");
+    tar.arg("-czf").arg(&archive).arg("-C").arg(out).arg(&name);
+    finish(tar, "tar")?;
+    fs::remove_dir_all(&packed).map_err(text)?;
+    Ok(archive)
+}
+
+/// Unpacked into a folder of its own, and started with no environment at all.
+fn try_archive(root: &Path, out: &Path, archive: &Path) -> Outcome {
+    let clean = out.join("unpacked");
+    fs::create_dir_all(&clean).map_err(text)?;
+    let mut tar = Command::new("tar");
+    tar.args(["--strip-components=1", "-xzf"])
+        .arg(archive)
+        .arg("-C")
+        .arg(&clean);
+    finish(tar, "tar")?;
+    let mut program = Command::new(clean.join("coalesce"));
+    program.env_clear();
+    read_sample(program, root)?;
+    fs::remove_dir_all(&clean).map_err(text)
+}
+
+fn wheel(root: &Path, out: &Path, profile: &str) -> Outcome<PathBuf> {
+    let environment = Environment::with(&["maturin"])?;
+    let mut maturin = environment.python();
+    maturin
+        .args(["-m", "maturin", "build", "--locked", "--profile", profile])
+        .arg("--manifest-path")
+        .arg(root.join("crates/coalesce/Cargo.toml"))
+        .arg("--out")
+        .arg(out);
+    finish(maturin, "maturin")?;
+    let made = fs::read_dir(out).map_err(text)?.flatten();
+    let mut paths = made.map(|entry| entry.path());
+    let wheel = paths.find(|path| path.extension().is_some_and(|end| end == "whl"));
+    wheel.ok_or_else(|| "maturin made no wheel".to_owned())
+}
+
+/// Installed into an environment that has nothing else, without a network.
+fn try_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
+    let clean = out.join("installed");
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&clean);
+    finish(venv, "python3 -m venv")?;
+    let mut install = Command::new(clean.join("bin/python3"));
+    install.args(["-m", "pip", "install", "--quiet", "--no-index"]);
+    install.arg(wheel);
+    finish(install, "pip install")?;
+    let mut program = Command::new(clean.join("bin/coalesce"));
+    program.env_clear();
+    read_sample(program, root)?;
+    fs::remove_dir_all(&clean).map_err(text)
+}
+
+/// The program has to read the sample tree, and find in it what there is.
+fn read_sample(mut program: Command, root: &Path) -> Outcome {
+    program.args(["audit", "--no-cache", "--color", "never", "--root"]);
+    program.arg(root.join("examples/duplicated"));
+    let output = program.output().map_err(text)?;
+    let page = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !page.contains("things to act on") {
+        let told = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "{:?} does not work: {page}{told}",
+            program.get_program()
+        ));
+    }
+    Ok(())
+}
+
+fn finish(mut command: Command, what: &str) -> Outcome {
+    let status = command.status();
+    let status = status.map_err(|error| format!("failed to start {what}: {error}"))?;
+    status
+        .success()
+        .then_some(())
+        .ok_or_else(|| format!("{what} failed"))
+}
+
+fn text(error: std::io::Error) -> String {
+    error.to_string()
+}
