@@ -1,4 +1,5 @@
 //! An editor of few words: what it says to the server, and what it is told.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may end")]
 
 use std::{fs, path::Path, thread};
 

@@ -1,4 +1,5 @@
 //! The protocol, spoken by hand: what a client of each revision says, and what a hostile one may.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may end")]
 
 use std::sync::Mutex;
 

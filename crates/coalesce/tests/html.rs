@@ -1,5 +1,4 @@
 //! `--html` of a tree whose names and texts would be obeyed by a browser that is not careful.
-#![expect(clippy::unwrap_used, reason = "a test may end")]
 
 use std::{fs, process::Command};
 
