@@ -95,6 +95,10 @@ mod tests {
                 "anyhow",
             ),
             (
+                file("ARCHITECTURE.md", &"- more\n".repeat(251)),
+                "has 251 lines, more than 250",
+            ),
+            (
                 file("notes.md", concat!("see /ro", "ot/x")),
                 "a path of one machine",
             ),

@@ -19,11 +19,19 @@ const FORBIDDEN: &[(&str, &str)] = &[
 /// The only source that a locked package may come from.
 const LOCK_SOURCE: &str = concat!("registry+https://github.com/rust-lang/cra", "tes.io-index");
 
-/// Files that name a machine or a registry.
+/// How long the map may be: who is new reads it whole, and details have a place in `docs/internals`.
+const MAP: (&str, usize) = ("ARCHITECTURE.md", 250);
+
+/// Files that name a machine or a registry, and a map that nobody reads to its end.
 pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
     for file in files {
         let Some(text) = &file.text else { continue };
+        let (map, most) = MAP;
+        let lines = text.lines().count();
+        if file.path == map && lines > most {
+            problems.push(format!("{map}: has {lines} lines, more than {most}"));
+        }
         for (number, line) in (1..).zip(text.lines()) {
             for (_, what) in FORBIDDEN.iter().filter(|(part, _)| line.contains(part)) {
                 problems.push(format!("{}:{number}: {what}", file.path));
