@@ -54,6 +54,7 @@ const BEHIND_FEATURES: &[&[&str]] = &[
         "interop",
     ],
     &["-p", "core-gpu", "--features", "metal,vulkan"],
+    &["-p", "gpu-ast", "--features", "vulkan", "--test", "kernels"],
     &["-p", "core-gpu", "--no-default-features", "--lib"],
     &[
         "-p",

@@ -156,6 +156,9 @@ pub enum Refusal {
     /// An address that this driver did not give out, or has taken back.
     #[error("an unknown address")]
     UnknownAddress,
+    /// An address that a kernel's buffer cannot begin at.
+    #[error("an address that is not aligned")]
+    Unaligned,
     /// A stream that this driver does not have.
     #[error("an unknown stream")]
     UnknownStream,

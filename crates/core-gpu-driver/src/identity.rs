@@ -13,7 +13,7 @@ pub enum PlatformKind {
     Rocm,
     /// Apple's Metal.
     Metal,
-    /// Any maker's Vulkan driver: memory and order, no kernels.
+    /// Any maker's Vulkan driver: memory, order, and kernels in SPIR-V.
     Vulkan,
     /// Host memory used as if it were a device's.
     Host,

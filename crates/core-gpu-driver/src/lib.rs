@@ -1,6 +1,6 @@
 //! One trait for a device's memory, streams and events, and the owning types that make its use
-//! safe. Host memory is a driver like any other. No pool, no scheduling, no kernels: this crate
-//! gives what those are built from, and is the only one that has `unsafe` code.
+//! safe. Host memory is a driver like any other. No pool, no scheduling, no kernels of its own: this
+//! crate gives what those are built from, and nearly all `unsafe` code of the runtime is here.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -78,4 +78,4 @@ pub use stream::{
 pub use stream_memory::StreamMemory;
 pub use virtual_memory::{PhysicalMemory, VirtualMemory};
 #[cfg(feature = "vulkan")]
-pub use vulkan::VulkanDriver;
+pub use vulkan::{VulkanDriver, VulkanKernel};

@@ -6,7 +6,7 @@
 //! | a file's tree as arrays | [`AstTensors::parse`] |
 //! | a tree of nodes, to arrays and back | [`AstNode`], [`AstTensors::from_tree`], [`AstTensors::to_tree`] |
 //! | trees in device memory, each file once, the least recently used first to go | [`GpuAstManager`], [`LoadAst`] |
-//! | how many nodes of which kind, equal subtrees | [`kind_histogram`], [`subtree_hashes`] |
+//! | how many nodes of which kind, equal subtrees | [`kind_histogram`], [`subtree_hashes`]; on a device [`kernels`] |
 //!
 //! # The arrays
 //! Nodes stand in the order of the text, each before its children. All arrays have one length, and
@@ -42,6 +42,7 @@ mod analysis;
 mod build;
 mod depth;
 mod error;
+pub mod kernels;
 mod kinds;
 mod load;
 mod manager;

@@ -29,6 +29,7 @@ pub(super) struct Found {
     pub(super) physical: vk::PhysicalDevice,
     pub(super) family: u32,
     pub(super) nanoseconds_per_tick: f64,
+    pub(super) storage_alignment: u64,
     pub(super) info: DeviceInfo,
 }
 
@@ -144,6 +145,7 @@ fn describe(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<Fo
         physical,
         family: u32::try_from(family).ok()?,
         nanoseconds_per_tick: f64::from(properties.limits.timestamp_period),
+        storage_alignment: properties.limits.min_storage_buffer_offset_alignment.max(1),
         info: DeviceInfo {
             id: DeviceId {
                 platform: PlatformKind::Vulkan,
@@ -191,6 +193,8 @@ pub(super) struct Open {
     pub(super) memory: vk::PhysicalDeviceMemoryProperties,
     pub(super) family: u32,
     pub(super) nanoseconds_per_tick: f64,
+    /// What the offset of a kernel's buffer is a multiple of, in bytes.
+    pub(super) storage_alignment: u64,
     pub(super) id: DeviceId,
 }
 
@@ -199,12 +203,15 @@ impl Open {
         let mut wanted = vk::PhysicalDeviceVulkan12Features::default()
             .timeline_semaphore(true)
             .buffer_device_address(true);
+        // Every device has it. A kernel reaches nothing but the bytes that it was given.
+        let robust = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(found.family)
             .queue_priorities(&priorities)];
         let create = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
+            .enabled_features(&robust)
             .push_next(&mut wanted);
         let instance = &loader.instance;
         // SAFETY: the device came from this instance and has these features; what is described lives
@@ -217,6 +224,7 @@ impl Open {
             memory: unsafe { instance.get_physical_device_memory_properties(found.physical) },
             family: found.family,
             nanoseconds_per_tick: found.nanoseconds_per_tick,
+            storage_alignment: found.storage_alignment,
             id,
         }))
     }

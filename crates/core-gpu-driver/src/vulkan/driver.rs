@@ -23,7 +23,8 @@ use crate::{
     driver::Driver,
     error::{Absent, DriverError, Refusal},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
-    stream::{EventKind, RawEvent, RawStream, StreamKind, refused},
+    memory::DeviceSpan,
+    stream::{EventKind, RawEvent, RawStream, Stream, StreamKind, refused},
 };
 
 /// A Vulkan device. Any thread; calls take turns.
@@ -107,6 +108,39 @@ impl VulkanDriver {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn opened(&self) -> &Arc<Open> {
+        &self.open
+    }
+
+    /// The buffers that spans lie in, where a kernel may have them.
+    pub(super) fn parts(
+        &self,
+        function: &'static str,
+        spans: &[DeviceSpan<'_>],
+    ) -> Result<Vec<Part<Memory>>, DriverError> {
+        let state = self.lock();
+        let part = |span: &DeviceSpan<'_>| {
+            let bytes = usize::try_from(span.bytes()).unwrap_or(usize::MAX);
+            let part = state.buffers.device_part(function, span.address(), bytes)?;
+            match part.offset % self.open.storage_alignment {
+                0 if bytes > 0 => Ok(part),
+                0 => Err(refused(function, Refusal::ZeroBytes)),
+                _ => Err(refused(function, Refusal::Unaligned)),
+            }
+        };
+        spans.iter().map(part).collect()
+    }
+
+    /// Puts commands on a stream of this driver.
+    pub(super) fn put_work(
+        &self,
+        on: &Stream,
+        kept: Vec<Arc<dyn std::any::Any + Send + Sync>>,
+        record: Record<'_>,
+    ) -> Result<(), DriverError> {
+        self.lock().put(on.raw(), kept, Some(record)).map(drop)
     }
 }
 

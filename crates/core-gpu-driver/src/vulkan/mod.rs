@@ -1,6 +1,7 @@
 //! Vulkan devices as drivers of memory and order: the loader's library is looked up at run time, and
 //! any device with timeline semaphores and buffer device addresses (Vulkan 1.2) will do, Mesa's
-//! processor `llvmpipe` among them. No kernels: what runs on a device is copies and fills.
+//! processor `llvmpipe` among them. What runs on a device is copies, fills, and kernels in SPIR-V over
+//! storage buffers ([`VulkanKernel`]).
 //!
 //! How the trait's terms become Vulkan's, and where they do not fit, is in [`limits`].
 //!
@@ -18,6 +19,7 @@
 
 mod device;
 mod driver;
+mod kernel;
 mod memory;
 mod work;
 
@@ -40,3 +42,4 @@ pub mod limits {}
 
 pub use device::devices;
 pub use driver::VulkanDriver;
+pub use kernel::VulkanKernel;

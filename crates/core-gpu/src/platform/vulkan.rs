@@ -1,5 +1,6 @@
 //! Vulkan as a platform. It is not among those that are looked for by themselves: a program puts it
-//! there ([`crate::platform::Platforms::new`]), since its devices run no kernels here.
+//! there ([`crate::platform::Platforms::new`]), since its devices run kernels in SPIR-V alone
+//! ([`core_gpu_driver::VulkanKernel`]).
 
 use std::sync::Arc;
 

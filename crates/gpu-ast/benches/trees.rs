@@ -1,0 +1,73 @@
+//! How long trees take to become arrays: `cargo bench -p gpu-ast --bench trees -- FOLDER…`, all files of both
+//! languages below the folders, on two threads.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Instant,
+};
+
+use gpu_ast::{AstTensors, SourceLanguage, subtree_hashes};
+
+fn collect(folder: &Path, to: &mut Vec<(PathBuf, String, SourceLanguage)>) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            collect(&path, to);
+        } else if let Some(language) = SourceLanguage::of(&path)
+            && let Ok(text) = fs::read_to_string(&path)
+        {
+            to.push((path, text, language));
+        }
+    }
+}
+
+/// Every file's answer, in two threads.
+fn in_two_threads<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
+        numbers
+            .take_while(|number| *number < count)
+            .map(&job)
+            .collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        let answers = threads.into_iter().filter_map(|thread| thread.join().ok());
+        answers.flatten().collect()
+    })
+}
+
+fn main() {
+    let mut files = Vec::new();
+    let folders = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with("--"));
+    folders.for_each(|folder| collect(Path::new(&folder), &mut files));
+    for language in [SourceLanguage::Python, SourceLanguage::Rust] {
+        let files: Vec<_> = files.iter().filter(|file| file.2 == language).collect();
+        let lines: usize = files.iter().map(|file| file.1.lines().count()).sum();
+        let mut best = f64::INFINITY;
+        let mut trees = Vec::new();
+        for _ in 0..5 {
+            let begun = Instant::now();
+            trees = in_two_threads(files.len(), |at| AstTensors::parse(&files[at].1, language));
+            best = best.min(begun.elapsed().as_secs_f64());
+        }
+        let failed = trees.iter().filter(|tree| tree.is_err()).count();
+        let trees: Vec<_> = trees.into_iter().flatten().collect();
+        let nodes: usize = trees.iter().map(AstTensors::len).sum();
+        let begun = Instant::now();
+        let hashes: usize = trees.iter().map(|tree| subtree_hashes(tree).len()).sum();
+        let hashed = begun.elapsed().as_secs_f64();
+        println!(
+            "{language:?}: {} files ({failed} not parsed), {lines} lines, {nodes} nodes: {best:.3} s; {hashes} \
+             hashes {hashed:.3} s on one thread",
+            files.len()
+        );
+    }
+}
