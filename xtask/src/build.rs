@@ -37,7 +37,9 @@ impl Program {
     pub fn coalesce(command: &str) -> Self {
         let mut selection = vec!["--package", "coalesce", "--no-default-features"];
         selection.extend(match command {
-            "audit" | "refs" | "diff" | "plan" | "check" | "status" | "explain" => [].as_slice(),
+            "audit" | "refs" | "diff" | "plan" | "check" | "status" | "explain" | "find" => {
+                [].as_slice()
+            }
             "devices" => &["--features", "devices"],
             "lsp" => &["--features", "lsp"],
             "mcp" => &["--features", "git,mcp"],

@@ -1,5 +1,5 @@
 //! A server of the [Model Context Protocol] on standard input and output: `audit`, `refs`, `diff`,
-//! `plan`, `migrate` and `rollback` as tools, each with a schema of what it takes and what it gives.
+//! `plan`, `migrate`, `rollback` and `exists_already` as tools, each with a schema of what it takes and what it gives.
 //!
 //! Only the protocol is here. What a tool does is the work of [`Commands`], which the program
 //! implements by its own commands, so that an agent gets the refusals that a person gets. Nothing of a
@@ -20,8 +20,8 @@ use coalesce_model::envelope::{Envelope, ErrorEntry};
 
 pub use server::{Limits, serve};
 pub use tools::{
-    AuditArguments, DiffArguments, MigrateArguments, PlanArguments, RefsArguments, Request,
-    RollbackArguments,
+    AuditArguments, DiffArguments, ExistsArguments, MigrateArguments, PlanArguments, RefsArguments,
+    Request, RollbackArguments, SnippetLanguage,
 };
 
 /// Whoever does what tools ask for.

@@ -286,7 +286,8 @@ impl<W: Write> Session<'_, W> {
 }
 
 const INSTRUCTIONS: &str = "\
-Coalesce consolidates duplicated modules of Python packages and Rust workspaces. Ask `audit` for \
+Coalesce consolidates duplicated modules of Python packages and Rust workspaces. Ask `exists_already` before you write \
+something, `audit` for \
 what is wrong, `refs` and `diff` before you decide, `plan` for what a migration would change. \
 `migrate` writes nothing without `apply`, and `rollback` takes a migration back byte for byte. Prefer \
 it to moving code by hand: it follows every reference, and refuses what it cannot prove.";

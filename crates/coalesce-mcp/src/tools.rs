@@ -102,6 +102,32 @@ pub struct RollbackArguments {
     pub limit: Option<u32>,
 }
 
+/// What `exists_already` takes: a snippet or a signature.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExistsArguments {
+    /// The code that is about to be written.
+    pub snippet: Option<String>,
+    /// What the snippet is written in; guessed from its text when left out.
+    pub language: Option<SnippetLanguage>,
+    /// A signature, or only a name, where there is no code yet.
+    pub signature: Option<String>,
+    /// Places that are told, at most; 10 unless told.
+    pub limit: Option<u32>,
+}
+
+/// What a snippet is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SnippetLanguage {
+    /// Python.
+    Python,
+    /// Rust.
+    Rust,
+    /// A GPU kernel: CUDA, HIP, OpenCL, Metal or WGSL.
+    Kernel,
+}
+
 /// How far something was proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -139,6 +165,8 @@ pub enum Request {
     Migrate(MigrateArguments),
     /// The way back.
     Rollback(RollbackArguments),
+    /// Whether something exists already.
+    Exists(ExistsArguments),
 }
 
 impl Request {
@@ -154,6 +182,7 @@ impl Request {
             "plan" => Self::Plan(read(tool, arguments)?),
             "migrate" => Self::Migrate(read(tool, arguments)?),
             "rollback" => Self::Rollback(read(tool, arguments)?),
+            "exists_already" => Self::Exists(read(tool, arguments)?),
             _ => {
                 let message = format!("there is no tool `{tool}`");
                 return Err(RpcError::InvalidParams(message));
@@ -172,6 +201,7 @@ impl Request {
             Self::Plan(arguments) => arguments.limit,
             Self::Migrate(arguments) => arguments.limit,
             Self::Rollback(arguments) => arguments.limit,
+            Self::Exists(arguments) => arguments.limit,
         }
     }
 }
@@ -279,9 +309,16 @@ impl Tool {
     }
 }
 
-fn tools() -> [Tool; 6] {
+fn tools() -> [Tool; 7] {
     use Effect::{Changes, Reads};
     [
+        Tool::new::<ExistsArguments, envelope::Find>(
+            "exists_already",
+            "Look for what exists already",
+            Reads,
+            "Whether the tree has a function or type like the one that is about to be written, by its \
+             code or its signature. Ask this before you write it again.",
+        ),
         Tool::new::<AuditArguments, envelope::Audit>(
             "audit",
             "Audit the tree",

@@ -91,7 +91,15 @@ fn a_session_of_each_revision() {
             .iter()
             .map(|tool| tool["name"].as_str().unwrap())
             .collect();
-        for name in ["audit", "refs", "diff", "plan", "migrate", "rollback"] {
+        for name in [
+            "audit",
+            "refs",
+            "diff",
+            "plan",
+            "migrate",
+            "rollback",
+            "exists_already",
+        ] {
             assert!(names.contains(&name), "{name}");
         }
         let result = &answers[2]["result"];

@@ -119,6 +119,38 @@ fn a_migration_from_the_question_to_the_way_back() {
 }
 
 #[test]
+fn what_exists_already_is_found_by_its_code_and_its_name() {
+    let root = tree();
+    let body = "    total = 0\n    for value in values:\n        if value > 0:\n            \
+                total += value * 2\n        else:\n            total -= value\n    return total\n";
+    let text = format!("def weigh(values):\n{body}");
+    fs::write(root.path().join("pkg/weigh.py"), text).unwrap();
+    let again = format!("def heft(values):\n{body}");
+    let told = results(
+        root.path(),
+        &[
+            (
+                "exists_already",
+                json!({ "snippet": again, "language": "python" }),
+            ),
+            ("exists_already", json!({ "signature": "weigh" })),
+            ("exists_already", json!({})),
+            (
+                "exists_already",
+                json!({ "snippet": "x", "signature": "y" }),
+            ),
+        ],
+    );
+    for found in &told[..2] {
+        let path = at(found, "/structuredContent/existing/0/path");
+        assert_eq!(path, "pkg/weigh.py", "{found}");
+    }
+    for refused in &told[2..] {
+        assert_eq!(at(refused, "/isError"), true, "{refused}");
+    }
+}
+
+#[test]
 fn what_the_program_refuses_an_agent_is_refused() {
     let root = tree();
     let manifest = "schema = 1\n\n[[move]]\nfrom = \"pkg.gpu\"\nto = \"pkg.use\"\n";

@@ -2,11 +2,13 @@
 
 use std::{io, path::PathBuf};
 
+use coalesce_engine::{Wanted, existing};
 use coalesce_mcp::{
-    Answer, Commands, Limits, MigrateArguments, PlanArguments, Request, serve as serve_client,
+    Answer, Commands, ExistsArguments, Limits, MigrateArguments, PlanArguments, Request,
+    SnippetLanguage, serve as serve_client,
 };
 use coalesce_model::{
-    ContentHash, TreePath,
+    ContentHash, LanguageKind, TreePath,
     envelope::{self, Body, Envelope, ErrorEntry},
 };
 
@@ -15,6 +17,9 @@ use crate::{
     cli::{self, Command, Global},
     exit::{Exit, Failure, Outcome},
 };
+
+/// Places that a search tells, unless a call says otherwise.
+const PLACES: u32 = 10;
 
 /// Serves on standard input and output.
 pub fn serve(global: &Global) -> io::Result<()> {
@@ -47,6 +52,7 @@ impl Commands for Tools<'_> {
             }),
             Request::Plan(arguments) => return self.plan(arguments),
             Request::Migrate(arguments) => return self.migrate(arguments),
+            Request::Exists(arguments) => return self.existing(arguments),
             Request::Rollback(arguments) => Command::Rollback(cli::Rollback {
                 id: arguments.id.clone(),
                 yes: true,
@@ -57,6 +63,38 @@ impl Commands for Tools<'_> {
 }
 
 impl Tools<'_> {
+    fn existing(&self, arguments: &ExistsArguments) -> Result<Answer, ErrorEntry> {
+        let (kind, wanted) = match (&arguments.snippet, &arguments.signature) {
+            (Some(text), None) => {
+                let language = arguments.language.map(|language| match language {
+                    SnippetLanguage::Python => LanguageKind::Python,
+                    SnippetLanguage::Rust => LanguageKind::Rust,
+                    SnippetLanguage::Kernel => LanguageKind::Kernel,
+                });
+                let text = text.clone();
+                ("snippet", Wanted::Snippet { text, language })
+            }
+            (None, Some(text)) => ("signature", Wanted::Signature(text.clone())),
+            _ => {
+                let failure = Failure::user("name a snippet or a signature, and not both");
+                return Err(failure.entry().clone());
+            }
+        };
+        let limit = usize::try_from(arguments.limit.unwrap_or(PLACES)).unwrap_or(usize::MAX);
+        let cache = !self.global.no_cache;
+        let existing = existing(&self.global.root, cache, &wanted, limit);
+        let existing = existing.map_err(|failure| failure.entry().clone())?;
+        let body = Body::Find(envelope::Find {
+            wanted: kind.to_owned(),
+            existing,
+        });
+        let root = self.global.root.display().to_string();
+        Ok(Answer {
+            envelope: Envelope::new(root, envelope::Command::Find, body),
+            failed: false,
+        })
+    }
+
     fn plan(&self, arguments: &PlanArguments) -> Result<Answer, ErrorEntry> {
         let named = Named::new(
             self.global,
