@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
-    Reference, Rewrite, Root, Texts, TreePath,
+    Reference, Rewrite, Root, Texts, TreePath, Unproven,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -309,6 +309,20 @@ pub trait LanguageGraph: Send + Sync {
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;
+
+    /// What nothing names any more in `after`, this graph being before, where a compiler warns of it.
+    fn left_unused(
+        &self,
+        after: &Self,
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> Vec<Unproven>
+    where
+        Self: Sized,
+    {
+        let _ = (after, before_texts, after_texts);
+        Vec::new()
+    }
 
     /// What would break at import time in `after`, this graph being before: names read before they
     /// are bound that were bound before. `changes` maps module names. Empty where order is no issue.

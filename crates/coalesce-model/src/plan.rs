@@ -90,6 +90,8 @@ pub enum UnprovenKind {
     GuardedImport,
     /// Equal text whose names may mean something else.
     Equivalence,
+    /// Code that nothing names any more: a compiler that warns of that would come to warn.
+    LeftUnused,
 }
 
 impl UnprovenKind {
@@ -110,6 +112,7 @@ impl UnprovenKind {
             Self::Condition => "condition",
             Self::GuardedImport => "guarded import",
             Self::Equivalence => "equivalence",
+            Self::LeftUnused => "left unused",
         }
     }
 }

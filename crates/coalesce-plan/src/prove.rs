@@ -56,6 +56,9 @@ pub fn prove<L: Language>(
     proof
         .refusals
         .extend(before.order_regressions(&after, changes, base, &overlay));
+    proof
+        .unproven
+        .extend(before.left_unused(&after, base, &overlay));
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

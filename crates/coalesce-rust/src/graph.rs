@@ -9,14 +9,14 @@ use std::{collections::BTreeSet, sync::Arc};
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
     LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, language::RewriteOptions,
+    Texts, TreePath, Unproven, language::RewriteOptions,
 };
 
 use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
-    regressions::{Tree, regressions},
+    regressions::{Tree, left_unused, regressions},
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
@@ -95,6 +95,14 @@ pub struct RustGraph {
 }
 
 impl RustGraph {
+    /// The tree that this is the graph of.
+    fn tree<'t>(&'t self, texts: &'t dyn Texts) -> Tree<'t> {
+        Tree {
+            world: &self.world,
+            texts,
+        }
+    }
+
     fn new(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Self {
         let world = resolve::resolve(files, paths);
         let listed = modules::modules(&world);
@@ -255,6 +263,15 @@ impl LanguageGraph for RustGraph {
         rewrite::rewrite_fragment(self, changes, code)
     }
 
+    fn left_unused(
+        &self,
+        after: &Self,
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> Vec<Unproven> {
+        left_unused(self.tree(before_texts), after.tree(after_texts))
+    }
+
     fn order_regressions(
         &self,
         after: &Self,
@@ -262,14 +279,6 @@ impl LanguageGraph for RustGraph {
         before_texts: &dyn Texts,
         after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        let before = Tree {
-            world: &self.world,
-            texts: before_texts,
-        };
-        let after = Tree {
-            world: &after.world,
-            texts: after_texts,
-        };
-        regressions(before, after)
+        regressions(self.tree(before_texts), after.tree(after_texts))
     }
 }

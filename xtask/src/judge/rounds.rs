@@ -123,6 +123,9 @@ fn refusal(answer: &Value) -> Outcome {
     let findings = answer.get("findings").and_then(Value::as_array);
     let mut errors = findings.into_iter().flatten();
     let error = errors.find(|finding| word(finding, "severity") == "error");
+    let unproven = answer.get("unproven").and_then(Value::as_array);
+    let unproven = unproven.and_then(|unproven| unproven.first());
+    let error = error.filter(|error| unproven.is_none() || word(error, "code") != "not-proven");
     if let Some(error) = error {
         return Outcome::Refused(format!(
             "{}: {}",
@@ -130,8 +133,7 @@ fn refusal(answer: &Value) -> Outcome {
             word(error, "message")
         ));
     }
-    let unproven = answer.get("unproven").and_then(Value::as_array);
-    match unproven.and_then(|unproven| unproven.first()) {
+    match unproven {
         Some(first) => {
             Outcome::NotProven(format!("{}: {}", word(first, "kind"), word(first, "why")))
         }

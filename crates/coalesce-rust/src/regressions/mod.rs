@@ -8,6 +8,9 @@
 mod conditions;
 mod features;
 mod standard;
+mod unused;
+
+pub(crate) use unused::left_unused;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,19 +55,11 @@ type Problems = BTreeMap<(String, Problem), (TreePath, String)>;
 /// What does not compile in the tree `after` and did in the one `before`, as far as visibilities and
 /// conditions say. Only files that the changes touch are looked at.
 pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
-    let changed = |own: &World, other: &World, file: FileId| {
-        let source = own.files.get(file.index());
-        source.is_some_and(|source| {
-            let known = other.file_at(&source.path);
-            let known = known.and_then(|known| other.files.get(known.index()));
-            known.is_none_or(|known| !Arc::ptr_eq(&known.facts, &source.facts))
-        })
-    };
-    let new = problems(after, &|file| changed(after.world, before.world, file));
+    let new = problems(after, &|file| is_changed(after.world, before.world, file));
     if new.is_empty() {
         return Vec::new();
     }
-    let old = problems(before, &|file| changed(before.world, after.world, file));
+    let old = problems(before, &|file| is_changed(before.world, after.world, file));
     let new = new.into_iter().filter(|(key, _)| !old.contains_key(key));
     let mut found: Vec<Finding> = new
         .map(|((_, problem), (path, name))| finding(path, &name, &problem))
@@ -72,6 +67,16 @@ pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
     found.sort();
     found.dedup();
     found
+}
+
+/// Whether a file reads otherwise in another tree, or is not there.
+fn is_changed(own: &World, other: &World, file: FileId) -> bool {
+    let source = own.files.get(file.index());
+    source.is_some_and(|source| {
+        let known = other.file_at(&source.path);
+        let known = known.and_then(|known| other.files.get(known.index()));
+        known.is_none_or(|known| !Arc::ptr_eq(&known.facts, &source.facts))
+    })
 }
 
 fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {

@@ -48,6 +48,7 @@ mod walk;
 
 pub(crate) use items::merged;
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
+pub(crate) use traits::method_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -117,7 +117,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 /// Names that code says where a method may be named.
-pub(super) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
+pub(crate) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut before = (false, false);
     for token in lexer::tokens(text, span) {
@@ -302,7 +302,7 @@ pub(super) fn demand(
                 standard_demand(last, methods)
             } else if let Some((_, own)) = KNOWN.iter().find(|(known, _)| *known == full) {
                 Demand::of(own.split(' '), methods)
-            } else if (!methods.is_empty() && usage(name))
+            } else if (calls_unknown(methods) && usage(name))
                 // `Zero::zero`: a trait is often called like its one method.
                 || methods.contains(&snake(last))
             {
@@ -314,6 +314,97 @@ pub(super) fn demand(
         _ => Demand::No,
     }
 }
+
+/// Whether code calls methods that types of the standard library do not have anyway.
+fn calls_unknown(methods: &BTreeSet<String>) -> bool {
+    let mut methods = methods.iter();
+    methods.any(|name| ORDINARY.binary_search(&name.as_str()).is_err())
+}
+
+/// Methods of numbers, texts, slices, options and results, which nobody gives them by a trait.
+const ORDINARY: &[&str] = &[
+    "abs_diff",
+    "and_then",
+    "as_bytes",
+    "as_mut",
+    "as_mut_slice",
+    "as_ptr",
+    "as_ref",
+    "as_slice",
+    "as_str",
+    "checked_add",
+    "checked_div",
+    "checked_mul",
+    "checked_sub",
+    "clone",
+    "cloned",
+    "copied",
+    "copy_from_slice",
+    "count_ones",
+    "div_ceil",
+    "ends_with",
+    "expect",
+    "expect_err",
+    "fetch_add",
+    "fetch_sub",
+    "fill",
+    "fmt",
+    "get",
+    "get_mut",
+    "insert",
+    "into",
+    "into_iter",
+    "is_char_boundary",
+    "is_empty",
+    "is_err",
+    "is_none",
+    "is_ok",
+    "is_power_of_two",
+    "is_some",
+    "iter",
+    "iter_mut",
+    "leading_zeros",
+    "len",
+    "map_err",
+    "next_power_of_two",
+    "ok",
+    "ok_or",
+    "ok_or_else",
+    "overflowing_add",
+    "pop",
+    "pow",
+    "push",
+    "push_str",
+    "rotate_left",
+    "rotate_right",
+    "saturating_add",
+    "saturating_mul",
+    "saturating_sub",
+    "split_at",
+    "split_at_mut",
+    "split_first",
+    "starts_with",
+    "swap",
+    "to_be_bytes",
+    "to_bits",
+    "to_le_bytes",
+    "to_lowercase",
+    "to_owned",
+    "to_string",
+    "to_uppercase",
+    "to_vec",
+    "trailing_zeros",
+    "trim",
+    "try_into",
+    "unwrap",
+    "unwrap_or",
+    "unwrap_or_default",
+    "unwrap_or_else",
+    "wrapping_add",
+    "wrapping_mul",
+    "wrapping_neg",
+    "wrapping_sub",
+];
 
 /// The name of a type as a function would be called.
 fn snake(name: &str) -> String {
@@ -518,6 +609,7 @@ mod tests {
     fn the_table_is_sorted() {
         assert!(STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
         assert!(INHERENT.is_sorted());
+        assert!(ORDINARY.is_sorted());
     }
 
     #[test]

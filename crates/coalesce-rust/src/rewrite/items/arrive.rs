@@ -288,9 +288,31 @@ impl Arriving<'_, '_> {
 
     fn note(&mut self, chunk: &Chunk, moving: &Moving<'_>) {
         let facts = self.set.world().facts(chunk.file);
-        let name = chunk
+        let defined = chunk
             .definition
-            .and_then(|at| Some(facts?.items.get(at as usize)?.name.span));
+            .and_then(|at| facts?.items.get(at as usize));
+        let name = defined.map(|item| item.name.span);
+        let own = moving.change.from.rsplit_once("::");
+        let along = defined
+            .zip(facts)
+            .zip(own)
+            .and_then(|((item, facts), own)| {
+                let name = facts.name(item.name.name);
+                (name != own.1).then(|| format!("{}::{name}", own.0))
+            });
+        if let Some(from) = along.filter(|_| self.set.is_dropped(chunk)) {
+            self.arrival.rewrites.push(Rewrite {
+                path: self.set.path(chunk.file),
+                span: name.unwrap_or(chunk.span),
+                form: Form::Declaration,
+                evidence: Evidence::Resolved,
+                from,
+                to: String::new(),
+                reason: format!("goes with `{}`: nothing else names it", moving.change.from),
+                safety: Safety::NeedsReview,
+            });
+            return;
+        }
         let reason = match (self.set.is_dropped(chunk), name.is_some()) {
             (true, _) => "goes; its users name the other one",
             (false, true) => "the definition goes to its new module",

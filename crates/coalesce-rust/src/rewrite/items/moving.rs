@@ -12,6 +12,7 @@ use super::{
         public::{is_in_program, is_public},
     },
     facades::{self, Facade},
+    orphans,
     rules::{self, Rules},
 };
 use crate::{
@@ -95,6 +96,11 @@ impl<'a> Set<'a> {
         }
         set.definitions(texts);
         set.implementations(texts);
+        let orphans = orphans::orphans(&set, texts).into_iter();
+        let orphans: Vec<Chunk> = orphans
+            .filter_map(|one| set.chunk(one.moving, one.file, one.span, Some(one.item), texts))
+            .collect();
+        set.chunks.extend(orphans);
         set.chunks.sort_by_key(|chunk| (chunk.file, chunk.span));
         rules::place(&mut set);
         set.facades = facades::of(&set);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Import, Settler};
 use crate::{
     facts::{Namespaces, Origin},
-    resolve::{ModuleId, Res, UseSite},
+    resolve::{FileId, ModuleId, Res, UseSite},
     rewrite::{
         draft::untouchable,
         items::scan::Borrow,
@@ -99,8 +99,12 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// What the module at a place has for a name after.
-    fn known(&self, place: &Place, name: &str, results: &[(Res, Namespaces)]) -> Known {
+    fn known(&self, place: &Place, name: &str, borrows: &[Borrow]) -> Known {
         let world = self.world();
+        let results: Vec<(Res, Namespaces)> = borrows
+            .iter()
+            .flat_map(|borrow| borrow.results.iter().copied())
+            .collect();
         let wanted = results
             .iter()
             .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
@@ -130,7 +134,16 @@ impl<'a> Settler<'_, 'a> {
         if met.peek().is_none() {
             return Known::Nothing;
         }
-        let same = met.all(|binding| results.iter().any(|(res, _)| *res == binding.res));
+        // What is imported under a condition is not there for what arrives without.
+        let is_there = |import: Option<(FileId, u32)>| {
+            let conditions = import.map(|import| self.conditions(import));
+            let conditions = conditions.unwrap_or_default();
+            let mut cfg = borrows.iter().map(|borrow| &borrow.cfg);
+            cfg.all(|cfg| conditions.is_subset(cfg))
+        };
+        let same = met.all(|binding| {
+            results.iter().any(|(res, _)| *res == binding.res) && is_there(binding.import)
+        });
         if same { Known::Same } else { Known::Another }
     }
 
@@ -187,7 +200,7 @@ impl<'a> Settler<'_, 'a> {
             .collect();
         let several = borrows.iter().any(|borrow| borrow.source != first.source);
         let methods = |borrow: &&Borrow| matches!(borrow.site, UseSite::ExternCrate(_));
-        match self.known(place, name, &results) {
+        match self.known(place, name, borrows) {
             _ if name == "_" => {
                 if self.has_unnamed(place, &results) {
                     return;

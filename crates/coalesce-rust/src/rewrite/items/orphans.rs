@@ -1,0 +1,136 @@
+//! Private functions and constants that only what gives way has named: they go with it, since the
+//! compiler would call them dead.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Texts};
+
+use super::moving::{Chunk, Set};
+use crate::{
+    facts::{Item, ItemKind, Origin, VisibilityKind},
+    lexer,
+    resolve::{FileId, ModuleId, is_within},
+};
+
+/// An item that goes along: what it goes with, its file, its place among the file's items, its text.
+pub(super) struct Orphan {
+    pub moving: usize,
+    pub file: FileId,
+    pub item: u32,
+    pub span: ByteSpan,
+}
+
+/// All of them; what only another one has named goes, too.
+pub(super) fn orphans(set: &Set<'_>, texts: &dyn Texts) -> Vec<Orphan> {
+    let mut found: Vec<Orphan> = Vec::new();
+    let mut gone: Vec<(usize, FileId, ByteSpan)> = Vec::new();
+    for chunk in set.chunks.iter().filter(|chunk| gives_way(set, chunk)) {
+        gone.push((chunk.moving, chunk.file, chunk.span));
+    }
+    let homes: BTreeSet<ModuleId> = gone
+        .iter()
+        .filter_map(|(moving, ..)| Some(set.moving(*moving)?.home))
+        .collect();
+    while let Some(next) = homes
+        .iter()
+        .find_map(|home| orphan(set, *home, &gone, texts))
+    {
+        gone.push((next.moving, next.file, next.span));
+        found.push(next);
+    }
+    found
+}
+
+/// Whether a text goes away for another one by itself: of a module that goes as a whole, somebody
+/// else settles what becomes of each part.
+fn gives_way(set: &Set<'_>, chunk: &Chunk) -> bool {
+    let whole = |home| set.is_whole(home);
+    set.is_dropped(chunk)
+        && chunk.definition.is_some()
+        && set
+            .moving(chunk.moving)
+            .is_some_and(|moving| !whole(moving.home))
+}
+
+/// One private item of a module that only what is gone names.
+fn orphan(
+    set: &Set<'_>,
+    home: ModuleId,
+    gone: &[(usize, FileId, ByteSpan)],
+    texts: &dyn Texts,
+) -> Option<Orphan> {
+    let world = set.world();
+    for body in world.bodies.iter().filter(|body| body.module == home) {
+        let facts = world.facts(body.file)?;
+        let text = texts.text(&set.path(body.file))?;
+        for (at, item) in (0_u32..).zip(&facts.items) {
+            let known = gone
+                .iter()
+                .any(|(_, file, span)| *file == body.file && span.contains(item.name.span));
+            if known || item.scope != body.scope || !may_go(item, &text) {
+                continue;
+            }
+            let name = facts.name(item.name.name);
+            let own = (body.file, item.span);
+            if let Some(moving) = named_by(set, home, (name, own), gone, texts) {
+                return Some(Orphan {
+                    moving,
+                    file: body.file,
+                    item: at,
+                    span: item.span,
+                });
+            }
+        }
+    }
+    None
+}
+
+/// Whether nothing but code that names it can want an item.
+fn may_go(item: &Item, text: &str) -> bool {
+    let attributes = ByteSpan::new(item.span.start, item.signature.start);
+    let said = attributes.of(text).unwrap_or_default();
+    let plain = said.matches("#[").count() == said.matches("#[inline").count();
+    matches!(
+        item.kind,
+        ItemKind::Function | ItemKind::Const | ItemKind::Static
+    ) && item.origin == Origin::Code
+        && item.visibility.kind == VisibilityKind::Private
+        && plain
+        && !item.conditional
+}
+
+/// What is gone and names an item, where nothing else does: no word of any file that sees it, code or
+/// not.
+fn named_by(
+    set: &Set<'_>,
+    home: ModuleId,
+    (name, own): (&str, (FileId, ByteSpan)),
+    gone: &[(usize, FileId, ByteSpan)],
+    texts: &dyn Texts,
+) -> Option<usize> {
+    let world = set.world();
+    let mut found = None;
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
+        let sees = source.bodies.iter().any(|body| {
+            let body = world.bodies.get(body.index());
+            body.is_some_and(|body| is_within(world, body.module, home))
+        });
+        let text = texts.text(&source.path).filter(|_| sees);
+        let Some(text) = text.filter(|text| text.contains(name)) else {
+            continue;
+        };
+        let whole = ByteSpan::from_range(0..text.len());
+        for token in lexer::tokens(&text, whole) {
+            if token.span.of(&text) != Some(name)
+                || (file, true) == (own.0, own.1.contains(token.span))
+            {
+                continue;
+            }
+            let by = gone
+                .iter()
+                .find(|(_, of, span)| *of == file && span.contains(token.span));
+            found = Some(by?.0);
+        }
+    }
+    found
+}
