@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, Unproven, UnprovenKind};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
@@ -18,6 +18,18 @@ impl<'a> Settler<'_, 'a> {
         self.carry_globs();
         let loose = std::mem::take(&mut self.scan.loose);
         for ((place, name, site), (file, span, origin)) in loose {
+            if self.is_made_by_macro(file, &name, origin) {
+                self.scan.told.unproven.push(Unproven {
+                    path: self.set.path(file),
+                    span: Some(span),
+                    kind: UnprovenKind::MacroBuiltPath,
+                    why: format!(
+                        "a macro of the module that it leaves may define `{name}`, and what moves \
+                         names it"
+                    ),
+                    name: name.clone(),
+                });
+            }
             let Some(other) = self.shadowed(&place, &name, origin) else {
                 continue;
             };
@@ -34,6 +46,21 @@ impl<'a> Settler<'_, 'a> {
             };
             self.scan.told.refusals.push(finding);
         }
+    }
+
+    /// Whether a name that leads nowhere may be that of something which a macro call of the file
+    /// defines: the call says the word, and nobody has read it.
+    fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
+        let facts = self
+            .world()
+            .facts(file)
+            .filter(|_| may_be_imported(name, origin));
+        facts.is_some_and(|facts| {
+            facts
+                .module_words
+                .iter()
+                .any(|word| facts.name(*word) == name)
+        })
     }
 
     /// What cannot be seen may come from globs that lead out of the tree, or be what a derive macro
