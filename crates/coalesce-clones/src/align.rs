@@ -3,7 +3,7 @@
 //! Statements are equal when they differ in local names and messages only, so a renamed variable is
 //! no difference and a changed threshold is one.
 
-use coalesce_model::{TokenClass, outline::marks};
+use coalesce_model::{LanguageKind, TokenClass, outline::marks};
 use rustc_hash::{FxHashMap, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
@@ -204,12 +204,17 @@ fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> Aspect {
     let mut words = tokens.iter().map(word).skip_while(|word| *word == "}");
     let first = words.next().unwrap_or("");
     match first {
-        "if" | "elif" | "while" | "assert" | "match" => Aspect::Guard,
+        "if" | "elif" | "while" | "assert" | "match" | "switch" | "static_assert" => Aspect::Guard,
         "except" | "raise" | "Err" => Aspect::Exception,
         "else" | "finally" => Aspect::Fallback,
         "import" | "from" | "use" => Aspect::Import,
         "return" | "yield" => Aspect::Return,
-        _ if tokens.last().is_some_and(|last| word(last) == "}") => Aspect::Return,
+        // The value of a block, which Rust's last statement is.
+        _ if file.language == LanguageKind::Rust
+            && tokens.last().is_some_and(|last| word(last) == "}") =>
+        {
+            Aspect::Return
+        }
         _ => Aspect::Statement,
     }
 }

@@ -66,24 +66,47 @@ pub struct ContainerClass {
     pub whole: bool,
 }
 
+/// Times that what could not be joined is tried again among itself.
+const ROUNDS: usize = 4;
+
 /// Joins overlaps to classes: two classes become one where at least half of their members overlap.
-/// What cannot be joined stays a class of two, if one side is in no other class.
+/// What cannot be joined makes classes of its own, so that a container may stand in several: what it
+/// shares with one does not hide what it shares with another.
 #[must_use]
 pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
     let known: FxHashSet<(Container, Container)> =
         overlaps.iter().map(|overlap| overlap.pair).collect();
+    let mut left: Vec<(Container, Container)> =
+        overlaps.iter().map(|overlap| overlap.pair).collect();
+    let mut members = Vec::new();
+    for _ in 0..ROUNDS {
+        if left.is_empty() {
+            break;
+        }
+        let (joined, rest) = join_once(&left, &known);
+        members.extend(joined);
+        left = rest;
+    }
+    members.extend(left.into_iter().map(|(a, b)| vec![a, b]));
+    gather(members, overlaps)
+}
+
+/// Joins pairs, best first; the classes, and the pairs whose classes do not go together.
+fn join_once(
+    pairs: &[(Container, Container)],
+    known: &FxHashSet<(Container, Container)>,
+) -> (Vec<Vec<Container>>, Vec<(Container, Container)>) {
     let mut class_of: FxHashMap<Container, usize> = FxHashMap::default();
     let mut classes: Vec<Vec<Container>> = Vec::new();
     let mut left = Vec::new();
-    for overlap in &overlaps {
-        let (a, b) = overlap.pair;
+    for (a, b) in pairs {
         let mut class = |at: Container| {
             *class_of.entry(at).or_insert_with(|| {
                 classes.push(vec![at]);
                 classes.len() - 1
             })
         };
-        let (into, from) = (class(a), class(b));
+        let (into, from) = (class(*a), class(*b));
         if into == from {
             continue;
         }
@@ -95,7 +118,7 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
                 .flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))))
         };
         if crossing().filter(|pair| known.contains(pair)).count() * 2 < crossing().count() {
-            left.push(overlap.pair);
+            left.push((*a, *b));
             continue;
         }
         class_of.extend(moved.iter().map(|member| (*member, into)));
@@ -106,16 +129,10 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
             class.extend(moved);
         }
     }
-    let alone = |at: &Container| {
-        class_of
-            .get(at)
-            .and_then(|at| classes.get(*at))
-            .is_none_or(|class| class.len() < 2)
-    };
-    left.retain(|(a, b)| alone(a) || alone(b));
-    let mut members: Vec<Vec<Container>> = left.into_iter().map(|(a, b)| vec![a, b]).collect();
-    members.extend(classes.into_iter().filter(|class| class.len() > 1));
-    gather(members, overlaps)
+    // Some of what was left has come together since.
+    left.retain(|(a, b)| class_of.get(a) != class_of.get(b));
+    classes.retain(|class| class.len() > 1);
+    (classes, left)
 }
 
 impl ContainerClass {
@@ -167,11 +184,12 @@ fn gather(mut classes: Vec<Vec<Container>>, overlaps: Vec<Overlap>) -> Vec<Conta
     for overlap in overlaps {
         let of = |at: &Container| classes_of.get(at).map(Vec::as_slice).unwrap_or_default();
         let (left, right) = (of(&overlap.pair.0), of(&overlap.pair.1));
-        let both = left.iter().find(|at| right.contains(at));
-        if let Some(class) = both.and_then(|at| found.get_mut(*at)) {
-            class.covered = class.covered.min(overlap.covered);
-            class.whole &= overlap.whole;
-            class.overlaps.push(overlap);
+        for both in left.iter().filter(|at| right.contains(at)) {
+            if let Some(class) = found.get_mut(*both) {
+                class.covered = class.covered.min(overlap.covered);
+                class.whole &= overlap.whole;
+                class.overlaps.push(overlap.clone());
+            }
         }
     }
     found.retain(|class| !class.overlaps.is_empty());
@@ -370,6 +388,12 @@ fn name_of(corpus: &Corpus, (file, unit): Container) -> Option<u32> {
 }
 
 impl Overlap {
+    /// Whether the two are files.
+    #[must_use]
+    pub const fn is_of_modules(&self) -> bool {
+        self.pair.0.1 == 0 || self.pair.1.1 == 0
+    }
+
     /// Two that are the same token by token: their entries stand for each other one by one.
     fn identical(corpus: &Corpus, contents: &Contents, pair: (Container, Container)) -> Self {
         let (left, right) = (contents.of(pair.0), contents.of(pair.1));

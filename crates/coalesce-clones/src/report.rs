@@ -146,7 +146,9 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let classes = classes::classes(&corpus, &runs, &groups, &compared);
     drop(runs);
     let contents = Contents::new(&corpus);
-    let overlaps = containers::overlaps(&corpus, &contents, &classes);
+    let mut overlaps = containers::overlaps(&corpus, &contents, &classes);
+    // What modules have less in common is told with their classes and functions.
+    overlaps.retain(|overlap| !overlap.is_of_modules() || overlap.covered >= MODULE_COVERED);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
@@ -251,11 +253,10 @@ impl Absorbed {
         in_one(&self.entries, class.members.iter())
     }
 
-    /// Classes of modules that are whole copies, and modules that have no more in common than what
-    /// is told with their classes and functions.
+    /// Classes of modules that are whole copies.
     fn containers(&self, class: &ContainerClass) -> bool {
         if class.members.iter().any(|member| member.1 == 0) {
-            return !class.whole && class.covered < MODULE_COVERED;
+            return false;
         }
         in_one(&self.files, class.members.iter().map(|member| &member.0))
     }
