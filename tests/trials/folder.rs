@@ -76,9 +76,17 @@ pub fn run(folder: &Path) -> anyhow::Result<()> {
 
 /// Whether `rollback` undoes what a call changes.
 fn changes_tree(call: &str) -> bool {
-    ["migrate", "retire"]
-        .iter()
-        .any(|verb| call.starts_with(verb))
+    let verbs = [
+        "migrate",
+        "retire",
+        "move",
+        "replace",
+        "merge",
+        "remove",
+        // Without `--yes` a case mends its baseline alone, which is no part of a migration.
+        "check --fix --yes",
+    ];
+    verbs.iter().any(|verb| call.starts_with(verb))
 }
 
 /// Adds one call to a transcript.

@@ -2,6 +2,7 @@
 //! shim crates, which the migration of the sample makes.
 
 use anyhow::{Context as _, bail};
+use coalesce::commands::about;
 
 use crate::{repository::Repository, sample};
 
@@ -16,10 +17,17 @@ pub struct Generated {
 /// Every generated file.
 pub fn generated(repository: &Repository) -> anyhow::Result<Vec<Generated>> {
     let schema = serde_json::to_string_pretty(&coalesce_model::envelope::schema())?;
-    let mut files = vec![Generated {
-        path: "schema/coalesce.schema.json".to_owned(),
-        text: schema + "\n",
-    }];
+    let file = |path: &str, text: String| Generated {
+        path: path.to_owned(),
+        text,
+    };
+    let mut files = vec![
+        file("schema/coalesce.schema.json", schema + "\n"),
+        file("schema/manifest.schema.json", about::manifest_schema()),
+        file("schema/settings.schema.json", about::settings_schema()),
+        file("docs/manifest.md", about::manifest_page()),
+        file("docs/rules.md", about::rules_page()),
+    ];
     let shims = sample::shims(repository)?.into_iter();
     files.extend(shims.map(|(path, text)| Generated { path, text }));
     Ok(files)

@@ -28,11 +28,67 @@ use crate::{Error, ErrorKind, disk::MAXIMUM_FILE_BYTES};
 /// When there is a repository and it cannot be read.
 pub fn uncommitted(root: &Path, paths: &[TreePath]) -> Result<Vec<TreePath>, Error> {
     let (root, paths) = (root.to_owned(), paths.to_vec());
+    within_patience(move || changed(&root, &paths))
+}
+
+/// Runs what reads a repository on a thread of its own, and no longer than it may take.
+fn within_patience<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     let (sender, receiver) = mpsc::channel();
     // Any file of a repository may be a pipe that nobody writes to: then this thread is left behind.
-    thread::spawn(move || drop(sender.send(changed(&root, &paths))));
+    thread::spawn(move || drop(sender.send(read())));
     let late = |_| Err(trouble("it did not answer within a minute"));
     receiver.recv_timeout(PATIENCE).unwrap_or_else(late)
+}
+
+/// The bytes that files had where a branch left `revision`: in the last commit that both it and the
+/// checked out one have. `None` for a file that was not there.
+///
+/// # Errors
+/// When there is no repository, it cannot be read, or it does not know the revision.
+pub fn bytes_before(root: &Path, revision: &str, paths: &[TreePath]) -> Result<BytesBefore, Error> {
+    let (root, revision, paths) = (root.to_owned(), revision.to_owned(), paths.to_vec());
+    within_patience(move || before(&root, &revision, &paths))
+}
+
+/// Files with the bytes that they had.
+pub type BytesBefore = BTreeMap<TreePath, Option<Vec<u8>>>;
+
+fn before(root: &Path, revision: &str, paths: &[TreePath]) -> Result<BytesBefore, Error> {
+    let no_repository = || trouble("there is none");
+    let repository = discover(root)?.ok_or_else(no_repository)?;
+    let checkout = Checkout::of(&repository, root)?.ok_or_else(no_repository)?;
+    let unknown = |error: &dyn Display| {
+        let message = format!("the repository does not know `{revision}`: {error}");
+        Error::new(ErrorKind::Repository, message)
+    };
+    let named = repository
+        .rev_parse_single(revision.as_bytes().as_bstr())
+        .map_err(|error| unknown(&error))?;
+    let named = named.object().map_err(trouble)?;
+    let named = named.peel_to_commit().map_err(|error| unknown(&error))?;
+    let head = repository.head_id().map_err(trouble)?;
+    let base = repository.merge_base(named.id, head).map_err(trouble)?;
+    let base = base.ok_or_else(|| {
+        let message = format!(
+            "`{revision}` and the checked out commit have no commit in common here; a shallow clone \
+             lacks it"
+        );
+        Error::new(ErrorKind::Repository, message)
+    })?;
+    let tree = base.object().map_err(trouble)?;
+    let tree = tree.peel_to_tree().map_err(trouble)?;
+    let mut found = BytesBefore::new();
+    for path in paths {
+        let inside = checkout.below.join(path.as_str());
+        let entry = tree.lookup_entry_by_path(&inside).map_err(trouble)?;
+        let object = entry.map(|entry| entry.object()).transpose();
+        let object = object.map_err(trouble)?;
+        let blob = object.filter(|object| object.kind == Kind::Blob);
+        found.insert(path.clone(), blob.map(|blob| blob.data.clone()));
+    }
+    Ok(found)
 }
 
 /// How long a repository may take to answer.

@@ -28,7 +28,7 @@ mod system;
 mod trust;
 
 pub use crate::{
-    dirty::uncommitted,
+    dirty::{BytesBefore, bytes_before, uncommitted},
     error::{Error, ErrorKind},
     journal::Record,
     store::{Applied, Recovery, Remark, Store},

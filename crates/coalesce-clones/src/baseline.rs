@@ -101,6 +101,81 @@ impl Baseline {
     }
 }
 
+/// A class of a baseline that is not there any more, or has lost members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// What its members were.
+    pub kind: String,
+    /// File of the first member that is gone.
+    pub path: TreePath,
+    /// The members that are gone.
+    pub members: Vec<String>,
+}
+
+impl Baseline {
+    /// The classes of this baseline that `now` lacks, whole or in part: a baseline is exact.
+    #[must_use]
+    pub fn spent(&self, now: &Self) -> Vec<Spent> {
+        let spent = |known: &Known| {
+            let gone = now.gone(known);
+            let path = gone.first()?.0.clone();
+            let name = |(path, item): &(TreePath, String)| format!("{path} {item}");
+            Some(Spent {
+                kind: known.kind.clone(),
+                path,
+                members: gone
+                    .iter()
+                    .map(|key| name(key).trim_end().to_owned())
+                    .collect(),
+            })
+        };
+        self.classes.iter().filter_map(spent).collect()
+    }
+
+    /// This baseline without what `now` does not have: it never grows.
+    #[must_use]
+    pub fn shrunk_to(&self, now: &Self) -> Self {
+        let left = |known: &Known| {
+            let gone = now.gone(known);
+            let mut members = known.members.clone();
+            for one in gone {
+                if let Some(at) = members.iter().position(|member| *member == one) {
+                    members.remove(at);
+                }
+            }
+            (members.len() > 1).then(|| Known {
+                kind: known.kind.clone(),
+                members,
+            })
+        };
+        let mut classes: Vec<Known> = self.classes.iter().filter_map(left).collect();
+        classes.sort();
+        Self {
+            duplicates_baseline: VERSION,
+            classes,
+        }
+    }
+
+    /// The members of a class that are in no class of this baseline together with the others: those
+    /// that the likest class here lacks.
+    fn gone(&self, known: &Known) -> Vec<(TreePath, String)> {
+        let missing = |other: &Known| {
+            let mut left = other.members.clone();
+            let mut gone = Vec::new();
+            for member in &known.members {
+                match left.iter().position(|one| one == member) {
+                    Some(at) => _ = left.swap_remove(at),
+                    None => gone.push(member.clone()),
+                }
+            }
+            gone
+        };
+        let same_kind = self.classes.iter().filter(|other| other.kind == known.kind);
+        let likest = same_kind.map(missing).min_by_key(Vec::len);
+        likest.unwrap_or_else(|| known.members.clone())
+    }
+}
+
 fn keys(class: &Duplicate) -> Vec<(TreePath, String)> {
     let members = class.members.iter();
     let mut keys: Vec<_> = members

@@ -7,6 +7,7 @@ use coalesce_model::{
     envelope::ShimEntry,
     finding::codes,
     manifest::{Manifest, nearest},
+    release,
 };
 use coalesce_plan::{PlanSource, assemble};
 
@@ -124,38 +125,10 @@ fn still_used(selected: &SelectedShim) -> Option<Finding> {
     (!goes).then(refusal)
 }
 
-/// Orders releases by their numbers; `4.0` is `4.0.0`, and what follows a number (`rc1`, `-beta`)
-/// is left out of the comparison.
+/// [`release::compare`], with what to write instead of what is none.
 fn compare(a: &str, b: &str) -> Result<Ordering, Failure> {
-    let (mut a, mut b) = (numbers(a)?, numbers(b)?);
-    let length = a.len().max(b.len());
-    a.resize(length, 0);
-    b.resize(length, 0);
-    Ok(a.cmp(&b))
-}
-
-fn numbers(release: &str) -> Result<Vec<u64>, Failure> {
-    let number = |part: &str| {
-        let digits = part.find(|c: char| !c.is_ascii_digit());
-        let (digits, rest) = part.split_at(digits.unwrap_or(part.len()));
-        Some((digits.parse().ok()?, rest.is_empty()))
-    };
-    let mut found = Vec::new();
-    for part in release.trim().trim_start_matches('v').split('.') {
-        match number(part) {
-            Some((number, true)) => found.push(number),
-            Some((number, false)) => {
-                found.push(number);
-                break;
-            }
-            None => break,
-        }
-    }
-    if found.is_empty() {
-        let failure = Failure::user(format!("`{release}` is no release number"));
-        return Err(failure.hint("write it like `4.0.0`"));
-    }
-    Ok(found)
+    release::compare(a, b)
+        .map_err(|error| Failure::user(error.to_string()).hint("write it like `4.0.0`"))
 }
 
 /// The removal of those that go, proven as any other change of the tree.
@@ -215,26 +188,4 @@ pub fn removal(session: &Session, shims: &[ShimEntry]) -> MigrationPlan {
         worked.prove(part, &[], session);
     }
     worked
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn releases_compare_by_number() {
-        for (a, b, order) in [
-            ("4.0.0", "4.0.0", Ordering::Equal),
-            ("4.0", "4.0.0", Ordering::Equal),
-            ("v4", "4.0.1", Ordering::Less),
-            ("3.10.0", "3.9", Ordering::Greater),
-            ("4.0.0rc1", "4.0.0", Ordering::Equal),
-            ("4.0-beta", "4.0.1", Ordering::Less),
-        ] {
-            assert_eq!(compare(a, b).unwrap(), order, "{a} {b}");
-        }
-        for wrong in ["", "next", "-1", "99999999999999999999999"] {
-            assert!(compare(wrong, "1").is_err(), "{wrong}");
-        }
-    }
 }

@@ -1,34 +1,231 @@
 //! The rules that keep a consolidated tree clean. `check` runs them all.
 //!
-//! Pure functions of the index. Each rule is a file under `rules`, named after its code.
+//! Pure functions of the index and the texts. Each rule is a file under `rules`, named after its code.
+//! [`check`] runs them, lets comments allow what they name ([`allow`]), and holds the rest against a
+//! [`Baseline`].
 
+mod allow;
 mod baseline;
 mod rules;
 
 pub use baseline::{Baseline, BaselineError};
+pub use rules::{
+    RULES, Rule, removed_reference::patterns as removed_patterns, stale_guarded_import,
+};
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_index::Index;
-use coalesce_model::{Finding, Mention, manifest::Forbid};
+use coalesce_model::{
+    ByteSpan, CheckSettings, Code, Finding, LanguageKind, LineIndex, Mention, ProjectRule,
+    Severity, Texts, TreePath,
+    envelope::ShimEntry,
+    finding::codes,
+    manifest::{Forbid, Manifest},
+    pattern::NamePattern,
+};
+use coalesce_tree::PathFilter;
+use regex::Regex;
+
+/// The package that a migration writes to hold rustc to what it says of old names.
+const GUARD: &str = "migration-deprecations";
 
 /// What the rules look at.
 pub struct Subject<'a> {
     /// The tree.
     pub index: &'a Index<'a>,
-    /// What the manifests forbid.
-    pub forbids: &'a [Forbid],
-    /// Full names in configuration files that may be forbidden.
+    /// Its texts.
+    pub texts: &'a dyn Texts,
+    /// Its source files by language, sorted.
+    pub sources: &'a [(LanguageKind, Vec<TreePath>)],
+    /// The manifests of the tree.
+    pub manifests: &'a [Manifest],
+    /// What `coalesce.toml` says.
+    pub settings: &'a CheckSettings,
+    /// The project's own rules.
+    pub rules: &'a [PreparedRule<'a>],
+    /// Full names in configuration files that may be forbidden or gone.
     pub configuration: &'a [Mention],
+    /// The shims of the tree, each with how often it is named.
+    pub shims: &'a [(ShimEntry, usize)],
+    /// The release that is being made.
+    pub release: Option<&'a str>,
+    /// Which file calls GPU libraries for what.
+    pub roles: &'a [RoleUse],
     /// What was there when the baseline was written.
     pub baseline: Option<&'a Baseline>,
 }
 
-/// Runs every rule; findings sorted by file and place, those of the baseline left out.
+/// What one file does with one GPU library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleUse {
+    /// The file.
+    pub path: TreePath,
+    /// The library.
+    pub package: String,
+    /// What for, as the catalogue calls it.
+    pub role: String,
+    /// Line of the first call, 1-based.
+    pub line: u32,
+}
+
+impl Subject<'_> {
+    /// What the manifests forbid.
+    fn forbids(&self) -> Vec<&Forbid> {
+        let manifests = self.manifests.iter();
+        manifests.flat_map(|manifest| &manifest.forbids).collect()
+    }
+
+    /// Whether a name is one of the tree, in any language.
+    fn knows(&self, name: &str) -> bool {
+        self.index.graphs().iter().any(|graph| graph.knows(name))
+    }
+
+    /// The findings of one kind that the languages have.
+    fn told_by_languages(&self, code: Code) -> Vec<Finding> {
+        let graphs = self.index.graphs().iter();
+        let mut found: Vec<Finding> = graphs.flat_map(|graph| graph.findings()).collect();
+        found.retain(|finding| finding.code == code);
+        found
+    }
+
+    /// The source files of one language.
+    fn sources_of(&self, language: LanguageKind) -> &[TreePath] {
+        let own = self.sources.iter().find(|(kind, _)| *kind == language);
+        own.map_or(&[], |(_, paths)| paths)
+    }
+
+    /// The names of the modules of a file, those inside of it left out.
+    fn modules_of(&self, path: &TreePath) -> Vec<&str> {
+        let graphs = self.index.graphs().iter();
+        let modules = graphs.flat_map(|graph| graph.modules());
+        let own = modules.filter(|module| module.path == *path && module.inline.is_none());
+        own.flat_map(rules::names).collect()
+    }
+
+    /// A line of a file without the spaces around it.
+    fn line_span(&self, path: &TreePath, line: u32) -> Option<ByteSpan> {
+        let text = self.texts.text(path)?;
+        let start = LineIndex::new(&text).line_start(line)? as usize;
+        let line = text.get(start..)?.lines().next()?;
+        let first = start + line.len() - line.trim_start().len();
+        Some(ByteSpan::from_range(first..first + line.trim().len()))
+    }
+}
+
+/// A rule of the project's own, ready to run.
+pub struct PreparedRule<'a> {
+    said: &'a ProjectRule,
+    expression: Regex,
+    home: PathFilter,
+    home_names: Vec<NamePattern>,
+}
+
+impl<'a> PreparedRule<'a> {
+    /// Reads the expression and the home of a rule.
+    ///
+    /// # Errors
+    /// What is wrong with either.
+    pub fn new(said: &'a ProjectRule) -> Result<Self, String> {
+        let is_glob = |home: &&String| home.contains('/');
+        let (globs, names): (Vec<&String>, Vec<&String>) = said.home.iter().partition(is_glob);
+        let globs: Vec<String> = globs.into_iter().cloned().collect();
+        Ok(Self {
+            said,
+            expression: Regex::new(&said.regex).map_err(|error| error.to_string())?,
+            home: PathFilter::new(&[], &globs)?,
+            home_names: names
+                .into_iter()
+                .map(|name| NamePattern::new(name))
+                .collect(),
+        })
+    }
+
+    /// Whether what the rule looks for may stand in a file with these modules.
+    fn is_home(&self, path: &TreePath, modules: &[&str]) -> bool {
+        let named = modules.iter().any(|name| {
+            self.home_names
+                .iter()
+                .any(|pattern| pattern.matches_name_or_parent(name))
+        });
+        named || !self.home.passes(path)
+    }
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Findings by file and place.
+    pub findings: Vec<Finding>,
+    /// How many findings comments allow.
+    pub allowed: usize,
+    /// How many findings the baseline has.
+    pub known: usize,
+    /// The codes of the rules that ran.
+    pub ran: Vec<Code>,
+}
+
+/// Runs every rule that is not switched off. `more` are findings of others, such as duplicates, that
+/// comments and the baseline go for as well.
 #[must_use]
-pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
-    let mut findings = rules::unresolved_internal_import::check(subject);
-    findings.extend(rules::forbidden_path::check(subject));
-    findings.extend(rules::new_eager_cycle::check(subject));
+pub fn check(subject: &Subject<'_>, more: Vec<Finding>) -> Report {
+    let mut report = Report::default();
+    let mut findings = more;
+    report
+        .ran
+        .extend(findings.first().map(|finding| finding.code));
+    for rule in &RULES {
+        if !subject.settings.off.iter().any(|off| off == rule.code.0) {
+            findings.extend((rule.check)(subject));
+            report.ran.push(rule.code);
+        }
+    }
+    let mut findings = plainest(findings);
+    // An import that is a string as well is found twice.
     findings.sort_by(|a, b| (&a.path, a.span, a.code).cmp(&(&b.path, b.span, b.code)));
     findings.dedup();
+    let allowances = allow::of_sources(subject);
+    report.allowed = allow::apply(&allowances, &mut findings, subject);
+    if let Some(baseline) = subject.baseline {
+        report.known = baseline.subtract(&mut findings, subject);
+    }
+    findings.sort_by(|a, b| (&a.path, a.span, a.code).cmp(&(&b.path, b.span, b.code)));
+    report.findings = findings;
+    report
+}
+
+/// Each place once for an import that leads nowhere: as what was removed, or as a stale guard, where
+/// it is one.
+fn plainest(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let mut told: BTreeMap<(TreePath, Option<ByteSpan>), BTreeSet<Code>> = BTreeMap::new();
+    for finding in &findings {
+        let at = (finding.path.clone(), finding.span);
+        told.entry(at).or_default().insert(finding.code);
+    }
+    findings.retain(|finding| {
+        let here = told.get(&(finding.path.clone(), finding.span));
+        let has = |code| here.is_some_and(|codes| codes.contains(&code));
+        match finding.code {
+            codes::UNRESOLVED_IMPORT => !has(codes::REMOVED_REFERENCE) && !has(codes::STALE_GUARD),
+            codes::STALE_GUARD => !has(codes::REMOVED_REFERENCE),
+            codes::UNUSED_SHIM => !has(codes::EXPIRED_SHIM),
+            codes::DEPRECATED_PATH | codes::REMOVED_REFERENCE => !has(codes::FORBIDDEN_PATH),
+            _ => true,
+        }
+    });
     findings
+}
+
+/// Whether findings are enough to fail: a note is worth knowing, and no more.
+#[must_use]
+pub fn fails(findings: &[Finding]) -> bool {
+    findings
+        .iter()
+        .any(|finding| finding.severity != Severity::Note)
+}
+
+/// Whether a file belongs to the package that a migration writes to hold rustc to its word.
+fn is_guard(path: &TreePath) -> bool {
+    let mut folders = std::iter::successors(path.parent(), TreePath::parent);
+    folders.any(|folder| folder.file_name() == GUARD)
 }

@@ -31,6 +31,8 @@ impl Checker for Finder {
             }),
             message: "an old path".to_owned(),
             help: Some("use the new one".to_owned()),
+            excerpt: None,
+            changed: None,
         });
         envelope.findings.extend(found);
         Ok(envelope)

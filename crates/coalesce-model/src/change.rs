@@ -1,5 +1,6 @@
 //! What a manifest asks of one language, after the entries were checked against the index.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One module or item that gives up its old name.
@@ -77,7 +78,7 @@ pub struct ShimRequest {
 }
 
 /// How much of a shim stands in its own file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShimStyle {
     /// All of it: the file needs nothing but the new module.

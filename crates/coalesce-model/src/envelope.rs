@@ -73,6 +73,16 @@ pub enum Command {
     Find,
     /// `coalesce diff`.
     Diff,
+    /// `coalesce init`.
+    Init,
+    /// `coalesce move`.
+    Move,
+    /// `coalesce replace`.
+    Replace,
+    /// `coalesce merge`.
+    Merge,
+    /// `coalesce remove`.
+    Remove,
     /// `coalesce plan`.
     Plan,
     /// `coalesce migrate`.
@@ -108,6 +118,11 @@ impl Command {
             Self::Refs => "refs",
             Self::Find => "find",
             Self::Diff => "diff",
+            Self::Init => "init",
+            Self::Move => "move",
+            Self::Replace => "replace",
+            Self::Merge => "merge",
+            Self::Remove => "remove",
             Self::Plan => "plan",
             Self::Migrate => "migrate",
             Self::Rollback => "rollback",
@@ -142,6 +157,10 @@ pub enum Body {
     Diff(Diff),
     /// Of `plan`.
     Plan(Plan),
+    /// Of `move`, `replace`, `merge` and `remove`.
+    Entry(EntryMigration),
+    /// Of `init`.
+    Init(Init),
     /// Of `migrate`.
     Migrate(Migrate),
     /// Of `rollback`.
@@ -165,21 +184,28 @@ pub enum Body {
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [Command; 14] = [
-    Command::Audit,
-    Command::Refs,
-    Command::Find,
-    Command::Diff,
-    Command::Plan,
-    Command::Migrate,
-    Command::Rollback,
-    Command::Recover,
-    Command::Status,
-    Command::Check,
-    Command::Verify,
-    Command::Retire,
-    Command::Explain,
-    Command::Devices,
+const BODY_COMMANDS: [&[Command]; 16] = [
+    &[Command::Audit],
+    &[Command::Refs],
+    &[Command::Find],
+    &[Command::Diff],
+    &[Command::Plan],
+    &[
+        Command::Move,
+        Command::Replace,
+        Command::Merge,
+        Command::Remove,
+    ],
+    &[Command::Init],
+    &[Command::Migrate],
+    &[Command::Rollback],
+    &[Command::Recover],
+    &[Command::Status],
+    &[Command::Check],
+    &[Command::Verify],
+    &[Command::Retire],
+    &[Command::Explain],
+    &[Command::Devices],
 ];
 
 /// Says in the schema which fields go with which command; the derived one allows any pair.
@@ -190,9 +216,17 @@ fn tie_command_to_body(schema: &mut schemars::Schema) {
     else {
         return;
     };
-    for (body, command) in bodies.iter_mut().zip(BODY_COMMANDS) {
+    for (body, commands) in bodies.iter_mut().zip(BODY_COMMANDS) {
         if let Some(body) = body.as_object_mut() {
-            let tie = schemars::json_schema!({ "command": { "const": command.as_str() } });
+            let tie = match commands {
+                [command] => {
+                    schemars::json_schema!({ "command": { "const": command.as_str() } })
+                }
+                several => {
+                    let names: Vec<&str> = several.iter().map(|command| command.as_str()).collect();
+                    schemars::json_schema!({ "command": { "enum": names } })
+                }
+            };
             let properties = body
                 .entry("properties")
                 .or_insert_with(|| schemars::json_schema!({}).to_value());
@@ -231,6 +265,23 @@ pub struct FindingEntry {
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
+    /// The line that holds the place, of commands that show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
+    /// Whether the place is on a line that has changed, where somebody asked since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<bool>,
+}
+
+/// A line of a file, and what of it is meant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Excerpt {
+    /// The line without its end.
+    pub line: String,
+    /// First byte that is meant, in `line`.
+    pub start: usize,
+    /// One past the last byte that is meant, in `line`.
+    pub end: usize,
 }
 
 /// How many files were read, and which were not.

@@ -24,8 +24,26 @@ pub mod codes {
 
     /// An import names a package of the tree, but nothing that is there.
     pub const UNRESOLVED_IMPORT: Code = Code("unresolved-internal-import");
-    /// An import, string or configuration value names a forbidden or deprecated path.
+    /// An import, string or configuration value names a forbidden path.
     pub const FORBIDDEN_PATH: Code = Code("forbidden-path");
+    /// An import of a shim, outside of shims.
+    pub const DEPRECATED_PATH: Code = Code("deprecated-path");
+    /// A reference to what a manifest has moved, merged or removed.
+    pub const REMOVED_REFERENCE: Code = Code("removed-reference");
+    /// A shim that the release which is being made removes.
+    pub const EXPIRED_SHIM: Code = Code("expired-shim");
+    /// A shim that nothing in the tree names.
+    pub const UNUSED_SHIM: Code = Code("unused-shim");
+    /// An import of a module of a higher layer.
+    pub const FORBIDDEN_EDGE: Code = Code("forbidden-edge");
+    /// A call of a GPU library outside of the home of its role.
+    pub const GPU_OUTSIDE_HOME: Code = Code("gpu-outside-home");
+    /// What a rule of the project's own forbids.
+    pub const PROJECT_RULE: Code = Code("project-rule");
+    /// A comment that allows nothing.
+    pub const UNUSED_ALLOW: Code = Code("unused-allow");
+    /// An entry of a baseline that is not there any more.
+    pub const SPENT_BASELINE: Code = Code("spent-baseline-entry");
     /// Modules that execute each other's import, where the baseline had no such cycle.
     pub const NEW_EAGER_CYCLE: Code = Code("new-eager-cycle");
     /// A file that does not parse.
@@ -74,9 +92,18 @@ pub mod codes {
     pub const PLAN_REMARK: Code = Code("plan-remark");
 
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 24] = [
+    pub const ALL: [Code; 33] = [
         UNRESOLVED_IMPORT,
+        REMOVED_REFERENCE,
+        DEPRECATED_PATH,
         FORBIDDEN_PATH,
+        FORBIDDEN_EDGE,
+        EXPIRED_SHIM,
+        UNUSED_SHIM,
+        GPU_OUTSIDE_HOME,
+        PROJECT_RULE,
+        UNUSED_ALLOW,
+        SPENT_BASELINE,
         NEW_EAGER_CYCLE,
         SYNTAX_ERROR,
         ORPHAN_FILE,

@@ -3,11 +3,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, Finding, Import, LanguageKind, LanguagePlan, Mention, Module, Outline,
-    Reference, Rewrite, Root, Texts, TreePath, Unproven,
+    ByteSpan, Change, CheckSettings, Finding, Import, LanguageKind, LanguagePlan, Mention, Module,
+    Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -19,10 +20,12 @@ pub struct Settings {
     pub duplicates: DuplicateSettings,
     /// What the manifests of a plan allow to change at import.
     pub allowed: Allowed,
+    /// What `check` looks for besides what it always does.
+    pub check: CheckSettings,
 }
 
-/// What manifests allow to change when modules are imported: their `[allow]` tables.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// What may change when modules are imported; without an entry, such a change is refused.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Allowed {
     /// Packages from outside of the tree that modules may come to need when they are imported.

@@ -7,6 +7,7 @@
 //! lines and columns are made from it at the edge, by [`LineIndex`].
 
 pub mod change;
+mod check_settings;
 pub mod edit;
 pub mod envelope;
 pub mod finding;
@@ -21,10 +22,12 @@ pub mod pattern;
 pub mod plan;
 pub mod reference;
 pub mod refusal;
+pub mod release;
 pub mod span;
 pub mod texts;
 
 pub use change::{Change, ChangeKind, ShimRequest, ShimStyle, Subject};
+pub use check_settings::{CheckSettings, Layers, ProjectRule, RoleHome, RuleSubject};
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;

@@ -5,9 +5,14 @@
 
 mod read;
 mod record;
+mod tables;
+mod write;
 
 pub use record::{AppliedEntries, applied_line, record_path};
+use schemars::JsonSchema;
 use serde::Deserialize;
+pub use tables::EXAMPLES;
+pub use write::{EntryText, toml_key};
 
 use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, pattern::NamePattern};
 
@@ -45,8 +50,8 @@ pub struct Manifest {
     pub applied: AppliedEntries,
 }
 
-/// `[verify]`: how the project checks itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// How the project checks itself: what `coalesce verify` and `migrate --verify` run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VerifyTable {
     /// Commands of the system's shell that are run in the root of the copy, instead of what would
@@ -56,15 +61,15 @@ pub struct VerifyTable {
     /// What pytest is given; without an entry no tests are run.
     #[serde(default)]
     pub tests: Vec<String>,
-    /// How long each program may take, in seconds.
+    /// How long each program may take, in seconds; 1200 where nothing is said.
     pub timeout: Option<u64>,
     /// Configurations that are tried beside what is tried anyway.
     #[serde(default)]
     pub matrix: Vec<VerifyConfiguration>,
 }
 
-/// One configuration of `matrix` in `[verify]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// One configuration that is compiled beside what is tried anyway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct VerifyConfiguration {
     /// Packages of the workspace by name; all of them when there is none.
@@ -122,14 +127,15 @@ impl Verb {
     }
 }
 
-/// What an entry says that its names are, where a name may be several things.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the names of an entry are, where a name may be several things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum NameKind {
-    /// `kind = "module"`.
+    /// A module.
     Module,
-    /// `kind = "item"`.
+    /// A class, function, constant or other item.
     Item,
-    /// `kind = "crate"`: the root of a crate, a Rust name of one segment.
+    /// The root of a crate, which is a Rust name of one segment.
     Crate,
 }
 
@@ -238,6 +244,12 @@ impl Manifest {
     ) -> ManifestError {
         read::error_at(&self.path, &self.text, span, message.into(), help)
     }
+}
+
+/// The JSON schema of a manifest (draft 2020-12), as editors take it by `#:schema`.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(tables::Document)
 }
 
 /// The candidate nearest to `name`, close enough to be a slip of the pen: at most a third of its

@@ -4,25 +4,6 @@
 
 use coalesce_model::{LanguageKind, manifest::nearest};
 
-/// A key of a table as TOML has it: bare where it lets it be, else in quotes with all that has to be
-/// escaped.
-pub fn toml_key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) {
-        return name.to_owned();
-    }
-    let mut key = String::from("\"");
-    for letter in name.chars() {
-        match letter {
-            '"' | '\\' => key.extend(['\\', letter]),
-            _ if letter.is_control() => key.push_str(&format!("\\u{:04X}", u32::from(letter))),
-            _ => key.push(letter),
-        }
-    }
-    key.push('"');
-    key
-}
-
 /// Words that Python keeps to itself.
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif \
     else except finally for from global if import in is lambda nonlocal not or pass raise return \
@@ -74,6 +55,8 @@ fn is_of_test(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use coalesce_model::manifest::toml_key;
+
     use super::*;
 
     #[test]

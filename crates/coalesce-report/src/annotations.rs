@@ -2,7 +2,8 @@
 //!
 //! Syntax: "Workflow commands for GitHub Actions" of GitHub's documentation. A step shows ten
 //! errors, ten warnings and ten notices; what comes after them is dropped there without a word.
-//! The worst come first, therefore, and the summary has the rest.
+//! The worst come first, therefore, of one level those on lines that have changed, and the summary has
+//! the rest.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -29,9 +30,10 @@ pub fn annotations(envelope: &Envelope) -> String {
     let mut left = 0;
     for (severity, level) in LEVELS {
         let of_level = envelope.findings.iter();
-        let of_level: Vec<_> = of_level
+        let mut of_level: Vec<_> = of_level
             .filter(|finding| finding.severity == severity)
             .collect();
+        of_level.sort_by_key(|finding| is_elsewhere(finding));
         for finding in of_level.iter().take(SHOWN) {
             write_command(&mut out, level, finding)
                 .expect("invariant: writing to a String does not fail");
@@ -42,6 +44,11 @@ pub fn annotations(envelope: &Envelope) -> String {
         out.push_str(&format!("{left} more in the summary of the job\n"));
     }
     out
+}
+
+/// Whether a finding is on no line of the change: those that are come first.
+fn is_elsewhere(finding: &FindingEntry) -> bool {
+    finding.changed != Some(true)
 }
 
 fn write_command(out: &mut String, level: &str, finding: &FindingEntry) -> fmt::Result {
@@ -66,7 +73,7 @@ pub fn summary(envelope: &Envelope) -> String {
         return format!("### coalesce {command}\n\nNothing found.\n");
     }
     let mut findings: Vec<_> = envelope.findings.iter().collect();
-    findings.sort_by_key(|finding| finding.severity);
+    findings.sort_by_key(|finding| (finding.severity, is_elsewhere(finding)));
     let mut out = format!(
         "### coalesce {command}: {} found\n\n| | place | what |\n| --- | --- | --- |\n",
         findings.len()
@@ -159,6 +166,8 @@ mod tests {
                 }),
                 message: "100 % | `old`\nis <gone>".to_owned(),
                 help: Some("use new".to_owned()),
+                excerpt: None,
+                changed: None,
             });
         }
         envelope
@@ -184,6 +193,21 @@ mod tests {
         assert!(text.starts_with("::error "), "{text}");
         assert!(
             text.ends_with("3 more in the summary of the job\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn of_one_level_those_on_changed_lines_come_first() {
+        let mut envelope = envelope(std::iter::repeat_n(Severity::Error, 12));
+        envelope.findings[11].changed = Some(true);
+        let text = annotations(&envelope);
+        assert!(text.starts_with("::error file=a%2Cb%3A11.py,"), "{text}");
+        let summary = summary(&envelope);
+        let first = summary.lines().nth(4).unwrap();
+        assert!(first.contains("a,b:11.py:3"), "{summary}");
+        assert!(
+            text.ends_with("2 more in the summary of the job\n"),
             "{text}"
         );
     }

@@ -257,7 +257,8 @@ fn imported_by(module: &ModuleEntry) -> String {
     format!("imported by {}", listed(&module.importers, IMPORTERS_SHOWN))
 }
 
-fn roots(page: &mut Page, roots: &[Root]) {
+/// What names begin at.
+pub fn roots(page: &mut Page, roots: &[Root]) {
     page.section(BOLD, "Names begin at", roots.len(), "");
     page.some(roots, |page, root| {
         page.put(PLAIN, "  ")

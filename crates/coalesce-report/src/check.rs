@@ -1,16 +1,21 @@
-//! The page of `check`: findings as a compiler prints them, and one line of counts.
+//! The page of `check`: findings as a compiler prints them, what they were held against, and what to
+//! type next.
 
 use std::collections::BTreeSet;
 
-use coalesce_model::envelope::{Check, Envelope};
+use coalesce_model::{
+    Severity,
+    envelope::{Check, Envelope, FindingEntry},
+};
 
-use crate::page::{BAD, GOOD, PLACE, PLAIN, Page, count, read_counts};
+use crate::page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, count, read_counts};
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
     for finding in &envelope.findings {
-        page.finding(finding);
+        page.finding_with_excerpt(finding);
     }
+    fixed(page, check);
     if let Some(written) = &check.written {
         page.put(PLAIN, "wrote the baseline ")
             .put(PLACE, written)
@@ -23,21 +28,99 @@ pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
     page.put(PLAIN, format_args!("{}: ", read_counts(&check.files)));
     if envelope.findings.is_empty() {
         page.put(GOOD, "clean");
-        if let Some(baseline) = &check.baseline {
-            page.put(PLAIN, format_args!(" but for what {baseline} lists"));
-        }
     } else {
-        let files: BTreeSet<_> = envelope
-            .findings
-            .iter()
-            .map(|finding| &finding.path)
-            .collect();
-        let found = count(envelope.findings.len(), "finding");
-        page.put(BAD, found)
-            .put(PLAIN, format_args!(" in {}", count(files.len(), "file")));
-        if let Some(baseline) = &check.baseline {
-            page.put(PLAIN, format_args!(", none of them in {baseline}"));
-        }
+        counted(page, &envelope.findings);
     }
     page.end();
+    held_against(page, check);
+    next(page, envelope, check);
+}
+
+fn fixed(page: &mut Page, check: &Check) {
+    let Some(fixed) = &check.fixed else {
+        return;
+    };
+    page.gap();
+    if let Some(id) = &fixed.migration {
+        page.put(GOOD, "fixed")
+            .put(
+                PLAIN,
+                format_args!(" {}, undo with ", count(fixed.files, "file")),
+            )
+            .put(BOLD, format_args!("coalesce rollback {id}"))
+            .end();
+    }
+    if let Some(baseline) = &fixed.baseline {
+        page.put(PLAIN, "took what is gone out of ")
+            .put(PLACE, baseline)
+            .end();
+    }
+}
+
+/// How many there are, by how bad they are.
+fn counted(page: &mut Page, findings: &[FindingEntry]) {
+    let of = |severity| {
+        findings
+            .iter()
+            .filter(|finding| finding.severity == severity)
+            .count()
+    };
+    let levels = [
+        (Severity::Error, "error"),
+        (Severity::Warning, "warning"),
+        (Severity::Note, "note"),
+    ];
+    let told = levels.iter().filter(|(severity, _)| of(*severity) > 0);
+    let told: Vec<String> = told
+        .map(|(severity, noun)| count(of(*severity), noun))
+        .collect();
+    let files: BTreeSet<_> = findings.iter().map(|finding| &finding.path).collect();
+    let bad = findings
+        .iter()
+        .any(|finding| finding.severity != Severity::Note);
+    page.put(if bad { BAD } else { BOLD }, told.join(", "))
+        .put(PLAIN, format_args!(" in {}", count(files.len(), "file")));
+}
+
+/// What is not shown, and why.
+fn held_against(page: &mut Page, check: &Check) {
+    let baseline = check.baseline.as_deref().unwrap_or("the baseline");
+    let elsewhere = match &check.changed_since {
+        Some(since) => format!("in files that were not asked about, or are as at {since}"),
+        None => "in files that were not asked about".to_owned(),
+    };
+    let hidden = [
+        (check.known, format!("that {baseline} lists")),
+        (check.allowed, "that comments allow".to_owned()),
+        (check.elsewhere, elsewhere),
+    ];
+    for (number, which) in hidden.iter().filter(|(number, _)| *number > 0) {
+        let findings = count(*number, "finding");
+        page.put(DIM, format_args!("not shown: {findings} {which}"))
+            .end();
+    }
+}
+
+/// What to type next.
+fn next(page: &mut Page, envelope: &Envelope, check: &Check) {
+    let Some(first) = envelope.findings.first() else {
+        return;
+    };
+    let is_mendable = |finding: &FindingEntry| {
+        let help = finding.help.as_deref().unwrap_or_default();
+        help.contains("`coalesce check --fix`")
+    };
+    let fixable = envelope.findings.iter().any(is_mendable);
+    let (label, command) = if fixable && check.fixed.is_none() {
+        (
+            "imports of old names are led on by ",
+            "coalesce check --fix".to_owned(),
+        )
+    } else {
+        (
+            "what a finding means: ",
+            format!("coalesce explain {}", first.code),
+        )
+    };
+    page.put(PLAIN, label).put(BOLD, command).end();
 }

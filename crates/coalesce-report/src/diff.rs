@@ -60,6 +60,25 @@ pub fn file_diff(before: Option<Side<'_>>, after: Option<Side<'_>>) -> String {
     out
 }
 
+/// The lines of `new` that `old` does not have, 1-based, in order.
+#[must_use]
+pub fn changed_lines(old: &str, new: &str) -> Vec<u32> {
+    let before: Vec<&str> = old.split_inclusive('\n').collect();
+    let after: Vec<&str> = new.split_inclusive('\n').collect();
+    let changes = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let new_lines = changes.iter().filter_map(|change| match change {
+        DiffOp::Insert {
+            new_index, new_len, ..
+        }
+        | DiffOp::Replace {
+            new_index, new_len, ..
+        } => Some(*new_index..*new_index + *new_len),
+        DiffOp::Equal { .. } | DiffOp::Delete { .. } => None,
+    });
+    let number = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
+    new_lines.flatten().map(number).collect()
+}
+
 fn name(side: &str, path: &TreePath) -> String {
     quoted(&format!("{side}/{path}"))
 }

@@ -11,7 +11,9 @@ mod coverage;
 mod devices;
 pub mod diff;
 mod duplicates;
+mod entry;
 mod error;
+mod excerpt;
 mod existing;
 pub mod explain;
 mod html;
@@ -19,6 +21,7 @@ mod migration;
 mod page;
 mod plan;
 mod proposal;
+pub mod reference;
 mod refs;
 mod retire;
 mod sarif;
@@ -57,6 +60,8 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
         Body::Find(body) => existing::write(&mut page, body),
         Body::Diff(body) => coverage::write(&mut page, envelope, body),
         Body::Plan(body) => plan::write(&mut page, envelope, body),
+        Body::Entry(body) => entry::write(&mut page, envelope, body),
+        Body::Init(body) => entry::write_init(&mut page, envelope, body),
         Body::Migrate(body) => migration::write_migrate(&mut page, envelope, body),
         Body::Rollback(body) => migration::write_rollback(&mut page, envelope, body),
         Body::Recover(body) => migration::write_recover(&mut page, envelope, body),

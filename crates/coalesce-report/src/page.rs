@@ -11,7 +11,7 @@ use coalesce_model::{
     envelope::{Files, FindingEntry, Range},
 };
 
-use crate::Options;
+use crate::{Options, excerpt};
 
 pub const PLAIN: Style = Style::new();
 pub const BOLD: Style = Style::new().bold();
@@ -131,6 +131,21 @@ impl Page {
         }
     }
 
+    /// Adds a finding with the line that it stands on, where it has one; else as [`Page::finding`].
+    pub fn finding_with_excerpt(&mut self, finding: &FindingEntry) {
+        if self.options.quiet {
+            return self.finding(finding);
+        }
+        self.gap();
+        match excerpt::render(finding, self.options.color) {
+            Some(text) => {
+                self.text.push_str(&text);
+                self.end();
+            }
+            None => self.finding(finding),
+        }
+    }
+
     /// Adds a finding: place, severity and code, message; its help on a line of its own.
     pub fn finding(&mut self, finding: &FindingEntry) {
         // What concerns the whole tree has no place in it.
@@ -172,6 +187,15 @@ impl Page {
     pub fn finish(self) -> String {
         self.text
     }
+}
+
+/// A text with what a terminal would obey spelled out.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    Harmless(&mut out)
+        .write_str(text)
+        .expect("invariant: writing to a String does not fail");
+    out
 }
 
 /// Escapes what a terminal would obey: control characters but tab, and marks that reorder text.

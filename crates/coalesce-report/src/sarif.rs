@@ -26,7 +26,7 @@ const BASE: &str = "SRCROOT";
 /// None that this workspace's data could cause: all of it can be written as JSON.
 pub fn sarif(envelope: &Envelope) -> Result<String, serde_json::Error> {
     let mut findings: Vec<_> = envelope.findings.iter().collect();
-    findings.sort_by_key(|finding| finding.severity);
+    findings.sort_by_key(|finding| (finding.severity, finding.changed != Some(true)));
     let mut results: Vec<Value> = findings.into_iter().map(of_finding).collect();
     if let Body::Audit(audit) = &envelope.body {
         results.extend(audit.duplicates.iter().map(of_duplicates));
@@ -54,7 +54,7 @@ pub fn sarif(envelope: &Envelope) -> Result<String, serde_json::Error> {
 /// Every code that exists; a result names its rule by the place in this list.
 fn rules() -> Vec<Value> {
     let rules = codes::ALL.iter().filter_map(|code| explanation(*code));
-    let rule = |explained: &crate::explain::Explanation| {
+    let rule = |explained: crate::explain::Explanation| {
         json!({
             "id": explained.code,
             "shortDescription": { "text": explained.what },
@@ -208,6 +208,8 @@ mod tests {
             }),
             message: "old".to_owned(),
             help: None,
+            excerpt: None,
+            changed: None,
         }
     }
 

@@ -54,6 +54,8 @@ fn finding(code: coalesce_model::Code, severity: Severity, path: &str) -> Findin
         range: Some(range(3, 1)),
         message: "`lidar.core.gpuu` is not there".into(),
         help: Some("did you mean `lidar.core.gpu`?".into()),
+        excerpt: None,
+        changed: None,
     }
 }
 

@@ -10,6 +10,16 @@ pub struct PathFilter {
     exclude: Gitignore,
 }
 
+impl Default for PathFilter {
+    /// Every file passes.
+    fn default() -> Self {
+        Self {
+            include: None,
+            exclude: Gitignore::empty(),
+        }
+    }
+}
+
 impl PathFilter {
     /// The filter that these globs make.
     ///

@@ -19,6 +19,7 @@ pub use crate::{
     error::{Error, ErrorKind},
     filter::PathFilter,
     read::MAXIMUM_FILE_BYTES,
+    settings::{EXAMPLES as SETTINGS_EXAMPLES, schema as settings_schema},
     tree::SourceTree,
 };
 

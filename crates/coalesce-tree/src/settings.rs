@@ -2,8 +2,13 @@
 
 use std::{io::ErrorKind as IoErrorKind, path::Path};
 
-use coalesce_model::{DuplicateSettings, LineIndex, Settings, TreePath};
+use coalesce_model::{
+    CheckSettings, DuplicateSettings, Layers, LineIndex, ProjectRule, RoleHome, RuleSubject,
+    Settings, Severity, TreePath, pattern::NamePattern,
+};
 use ignore::overrides::{Override, OverrideBuilder};
+use regex::Regex;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -17,34 +22,161 @@ const FILE: &str = "coalesce.toml";
 /// Longer settings are a mistake.
 const MAXIMUM_BYTES: u64 = 1 << 20;
 
-#[derive(Default, Deserialize)]
+/// An example of each table, and of what stands above the first one.
+pub const EXAMPLES: &[(&str, &str)] = &[
+    ("", "exclude = [\"vendor/\", \"*_pb2.py\"]\n"),
+    ("python", "[python]\nroots = [\"src\"]\n"),
+    (
+        "duplicates",
+        "[duplicates]\nmin-lines = 8\nexclude = [\"tests/\"]\n",
+    ),
+    (
+        "check",
+        "[check]\nrelease = \"4.0.0\"\nduplicates = \"duplicates-baseline.json\"\n",
+    ),
+    (
+        "layers",
+        "[[layers]]\nname = \"application\"\norder = [\"app.ui\", \"app.services\", \"app.core\"]\n",
+    ),
+    (
+        "gpu-home",
+        "[[gpu-home]]\nroles = [\"detect\", \"pool\"]\nmodules = [\"app.core.gpu**\"]\nmessage = \"ask app.core.gpu\"\n",
+    ),
+    (
+        "rule",
+        "[[rule]]\nname = \"no-raw-cupy\"\nover = \"imports\"\nregex = '^cupy\\b'\nhome = [\"app.core.gpu**\", \"tests/**\"]\n\
+         message = \"CuPy is imported in one place\"\nhelp = \"use app.core.gpu.xp\"\n",
+    ),
+];
+
+/// Settings of a tree: what is read, and what `coalesce check` looks for besides what it always does.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "Settings")]
 struct Document {
+    /// Files and folders that are not read, as globs of `.gitignore`.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     exclude: Vec<Spanned<String>>,
+    /// How Python names are found.
     #[serde(default)]
     python: Python,
+    /// What counts as a duplicate.
     #[serde(default)]
     duplicates: Duplicates,
+    /// How `coalesce check` runs.
+    #[serde(default)]
+    check: Check,
+    /// Modules in an order: each layer may import those below it, never those above.
+    #[serde(default)]
+    layers: Vec<LayersTable>,
+    /// Where calls of GPU libraries belong.
+    #[serde(default)]
+    gpu_home: Vec<GpuHome>,
+    /// A rule of the project's own.
+    #[serde(default)]
+    rule: Vec<Rule>,
 }
 
-#[derive(Default, Deserialize)]
+/// How Python names are found.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Python {
+    /// Directories whose children are importable, instead of those that would be found.
+    #[schemars(with = "Option<Vec<String>>")]
     roots: Option<Vec<Spanned<String>>>,
 }
 
-#[derive(Default, Deserialize)]
+/// What counts as a duplicate.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Duplicates {
+    /// Lines that a function, class or block must have.
     min_lines: Option<u32>,
+    /// Tokens that its body must have.
     min_tokens: Option<u32>,
+    /// Whether files are searched that say they are generated.
     #[serde(default)]
     generated: bool,
+    /// Files that are searched, as globs; all when there is none.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     include: Vec<Spanned<String>>,
+    /// Files that are not searched, as globs.
     #[serde(default)]
+    #[schemars(with = "Vec<String>")]
     exclude: Vec<Spanned<String>>,
+}
+
+/// How `coalesce check` runs.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Check {
+    /// Rules that do not run, by code.
+    #[serde(default)]
+    off: Vec<String>,
+    /// The release that is being made, as `--release` says it.
+    release: Option<String>,
+    /// The baseline of duplicates, as `--duplicates` names it, relative to the root.
+    duplicates: Option<String>,
+}
+
+/// Modules in an order: each layer may import those below it, never those above.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LayersTable {
+    /// What the order is called in messages.
+    name: String,
+    /// Patterns of module names from the top to the bottom; `*` stands for part of a segment, `**`
+    /// for segments, and what is below a name belongs to it.
+    order: Vec<String>,
+}
+
+/// Where calls of GPU libraries belong.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct GpuHome {
+    /// What the calls are for: `detect`, `select`, `allocate`, `pool`, `release`, `measure`,
+    /// `transfer`, `stream`, `profile` or `launch`.
+    roles: Vec<String>,
+    /// Patterns of the modules that may make them.
+    modules: Vec<String>,
+    /// What to use instead.
+    message: Option<String>,
+}
+
+/// A rule of the project's own: what must stand nowhere but in its home.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Rule {
+    /// What it is called in messages and in `coalesce: allow(NAME, reason)`.
+    name: String,
+    /// What the expression is held against.
+    over: RuleSubject,
+    /// A regular expression in the syntax of Rust's `regex` crate.
+    #[schemars(with = "String")]
+    regex: Spanned<String>,
+    /// Where it is allowed: patterns of module names, or globs of files where there is a `/`.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    home: Vec<Spanned<String>>,
+    /// What is wrong with it.
+    message: String,
+    /// What to do instead.
+    help: Option<String>,
+    /// How bad it is.
+    #[serde(default = "error")]
+    severity: Severity,
+}
+
+const fn error() -> Severity {
+    Severity::Error
+}
+
+/// The JSON schema of `coalesce.toml`.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Document)
 }
 
 /// Settings of the walk and of the languages.
@@ -72,12 +204,14 @@ fn parse(root: &Path, text: &str) -> Result<TreeSettings, Error> {
     let roots = document
         .python
         .roots
-        .map(|roots| python_roots(text, &roots));
+        .as_ref()
+        .map(|roots| python_roots(text, roots));
     Ok(TreeSettings {
         exclude: excluded(root, text, &document.exclude)?,
         for_languages: Settings {
             python_roots: roots.transpose()?,
             duplicates: duplicates(text, &document.duplicates)?,
+            check: check(text, document)?,
             ..Settings::default()
         },
     })
@@ -117,6 +251,50 @@ fn duplicates(text: &str, said: &Duplicates) -> Result<DuplicateSettings, Error>
     })
 }
 
+/// What `check` looks for; expressions and globs are tried here, where their line is known.
+fn check(text: &str, document: Document) -> Result<CheckSettings, Error> {
+    let patterns = |texts: Vec<String>| texts.iter().map(|text| NamePattern::new(text)).collect();
+    let layers = document.layers.into_iter().map(|table| Layers {
+        name: table.name,
+        order: patterns(table.order),
+    });
+    let homes = document.gpu_home.into_iter().map(|table| RoleHome {
+        roles: table.roles,
+        modules: patterns(table.modules),
+        message: table.message,
+    });
+    let rules = document.rule.into_iter().map(|table| rule(text, table));
+    Ok(CheckSettings {
+        off: document.check.off,
+        release: document.check.release,
+        duplicates: document.check.duplicates,
+        layers: layers.collect(),
+        homes: homes.collect(),
+        rules: rules.collect::<Result<_, Error>>()?,
+    })
+}
+
+fn rule(text: &str, table: Rule) -> Result<ProjectRule, Error> {
+    if let Err(error) = Regex::new(table.regex.get_ref()) {
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default();
+        return Err(malformed(text, table.regex.span().start, last));
+    }
+    for home in &table.home {
+        PathFilter::new(std::slice::from_ref(home.get_ref()), &[])
+            .map_err(|message| malformed(text, home.span().start, &message))?;
+    }
+    Ok(ProjectRule {
+        name: table.name,
+        over: table.over,
+        regex: table.regex.into_inner(),
+        home: table.home.into_iter().map(Spanned::into_inner).collect(),
+        message: table.message,
+        help: table.help,
+        severity: table.severity,
+    })
+}
+
 fn excluded(root: &Path, text: &str, globs: &[Spanned<String>]) -> Result<Override, Error> {
     let mut exclude = OverrideBuilder::new(root);
     for glob in globs {
@@ -139,6 +317,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_example_is_read() {
+        let text: String = EXAMPLES.iter().map(|(_, example)| *example).collect();
+        let settings = parse(Path::new("/tree"), &text).unwrap().for_languages;
+        let check = settings.check;
+        assert_eq!(
+            (check.layers.len(), check.homes.len(), check.rules.len()),
+            (1, 1, 1)
+        );
+        assert_eq!(check.rules[0].severity, Severity::Error);
+    }
+
+    #[test]
     fn mistakes_name_their_line() {
         let parse = |text| parse(Path::new("/tree"), text);
         let settings = parse("exclude = ['vendor/']\n[python]\nroots = ['src']\n").unwrap();
@@ -150,6 +340,14 @@ mod tests {
             ("exclude = [\n 'a',\n 'a[']", "coalesce.toml:3:2: "),
             ("exclude = ['!a']", "coalesce.toml:1:12: `!`"),
             ("exclude = 1\n", "coalesce.toml:1:11: "),
+            (
+                "[[rule]]\nname = 'r'\nover = 'text'\nregex = '('\nmessage = 'm'\n",
+                "coalesce.toml:4:9: ",
+            ),
+            (
+                "[[rule]]\nname = 'r'\nover = 'comments'\n",
+                "coalesce.toml:3:8: ",
+            ),
         ] {
             let message = parse(text).err().map(|error| error.to_string());
             let message = message.unwrap_or_default();

@@ -2,7 +2,11 @@
 //!
 //! Only definitions and their help; `terminal` reads the arguments, calls the commands and prints.
 
+mod entries;
+
 use std::path::{Path, PathBuf};
+
+pub use entries::{EntryOptions, Init, Merge, Move, Remove, Replace, ShimOptions};
 
 use clap::{
     ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
@@ -21,7 +25,7 @@ use crate::exit::Exit;
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "coalesce",
-    version,
+    version = env!("COALESCE_VERSION"),
     about = "Finds duplicated modules, moves them onto one home, and keeps the tree clean",
     after_help = after_help(),
     disable_help_subcommand = true,
@@ -105,6 +109,8 @@ pub enum Color {
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
+    /// Write a manifest to begin with: all of it commented out, with names of this tree
+    Init(Init),
     /// Show what is broken, cyclic, orphaned or empty, worst first
     Audit(Audit),
     /// Show every reference of a module or item
@@ -113,6 +119,14 @@ pub enum Command {
     Find(Find),
     /// Show which definitions of one module, class or item another one has, and what differs
     Diff(Diff),
+    /// Give a module, item or crate another name
+    Move(Move),
+    /// Let one module or item give way to another one that has all of it
+    Replace(Replace),
+    /// Let one module give way to another one; what that one lacks moves to it
+    Merge(Merge),
+    /// Take out a module that defines nothing
+    Remove(Remove),
     /// Show what a migration would change, and why; writes nothing
     Plan(Plan),
     /// Plan, check, and apply
@@ -131,6 +145,12 @@ pub enum Command {
     Retire(Retire),
     /// Explain a finding
     Explain(Explain),
+    /// Show what may stand in a manifest or in coalesce.toml, or how a command is called
+    Help(Help),
+    /// Write completions for a shell to standard output
+    Completions(Completions),
+    /// Write the manual page to standard output
+    Man(Man),
     /// Show which GPUs this machine has, and who uses them
     #[cfg(feature = "devices")]
     Devices(Devices),
@@ -143,10 +163,17 @@ pub enum Command {
 }
 
 impl Command {
-    /// The same command, as the envelope names it.
+    /// The same command, as the envelope names it; `None` of those that tell of the program itself, as
+    /// plain text.
     #[must_use]
-    pub const fn name(&self) -> envelope::Command {
-        match self {
+    pub const fn name(&self) -> Option<envelope::Command> {
+        Some(match self {
+            Self::Help(_) | Self::Completions(_) | Self::Man(_) => return None,
+            Self::Init(_) => envelope::Command::Init,
+            Self::Move(_) => envelope::Command::Move,
+            Self::Replace(_) => envelope::Command::Replace,
+            Self::Merge(_) => envelope::Command::Merge,
+            Self::Remove(_) => envelope::Command::Remove,
             Self::Audit(_) => envelope::Command::Audit,
             Self::Refs(_) => envelope::Command::Refs,
             Self::Find(_) => envelope::Command::Find,
@@ -166,7 +193,7 @@ impl Command {
             Self::Lsp(_) => envelope::Command::Lsp,
             #[cfg(feature = "mcp")]
             Self::Mcp(_) => envelope::Command::Mcp,
-        }
+        })
     }
 
     /// Whether a long diff is shown as a whole.
@@ -208,20 +235,14 @@ impl Command {
     }
 }
 
-/// Arguments of `audit`.
+/// What counts as a duplicate, and which are known.
 #[derive(Clone, Debug, Default, Args)]
-#[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
-pub struct Audit {
-    /// End with code 1 when there is a finding of one of these kinds
-    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
-    pub fail_on: Vec<Code>,
-    /// Do not look for duplicates
-    #[arg(long, action = ArgAction::SetTrue)]
-    pub no_duplicates: bool,
+pub struct DuplicateOptions {
     /// Duplicates that are known: only a new class, or a new member of an old one, is a finding
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the duplicates that there are now as a baseline
+    /// Write the duplicates that there are now as a baseline; with `--baseline`, only those of them that
+    /// it lists
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
     /// Lines that a function, class or block must have to be a duplicate
@@ -239,6 +260,21 @@ pub struct Audit {
     /// Do not look for duplicates in these files; a glob as in .gitignore
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+}
+
+/// Arguments of `audit`.
+#[derive(Clone, Debug, Default, Args)]
+#[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
+pub struct Audit {
+    /// End with code 1 when there is a finding of one of these kinds
+    #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
+    pub fail_on: Vec<Code>,
+    /// Do not look for duplicates
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub no_duplicates: bool,
+    /// What counts as a duplicate.
+    #[command(flatten)]
+    pub duplicates: DuplicateOptions,
     /// Write a manifest that makes the copies give way to one of them; what has to be decided, and
     /// what cannot be followed, stands in it as comments. Every entry is tried, those with most lines
     /// first, for 45 seconds at most; Ctrl-C ends the trying, and what was tried is written
@@ -395,6 +431,26 @@ pub struct Plan {
     pub html: Option<PathBuf>,
 }
 
+/// How a plan goes to the tree.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ApplyOptions {
+    /// Apply only if the project's own checks pass; runs the project's code, see `verify --help`
+    #[arg(long)]
+    pub verify: bool,
+    /// Apply only what was proven this far: `resolved`, `compiled` or `tested`
+    #[arg(long, value_name = "GRADE", value_parser = grade_parser())]
+    pub require: Option<Grade>,
+    /// Apply also where places are left that could not be proven
+    #[arg(long, conflicts_with = "require")]
+    pub allow_unproven: bool,
+    /// Also touch files with uncommitted changes
+    #[arg(long)]
+    pub allow_dirty: bool,
+    /// Ask nothing, not even where somebody is at the terminal
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
 /// Arguments of `migrate`.
 #[derive(Clone, Debug, Default, Args)]
 #[command(
@@ -408,27 +464,15 @@ pub struct Migrate {
     /// Apply exactly this saved plan; refused when the tree has changed since
     #[arg(long, value_name = "FILE", conflicts_with_all = ["manifests", "docs", "no_rustfmt"])]
     pub plan: Option<PathBuf>,
-    /// Apply only if the project's own checks pass; runs the project's code, see `verify --help`
-    #[arg(long)]
-    pub verify: bool,
-    /// Apply only what was proven this far: `resolved`, `compiled` or `tested`
-    #[arg(long, value_name = "GRADE", value_parser = grade_parser())]
-    pub require: Option<Grade>,
-    /// Apply also where places are left that could not be proven
-    #[arg(long, conflicts_with = "require")]
-    pub allow_unproven: bool,
-    /// Also touch files with uncommitted changes
-    #[arg(long)]
-    pub allow_dirty: bool,
+    /// How it is applied.
+    #[command(flatten)]
+    pub applying: ApplyOptions,
     /// Write guard tests for the project's own suite: no old import, shims warn
     #[arg(long, value_name = "DIR", conflicts_with = "plan")]
     pub emit_tests: Option<PathBuf>,
     /// Write a baseline of the migrated tree, for `check --baseline`
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
-    /// Ask nothing, not even where somebody is at the terminal
-    #[arg(short, long)]
-    pub yes: bool,
 }
 
 /// Arguments of `rollback`.
@@ -464,14 +508,22 @@ pub struct Status {}
 /// Arguments of `check`.
 #[derive(Clone, Debug, Default, Args)]
 #[command(
-    after_help = "Examples:\n  coalesce check\n  coalesce check --write-baseline .coalesce-baseline.json\n  \
-                  coalesce check src --baseline .coalesce-baseline.json"
+    after_help = "Rules of the project's own, layers and homes stand in coalesce.toml (`coalesce help settings`).\n\n\
+                  Examples:\n  coalesce check\n  coalesce check --write-baseline .coalesce-baseline.json\n  \
+                  coalesce check src --baseline .coalesce-baseline.json\n  \
+                  coalesce check --changed-since origin/main --format github\n  coalesce check --fix"
 )]
 pub struct Check {
     /// Report only findings below these paths; the whole tree is read either way
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Report only what is not in this baseline
+    /// Report only findings in the files that FILE lists, a line each; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    pub files: Option<PathBuf>,
+    /// Report only findings in files that differ from where this branch left REV
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+    /// Report only what is not in this baseline, and what it lists that is gone
     #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
     pub baseline: Option<PathBuf>,
     /// Write a baseline of the tree as it is
@@ -480,6 +532,24 @@ pub struct Check {
     /// Also write a page for a browser
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// The release that is being made: shims that it removes have expired
+    #[arg(long, value_name = "VERSION", value_parser = release)]
+    pub release: Option<String>,
+    /// Also look for duplicates that this baseline of `audit` lacks
+    #[arg(long, value_name = "FILE")]
+    pub duplicates: Option<PathBuf>,
+    /// First lead imports of old names on, as `migrate` does, and take out of the baseline what is gone
+    #[arg(long, conflicts_with = "write_baseline")]
+    pub fix: bool,
+    /// How `--fix` is applied.
+    #[command(flatten)]
+    pub applying: ApplyOptions,
+}
+
+/// A release number.
+fn release(text: &str) -> Result<String, String> {
+    coalesce_model::release::compare(text, "0").map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Arguments of `verify`.
@@ -535,12 +605,9 @@ pub struct Retire {
     /// Remove them; `rollback` brings them back
     #[arg(long)]
     pub apply: bool,
-    /// Also touch files with uncommitted changes
-    #[arg(long)]
-    pub allow_dirty: bool,
-    /// Ask nothing, not even where somebody is at the terminal
-    #[arg(short, long)]
-    pub yes: bool,
+    /// How it is applied.
+    #[command(flatten)]
+    pub applying: ApplyOptions,
 }
 
 /// Arguments of `explain`.
@@ -555,6 +622,44 @@ pub struct Explain {
 #[cfg(any(feature = "lsp", feature = "mcp"))]
 #[derive(Clone, Debug, Default, Args)]
 pub struct Server {}
+
+/// Arguments of `help`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce help manifest\n  coalesce help settings --schema > coalesce.toml.schema.json\n  \
+                  coalesce help migrate"
+)]
+pub struct Help {
+    /// `manifest`, `settings`, or a command
+    #[arg(value_name = "TOPIC")]
+    pub topic: Option<String>,
+    /// The JSON schema of `manifest` or `settings`, for editors
+    #[arg(long, requires = "topic")]
+    pub schema: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce completions bash > ~/.local/share/bash-completion/completions/coalesce\n  \
+                  coalesce completions zsh > ~/.zfunc/_coalesce"
+)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Examples:\n  coalesce man > ~/.local/share/man/man1/coalesce.1\n  coalesce man migrate | man -l -"
+)]
+pub struct Man {
+    /// The command whose page it is; the program's own when left out
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
+}
 
 /// Arguments of `devices`.
 #[cfg(feature = "devices")]
@@ -607,6 +712,7 @@ fn code_parser() -> impl clap::builder::TypedValueParser<Value = Code> {
 fn after_help() -> String {
     let mut text = String::from(
         "The loop:\n  coalesce audit                       what is wrong with the tree\n  \
+         coalesce move OLD NEW                a first migration; or write one: `coalesce init`\n  \
          coalesce plan                        what migrations/*.toml would change\n  \
          coalesce migrate --verify            compile and import it on a copy, then change it\n  \
          coalesce check                       in CI, from now on\n  \
@@ -651,6 +757,12 @@ mod tests {
             ("audit --fail-on orphan-file,import-cycle --root x", true),
             ("audit --fail-on orphan", false),
             ("check --format json src", true),
+            (
+                "check --release 4.0.0 --changed-since main --fix --yes",
+                true,
+            ),
+            ("check --release next", false),
+            ("check --fix --write-baseline b.json", false),
             ("explain empty-stub", true),
             ("retire", false),
             ("verify --plan p.json", true),
@@ -659,6 +771,16 @@ mod tests {
             ("retire --due 4.0.0 --apply", true),
             ("retire --unused --due 4.0.0", false),
             ("retire a.b c.d --out p.json", true),
+            ("move a.b a.c --shim --remove-in 4.0", true),
+            ("move a.b a.c --remove-in 4.0", false),
+            ("move a.b", false),
+            ("replace a.b a.c --rename x=y --rename p=q", true),
+            ("replace a.b a.c --rename x", false),
+            ("merge a.b a.c --decide x=rename:y --kind module", false),
+            ("remove a.b --apply --yes", true),
+            ("completions fish", true),
+            ("help manifest --schema", true),
+            ("help --schema", false),
         ] {
             let words = std::iter::once("coalesce").chain(arguments.split(' '));
             assert_eq!(

@@ -77,6 +77,7 @@ impl Outcome {
     pub fn untold(&self) -> Exit {
         let changed = match &self.envelope.body {
             Body::Migrate(body) => body.applied,
+            Body::Entry(body) => body.migrate.applied,
             Body::Retire(body) => body.applied,
             Body::Rollback(body) => body.migration.is_some(),
             Body::Recover(body) => body.migration.is_some(),
@@ -132,7 +133,9 @@ mod tests {
             let line = format!("| {} | {} |", exit.code(), exit.meaning());
             assert!(table.contains(&line), "{line}");
         }
-        let changing = ["migrate", "rollback", "recover", "retire"];
+        let changing = [
+            "migrate", "rollback", "recover", "retire", "move", "replace", "merge", "remove",
+        ];
         for command in crate::cli::Invocation::command().get_subcommands() {
             let name = command.get_name();
             let line = table

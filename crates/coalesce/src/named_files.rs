@@ -40,6 +40,37 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }
 
+/// Says no where something stands already at a path that nothing is to be written over at.
+///
+/// # Errors
+/// When there is a file, a link or anything else.
+pub fn refuse_existing(path: &Path) -> Result<(), Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let failure = Failure::user(format!("{} exists already", path.display()));
+    Err(failure.hint("name another file; nothing is written over"))
+}
+
+/// Writes a file that must not be there yet, and makes the directories above it.
+///
+/// # Errors
+/// When there is something already, or it cannot be written.
+pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    refuse_existing(path)?;
+    let cannot = |error| Failure::user(format!("cannot write {}: {error}", path.display()));
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(cannot)?;
+    }
+    let created = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path);
+    let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(cannot)
+}
+
 /// Adds to a file that another program has made for it.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use coalesce_report::Options;
 use crate::{
     cli::{Color, Format, Global, Invocation, Layout},
     commands,
-    exit::{Exit, Outcome, describe},
+    exit::{Exit, Failure, Outcome, describe},
     servers,
 };
 
@@ -68,6 +68,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .into();
         }
     };
+    if let Some(told) = commands::about::text(&invocation.command) {
+        return tell(told).into();
+    }
     if let Some(served) = servers::run(&invocation) {
         return end_of_service(&invocation, served).into();
     }
@@ -90,9 +93,35 @@ fn end_of_service(invocation: &Invocation, served: io::Result<()>) -> Exit {
     let Err(error) = served else {
         return Exit::Success;
     };
-    let message = format!("{}: {error}", invocation.command.name().as_str());
+    let message = format!(
+        "{}: {error}",
+        invocation
+            .command
+            .name()
+            .map_or("", |command| command.as_str())
+    );
     let _ = writeln!(io::stderr(), "error: {message}");
     Exit::Failed
+}
+
+/// Prints what is told of the program itself, as it is.
+fn tell(told: Result<String, Failure>) -> Exit {
+    match told.map(|text| io::stdout().write_all(text.as_bytes())) {
+        Ok(Ok(())) => Exit::Success,
+        Ok(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Success,
+        Ok(Err(error)) => {
+            let _ = writeln!(
+                io::stderr(),
+                "error: failed to write to standard output: {error}"
+            );
+            Exit::Failed
+        }
+        Err(failure) => {
+            let page = coalesce_report::error_page(failure.entry(), Options::default());
+            let _ = io::stderr().write_all(page.as_bytes());
+            Exit::Failed
+        }
+    }
 }
 
 /// Runs a command once and prints what it says.
@@ -188,10 +217,11 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
         diff: false,
     };
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
-    if matches!(global.format, Format::Json | Format::Sarif) {
+    let machine = matches!(global.format, Format::Json | Format::Sarif);
+    if let Some(command) = invocation.command.name().filter(|_| machine) {
         let root = global.root.display().to_string();
         let body = Body::Failed(Failed { error });
-        let envelope = Envelope::new(root, invocation.command.name(), body);
+        let envelope = Envelope::new(root, command, body);
         let shape = Shape {
             layout: Layout::Unified,
             diff: false,

@@ -28,7 +28,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "coalesce-plan",
         &["coalesce-clones", "coalesce-index", "coalesce-model"],
     ),
-    ("coalesce-lint", &["coalesce-index", "coalesce-model"]),
+    (
+        "coalesce-lint",
+        &["coalesce-index", "coalesce-model", "coalesce-tree"],
+    ),
     ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
     ("coalesce-report", &["coalesce-model"]),
     // The protocol alone: the program carries the tools out.

@@ -327,6 +327,31 @@ pub struct Migrate {
     pub verification: Option<Verify>,
 }
 
+/// What a command of one entry would change, or has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EntryMigration {
+    /// The manifest that the command stands for.
+    pub manifest: String,
+    /// Where the manifest was written, as given.
+    pub manifest_saved: Option<String>,
+    /// The plan, and what was done.
+    #[serde(flatten)]
+    pub migrate: Migrate,
+    /// The command that applies the plan; null where it was applied, refused, or has nothing to do.
+    pub next: Option<String>,
+}
+
+/// What `init` wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Init {
+    /// The manifest.
+    pub manifest: String,
+    /// The JSON schema beside it; null where one was there.
+    pub schema_written: Option<String>,
+    /// What was read.
+    pub files: Files,
+}
+
 /// What `rollback` did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Rollback {
@@ -447,6 +472,27 @@ pub struct Check {
     pub baseline: Option<String>,
     /// The baseline that was written, as given.
     pub written: Option<String>,
+    /// How many findings comments in the code allow.
+    pub allowed: usize,
+    /// How many findings the baseline lists.
+    pub known: usize,
+    /// How many findings are in files that were not asked about.
+    pub elsewhere: usize,
+    /// The revision since which files have changed that were asked about, as given.
+    pub changed_since: Option<String>,
+    /// What `--fix` did; null where nothing was to be done or asked for.
+    pub fixed: Option<Fixed>,
+}
+
+/// What `check --fix` did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fixed {
+    /// The name by which `rollback` undoes it; null where no file was edited.
+    pub migration: Option<String>,
+    /// How many files were edited.
+    pub files: usize,
+    /// The baseline from which entries were taken that are gone, as given.
+    pub baseline: Option<String>,
 }
 
 /// What `explain` says about a code.

@@ -2,10 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{FindingEntry, NotRewrittenEntry, Range, ReferenceEntry, RewriteEntry, UnprovenEntry};
+use super::{
+    Excerpt, FindingEntry, NotRewrittenEntry, Range, ReferenceEntry, RewriteEntry, UnprovenEntry,
+};
 use crate::{
     ByteSpan, Finding, LineIndex, NotRewritten, Reference, Rewrite, Texts, TreePath, Unproven,
 };
+
+/// Bytes of a line beyond which it is not shown.
+const LONGEST_LINE: usize = 400;
 
 /// One text with its lines, to turn byte spans into [`Range`]s.
 #[derive(Clone, Debug)]
@@ -34,6 +39,24 @@ impl Located {
             line: position.line,
             column: position.column,
         }
+    }
+
+    /// The line that holds the span's first byte, and what of it the span means; `None` for a line that
+    /// nobody would read.
+    #[must_use]
+    pub fn excerpt(&self, span: ByteSpan) -> Option<Excerpt> {
+        let line_start = self.lines.line_start(self.lines.line_number(span.start))? as usize;
+        let line = self.text.get(line_start..)?.split(['\n', '\r']).next()?;
+        let begin = (span.start as usize).checked_sub(line_start)?;
+        let end = (span.end as usize - line_start).clamp(begin, line.len());
+        // A mark in front of the text is no character of it.
+        let mark = line.len() - line.trim_start_matches('\u{feff}').len();
+        let line = line.get(mark..)?;
+        (line.len() <= LONGEST_LINE).then(|| Excerpt {
+            line: line.to_owned(),
+            start: begin.saturating_sub(mark),
+            end: end.saturating_sub(mark),
+        })
     }
 
     /// The line that holds the span's first byte, without the spaces around it.
@@ -90,6 +113,20 @@ impl<'t> Locator<'t> {
                 .and_then(|span| self.range(&finding.path, span)),
             message: finding.message.clone(),
             help: finding.help.clone(),
+            excerpt: None,
+            changed: None,
+        }
+    }
+
+    /// A finding of the tree with the line that it stands on.
+    pub fn finding_with_line(&mut self, finding: &Finding) -> FindingEntry {
+        let excerpt = finding.span.and_then(|span| {
+            let located = self.located(&finding.path)?;
+            located.excerpt(span)
+        });
+        FindingEntry {
+            excerpt,
+            ..self.finding(finding)
         }
     }
 

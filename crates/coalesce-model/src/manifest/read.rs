@@ -2,99 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use toml::Spanned;
 
 use super::{
     Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal, Verb,
-    VerifyTable, nearest,
+    nearest,
+    tables::{Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable},
 };
-use crate::{Allowed, ByteSpan, LineIndex, ShimStyle, pattern::NamePattern};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Document {
-    schema: Spanned<u32>,
-    description: Option<String>,
-    #[serde(default)]
-    shims: ShimDates,
-    #[serde(default, rename = "move")]
-    moves: Vec<Spanned<MoveTable>>,
-    #[serde(default, rename = "replace")]
-    replaces: Vec<Spanned<ReplaceTable>>,
-    #[serde(default, rename = "merge")]
-    merges: Vec<Spanned<MergeTable>>,
-    #[serde(default, rename = "remove")]
-    removals: Vec<Spanned<RemoveTable>>,
-    #[serde(default, rename = "forbid")]
-    forbids: Vec<Spanned<ForbidTable>>,
-    #[serde(default)]
-    verify: VerifyTable,
-    #[serde(default)]
-    allow: Allowed,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ShimDates {
-    since: Option<String>,
-    remove_in: Option<String>,
-    #[serde(default)]
-    trait_bounds: bool,
-    #[serde(default)]
-    style: ShimStyle,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct MoveTable {
-    from: Spanned<String>,
-    to: Spanned<String>,
-    kind: Option<Spanned<String>>,
-    #[serde(default)]
-    shim: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ReplaceTable {
-    from: Spanned<String>,
-    to: Spanned<String>,
-    kind: Option<Spanned<String>>,
-    #[serde(default)]
-    shim: bool,
-    #[serde(default)]
-    rename: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct MergeTable {
-    from: Spanned<String>,
-    into: Spanned<String>,
-    kind: Option<Spanned<String>>,
-    #[serde(default)]
-    shim: bool,
-    #[serde(default)]
-    rename: BTreeMap<String, String>,
-    #[serde(default)]
-    decide: BTreeMap<Spanned<String>, Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RemoveTable {
-    module: Spanned<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ForbidTable {
-    import: Spanned<String>,
-    #[serde(default)]
-    except: Vec<String>,
-    message: Option<String>,
-}
+use crate::{ByteSpan, LineIndex, pattern::NamePattern};
 
 pub(super) fn error_at(
     path: &str,

@@ -6,9 +6,7 @@ use coalesce_clones::{
     align::Aspect,
     coverage::{Difference, Entry, PartKind, Place, Relation, Text},
 };
-use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes};
-
-use crate::names::toml_key;
+use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes, manifest::toml_key};
 
 use super::{
     Merge, Pair,

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use crate::names::toml_key;
+use coalesce_model::manifest::toml_key;
 
 /// What stands where a person has to choose: no choice, so that nobody takes one by accident.
 const UNDECIDED: &str = "CHOOSE";

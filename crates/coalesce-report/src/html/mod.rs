@@ -159,6 +159,8 @@ mod tests {
             range: None,
             message: hostile.to_owned(),
             help: Some(hostile.to_owned()),
+            excerpt: None,
+            changed: None,
         });
         let page = html(&envelope).unwrap().unwrap();
         // The two of the page itself, and no more.

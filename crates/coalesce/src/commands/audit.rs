@@ -12,9 +12,9 @@ use std::{
 
 use coalesce_engine::{ProposalOptions, Session, SourcePaths, Sources, files_of};
 use coalesce_index::{Cycle, guarded, importers};
+use coalesce_lint::stale_guarded_import;
 use coalesce_model::{
-    Finding, Form, ImportTarget, LanguageGraph, Module, ModuleKind, Root, Severity, Texts,
-    TreePath,
+    Finding, Form, LanguageGraph, Module, ModuleKind, Root, Severity, Texts, TreePath,
     envelope::{
         Audit, Body, Command, CycleEntry, CycleStep, Envelope, GuardedImport, Locator, ModuleEntry,
         Proposal,
@@ -88,10 +88,7 @@ fn propose(
     shims: bool,
     path: &Path,
 ) -> Result<Proposal, Failure> {
-    if path.exists() {
-        let failure = Failure::user(format!("{} exists already", path.display()));
-        return Err(failure.hint("name another file; a proposal overwrites nothing"));
-    }
+    named_files::refuse_existing(path)?;
     let label = path.display().to_string();
     let interrupted = Arc::new(AtomicBool::new(false));
     // The second time, whoever interrupts means it.
@@ -134,7 +131,7 @@ fn copies(sources: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Copie
     if arguments.no_duplicates {
         return Ok(Copies::default());
     }
-    Copies::find(sources, arguments)
+    Copies::find(sources, &arguments.duplicates)
 }
 
 /// What the graphs say: modules, importers, cycles, guarded imports, and findings.
@@ -156,7 +153,7 @@ impl Structure {
             body.modules.extend(modules(*graph, &users, &session.tree));
             body.guarded_imports
                 .extend(guarded_imports(*graph, &mut locator));
-            let stale = stale_guards(*graph);
+            let stale = stale_guarded_import::of_graph(*graph);
             findings.extend(unguarded(graph.findings(), &stale));
             findings.extend(stale);
             findings.extend(empty_stubs(*graph, &users));
@@ -283,24 +280,6 @@ fn unguarded(mut findings: Vec<Finding>, stale: &[Finding]) -> Vec<Finding> {
         finding.code != codes::UNRESOLVED_IMPORT || !places.contains(&(&finding.path, finding.span))
     });
     findings
-}
-
-/// A guarded import of something of the tree that is not there: no error ever shows it.
-fn stale_guards(graph: &dyn LanguageGraph) -> Vec<Finding> {
-    guarded(graph)
-        .filter(|import| import.target == ImportTarget::Unresolved)
-        .map(|import| Finding {
-            code: codes::STALE_GUARD,
-            severity: Severity::Error,
-            path: import.path.clone(),
-            span: Some(import.span),
-            message: format!(
-                "the guarded import of `{}` can no longer succeed, so the fallback always runs",
-                import.name
-            ),
-            help: Some("import it from where it is now, or remove the attempt".to_owned()),
-        })
-        .collect()
 }
 
 fn empty_stubs(graph: &dyn LanguageGraph, users: &[Vec<usize>]) -> Vec<Finding> {

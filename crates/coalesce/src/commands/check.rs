@@ -1,17 +1,21 @@
-//! `check`: the import lint that keeps a consolidated tree clean.
+//! `check`: the rules that keep a consolidated tree clean, held against what comments and baselines
+//! allow.
+
+mod fix;
+mod scope;
 
 use std::path::Path;
 
-use coalesce_engine::Session;
-use coalesce_lint::{Baseline, Subject};
+use coalesce_engine::{Session, SourcePaths, Sources, references, shims};
+use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
-    Finding, TreePath,
-    envelope::{Body, Check, Command, Envelope},
-    finding::codes,
-    manifest::{Forbid, Manifest},
+    Finding, LanguageKind, Texts as _, TreePath,
+    envelope::{Body, Check, Command, Fixed, ShimEntry},
+    manifest::Manifest,
 };
 
-use super::{Page, manifests, open};
+use self::scope::Scope;
+use super::{Page, duplicates, manifests, open};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
@@ -21,80 +25,196 @@ use crate::{
 /// Runs `check`.
 ///
 /// # Errors
-/// When the tree, a manifest or the baseline cannot be read.
+/// When the tree, a manifest or a baseline cannot be read, or what can be mended cannot be written.
 pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outcome> {
-    let session = open(global)?;
-    let named = arguments
+    let scope = Scope::of(arguments)?;
+    let mut session = open(global)?;
+    let mut baseline = arguments
         .baseline
         .as_ref()
-        .map(|path| (path.display().to_string(), path));
-    let baseline = named
-        .map(|(label, path)| read_baseline(path).map(|baseline| (label, baseline)))
+        .map(|path| read_baseline(path))
         .transpose()?;
-    let paths = arguments
-        .paths
-        .iter()
-        .map(|path| TreePath::new(&path.to_string_lossy()));
-    let paths = paths
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Failure::user(error.to_string()))?;
+    let mut fixed = None;
+    if arguments.fix {
+        let done = fix::lead_on(&session, global, &arguments.applying)?;
+        if done.migration.is_some() {
+            session = open(global)?;
+        }
+        fixed = Some(done);
+    }
+    let prepared = Prepared::of(&session, arguments)?;
+    if let (Some(path), Some(known), Some(fixed)) = (&arguments.baseline, &mut baseline, &mut fixed)
+    {
+        shrink(&session, &prepared, (path, known), fixed)?;
+    }
+    let mut report = prepared.check(&session, baseline.as_ref());
     if let Some(path) = &arguments.write_baseline {
-        write_baseline(&session, path)?;
+        let known = Baseline::of(&session.index(), &report.findings);
+        named_files::write(path, &known.to_json()?)?;
     }
-    let manifests = manifests(&session, &[])?;
-    let mut envelope = check(&session, global, &manifests, baseline.as_ref(), &paths);
-    if let Body::Check(body) = &mut envelope.body {
-        body.written = arguments
-            .write_baseline
-            .as_ref()
-            .map(|path| path.display().to_string());
-    }
-    let clean = envelope.findings.is_empty() || arguments.write_baseline.is_some();
+    let elsewhere = scope.narrow(&session, &mut report.findings)?;
+    let clean = !coalesce_lint::fails(&report.findings) || arguments.write_baseline.is_some();
+    let named =
+        |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let body = Check {
+        files: session.files(),
+        rules: report.ran.clone(),
+        baseline: named(&arguments.baseline),
+        written: named(&arguments.write_baseline),
+        allowed: report.allowed,
+        known: report.known,
+        elsewhere,
+        changed_since: arguments.changed_since.clone(),
+        fixed: fixed.filter(|fixed| fixed.migration.is_some() || fixed.baseline.is_some()),
+    };
+    let mut page = Page::new(&session, global);
+    let entries = report.findings.iter();
+    let mut entries: Vec<_> = entries
+        .map(|finding| page.locator.finding_with_line(finding))
+        .collect();
+    scope.mark_changed(&session, &mut entries)?;
+    let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
+    envelope.findings = entries;
     Ok(Outcome {
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
 }
 
-/// Runs every rule over the whole tree; only findings below `paths` are kept.
-fn check(
-    session: &Session,
-    global: &cli::Global,
-    manifests: &[Manifest],
-    baseline: Option<&(String, Baseline)>,
-    paths: &[TreePath],
-) -> Envelope {
-    let forbids: Vec<Forbid> = manifests
+/// What the rules look at, worked out once.
+struct Prepared {
+    manifests: Vec<Manifest>,
+    shims: Vec<(ShimEntry, usize)>,
+    release: Option<String>,
+    roles: Vec<RoleUse>,
+    duplicates: Vec<Finding>,
+    sources: Vec<(LanguageKind, Vec<TreePath>)>,
+}
+
+impl Prepared {
+    fn of(session: &Session, arguments: &cli::Check) -> anyhow::Result<Self> {
+        let settings = &session.settings.check;
+        known_codes(&settings.off)?;
+        let manifests = manifests(session, &[])?;
+        let entries = shims(session, &manifests);
+        let counts: Vec<usize> = references(session, &entries).iter().map(Vec::len).collect();
+        let files = session.source_paths();
+        let from = sources(session, &files);
+        let roles = if settings.homes.is_empty() {
+            Vec::new()
+        } else {
+            duplicates::roles_of(&from)
+        };
+        let known = arguments.duplicates.clone();
+        let told = settings.duplicates.as_ref();
+        let known = known.or_else(|| told.map(|path| session.tree.root().join(path)));
+        let duplicates = match known {
+            None => Vec::new(),
+            Some(path) => {
+                let options = cli::DuplicateOptions {
+                    baseline: Some(path),
+                    ..cli::DuplicateOptions::default()
+                };
+                duplicates::Copies::find(&from, &options)?.findings()
+            }
+        };
+        Ok(Self {
+            shims: entries.into_iter().zip(counts).collect(),
+            release: arguments
+                .release
+                .clone()
+                .or_else(|| settings.release.clone()),
+            manifests,
+            roles,
+            duplicates,
+            sources: session
+                .parts()
+                .into_iter()
+                .map(|part| (part.kind(), part.sources().into_iter().cloned().collect()))
+                .collect(),
+        })
+    }
+
+    /// Runs every rule over the whole tree.
+    fn check(&self, session: &Session, baseline: Option<&Baseline>) -> Report {
+        let index = session.index();
+        let knows = |name: &str| index.graphs().iter().any(|graph| graph.knows(name));
+        let forbids = self.manifests.iter().flat_map(|manifest| &manifest.forbids);
+        let mut patterns: Vec<_> = forbids.map(|forbid| forbid.import.clone()).collect();
+        patterns.extend(coalesce_lint::removed_patterns(&self.manifests, knows));
+        let configuration = if patterns.is_empty() {
+            Vec::new()
+        } else {
+            let mut found = coalesce_text::mentions(&patterns, &session.tree);
+            found.retain(|mention| !is_baseline(session, &mention.path));
+            found
+        };
+        let settings = &session.settings.check;
+        let rules: Vec<PreparedRule<'_>> = settings
+            .rules
+            .iter()
+            .map(|rule| {
+                PreparedRule::new(rule)
+                    .expect("invariant: coalesce-tree has tried every rule that it reads")
+            })
+            .collect();
+        let subject = Subject {
+            index: &index,
+            texts: &session.tree,
+            sources: &self.sources,
+            manifests: &self.manifests,
+            settings,
+            rules: &rules,
+            configuration: &configuration,
+            shims: &self.shims,
+            release: self.release.as_deref(),
+            roles: &self.roles,
+            baseline,
+        };
+        coalesce_lint::check(&subject, self.duplicates.clone())
+    }
+}
+
+fn sources<'s>(session: &'s Session, files: &'s SourcePaths) -> Sources<'s> {
+    Sources {
+        progress: &session.progress,
+        tree: &session.tree,
+        settings: &session.settings,
+        files,
+    }
+}
+
+/// Whether a file is a baseline, which names what it lists.
+fn is_baseline(session: &Session, path: &TreePath) -> bool {
+    let text = session.tree.text(path).unwrap_or_default();
+    let head = text
+        .trim_start()
+        .strip_prefix('{')
+        .unwrap_or_default()
+        .trim_start();
+    ["\"baseline\":", "\"duplicates_baseline\":"]
         .iter()
-        .flat_map(|manifest| manifest.forbids.clone())
-        .collect();
-    let index = session.index();
-    let patterns: Vec<_> = forbids.iter().map(|forbid| forbid.import.clone()).collect();
-    let configuration = if patterns.is_empty() {
-        Vec::new()
-    } else {
-        coalesce_text::mentions(&patterns, &session.tree)
-    };
-    let known = baseline.map(|(_, baseline)| baseline);
-    let subject = Subject {
-        index: &index,
-        forbids: &forbids,
-        configuration: &configuration,
-        baseline: known,
-    };
-    let mut findings = coalesce_lint::check(&subject);
-    findings.retain(|finding| within(finding, paths));
-    let body = Check {
-        files: session.files(),
-        rules: vec![
-            codes::UNRESOLVED_IMPORT,
-            codes::FORBIDDEN_PATH,
-            codes::NEW_EAGER_CYCLE,
-        ],
-        baseline: baseline.map(|(label, _)| label.clone()),
-        written: None,
-    };
-    Page::new(session, global).envelope(Command::Check, &findings, Body::Check(body))
+        .any(|key| head.starts_with(key))
+}
+
+/// Refuses a rule that is switched off and does not exist.
+fn known_codes(off: &[String]) -> Result<(), Failure> {
+    let codes = || coalesce_lint::RULES.iter().map(|rule| rule.code.0);
+    match off
+        .iter()
+        .find(|off| !codes().any(|code| code == off.as_str()))
+    {
+        None => Ok(()),
+        Some(wrong) => {
+            let failure = Failure::config(format!(
+                "coalesce.toml: there is no rule `{wrong}` to switch off"
+            ));
+            Err(match coalesce_model::manifest::nearest(wrong, codes()) {
+                Some(near) => failure.hint(format!("did you mean `{near}`?")),
+                None => failure,
+            })
+        }
+    }
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
@@ -102,18 +222,30 @@ fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     Baseline::parse(&text).map_err(|error| Failure::config(format!("{}: {error}", path.display())))
 }
 
+/// Takes out of a baseline what is gone.
+fn shrink(
+    session: &Session,
+    prepared: &Prepared,
+    (path, known): (&Path, &mut Baseline),
+    fixed: &mut Fixed,
+) -> anyhow::Result<()> {
+    let all = prepared.check(session, None);
+    let shrunk = known.shrunk_to(&Baseline::of(&session.index(), &all.findings));
+    if shrunk != *known {
+        named_files::write(path, &shrunk.to_json()?)?;
+        fixed.baseline = Some(path.display().to_string());
+        *known = shrunk;
+    }
+    Ok(())
+}
+
 /// Writes the baseline of the tree as it is.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_baseline(session: &Session, path: &Path) -> anyhow::Result<()> {
-    let text = Baseline::of(&session.index()).to_json()?;
-    Ok(named_files::write(path, &text)?)
-}
-
-fn within(finding: &Finding, paths: &[TreePath]) -> bool {
-    paths.is_empty()
-        || paths
-            .iter()
-            .any(|path| finding.path.strip_prefix(path).is_some())
+    let prepared = Prepared::of(session, &cli::Check::default())?;
+    let all = prepared.check(session, None);
+    let baseline = Baseline::of(&session.index(), &all.findings);
+    Ok(named_files::write(path, &baseline.to_json()?)?)
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use coalesce_clones::{
-    Baseline, Duplicate, Kind, Options, Report, SourceFile,
+    Baseline, Corpus, Duplicate, Kind, Options, Report, SourceFile,
     align::{Aspect, Difference},
+    baseline::Spent,
+    catalogue,
     pairs::Minimum,
     report::FileRole,
 };
@@ -33,6 +35,8 @@ pub struct Copies {
     generated: usize,
     /// For each duplicate whether the baseline lacks it; none without a baseline.
     news: Option<Vec<bool>>,
+    /// What the baseline lists and is not there any more.
+    spent: Vec<Spent>,
 }
 
 impl Copies {
@@ -40,7 +44,7 @@ impl Copies {
     ///
     /// # Errors
     /// When a glob is malformed, or a baseline cannot be read or written.
-    pub fn find(from: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Self> {
+    pub fn find(from: &Sources<'_>, arguments: &cli::DuplicateOptions) -> anyhow::Result<Self> {
         let baseline = arguments
             .baseline
             .as_ref()
@@ -53,24 +57,31 @@ impl Copies {
         let baseline = baseline.transpose()?;
         from.progress.stage("looking for duplicates");
         let filter = filter(from.settings, arguments)?;
-        let languages = from.files.0.iter();
-        let mut files: Vec<SourceFile> = languages
-            .flat_map(|(language, paths)| outlined(from.tree, &filter, *language, paths))
-            .collect();
+        let mut files = all_outlined(from, &filter);
         let all = files.len();
         if !(arguments.generated || from.settings.duplicates.generated) {
             files.retain(|file| !file.is_generated());
         }
         let generated = all - files.len();
         let report = coalesce_clones::find(files, options(from.settings, arguments));
+        let now = || Baseline::of(&report.duplicates);
         if let Some(path) = &arguments.write_baseline {
-            named_files::write(path, &Baseline::of(&report.duplicates).to_json()?)?;
+            let written = match &baseline {
+                Some(baseline) => baseline.shrunk_to(&now()),
+                None => now(),
+            };
+            named_files::write(path, &written.to_json()?)?;
         }
+        let spent = match (&baseline, &arguments.write_baseline) {
+            (Some(baseline), None) => baseline.spent(&now()),
+            _ => Vec::new(),
+        };
         let news = baseline.map(|baseline| baseline.news(&report.duplicates));
         Ok(Self {
             report,
             generated,
             news,
+            spent,
         })
     }
 
@@ -83,8 +94,8 @@ impl Copies {
     pub fn findings(&self) -> Vec<Finding> {
         let duplicates = self.report.duplicates.iter().enumerate();
         let told = duplicates.filter(|(at, _)| self.is_new(*at) != Some(false));
-        told.filter_map(|(at, class)| finding(class, self.is_new(at)))
-            .collect()
+        let told = told.filter_map(|(at, class)| finding(class, self.is_new(at)));
+        told.chain(self.spent.iter().map(spent)).collect()
     }
 
     fn is_new(&self, at: usize) -> Option<bool> {
@@ -97,6 +108,7 @@ impl Copies {
             report,
             generated,
             news,
+            spent: _,
         } = self;
         let news = news.unwrap_or_default();
         let mut known = news.into_iter();
@@ -117,14 +129,59 @@ impl Copies {
     }
 }
 
-fn filter(settings: &Settings, arguments: &cli::Audit) -> anyhow::Result<PathFilter> {
+/// Which file calls GPU libraries for what; nothing is compared.
+#[must_use]
+pub fn roles_of(from: &Sources<'_>) -> Vec<coalesce_lint::RoleUse> {
+    from.progress.stage("looking for GPU calls");
+    let files = all_outlined(from, &PathFilter::default());
+    let corpus = Corpus::new(files);
+    let scan = catalogue::scan(&corpus);
+    let used = |used: &catalogue::RoleUse| {
+        let file = corpus.files.get(used.file as usize)?;
+        Some(coalesce_lint::RoleUse {
+            path: file.path.clone(),
+            package: used.package.clone(),
+            role: used.role.as_str().to_owned(),
+            line: used.line,
+        })
+    };
+    scan.uses.iter().filter_map(used).collect()
+}
+
+/// The outlined files of all languages that the filter lets through.
+fn all_outlined(from: &Sources<'_>, filter: &PathFilter) -> Vec<SourceFile> {
+    let languages = from.files.0.iter();
+    languages
+        .flat_map(|(language, paths)| outlined(from.tree, filter, *language, paths))
+        .collect()
+}
+
+fn spent(spent: &Spent) -> Finding {
+    Finding {
+        code: codes::SPENT_BASELINE,
+        severity: Severity::Error,
+        path: spent.path.clone(),
+        span: None,
+        message: format!(
+            "the baseline lists copies of a {} and they are gone: {}",
+            spent.kind,
+            spent.members.join(", ")
+        ),
+        help: Some(
+            "`coalesce audit --baseline FILE --write-baseline FILE` takes out what is gone"
+                .to_owned(),
+        ),
+    }
+}
+
+fn filter(settings: &Settings, arguments: &cli::DuplicateOptions) -> anyhow::Result<PathFilter> {
     let settings = &settings.duplicates;
     let include = [settings.include.as_slice(), &arguments.include].concat();
     let exclude = [settings.exclude.as_slice(), &arguments.exclude].concat();
     Ok(PathFilter::new(&include, &exclude).map_err(Failure::user)?)
 }
 
-fn options(settings: &Settings, arguments: &cli::Audit) -> Options {
+fn options(settings: &Settings, arguments: &cli::DuplicateOptions) -> Options {
     let (settings, standard) = (&settings.duplicates, Minimum::default());
     let lines = arguments.min_lines.or(settings.min_lines);
     let tokens = arguments.min_tokens.or(settings.min_tokens);
@@ -281,17 +338,16 @@ fn roles(modules: &[ModuleEntry], uses: &[FileRole]) -> Vec<RoleEntry> {
         let mut packages: Vec<String> = uses.iter().map(|used| used.package.clone()).collect();
         packages.sort();
         packages.dedup();
-        let mut counts: BTreeMap<coalesce_clones::catalogue::Role, (u32, u32)> = BTreeMap::new();
+        let mut counts: BTreeMap<catalogue::Role, (u32, u32)> = BTreeMap::new();
         for used in uses {
             let count = counts.entry(used.role).or_insert((0, u32::MAX));
             *count = (count.0 + used.count, count.1.min(used.line));
         }
-        let count =
-            |(role, (count, line)): (coalesce_clones::catalogue::Role, (u32, u32))| RoleCount {
-                role: role.as_str().to_owned(),
-                count,
-                line,
-            };
+        let count = |(role, (count, line)): (catalogue::Role, (u32, u32))| RoleCount {
+            role: role.as_str().to_owned(),
+            count,
+            line,
+        };
         RoleEntry {
             path: path.clone(),
             module: names

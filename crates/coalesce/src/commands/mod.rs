@@ -1,16 +1,19 @@
 //! The commands: each reads a tree, works out what it has to say, and returns it as an envelope.
 //!
-//! Nothing is printed here, and only `migrate`, `retire --apply`, `rollback` and `recover` change a
-//! tree, through
-//! `coalesce-apply`.
+//! Nothing is printed here. Only `migrate`, `rollback` and `recover`, and with `--apply` `retire`,
+//! `move`, `replace`, `merge` and `remove`, change a tree, through `coalesce-apply`.
 
+pub mod about;
+mod applying;
 mod audit;
 mod check;
 #[cfg(feature = "devices")]
 mod devices;
 mod diff;
 mod duplicates;
+mod entry;
 mod find;
+mod init;
 mod migrate;
 mod plan;
 mod refs;
@@ -60,7 +63,20 @@ fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
             migrate::refuse_unfinished(&store)?;
         }
     }
+    if let Some(command) = entry::EntryCommand::of(&invocation.command) {
+        return entry::run(global, &command);
+    }
     match &invocation.command {
+        cli::Command::Help(_)
+        | cli::Command::Completions(_)
+        | cli::Command::Man(_)
+        | cli::Command::Move(_)
+        | cli::Command::Replace(_)
+        | cli::Command::Merge(_)
+        | cli::Command::Remove(_) => {
+            anyhow::bail!("this command is none that makes an envelope of its own")
+        }
+        cli::Command::Init(arguments) => init::run(global, arguments),
         cli::Command::Audit(arguments) => audit::run(global, arguments),
         cli::Command::Refs(arguments) => refs::run(global, arguments),
         cli::Command::Find(arguments) => find::run(global, arguments),

@@ -3,7 +3,7 @@
 use coalesce_engine::{plan, save_plan};
 use coalesce_model::envelope::{Body, Command};
 
-use super::{Page, migrate::falls_short, open, some_manifests};
+use super::{Page, applying::falls_short, open, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Outcome},

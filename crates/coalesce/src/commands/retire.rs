@@ -1,14 +1,11 @@
 //! `retire`: the removal of shims that are due or that nobody uses, as a plan or at once.
 
 use coalesce_apply::Store;
-use coalesce_engine::{ShimSelection, save_plan};
-use coalesce_model::envelope::{Body, Command, Retire, RetiredShim};
+use coalesce_engine::{SelectedShim, ShimSelection, checks_of, save_plan};
+use coalesce_model::envelope::{Body, Command, Locator, Retire, RetiredShim};
 
 use super::{
-    Page, manifests,
-    migrate::{Allowed, apply, refuse_unfinished},
-    open, remarks,
-    rollback::failure,
+    Page, applying::Application, manifests, migrate::refuse_unfinished, open, rollback::failure,
 };
 use crate::{
     cli,
@@ -33,40 +30,48 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
     let manifests = manifests(&session, &[])?;
     let (selected, mut worked) = coalesce_engine::retire(&session, &manifests, &wanted)?;
     let mut page = Page::new(&session, global);
-    let mut body = Retire {
-        plan: worked.to_entry(&session, &mut page.locator),
-        shims: selected
-            .iter()
-            .map(|selected| RetiredShim {
-                shim: selected.shim.clone(),
-                goes: selected.goes,
-                references: selected
-                    .references
-                    .iter()
-                    .filter_map(|reference| page.locator.reference(reference))
-                    .collect(),
-            })
-            .collect(),
-        ..Retire::default()
+    let checks = checks_of(&manifests);
+    let application = Application {
+        session: &session,
+        store: &store,
+        options: &arguments.applying,
+        checks: &checks,
     };
-    if !worked.refused() && !worked.nothing_to_do() {
-        if let Some(path) = &arguments.out {
-            named_files::write(path, &save_plan(&session, &worked)?)?;
-            body.plan.saved = Some(path.display().to_string());
-        }
-        if arguments.apply {
-            let allowed = Allowed {
-                dirty: arguments.allow_dirty,
-                yes: arguments.yes,
-            };
-            let applied = apply(&session, &store, &worked, allowed)?;
-            body.migration = Some(applied.id);
-            body.applied = true;
-            worked.assembled.notes.extend(remarks(&applied.remarks));
-        }
+    let mut carried = if arguments.apply {
+        application.carry_out(&mut worked, &mut page.locator)?
+    } else {
+        application.show_only(&mut worked, &mut page.locator)?
+    };
+    if let Some(path) = arguments
+        .out
+        .as_ref()
+        .filter(|_| carried.exit == Exit::Success && !worked.nothing_to_do())
+    {
+        named_files::write(path, &save_plan(&session, &worked)?)?;
+        carried.body.plan.saved = Some(path.display().to_string());
     }
-    let refused = worked.refused();
-    let envelope = page.envelope(Command::Retire, &worked.findings(), Body::Retire(body));
-    let exit = if refused { Exit::Failed } else { Exit::Success };
-    Ok(Outcome { envelope, exit })
+    let body = Retire {
+        shims: shims(&selected, &mut page.locator),
+        plan: carried.body.plan,
+        migration: carried.body.migration,
+        applied: carried.body.applied,
+    };
+    let envelope = page.envelope(Command::Retire, &carried.findings, Body::Retire(body));
+    Ok(Outcome {
+        envelope,
+        exit: carried.exit,
+    })
+}
+
+fn shims(selected: &[SelectedShim], locator: &mut Locator<'_>) -> Vec<RetiredShim> {
+    let entry = |selected: &SelectedShim| RetiredShim {
+        shim: selected.shim.clone(),
+        goes: selected.goes,
+        references: selected
+            .references
+            .iter()
+            .filter_map(|reference| locator.reference(reference))
+            .collect(),
+    };
+    selected.iter().map(entry).collect()
 }

@@ -6,11 +6,7 @@ use coalesce_model::{
     envelope::{Body, Command},
 };
 
-use super::{
-    Page,
-    migrate::{falls_short, saved},
-    open, some_manifests,
-};
+use super::{Page, applying::falls_short, migrate::saved, open, some_manifests};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},

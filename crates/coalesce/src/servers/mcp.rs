@@ -36,8 +36,11 @@ impl Commands for Tools<'_> {
         let command = match request {
             Request::Audit(arguments) => Command::Audit(cli::Audit {
                 no_duplicates: arguments.no_duplicates,
-                include: arguments.include.clone(),
-                exclude: arguments.exclude.clone(),
+                duplicates: cli::DuplicateOptions {
+                    include: arguments.include.clone(),
+                    exclude: arguments.exclude.clone(),
+                    ..cli::DuplicateOptions::default()
+                },
                 ..cli::Audit::default()
             }),
             Request::Refs(arguments) => Command::Refs(cli::Refs {
@@ -122,11 +125,13 @@ impl Tools<'_> {
         )?;
         let command = Command::Migrate(cli::Migrate {
             manifests: named.manifests(arguments.rewrite_docs, arguments.allow_unread),
-            verify: arguments.verify,
-            require: arguments.require.map(Into::into),
-            allow_unproven: arguments.allow_unproven,
-            allow_dirty: arguments.allow_dirty,
-            yes: true,
+            applying: cli::ApplyOptions {
+                verify: arguments.verify,
+                require: arguments.require.map(Into::into),
+                allow_unproven: arguments.allow_unproven,
+                allow_dirty: arguments.allow_dirty,
+                yes: true,
+            },
             ..cli::Migrate::default()
         });
         carry_out(self.global, command).map(answered)

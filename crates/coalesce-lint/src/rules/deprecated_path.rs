@@ -1,0 +1,95 @@
+//! `deprecated-path`: an import of a shim, outside of shims.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{
+    Finding, Import, ImportTarget, LanguageGraph, LanguageKind, Module, ModuleKind, Severity,
+    TreePath, finding::codes,
+};
+
+use super::names;
+use crate::{Subject, is_guard};
+
+/// Imports of the whole tree, tests and scripts included.
+pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for graph in subject.index.graphs() {
+        let shims: BTreeMap<String, TreePath> = graph
+            .item_shims()
+            .into_iter()
+            .map(|shim| (shim.name, shim.path))
+            .collect();
+        for import in graph.imports() {
+            let importer = graph.modules().get(import.importer);
+            let from_shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
+            if from_shim || is_guard(&import.path) {
+                continue;
+            }
+            let told = deprecated(*graph, import).or_else(|| deprecated_item(&shims, import));
+            findings.extend(told.map(|(name, help)| Finding {
+                code: codes::DEPRECATED_PATH,
+                severity: Severity::Error,
+                path: import.path.clone(),
+                span: Some(import.span),
+                message: format!("`{name}` is a deprecated shim"),
+                help: Some(if is_known(subject, name) {
+                    format!("{help}; `coalesce check --fix` does it")
+                } else {
+                    help.to_owned()
+                }),
+            }));
+        }
+    }
+    findings
+}
+
+/// Whether the manifest that left the shim is one of the tree, so that it can lead imports on.
+fn is_known(subject: &Subject<'_>, name: &str) -> bool {
+    let mut shims = subject.shims.iter().map(|(shim, _)| shim);
+    let shim = shims.find(|shim| shim.name == name);
+    let id = shim.and_then(|shim| shim.manifest.as_ref());
+    let mut manifests = subject.manifests.iter();
+    id.is_some_and(|id| manifests.any(|manifest| manifest.id == *id))
+}
+
+/// The name of the shim that an import is one of, and what to do.
+fn deprecated<'g>(
+    graph: &'g dyn LanguageGraph,
+    import: &Import,
+) -> Option<(&'g str, &'static str)> {
+    let ImportTarget::Module(target) = import.target else {
+        return None;
+    };
+    let module = graph
+        .modules()
+        .get(target)
+        .filter(|module| module.kind == ModuleKind::Shim)?;
+    // A package of shims is imported on the way to what it holds; only the importer's own words count.
+    let named = names(module)
+        .iter()
+        .any(|name| import.name.starts_with(name));
+    (named && !is_own(module, &import.path))
+        .then_some((&module.name, "import the module that it forwards to"))
+}
+
+/// Whether a file is a test or example of the very package whose library is the shim: these show that
+/// it forwards.
+fn is_own(shim: &Module, user: &TreePath) -> bool {
+    let root = shim.language == LanguageKind::Rust && shim.path.file_name() == "lib.rs";
+    let source = shim.path.parent().filter(|_| root);
+    let package = source
+        .filter(|source| source.file_name() == "src")
+        .and_then(|source| source.parent());
+    let rest = package.and_then(|package| user.strip_prefix(&package));
+    let tests = ["tests/", "examples/", "benches/"];
+    rest.is_some_and(|rest| tests.iter().any(|folder| rest.starts_with(folder)))
+}
+
+/// An item by the name that a shim of a module keeps; the module itself may name it.
+fn deprecated_item<'s>(
+    shims: &'s BTreeMap<String, TreePath>,
+    import: &Import,
+) -> Option<(&'s str, &'static str)> {
+    let (name, path) = shims.get_key_value(&import.name)?;
+    (*path != import.path).then_some((name, "import it from the module that has it now"))
+}

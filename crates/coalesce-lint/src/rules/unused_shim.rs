@@ -1,0 +1,29 @@
+//! `unused-shim`: a shim that nothing in the tree names any more.
+
+use coalesce_model::{Finding, Severity, finding::codes};
+
+use crate::Subject;
+
+/// Notes: who uses the package from outside may still need them.
+pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
+    let unused = subject
+        .shims
+        .iter()
+        .filter(|(_, references)| *references == 0);
+    unused
+        .map(|(shim, _)| Finding {
+            code: codes::UNUSED_SHIM,
+            severity: Severity::Note,
+            path: shim.path.clone(),
+            span: None,
+            message: match &shim.remove_in {
+                Some(release) => format!(
+                    "nothing in the tree names the shim `{}`, which goes in {release}",
+                    shim.name
+                ),
+                None => format!("nothing in the tree names the shim `{}`", shim.name),
+            },
+            help: Some("`coalesce retire --unused` plans its removal".to_owned()),
+        })
+        .collect()
+}

@@ -1,0 +1,201 @@
+//! The tables of a manifest as they stand in TOML.
+//!
+//! The one source of what a manifest may say: it is read through these types, and their comments are
+//! the JSON schema, `docs/manifest.md` and `coalesce help manifest`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{NameKind, VerifyTable};
+use crate::{Allowed, ShimStyle};
+
+/// An example of each table, and of what stands above the first one.
+pub const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "",
+        "schema = 1\ndescription = \"one home for the GPU code\"\n",
+    ),
+    (
+        "shims",
+        "[shims]\nsince = \"3.0.0\"\nremove-in = \"4.0.0\"\n",
+    ),
+    (
+        "move",
+        "[[move]]\nfrom = \"pkg.gpu_utils\"\nto = \"pkg.core.gpu\"\nshim = true\n",
+    ),
+    (
+        "replace",
+        "[[replace]]\nfrom = \"pkg.old.pick_device\"\nto = \"pkg.core.gpu.select_device\"\nkind = \"item\"\n",
+    ),
+    (
+        "merge",
+        "[[merge]]\nfrom = \"crate_name::gpu_cache\"\ninto = \"crate_name::core::cache\"\n\
+         rename = { Store = \"Cache\" }\ndecide = { LIMIT = \"keep-into\", flush = \"rename:flush_all\" }\n",
+    ),
+    ("remove", "[[remove]]\nmodule = \"pkg.gpu_stub\"\n"),
+    (
+        "forbid",
+        "[[forbid]]\nimport = \"pkg.optimization.**\"\nexcept = [\"tests.**\"]\nmessage = \"use pkg.core\"\n",
+    ),
+    (
+        "verify",
+        "[verify]\ntests = [\"tests/test_gpu.py\"]\ntimeout = 600\n",
+    ),
+    (
+        "verify.matrix",
+        "[[verify.matrix]]\npackages = [\"native\"]\nfeatures = [\"cuda\"]\nno-default-features = true\n",
+    ),
+    ("allow", "[allow]\nrequirements = [\"numpy\"]\n"),
+];
+
+/// A migration manifest of Coalesce: what moves, what gives way to what, and what is forbidden from
+/// then on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "Manifest")]
+pub struct Document {
+    /// Version of the format: 1.
+    #[schemars(with = "u32")]
+    pub schema: Spanned<u32>,
+    /// What the migration is for, in a sentence.
+    pub description: Option<String>,
+    /// What is said of every shim that the manifest leaves.
+    #[serde(default)]
+    pub shims: ShimDates,
+    /// A module, item or crate gets another name, and its file another place.
+    #[serde(default, rename = "move")]
+    #[schemars(with = "Vec<MoveTable>")]
+    pub moves: Vec<Spanned<MoveTable>>,
+    /// A module or item gives way to one that is there already and has all of it.
+    #[serde(default, rename = "replace")]
+    #[schemars(with = "Vec<ReplaceTable>")]
+    pub replaces: Vec<Spanned<ReplaceTable>>,
+    /// A module gives way to one that is there already; what that one lacks moves to it.
+    #[serde(default, rename = "merge")]
+    #[schemars(with = "Vec<MergeTable>")]
+    pub merges: Vec<Spanned<MergeTable>>,
+    /// A module that defines nothing goes, and nothing takes its place.
+    #[serde(default, rename = "remove")]
+    #[schemars(with = "Vec<RemoveTable>")]
+    pub removals: Vec<Spanned<RemoveTable>>,
+    /// A name that `coalesce check` forbids from now on.
+    #[serde(default, rename = "forbid")]
+    #[schemars(with = "Vec<ForbidTable>")]
+    pub forbids: Vec<Spanned<ForbidTable>>,
+    /// How the project checks the result.
+    #[serde(default)]
+    pub verify: VerifyTable,
+    /// What may change when modules are imported.
+    #[serde(default)]
+    pub allow: Allowed,
+}
+
+/// What is said of every shim that the manifest leaves.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ShimDates {
+    /// First release with the new names.
+    pub since: Option<String>,
+    /// Release that removes the shims; `coalesce retire --due` goes by it.
+    pub remove_in: Option<String>,
+    /// Whether shims of traits warn where they are asked for, and can then not be implemented by
+    /// their old names. Rust alone.
+    #[serde(default)]
+    pub trait_bounds: bool,
+    /// How much of a shim stands in its own file. Python alone.
+    #[serde(default)]
+    pub style: ShimStyle,
+}
+
+/// A module, item or crate gets another name, and its file another place. Every reference follows.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MoveTable {
+    /// The name before: `pkg.module` in Python, `crate_name::module` in Rust; `dir//name` where two
+    /// packages have one name.
+    #[schemars(with = "String")]
+    pub from: Spanned<String>,
+    /// The name after; nothing may stand there yet.
+    #[schemars(with = "String")]
+    pub to: Spanned<String>,
+    /// What the names are, where both a module and an item have them.
+    #[schemars(with = "Option<NameKind>")]
+    pub kind: Option<Spanned<String>>,
+    /// Whether the old name goes on working, with a warning.
+    #[serde(default)]
+    pub shim: bool,
+}
+
+/// A module or item gives way to one that is there already and has all of it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ReplaceTable {
+    /// What gives way.
+    #[schemars(with = "String")]
+    pub from: Spanned<String>,
+    /// What takes its place; it must be there.
+    #[schemars(with = "String")]
+    pub to: Spanned<String>,
+    /// What the names are, where both a module and an item have them.
+    #[schemars(with = "Option<NameKind>")]
+    pub kind: Option<Spanned<String>>,
+    /// Whether the old name goes on working, with a warning.
+    #[serde(default)]
+    pub shim: bool,
+    /// Items of `from` that are called otherwise in `to`: old name = new name.
+    #[serde(default)]
+    pub rename: BTreeMap<String, String>,
+}
+
+/// A module gives way to one that is there already; what that one lacks moves to it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MergeTable {
+    /// The module that gives way.
+    #[schemars(with = "String")]
+    pub from: Spanned<String>,
+    /// The module that takes its place; it must be there.
+    #[schemars(with = "String")]
+    pub into: Spanned<String>,
+    /// `module` or `crate`, where the name may be either.
+    #[schemars(with = "Option<NameKind>")]
+    pub kind: Option<Spanned<String>>,
+    /// Whether the old name goes on working, with a warning.
+    #[serde(default)]
+    pub shim: bool,
+    /// Items of `from` that are called otherwise in `into`: old name = new name.
+    #[serde(default)]
+    pub rename: BTreeMap<String, String>,
+    /// What becomes of what both have and is not the same: `"keep-into"`, `"keep-from"` or
+    /// `"rename:NAME"` for each item.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub decide: BTreeMap<Spanned<String>, Spanned<String>>,
+}
+
+/// A module that defines nothing goes, and nothing takes its place.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RemoveTable {
+    /// The module.
+    #[schemars(with = "String")]
+    pub module: Spanned<String>,
+}
+
+/// A name that `coalesce check` forbids from now on: in imports, strings and configuration.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ForbidTable {
+    /// What must not be named, with all below it; `*` stands for part of a segment, `**` for
+    /// segments.
+    #[schemars(with = "String")]
+    pub import: Spanned<String>,
+    /// Modules that may name it all the same, as patterns.
+    #[serde(default)]
+    pub except: Vec<String>,
+    /// What to use instead, for the help of the finding.
+    pub message: Option<String>,
+}

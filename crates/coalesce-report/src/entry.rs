@@ -1,0 +1,61 @@
+//! The pages of `move`, `replace`, `merge`, `remove` and `init`.
+
+use coalesce_model::envelope::{EntryMigration, Envelope, Init};
+
+use crate::{
+    migration,
+    page::{BOLD, DIM, PLACE, PLAIN, Page, read_counts},
+    plan,
+};
+
+/// Writes the page of a command of one entry.
+pub fn write(page: &mut Page, envelope: &Envelope, entry: &EntryMigration) {
+    if !page.quiet() {
+        manifest(page, entry);
+    }
+    if entry.migrate.applied || entry.migrate.verification.is_some() {
+        migration::write_migrate(page, envelope, &entry.migrate);
+    } else if entry.migrate.plan.operations.is_empty() && !entry.migrate.plan.answer.refused() {
+        page.line("nothing to do: it is done");
+    } else {
+        plan::write(page, envelope, &entry.migrate.plan);
+    }
+    if let Some(next) = entry.next.as_ref().filter(|_| !page.quiet()) {
+        page.put(PLAIN, "to change the tree: ")
+            .put(BOLD, next)
+            .end();
+    }
+}
+
+/// The manifest that the command stands for.
+fn manifest(page: &mut Page, entry: &EntryMigration) {
+    let heading = match &entry.manifest_saved {
+        Some(path) => format!("This manifest was written to {path}:"),
+        None => "This stands for the manifest".to_owned(),
+    };
+    page.put(DIM, heading).end();
+    for line in entry.manifest.lines().filter(|line| !line.is_empty()) {
+        page.put(PLAIN, "    ").put(PLAIN, line).end();
+    }
+    page.gap();
+}
+
+/// Writes the page of `init`.
+pub fn write_init(page: &mut Page, envelope: &Envelope, init: &Init) {
+    if page.quiet() {
+        return;
+    }
+    crate::audit::roots(page, &envelope.roots);
+    page.gap();
+    page.put(PLAIN, "wrote ").put(PLACE, &init.manifest);
+    if let Some(schema) = &init.schema_written {
+        page.put(PLAIN, " and ")
+            .put(PLACE, schema)
+            .put(PLAIN, ", which editors check it by");
+    }
+    page.end();
+    page.line(read_counts(&init.files));
+    page.put(PLAIN, "take the `# ` away from an entry, then: ")
+        .put(BOLD, "coalesce plan")
+        .end();
+}

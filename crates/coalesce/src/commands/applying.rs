@@ -1,0 +1,218 @@
+//! From a plan to a changed tree: what `migrate`, `retire` and the commands of one entry do alike.
+
+use coalesce_apply::{Applied, Store};
+use coalesce_engine::{
+    MigrationPlan, PreparedMigration, Session, UncommittedChanges, answer, verify,
+};
+use coalesce_model::{
+    Finding, Severity, TreePath,
+    envelope::{self, Grade, Locator, Migrate},
+    finding::codes,
+    manifest::VerifyTable,
+};
+
+use super::{confirm, remarks};
+use crate::{
+    cli,
+    exit::{Exit, Failure},
+    terminal::{self, Answer},
+};
+
+/// How a plan goes to the tree.
+pub struct Application<'a> {
+    /// The tree.
+    pub session: &'a Session,
+    /// Its journal.
+    pub store: &'a Store,
+    /// What whoever calls wants proven, and has allowed beforehand.
+    pub options: &'a cli::ApplyOptions,
+    /// The checks of `--verify`.
+    pub checks: &'a VerifyTable,
+}
+
+/// What came of a plan.
+pub struct CarriedOut {
+    /// The plan, whether it was applied, and by which name it is undone.
+    pub body: Migrate,
+    /// What there is to say.
+    pub findings: Vec<Finding>,
+    /// How the command ends.
+    pub exit: Exit,
+}
+
+impl Application<'_> {
+    /// Verifies the plan where that is wanted, and applies it if enough was proven.
+    ///
+    /// # Errors
+    /// When a check cannot be made, somebody says no, or the tree cannot be written; it is then as
+    /// it was.
+    pub fn carry_out(
+        &self,
+        worked: &mut MigrationPlan,
+        locator: &mut Locator<'_>,
+    ) -> anyhow::Result<CarriedOut> {
+        let wanted = self.options.verify || offer_to_verify(self.session, worked, self.options)?;
+        let mut carried = self.show(worked, locator, wanted)?;
+        if carried.exit == Exit::Success && !worked.nothing_to_do() {
+            let short = too_little(self.session, &carried.body.plan, self.options)?;
+            if short.is_some() {
+                carried.exit = Exit::Failed;
+                carried.findings.extend(short);
+                return Ok(carried);
+            }
+            let applied = apply(self.session, self.store, worked, self.options)?;
+            carried.body.migration = Some(applied.id);
+            carried.body.applied = true;
+            carried.findings.extend(remarks(&applied.remarks));
+        }
+        Ok(carried)
+    }
+
+    /// The plan without applying it; verified only where that is asked for.
+    ///
+    /// # Errors
+    /// When a check cannot be made.
+    pub fn show_only(
+        &self,
+        worked: &mut MigrationPlan,
+        locator: &mut Locator<'_>,
+    ) -> anyhow::Result<CarriedOut> {
+        self.show(worked, locator, self.options.verify)
+    }
+
+    fn show(
+        &self,
+        worked: &mut MigrationPlan,
+        locator: &mut Locator<'_>,
+        wanted: bool,
+    ) -> anyhow::Result<CarriedOut> {
+        let verification = if wanted && !worked.refused() {
+            Some(verify(self.session, worked, self.checks)?)
+        } else {
+            None
+        };
+        let mut body = Migrate {
+            plan: worked.to_entry(self.session, locator),
+            ..Migrate::default()
+        };
+        body.plan.answer = answer(worked, verification.as_ref());
+        let passed = verification
+            .as_ref()
+            .is_none_or(|verification| verification.passed);
+        body.verification = verification;
+        let stopped = worked.refused() || !passed;
+        Ok(CarriedOut {
+            body,
+            findings: worked.findings(),
+            exit: if stopped { Exit::Failed } else { Exit::Success },
+        })
+    }
+}
+
+/// Asks whoever is at the terminal whether the project's own checks shall run first.
+fn offer_to_verify(
+    session: &Session,
+    plan: &MigrationPlan,
+    options: &cli::ApplyOptions,
+) -> anyhow::Result<bool> {
+    if options.yes || plan.refused() || plan.nothing_to_do() {
+        return Ok(false);
+    }
+    session.progress.end();
+    let question =
+        "compile and import the planned tree on a copy first? it runs the project's code";
+    Ok(terminal::ask(question)? == Answer::Yes)
+}
+
+/// Why a plan is not applied of which too little was proven; nothing where whoever is asked says yes.
+fn too_little(
+    session: &Session,
+    plan: &envelope::Plan,
+    options: &cli::ApplyOptions,
+) -> anyhow::Result<Option<Finding>> {
+    let answer = &plan.answer;
+    if let Some(required) = options.require {
+        return Ok(falls_short(answer, required));
+    }
+    if answer.grade != Some(Grade::NotProven) || options.allow_unproven {
+        return Ok(None);
+    }
+    let short = falls_short(answer, Grade::Resolved);
+    if options.yes {
+        return Ok(short);
+    }
+    session.progress.end();
+    // The page comes only after the question.
+    let places = coalesce_report::unproven_places(&plan.unproven);
+    let question = format!("{places}\nchange the tree all the same?");
+    match terminal::ask(&question)? {
+        Answer::Yes => Ok(None),
+        Answer::No => Err(Failure::user("nothing was done").into()),
+        Answer::NobodyThere => Ok(short),
+    }
+}
+
+/// That less was proven than is required.
+#[must_use]
+pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding> {
+    let grade = answer.grade.filter(|grade| *grade < required)?;
+    let message = match grade {
+        Grade::NotProven => "some places could not be proven".to_owned(),
+        _ => format!(
+            "it was proven as far as `{}`, not `{}`",
+            grade.as_str(),
+            required.as_str()
+        ),
+    };
+    let help = match grade {
+        Grade::NotProven => {
+            "read them above; `migrate --verify` settles what a compiler can, `--allow-unproven` \
+             applies the plan as it is"
+        }
+        Grade::Resolved if answer.configurations.is_empty() => {
+            "`migrate --verify` compiles and imports the planned tree"
+        }
+        Grade::Resolved => {
+            "some edited lines were in no configuration: name one that has them with `matrix` in \
+             `[verify]` of the manifest"
+        }
+        Grade::Compiled | Grade::Tested => "name tests with `tests` in `[verify]` of the manifest",
+    };
+    Some(Finding {
+        code: codes::NOT_PROVEN,
+        severity: Severity::Error,
+        path: TreePath::root(),
+        span: None,
+        message,
+        help: Some(help.to_owned()),
+    })
+}
+
+/// Writes what was worked out; what was done, with the name by which `rollback` undoes it.
+///
+/// # Errors
+/// When a file has uncommitted changes or cannot be written; the tree is then as it was.
+fn apply(
+    session: &Session,
+    store: &Store,
+    plan: &MigrationPlan,
+    options: &cli::ApplyOptions,
+) -> anyhow::Result<Applied> {
+    let uncommitted = if options.allow_dirty {
+        UncommittedChanges::Touch
+    } else {
+        UncommittedChanges::Refuse
+    };
+    let prepared = PreparedMigration::new(session, plan, uncommitted)?;
+    let count = prepared.file_count();
+    let question = format!(
+        "write or remove {count} files of {}?",
+        session.tree.root().display()
+    );
+    session.progress.end();
+    confirm(options.yes, &question)?;
+    session
+        .progress
+        .stage(format_args!("writing {count} files"));
+    Ok(prepared.apply(store)?)
+}

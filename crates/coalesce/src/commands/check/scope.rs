@@ -1,0 +1,143 @@
+//! Which findings of `check` are told: those below some paths, of listed files, or of changed ones.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Read as _,
+    path::Path,
+};
+
+use coalesce_engine::Session;
+use coalesce_model::{Finding, Texts as _, TreePath, envelope::FindingEntry};
+
+use crate::{cli, commands::rollback::failure, exit::Failure, named_files};
+
+/// A list of files may be this long, in bytes.
+const LONGEST_LIST: u64 = 64 << 20;
+
+/// Which findings are told.
+pub struct Scope {
+    below: Vec<TreePath>,
+    listed: Option<BTreeSet<TreePath>>,
+    since: Option<String>,
+}
+
+impl Scope {
+    /// What the command line asks about.
+    ///
+    /// # Errors
+    /// When a path leads outside of the tree, or the list cannot be read.
+    pub fn of(arguments: &cli::Check) -> Result<Self, Failure> {
+        let below = arguments
+            .paths
+            .iter()
+            .map(|path| tree_path(&path.to_string_lossy()));
+        let listed = arguments.files.as_deref().map(|path| {
+            let text = list(path)?;
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            lines.map(tree_path).collect::<Result<BTreeSet<_>, _>>()
+        });
+        Ok(Self {
+            below: below.collect::<Result<_, _>>()?,
+            listed: listed.transpose()?,
+            since: arguments.changed_since.clone(),
+        })
+    }
+
+    /// Leaves the findings that were asked about; how many others there are.
+    ///
+    /// # Errors
+    /// When the repository cannot be read, or does not know the revision.
+    pub fn narrow(&self, session: &Session, findings: &mut Vec<Finding>) -> anyhow::Result<usize> {
+        let before = findings.len();
+        findings.retain(|finding| self.has(&finding.path));
+        if self.since.is_some() {
+            let paths = findings.iter().map(|finding| finding.path.clone());
+            let old = self.bytes_before(session, paths.collect())?;
+            findings.retain(|finding| {
+                // What concerns the tree as a whole is nobody's file.
+                finding.path.is_root() || differs(session, &finding.path, &old)
+            });
+        }
+        Ok(before - findings.len())
+    }
+
+    /// Says of each finding whether it is on a line that has changed, and puts these first.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn mark_changed(
+        &self,
+        session: &Session,
+        entries: &mut [FindingEntry],
+    ) -> anyhow::Result<()> {
+        if self.since.is_none() {
+            return Ok(());
+        }
+        let paths = entries
+            .iter()
+            .filter_map(|entry| TreePath::new(&entry.path).ok());
+        let old = self.bytes_before(session, paths.collect())?;
+        let mut lines: BTreeMap<&TreePath, BTreeSet<u32>> = BTreeMap::new();
+        for (path, bytes) in &old {
+            let new = session.tree.text(path).unwrap_or_default();
+            let before = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
+            let changed = coalesce_report::diff::changed_lines(&before, &new);
+            lines.insert(path, changed.into_iter().collect());
+        }
+        for entry in entries.iter_mut() {
+            let path = TreePath::new(&entry.path).ok();
+            let changed = path.and_then(|path| lines.get(&path));
+            // A finding of a whole file that has changed concerns the change.
+            entry.changed = Some(match (changed, entry.range) {
+                (Some(lines), Some(range)) => lines.contains(&range.line),
+                (Some(_), None) => true,
+                (None, _) => false,
+            });
+        }
+        Ok(())
+    }
+
+    fn has(&self, path: &TreePath) -> bool {
+        let below = self
+            .below
+            .iter()
+            .any(|above| path.strip_prefix(above).is_some());
+        (self.below.is_empty() || below)
+            && self
+                .listed
+                .as_ref()
+                .is_none_or(|listed| listed.contains(path))
+    }
+
+    fn bytes_before(
+        &self,
+        session: &Session,
+        paths: BTreeSet<TreePath>,
+    ) -> Result<coalesce_apply::BytesBefore, Failure> {
+        let since = self.since.as_deref().unwrap_or("HEAD");
+        let paths: Vec<TreePath> = paths.into_iter().filter(|path| !path.is_root()).collect();
+        coalesce_apply::bytes_before(session.tree.root(), since, &paths).map_err(failure)
+    }
+}
+
+fn differs(session: &Session, path: &TreePath, old: &coalesce_apply::BytesBefore) -> bool {
+    let before = old.get(path).and_then(Option::as_deref);
+    session.tree.text(path).as_deref().map(str::as_bytes) != before
+}
+
+fn tree_path(text: &str) -> Result<TreePath, Failure> {
+    TreePath::new(text).map_err(|error| Failure::user(error.to_string()))
+}
+
+fn list(path: &Path) -> Result<String, Failure> {
+    if path != Path::new("-") {
+        return named_files::read(path);
+    }
+    let mut text = String::new();
+    let read = std::io::stdin()
+        .lock()
+        .take(LONGEST_LIST)
+        .read_to_string(&mut text);
+    read.map_err(|error| Failure::user(format!("cannot read standard input: {error}")))?;
+    Ok(text)
+}

@@ -1,0 +1,202 @@
+//! `move`, `replace`, `merge` and `remove`: a manifest of one entry that nobody has to write.
+
+use std::path::Path;
+
+use coalesce_apply::Store;
+use coalesce_engine::{PlanOptions, Session, checks_of, plan};
+use coalesce_model::{
+    envelope::{Body, Command, EntryMigration},
+    manifest::{EntryText, Manifest},
+};
+
+use super::{
+    Page, applying::Application, migrate::refuse_unfinished, open, rollback::failure,
+    some_manifests,
+};
+use crate::{
+    cli::{self, EntryOptions},
+    exit::{Exit, Failure, Outcome},
+    named_files,
+};
+
+/// A command of one entry.
+pub struct EntryCommand<'a> {
+    /// Which.
+    pub name: Command,
+    /// What it stands for.
+    pub entry: EntryText,
+    /// What becomes of the plan.
+    pub options: &'a EntryOptions,
+}
+
+impl<'a> EntryCommand<'a> {
+    /// The command, where it is one of these.
+    #[must_use]
+    pub fn of(command: &'a cli::Command) -> Option<Self> {
+        let (entry, options) = match command {
+            cli::Command::Move(arguments) => (arguments.entry(), &arguments.options),
+            cli::Command::Replace(arguments) => (arguments.entry(), &arguments.options),
+            cli::Command::Merge(arguments) => (arguments.entry(), &arguments.options),
+            cli::Command::Remove(arguments) => (arguments.entry(), &arguments.options),
+            _ => return None,
+        };
+        Some(Self {
+            name: command.name()?,
+            entry,
+            options,
+        })
+    }
+}
+
+/// Runs a command of one entry.
+///
+/// # Errors
+/// When the entry does not fit the tree, the plan is refused, or the tree cannot be written; the tree
+/// is then as it was.
+pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<Outcome> {
+    let options = command.options;
+    if let Some(path) = &options.save {
+        named_files::refuse_existing(path)?;
+    }
+    let store = Store::open(&global.root).map_err(failure)?;
+    refuse_unfinished(&store)?;
+    let mut session = open(global)?;
+    let text = command.entry.manifest();
+    let mut manifests = unsaved(&session, command, &text)?;
+    let mut worked = plan(&session, &manifests, PlanOptions::default())?;
+    let mut saved = None;
+    if let Some(path) = &options.save {
+        // Names that fit nothing were refused above; what is undecided is decided in the file.
+        named_files::write_new(path, &text)?;
+        saved = Some(path.display().to_string());
+        // The file may be one of the tree, which then says what was applied of it.
+        session = open(global)?;
+        manifests = some_manifests(&session, std::slice::from_ref(path))?;
+        worked = plan(&session, &manifests, PlanOptions::default())?;
+    }
+    let mut page = Page::new(&session, global);
+    let checks = checks_of(&manifests);
+    let application = Application {
+        session: &session,
+        store: &store,
+        options: &options.applying,
+        checks: &checks,
+    };
+    let carried = if options.apply {
+        application.carry_out(&mut worked, &mut page.locator)?
+    } else {
+        application.show_only(&mut worked, &mut page.locator)?
+    };
+    let open_still = carried.exit == Exit::Success && !carried.body.applied;
+    let next =
+        (open_still && !worked.nothing_to_do()).then(|| next(global, command, saved.as_deref()));
+    let body = EntryMigration {
+        manifest: text,
+        manifest_saved: saved,
+        migrate: carried.body,
+        next,
+    };
+    let envelope = page.envelope(command.name, &carried.findings, Body::Entry(body));
+    Ok(Outcome {
+        envelope,
+        exit: carried.exit,
+    })
+}
+
+/// The manifest without a file; messages call it by the command.
+fn unsaved(
+    session: &Session,
+    command: &EntryCommand<'_>,
+    text: &str,
+) -> Result<Vec<Manifest>, Failure> {
+    let label = format!("{}.toml", command.entry.id());
+    coalesce_engine::manifests(session, vec![(label, text.to_owned())])
+}
+
+/// What to type to have the plan applied.
+fn next(global: &cli::Global, command: &EntryCommand<'_>, saved: Option<&str>) -> String {
+    let mut words = match saved {
+        Some(path) => vec!["migrate".to_owned(), path.to_owned()],
+        None => words(&command.entry),
+    };
+    if global.root != Path::new(".") {
+        words.extend(["--root".to_owned(), global.root.display().to_string()]);
+    }
+    if saved.is_none() {
+        words.push("--apply".to_owned());
+    }
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+    format!("coalesce {}", words.join(" "))
+}
+
+/// The words of a command line that stands for an entry.
+fn words(entry: &EntryText) -> Vec<String> {
+    let mut words = vec![entry.verb.as_str().to_owned(), entry.from.clone()];
+    words.extend(entry.to.clone());
+    let mut option = |name: &str, value: Option<&String>| {
+        words.extend(
+            value
+                .into_iter()
+                .flat_map(|value| [name.to_owned(), value.clone()]),
+        );
+    };
+    option("--kind", entry.kind.as_ref());
+    for (name, pairs) in [("--rename", &entry.rename), ("--decide", &entry.decide)] {
+        for (left, right) in pairs {
+            option(name, Some(&format!("{left}={right}")));
+        }
+    }
+    option("--since", entry.since.as_ref());
+    option("--remove-in", entry.remove_in.as_ref());
+    if entry.shim {
+        words.push("--shim".to_owned());
+    }
+    words
+}
+
+/// A word as a POSIX shell takes it back.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "._-/:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_an_entry_are_read_back_as_the_entry() {
+        for line in [
+            "move a.b a.c --kind item --since 1 --remove-in 2 --shim",
+            "replace a::b a::c --rename x=y --rename p=q",
+            "merge a.b a.c --rename x=y --decide l=keep-into",
+            "remove a.b",
+        ] {
+            let typed = format!("{line} --apply");
+            let invocation = cli::Invocation::of(typed.split(' ')).unwrap();
+            let command = EntryCommand::of(&invocation.command).unwrap();
+            assert_eq!(
+                next(&invocation.global, &command, None),
+                format!("coalesce {typed}")
+            );
+        }
+    }
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_part_it() {
+        for (word, typed) in [
+            ("a.b", "a.b"),
+            ("a::b", "a::b"),
+            ("x=keep-into", "x=keep-into"),
+            ("two words", "'two words'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+            ("$HOME", "'$HOME'"),
+        ] {
+            assert_eq!(shell_word(word), typed);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+from p.core import fill
+
+print(fill())

@@ -1,0 +1,6 @@
+import importlib
+
+from p.kernels import X
+from p.gone import Y
+
+module = importlib.import_module("p.kernels")

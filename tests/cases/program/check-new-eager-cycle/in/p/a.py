@@ -1,0 +1,5 @@
+from p.b import g
+
+
+def f():
+    return g

@@ -1,0 +1,5 @@
+from p.a import f
+
+
+def g():
+    return f

@@ -1,0 +1,4 @@
+def h():
+    from p.late2 import k
+
+    return k

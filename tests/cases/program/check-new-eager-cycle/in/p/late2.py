@@ -1,0 +1,5 @@
+from p.late import h
+
+
+def k():
+    return h

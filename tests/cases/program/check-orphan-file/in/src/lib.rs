@@ -1,0 +1,3 @@
+pub mod used;
+#[cfg(windows)]
+mod windows_only;

@@ -1,0 +1,1 @@
+// coalesce: allow(orphan-file, read by a build script as a text)

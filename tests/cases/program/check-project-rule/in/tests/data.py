@@ -1,0 +1,1 @@
+# FIXME: input of a test

@@ -1,0 +1,3 @@
+from p.old import run
+
+print(run())

@@ -1,0 +1,3 @@
+from p.new import run
+
+print(run())

@@ -1,0 +1,2 @@
+from p.gone import x
+from p.gone import new

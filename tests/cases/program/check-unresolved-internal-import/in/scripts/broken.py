@@ -1,0 +1,2 @@
+from p.gone import x
+print "no parentheses"

@@ -1,0 +1,1 @@
+from p.gonee import Pool

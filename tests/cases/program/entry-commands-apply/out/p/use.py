@@ -1,0 +1,3 @@
+from p.memory import fill
+
+print(fill(3))

@@ -1,0 +1,2 @@
+def fill(size):
+    return [0] * size

@@ -1,0 +1,3 @@
+from p.gpu import fill
+
+print(fill(3))

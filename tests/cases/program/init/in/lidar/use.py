@@ -1,0 +1,1 @@
+from lidar.gpu_utils import pick_device
