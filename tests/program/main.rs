@@ -4,6 +4,7 @@ mod advice;
 mod containment;
 mod deprecations;
 mod doors;
+mod formats;
 mod guide;
 mod hostile;
 mod interrupted;

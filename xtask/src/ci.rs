@@ -32,6 +32,22 @@ const STAGES: &[&[&str]] = &[
     &[
         "run", "--quiet", "--bin", "coalesce", "--", "check", "--root", ".",
     ],
+    // The baseline is exact: a copy that is new fails, and so does one that is gone and still listed.
+    &[
+        "run",
+        "--quiet",
+        "--bin",
+        "coalesce",
+        "--",
+        "audit",
+        "--root",
+        ".",
+        "--fail-on",
+        "duplicates,spent-baseline-entry",
+        "--baseline",
+        ".ci/duplicates.json",
+        "--quiet",
+    ],
 ];
 
 /// Runs every stage, in order; stops at the first that fails.

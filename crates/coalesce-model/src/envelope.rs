@@ -320,15 +320,25 @@ mod tests {
             .and_then(|bodies| bodies.as_array())
             .unwrap();
         assert_eq!(bodies.len(), BODY_COMMANDS.len() + 1);
-        for (body, command) in bodies.iter().zip(BODY_COMMANDS) {
-            let tied = body
-                .pointer("/properties/command/const")
-                .and_then(|name| name.as_str());
-            assert_eq!(tied, Some(command.as_str()));
+        for (body, commands) in bodies.iter().zip(BODY_COMMANDS) {
+            let tied = body.pointer("/properties/command").unwrap();
+            let one = tied.get("const").and_then(|name| name.as_str());
+            let several = tied.get("enum").and_then(|names| names.as_array());
+            let several = several
+                .into_iter()
+                .flatten()
+                .filter_map(|name| name.as_str());
+            let names: Vec<&str> = one.into_iter().chain(several).collect();
+            let wanted: Vec<&str> = commands.iter().map(|command| command.as_str()).collect();
+            assert_eq!(names, wanted);
             let referenced = body
                 .get("$ref")
                 .and_then(|name| name.as_str())
                 .unwrap_or_default();
+            let [command] = commands else {
+                assert!(referenced.ends_with("/EntryMigration"), "{referenced}");
+                continue;
+            };
             assert!(
                 referenced.to_lowercase().ends_with(command.as_str()),
                 "{referenced}"

@@ -46,6 +46,43 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     }
     roots(page, &envelope.roots);
     last_line(page, audit, actions);
+    next(page, envelope, audit);
+}
+
+/// What to type next: of what there is to act on, what takes the most away.
+fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
+    let root = match envelope.root.as_str() {
+        "." => String::new(),
+        root => format!(" --root {root}"),
+    };
+    let copies = audit
+        .duplicates
+        .iter()
+        .any(|class| class.new != Some(false));
+    let spare = audit.modules.iter().find(|module| {
+        module.kind == ModuleKind::Stub && is_hollow(module) && module.importers.is_empty()
+    });
+    let worst = envelope.findings.first();
+    let (what, command) = if copies && audit.proposal.is_none() {
+        let command = format!("coalesce audit{root} --propose migrations/0001-first.toml");
+        (
+            "a manifest by which copies give way to one of them",
+            command,
+        )
+    } else if let Some(module) = spare {
+        let command = format!("coalesce remove {}{root}", module.name);
+        ("what would go with an empty module", command)
+    } else if let Some(finding) = worst {
+        (
+            "what the first finding means",
+            format!("coalesce explain {}", finding.code),
+        )
+    } else {
+        return;
+    };
+    page.put(PLAIN, format_args!("{what}: "))
+        .put(BOLD, command)
+        .end();
 }
 
 /// The sections that are made of findings.
