@@ -1,5 +1,7 @@
 //! Tokens of the C family, WGSL included: comments left out, directives of the preprocessor kept.
 
+use std::{collections::BTreeSet, sync::LazyLock};
+
 use coalesce_model::{ByteSpan, TokenClass};
 
 /// What a token is.
@@ -219,77 +221,21 @@ const fn is_word(byte: u8) -> bool {
 
 /// Words of the languages. Names of types are not among them: what a kernel computes in is what tells
 /// two of them apart.
+const KEYWORDS: &str = "\
+    alignas asm auto break case class const constexpr continue default delete do else enum \
+    extern false fn for friend if inline kernel let loop namespace new nullptr operator \
+    private protected public restrict return sizeof static static_cast struct switch \
+    template this true typedef typename union using var virtual void volatile while \
+    __global__ __device__ __host__ __forceinline__ __restrict__ __shared__ __constant__ \
+    __kernel __global __local __private __constant __inline__ device threadgroup thread \
+    constant";
+
+/// The same, one by one.
+static KEYWORD_SET: LazyLock<BTreeSet<&'static [u8]>> =
+    LazyLock::new(|| KEYWORDS.split_whitespace().map(str::as_bytes).collect());
+
 fn is_keyword(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"alignas"
-            | b"asm"
-            | b"auto"
-            | b"break"
-            | b"case"
-            | b"class"
-            | b"const"
-            | b"constexpr"
-            | b"continue"
-            | b"default"
-            | b"delete"
-            | b"do"
-            | b"else"
-            | b"enum"
-            | b"extern"
-            | b"false"
-            | b"fn"
-            | b"for"
-            | b"friend"
-            | b"if"
-            | b"inline"
-            | b"kernel"
-            | b"let"
-            | b"loop"
-            | b"namespace"
-            | b"new"
-            | b"nullptr"
-            | b"operator"
-            | b"private"
-            | b"protected"
-            | b"public"
-            | b"restrict"
-            | b"return"
-            | b"sizeof"
-            | b"static"
-            | b"static_cast"
-            | b"struct"
-            | b"switch"
-            | b"template"
-            | b"this"
-            | b"true"
-            | b"typedef"
-            | b"typename"
-            | b"union"
-            | b"using"
-            | b"var"
-            | b"virtual"
-            | b"void"
-            | b"volatile"
-            | b"while"
-            | b"__global__"
-            | b"__device__"
-            | b"__host__"
-            | b"__forceinline__"
-            | b"__restrict__"
-            | b"__shared__"
-            | b"__constant__"
-            | b"__kernel"
-            | b"__global"
-            | b"__local"
-            | b"__private"
-            | b"__constant"
-            | b"__inline__"
-            | b"device"
-            | b"threadgroup"
-            | b"thread"
-            | b"constant"
-    )
+    KEYWORD_SET.contains(word)
 }
 
 #[cfg(test)]
