@@ -306,6 +306,11 @@ impl Reader<'_> {
         while at < to {
             if self.is_directive(at) {
                 match self.directive_name(at) {
+                    // The other branch of an `#if` before `open` says the same again.
+                    "else" | "elif" if branches.is_empty() => {
+                        at = self.behind_branches(at, to);
+                        continue;
+                    }
                     "if" | "ifdef" | "ifndef" => branches.push(depth),
                     "else" | "elif" => depth = branches.last().copied().unwrap_or(depth),
                     "endif" => {
@@ -325,6 +330,21 @@ impl Reader<'_> {
             if depth == 0 {
                 return at;
             }
+        }
+        to
+    }
+
+    /// Where the `#endif` stands that ends the branches that go on at `at`.
+    fn behind_branches(&self, at: usize, to: usize) -> usize {
+        let (mut depth, mut at) = (0_usize, at + 1);
+        while at < to {
+            match self.directive_name(at) {
+                "if" | "ifdef" | "ifndef" => depth += 1,
+                "endif" if depth == 0 => return self.directive_end(at, to),
+                "endif" => depth -= 1,
+                _ => {}
+            }
+            at += 1;
         }
         to
     }
