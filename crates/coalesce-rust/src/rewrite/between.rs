@@ -8,7 +8,7 @@ use std::{
 
 use coalesce_model::{ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Texts, TreePath};
 
-use super::mapping::refusal;
+use super::{mapping::refusal, packages::difference};
 use crate::{Facts, Rust, RustGraph, resolve::World};
 use coalesce_model::Language as _;
 
@@ -108,9 +108,10 @@ impl<'a> Between<'a> {
             }
             let old = self.before.get(&path).unwrap_or(&path);
             let text = self.base.text(old).unwrap_or_else(|| Arc::from(""));
-            first
-                .edits
-                .insert(old.clone(), vec![difference(&text, &new)]);
+            match difference(&text, &new) {
+                Some(edit) => first.edits.insert(old.clone(), vec![edit]),
+                None => first.edits.remove(old),
+            };
         }
         for one in second.moves {
             self.moved(&mut first, &one);
@@ -215,28 +216,4 @@ impl Texts for Between<'_> {
     fn paths(&self) -> &[TreePath] {
         &self.paths
     }
-}
-
-/// One edit that makes `new` of `old`, what they share at both ends left out.
-fn difference(old: &str, new: &str) -> Edit {
-    let head: usize = old
-        .chars()
-        .zip(new.chars())
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
-    let (old_rest, new_rest) = (
-        old.get(head..).unwrap_or_default(),
-        new.get(head..).unwrap_or_default(),
-    );
-    let tail: usize = old_rest
-        .chars()
-        .rev()
-        .zip(new_rest.chars().rev())
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
-    let span = ByteSpan::from_range(head..old.len() - tail);
-    let text = new_rest.get(..new_rest.len() - tail).unwrap_or_default();
-    Edit::replace(span, text)
 }

@@ -102,48 +102,13 @@ impl Crossing {
 
     /// Features that the other crate does not have.
     fn texts(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId, texts: &dyn Texts) {
-        let world = mapping.world;
-        let package = world.crates.get(to.index()).map(|krate| krate.package);
-        let package = package.and_then(|package| world.packages.get(package));
-        let manifest = package.and_then(|package| {
-            let path = package.directory.join("Cargo.toml").ok()?;
-            texts.text(&path)
-        });
-        let known = manifest.map(|text| features(&text)).unwrap_or_default();
-        let (from, to) = packages_of(mapping, mapping.krate(module), to);
-        let own = features_of(mapping, from, texts);
-        let name = package.map_or("", |package| &*package.name);
+        let gate = Gate::new(mapping, (mapping.krate(module), to), texts);
         let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
         for condition in conditions_of(mapping, module) {
-            let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
-            for (feature, _) in named_features(&condition, whole) {
-                if own.contains(&feature) && !known.contains(&feature) {
-                    self.wishes.features.insert((from, to, feature));
-                } else if !known.contains(&feature) {
-                    self.refusals.push(no_feature(&path, name, &feature));
-                }
-            }
+            self.under(&gate, &path, &condition);
         }
-        for body in bodies(mapping, module) {
-            let (Some(file), Some(facts)) =
-                (world.files.get(body.file.index()), world.facts(body.file))
-            else {
-                continue;
-            };
-            let (Some(text), Some(scope)) = (texts.text(&file.path), facts.scope(body.scope))
-            else {
-                continue;
-            };
-            for (feature, span) in named_features(&text, scope.span) {
-                if own.contains(&feature) && !known.contains(&feature) {
-                    self.wishes.features.insert((from, to, feature));
-                } else if !known.contains(&feature) {
-                    self.refusals.push(Finding {
-                        span: Some(span),
-                        ..no_feature(&file.path, name, &feature)
-                    });
-                }
-            }
+        for (path, text, span) in texts_of(mapping, module, texts) {
+            self.features(&gate, (&path, &text), span);
         }
     }
 
@@ -155,30 +120,58 @@ impl Crossing {
         to: CrateId,
         texts: &dyn Texts,
     ) {
-        let world = mapping.world;
-        let package = world.crates.get(to.index()).map(|krate| krate.package);
-        let package = package.and_then(|package| world.packages.get(package));
-        let name = package.map_or("", |package| &*package.name);
-        for body in bodies(mapping, module) {
-            let (Some(file), Some(facts)) =
-                (world.files.get(body.file.index()), world.facts(body.file))
-            else {
-                continue;
-            };
-            let (Some(text), Some(scope)) = (texts.text(&file.path), facts.scope(body.scope))
-            else {
-                continue;
-            };
-            for span in cargo_variables(&text, scope.span) {
-                self.notes.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
-                    severity: Severity::Warning,
-                    path: file.path.clone(),
-                    span: Some(span),
-                    message: format!("this will speak of `{name}`"),
-                    help: None,
-                });
-            }
+        let gate = Gate::new(mapping, (mapping.krate(module), to), texts);
+        for (path, text, span) in texts_of(mapping, module, texts) {
+            self.of_cargo(&gate, (&path, &text), span);
+        }
+    }
+
+    /// The features of a condition that stands on what goes.
+    pub fn under(&mut self, gate: &Gate, path: &TreePath, condition: &str) {
+        let whole = ByteSpan::from_range(0..condition.len());
+        for (feature, _) in named_features(condition, whole) {
+            self.feature(gate, path, (feature, None));
+        }
+    }
+
+    /// The features that a text names which goes to another package.
+    pub fn features(&mut self, gate: &Gate, (path, text): (&TreePath, &str), span: ByteSpan) {
+        for (feature, span) in named_features(text, span) {
+            self.feature(gate, path, (feature, Some(span)));
+        }
+    }
+
+    /// A feature comes along where the old package has it; else it has to be there.
+    fn feature(
+        &mut self,
+        gate: &Gate,
+        path: &TreePath,
+        (feature, span): (String, Option<ByteSpan>),
+    ) {
+        if gate.known.contains(&feature) {
+            return;
+        }
+        if gate.own.contains(&feature) {
+            self.wishes.features.insert((gate.from, gate.to, feature));
+        } else {
+            self.refusals.push(Finding {
+                span,
+                ..no_feature(path, &gate.name, &feature)
+            });
+        }
+    }
+
+    /// What a text says of the package that it is compiled in.
+    pub fn of_cargo(&mut self, gate: &Gate, (path, text): (&TreePath, &str), span: ByteSpan) {
+        for span in cargo_variables(text, span) {
+            self.notes.push(Finding {
+                code: codes::UNSAFE_CHANGE,
+                severity: Severity::Warning,
+                path: path.clone(),
+                span: Some(span),
+                message: format!("this will speak of `{}`", gate.name),
+                help: None,
+            });
         }
     }
 
@@ -302,6 +295,47 @@ impl Crossing {
     }
 }
 
+/// What code has to pass that goes from one package to another.
+pub(super) struct Gate {
+    from: usize,
+    to: usize,
+    /// The features of the package that it leaves.
+    own: BTreeSet<String>,
+    /// The features of the package that it goes to.
+    known: BTreeSet<String>,
+    /// The name of that package.
+    name: String,
+}
+
+impl Gate {
+    pub fn new(mapping: &Mapping<'_>, (from, to): (CrateId, CrateId), texts: &dyn Texts) -> Self {
+        let (from, to) = packages_of(mapping, from, to);
+        let package = mapping.world.packages.get(to);
+        Self {
+            from,
+            to,
+            own: features_of(mapping, from, texts),
+            known: features_of(mapping, to, texts),
+            name: package.map_or_else(String::new, |package| package.name.clone()),
+        }
+    }
+}
+
+/// The texts of a module and of those in it, with their files.
+fn texts_of(
+    mapping: &Mapping<'_>,
+    module: ModuleId,
+    texts: &dyn Texts,
+) -> Vec<(TreePath, String, ByteSpan)> {
+    let world = mapping.world;
+    let found = bodies(mapping, module).filter_map(|body| {
+        let path = &world.files.get(body.file.index())?.path;
+        let span = world.facts(body.file)?.scope(body.scope)?.span;
+        Some((path.clone(), texts.text(path)?.to_string(), span))
+    });
+    found.collect()
+}
+
 /// Whether a condition holds for those who depend on a package and say no more: a default feature,
 /// or one of the system.
 pub(super) fn is_default(
@@ -327,7 +361,7 @@ pub(super) fn is_default(
 }
 
 /// The packages of two crates.
-pub(super) fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
+fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
     let package = |krate: CrateId| {
         let found = mapping.world.crates.get(krate.index());
         found.map_or(usize::MAX, |found| found.package)
@@ -336,17 +370,13 @@ pub(super) fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> 
 }
 
 /// The features that a package declares.
-pub(super) fn features_of(
-    mapping: &Mapping<'_>,
-    package: usize,
-    texts: &dyn Texts,
-) -> BTreeSet<String> {
+fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
     let path = manifest_of(mapping.world, package);
     let text = path.and_then(|path| texts.text(&path));
     text.map(|text| features(&text)).unwrap_or_default()
 }
 
-pub(super) fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
+fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
     let message = format!("`{package}` has no feature `{feature}`");
     Finding {
         help: Some(format!("declare it in the manifest of `{package}`")),
@@ -364,7 +394,8 @@ fn bodies<'m>(mapping: &'m Mapping<'_>, module: ModuleId) -> impl Iterator<Item 
 
 fn krate_of(mapping: &Mapping<'_>, item: ItemId) -> CrateId {
     let node = mapping.world.items.get(item.index());
-    node.map_or(CrateId(0), |node| mapping.after(node.module).krate)
+    let node = node.expect("invariant: an item's number is its place in the table");
+    mapping.after(node.module).krate
 }
 
 /// The types and traits of the tree that the paths of a body's `impl`s name, by path.
@@ -437,7 +468,7 @@ pub(super) fn named_features(text: &str, span: ByteSpan) -> Vec<(String, ByteSpa
 }
 
 /// Strings that name a variable which cargo sets for the package that is compiled.
-pub(super) fn cargo_variables(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+fn cargo_variables(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     let tokens = lexer::tokens(text, span).into_iter();
     tokens
         .filter_map(|token| match token.kind {

@@ -256,7 +256,7 @@ impl Sides<'_> {
 }
 
 /// Names behind dots.
-pub(super) fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
+pub(in super::super) fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
     let mut found = Vec::new();
     let mut before = false;
     for token in lexer::tokens(text, ByteSpan::from_range(0..text.len())) {

@@ -17,7 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ChangeKind, Finding, Texts};
 
-pub(super) use self::{lost::Lost, whole::check as check_whole};
+pub(super) use self::{
+    lost::{Lost, dotted},
+    whole::check as check_whole,
+};
 use self::{
     shape::{Fields, Shape},
     usage::{Literal, Usage},

@@ -2,16 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath};
 
 use super::{
     super::{
         cargo::is_macro_package,
         conditions::conditions_of,
-        crossing::{
-            Crossing, cargo_variables, features, features_of, is_default, named_features,
-            no_feature, packages_of,
-        },
+        crossing::{Crossing, Gate, is_default},
         mapping::refusal,
         spell::module_in,
     },
@@ -71,51 +68,17 @@ fn text_of(
     texts: &dyn Texts,
     found: &mut Crossing,
 ) {
-    let world = set.world();
-    let package = world.crates.get(moving.to.krate.index());
-    let package = package.and_then(|krate| world.packages.get(krate.package));
-    let manifest = package.and_then(|package| {
-        let path = package.directory.join("Cargo.toml").ok()?;
-        texts.text(&path)
-    });
-    let known = manifest.map(|text| features(&text)).unwrap_or_default();
-    let name = package.map_or("", |package| &*package.name);
+    let crates = (set.mapping.krate(moving.home), moving.to.krate);
+    let gate = Gate::new(set.mapping, crates, texts);
     let path = set.path(chunk.file);
     let Some(text) = texts.text(&path) else {
         return;
     };
-    let (from, to) = packages_of(set.mapping, set.mapping.krate(moving.home), moving.to.krate);
-    let own = features_of(set.mapping, from, texts);
     for condition in &chunk.cfg {
-        let whole = ByteSpan::from_range(0..condition.len());
-        for (feature, _) in named_features(condition, whole) {
-            if own.contains(&feature) && !known.contains(&feature) {
-                found.wishes.features.insert((from, to, feature));
-            } else if !known.contains(&feature) {
-                found.refusals.push(no_feature(&path, name, &feature));
-            }
-        }
+        found.under(&gate, &path, condition);
     }
-    for (feature, span) in named_features(&text, chunk.span) {
-        if own.contains(&feature) && !known.contains(&feature) {
-            found.wishes.features.insert((from, to, feature));
-        } else if !known.contains(&feature) {
-            found.refusals.push(Finding {
-                span: Some(span),
-                ..no_feature(&path, name, &feature)
-            });
-        }
-    }
-    for span in cargo_variables(&text, chunk.span) {
-        found.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Warning,
-            path: path.clone(),
-            span: Some(span),
-            message: format!("this will speak of `{name}`"),
-            help: None,
-        });
-    }
+    found.features(&gate, (&path, &text), chunk.span);
+    found.of_cargo(&gate, (&path, &text), chunk.span);
 }
 
 /// What the text uses of other crates and what those have under a condition alone.
@@ -268,7 +231,10 @@ fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
     let node = set.world().items.get(item.index());
     match moving {
         Some(moving) if !moving.gives_way() || set.is_whole(moving.home) => moving.to.krate,
-        _ => node.map_or(CrateId(0), |node| set.mapping.krate(node.module)),
+        _ => {
+            let node = node.expect("invariant: an item's number is its place in the table");
+            set.mapping.krate(node.module)
+        }
     }
 }
 

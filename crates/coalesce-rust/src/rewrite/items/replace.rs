@@ -8,7 +8,7 @@ use syn::visit::Visit;
 
 use super::{
     super::{
-        fits::compare,
+        fits::{compare, dotted},
         mapping::refusal,
         sight::{Need, Subject},
         spell::Speller,
@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
-    lexer,
     resolve::{FileId, ItemId, ModuleId, Res, UseSite},
 };
 
@@ -199,26 +198,11 @@ fn used(
         };
         for (span, name) in dotted(&text) {
             if lost.iter().any(|lost| **lost == name) && stays(span.start) {
-                miss(file, span, &name);
+                miss(file, span, name);
             }
         }
     }
     found.into_values().collect()
-}
-
-/// Names behind dots.
-fn dotted(text: &str) -> Vec<(ByteSpan, String)> {
-    let whole = ByteSpan::from_range(0..text.len());
-    let mut before = false;
-    let mut found = Vec::new();
-    for token in lexer::tokens(text, whole) {
-        if token.is_ident() && before {
-            let name = token.span.of(text).unwrap_or_default();
-            found.push((token.span, name.to_owned()));
-        }
-        before = token.is(b'.');
-    }
-    found
 }
 
 /// What can be named of an item.

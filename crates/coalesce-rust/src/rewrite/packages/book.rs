@@ -77,7 +77,7 @@ impl<'a> Book<'a> {
 }
 
 /// The smallest edit from one text to another.
-fn difference(old: &str, new: &str) -> Option<Edit> {
+pub(in super::super) fn difference(old: &str, new: &str) -> Option<Edit> {
     if old == new {
         return None;
     }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{Edit, Finding, Texts, TreePath};
 
-pub(super) use book::{Book, Wrong};
+pub(super) use book::{Book, Wrong, difference};
 pub(super) use files::arrange;
 pub(crate) use head::condition_of_no_std;
 pub(super) use head::of_shim;
