@@ -2,8 +2,7 @@
 //!
 //! A path is walked segment by segment. Each step is held against the tree after: a module that
 //! went elsewhere, a `super` that now leads elsewhere, a private import that is out of sight. The
-//! last step that does not hold decides how much of the path is spelled anew; what follows it is
-//! the author's and stays.
+//! last step that does not hold decides how much is spelled anew; what follows is the author's.
 
 use super::{
     items::moving::Set,
