@@ -99,20 +99,7 @@ impl Baseline {
         };
         duplicates.iter().map(is_new).collect()
     }
-}
 
-/// A class of a baseline that is not there any more, or has lost members.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spent {
-    /// What its members were.
-    pub kind: String,
-    /// File of the first member that is gone.
-    pub path: TreePath,
-    /// The members that are gone.
-    pub members: Vec<String>,
-}
-
-impl Baseline {
     /// The classes of this baseline that `now` lacks, whole or in part: a baseline is exact.
     #[must_use]
     pub fn spent(&self, now: &Self) -> Vec<Spent> {
@@ -174,6 +161,17 @@ impl Baseline {
         let likest = same_kind.map(missing).min_by_key(Vec::len);
         likest.unwrap_or_else(|| known.members.clone())
     }
+}
+
+/// A class of a baseline that is not there any more, or has lost members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spent {
+    /// What its members were.
+    pub kind: String,
+    /// File of the first member that is gone.
+    pub path: TreePath,
+    /// The members that are gone.
+    pub members: Vec<String>,
 }
 
 fn keys(class: &Duplicate) -> Vec<(TreePath, String)> {

@@ -142,10 +142,6 @@ impl Command {
 /// Each command's own fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a run makes one, and takes it apart once"
-)]
 pub enum Body {
     /// Of `audit`.
     Audit(Audit),

@@ -52,7 +52,9 @@ mod tests {
         };
         let too_long = |lines: usize| {
             let found = problems(&[map(lines)]);
-            found.contains(&format!("ARCHITECTURE.md: has {lines} lines, more than 250"))
+            found.contains(&format!(
+                "ARCHITECTURE.md: has {lines} lines, more than 250"
+            ))
         };
         assert!(!too_long(250));
         assert!(too_long(251));

@@ -79,7 +79,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
 struct Counted {
     units: usize,
     functions: usize,
-    words: HashMap<(Role, String), usize>,
+    words: BTreeMap<(Role, String), usize>,
 }
 
 impl Counted {
@@ -87,7 +87,7 @@ impl Counted {
         let mut counted = Self {
             units: 0,
             functions: 0,
-            words: HashMap::new(),
+            words: BTreeMap::new(),
         };
         for entry in &corpus.entries {
             let (file, unit) = (corpus.file(entry), corpus.unit(entry));

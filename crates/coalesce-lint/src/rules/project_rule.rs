@@ -99,7 +99,7 @@ fn called(outline: &Outline) -> Vec<ByteSpan> {
             let before = first
                 .checked_sub(2)
                 .and_then(|before| outline.tokens.get(before));
-            if !before.is_some_and(|before| before.class == TokenClass::Word) {
+            if before.is_none_or(|before| before.class != TokenClass::Word) {
                 break;
             }
             first -= 2;

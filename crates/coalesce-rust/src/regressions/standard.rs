@@ -109,7 +109,7 @@ fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn read(tree: Tree<'_>, conditions: &mut Conditions<'_>, krate: CrateId) -> Option<Has> {
     let world = tree.world;
     let found = world.crates.get(krate.index())?;
-    let without = condition_of_no_std(&*tree.texts.text(&found.root_file)?)?;
+    let without = condition_of_no_std(&tree.texts.text(&found.root_file)?)?;
     let without: String = without.split_whitespace().collect();
     let mut has = Has::default();
     if !without.is_empty() {

@@ -373,14 +373,12 @@ impl World {
             }
         }
         for space in &self.spaces {
-            for (name, root) in &mut known {
+            known.retain(|name, root| {
                 let mut bound = space.names.get(name).into_iter().flatten();
-                if bound.any(|one| {
+                !bound.any(|one| {
                     one.namespaces.meets(Namespaces::TYPE) && root.map(Res::Module) != Some(one.res)
-                }) {
-                    *root = None;
-                }
-            }
+                })
+            });
         }
         let known = known.into_iter();
         known
