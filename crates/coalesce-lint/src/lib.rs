@@ -1,7 +1,7 @@
 //! The rules that keep a consolidated tree clean. `check` runs them all.
 //!
 //! Pure functions of the index and the texts. Each rule is a file under `rules`, named after its code.
-//! [`check`] runs them, lets comments allow what they name ([`allow`]), and holds the rest against a
+//! [`check`] runs them, lets comments allow what they name (`allow`), and holds the rest against a
 //! [`Baseline`].
 
 mod allow;

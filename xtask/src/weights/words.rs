@@ -2,7 +2,7 @@
 //! repository, as `crates/coalesce-clones/src/common.tsv` has it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
