@@ -1,17 +1,36 @@
-//! Which files have changes that no commit holds, in a program that is built without `git`: it cannot
-//! tell, and says so.
+//! What a repository's commits hold, in a program that is built without `git`: it cannot tell, and says
+//! so.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use coalesce_model::TreePath;
 
 use crate::{Error, ErrorKind};
+
+/// Files with the bytes that they had.
+pub type BytesBefore = BTreeMap<TreePath, Option<Vec<u8>>>;
 
 /// Always an error: what nobody has looked at is not called committed.
 ///
 /// # Errors
 /// Always.
 pub fn uncommitted(_root: &Path, _paths: &[TreePath]) -> Result<Vec<TreePath>, Error> {
+    Err(unknown())
+}
+
+/// Always an error: without `git` no revision is known.
+///
+/// # Errors
+/// Always.
+pub fn bytes_before(
+    _root: &Path,
+    _revision: &str,
+    _paths: &[TreePath],
+) -> Result<BytesBefore, Error> {
+    Err(unknown())
+}
+
+fn unknown() -> Error {
     let message = "this program is built without `git`, and cannot tell what is committed";
-    Err(Error::new(ErrorKind::Repository, message))
+    Error::new(ErrorKind::Repository, message)
 }
