@@ -18,6 +18,14 @@ const STAGES: &[&[&str]] = &[
         "-D",
         "warnings",
     ],
+    // What `cargo xtask audit` builds, the first command that anybody runs.
+    &[
+        "check",
+        "--quiet",
+        "--package",
+        "coalesce",
+        "--no-default-features",
+    ],
     &["doc", "--workspace", "--no-deps", "--quiet"],
     &["run", "--quiet", "--bin", "xtask-tools", "--", "tidy"],
     &[
