@@ -275,6 +275,19 @@ pub struct Sources<'s> {
     pub files: &'s SourcePaths,
 }
 
+impl<'s> Sources<'s> {
+    /// Those of a session, among these files.
+    #[must_use]
+    pub fn of(session: &'s Session, files: &'s SourcePaths) -> Self {
+        Self {
+            progress: &session.progress,
+            tree: &session.tree,
+            settings: &session.settings,
+            files,
+        }
+    }
+}
+
 /// The files that gave facts, sorted, by what reads them.
 pub struct SourcePaths(pub Vec<(&'static dyn Outliner, Vec<TreePath>)>);
 

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coalesce_engine::{ProposalOptions, Session, SourcePaths, Sources, files_of};
+use coalesce_engine::{ProposalOptions, Session, Sources, files_of};
 use coalesce_index::{Cycle, guarded, importers};
 use coalesce_lint::stale_guarded_import;
 use coalesce_model::{
@@ -52,7 +52,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
     let envelope = match &arguments.propose {
         Some(path) => {
             let files = session.source_paths();
-            let copies = copies(&sources(&session, &files), arguments)?;
+            let copies = copies(&Sources::of(&session, &files), arguments)?;
             let proposal = propose(&session, &copies, arguments.shims, path)?;
             structure.envelope(&session.tree, global, copies, Some(proposal))
         }
@@ -116,15 +116,6 @@ fn propose(
     let proposed = coalesce_engine::propose(session, copies.report(), &options);
     named_files::write(path, &proposed.text)?;
     Ok(proposed.proposal)
-}
-
-fn sources<'s>(session: &'s Session, files: &'s SourcePaths) -> Sources<'s> {
-    Sources {
-        progress: &session.progress,
-        tree: &session.tree,
-        settings: &session.settings,
-        files,
-    }
 }
 
 fn copies(sources: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Copies> {

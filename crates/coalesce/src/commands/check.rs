@@ -6,7 +6,7 @@ mod scope;
 
 use std::path::Path;
 
-use coalesce_engine::{Session, SourcePaths, Sources, references, shims};
+use coalesce_engine::{Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
     Finding, LanguageKind, Texts as _, TreePath,
@@ -99,7 +99,7 @@ impl Prepared {
         let entries = shims(session, &manifests);
         let counts: Vec<usize> = references(session, &entries).iter().map(Vec::len).collect();
         let files = session.source_paths();
-        let from = sources(session, &files);
+        let from = Sources::of(session, &files);
         let roles = if settings.homes.is_empty() {
             Vec::new()
         } else {
@@ -172,15 +172,6 @@ impl Prepared {
             baseline,
         };
         coalesce_lint::check(&subject, self.duplicates.clone())
-    }
-}
-
-fn sources<'s>(session: &'s Session, files: &'s SourcePaths) -> Sources<'s> {
-    Sources {
-        progress: &session.progress,
-        tree: &session.tree,
-        settings: &session.settings,
-        files,
     }
 }
 
