@@ -103,19 +103,9 @@ pub fn json(envelope: &Envelope) -> Result<String, serde_json::Error> {
 /// JSON with every character spelled out that a terminal would obey. Outside of strings there is none
 /// of them, so the value stays the same.
 fn escaped(json: &str) -> String {
-    use std::fmt::Write as _;
-    let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if page::is_obeyed(character) && character != '\n' {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                write!(out, "\\u{unit:04x}").expect("invariant: writing to a String does not fail");
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    page::spell_out(json, |character| {
+        page::is_obeyed(character) && character != '\n'
+    })
 }
 
 #[cfg(test)]

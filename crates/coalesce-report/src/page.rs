@@ -223,6 +223,22 @@ pub fn is_obeyed(character: char) -> bool {
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// JSON in which the characters that are `hidden` stand as `\u` escapes. They must stand in strings alone.
+pub fn spell_out(json: &str, hidden: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if hidden(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                write!(out, "\\u{unit:04x}").expect("invariant: writing to a String does not fail");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 /// `1 file`, `2 files`.
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {}", plural(number, noun))

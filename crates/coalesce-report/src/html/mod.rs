@@ -15,7 +15,10 @@ use std::{
 use coalesce_model::envelope::{Body, Envelope};
 use serde_json::{Value, json};
 
-use crate::{explain::explanation, page::is_obeyed};
+use crate::{
+    explain::explanation,
+    page::{is_obeyed, spell_out},
+};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -77,18 +80,9 @@ fn explanations(envelope: &Envelope) -> BTreeMap<&'static str, Value> {
 /// JSON that a browser takes for nothing else, wherever it stands: outside of strings none of these
 /// characters occurs, so the value stays the same.
 fn inert(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if matches!(character, '<' | '>' | '&') || is_obeyed(character) {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                write!(out, "\\u{unit:04x}").expect("invariant: writing to a String does not fail");
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    spell_out(json, |character| {
+        matches!(character, '<' | '>' | '&') || is_obeyed(character)
+    })
 }
 
 /// What every page begins and ends with. The browser is told to load nothing.
