@@ -308,18 +308,13 @@ impl Widenings {
         };
         let known = mapping.at(&home).is_some();
         if known && is_public(mapping, module) && !is_reachable_after(mapping, &home) {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
-                path: mapping.file_of(module).unwrap_or_else(TreePath::root),
-                span: None,
-                message: format!(
-                    "other crates could name this module, and cannot name `{}`: `{}` is not public",
-                    mapping.name_of(&after),
-                    mapping.name_of(&home)
-                ),
-                help: Some("re-export it, or make the new parent `pub`".to_owned()),
-            });
+            let message = format!(
+                "other crates could name this module, and cannot name `{}`: `{}` is not public",
+                mapping.name_of(&after),
+                mapping.name_of(&home)
+            );
+            let help = "re-export it, or make the new parent `pub`";
+            self.warn(mapping, module, message, Some(help));
         }
     }
 
@@ -329,19 +324,30 @@ impl Widenings {
         let home = after.parent().filter(|_| !mapping.is_replaced(module));
         let shown = home.is_some_and(|home| is_reachable_after(mapping, &home));
         if shown && is_in_program(mapping, module) && is_declared_public(mapping, module) {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
-                path: mapping.file_of(module).unwrap_or_else(TreePath::root),
-                span: None,
-                message: format!(
-                    "`{}` is declared `pub`, and what it stood in was a program: other crates can \
-                     name it now",
-                    mapping.name_of(&after)
-                ),
-                help: None,
-            });
+            let message = format!(
+                "`{}` is declared `pub`, and what it stood in was a program: other crates can \
+                 name it now",
+                mapping.name_of(&after)
+            );
+            self.warn(mapping, module, message, None);
         }
+    }
+
+    fn warn(
+        &mut self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        message: String,
+        help: Option<&str>,
+    ) {
+        self.notes.push(Finding {
+            code: codes::UNSAFE_CHANGE,
+            severity: Severity::Warning,
+            path: mapping.file_of(module).unwrap_or_else(TreePath::root),
+            span: None,
+            message,
+            help: help.map(str::to_owned),
+        });
     }
 
     /// Says so where a module that moves is declared with less than before.
