@@ -20,6 +20,7 @@ use coalesce_model::{Change, Finding, Severity, change::renamed, finding::codes}
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::PythonGraph;
+use advice::Adviser;
 use program::{Program, Read, State};
 
 /// A read that fails: the module imported first, the reader, the half-executed module, the name,
@@ -48,12 +49,13 @@ pub fn order_regressions(
         if new.iter().any(|(.., certain)| *certain) {
             new.retain(|(.., certain)| *certain);
         }
-        for failure in new {
+        let mut adviser = Adviser::new(after, &touched_after, branches, (&known, &new));
+        for failure in &new {
             let (_, reader, target, name, _) = failure;
             if told.insert((reader.clone(), target.clone(), name.clone())) {
                 let found = finding(before, after, &new_name, failure);
                 findings.extend(found.map(|found| Finding {
-                    help: advice::advice(after, &touched_after, (branches, &known), failure),
+                    help: adviser.advice(failure),
                     ..found
                 }));
             }

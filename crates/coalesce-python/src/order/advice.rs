@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Failure, played,
-    program::{Program, Statement},
+    program::{Program, Read, State, Statement},
     regressions,
 };
 use crate::{
@@ -14,42 +14,120 @@ use crate::{
     graph::PythonGraph,
 };
 
-/// An import that nothing needs at once, and without which everything can be imported as before.
-pub fn advice(
-    after: &PythonGraph,
-    touched: &[bool],
-    (branches, known): (bool, &BTreeSet<Failure>),
-    (first, reader, target, name, certain): &Failure,
-) -> Option<String> {
-    let named = |name: &str| after.modules.iter().position(|module| module.name == name);
-    let (first, reader) = (named(first).filter(|_| *certain)?, named(reader)?);
-    let mut program = Program::new(after, touched, branches);
-    let mut state = program.fresh();
-    state.trail = Some(Vec::new());
-    program.execute(program.top(first), &mut state, 0);
-    program.execute(first, &mut state, 0);
-    let full = format!("{target}.{name}");
-    let (_, trail) = state.trails.into_iter().find(|((by, of, item, _), _)| {
-        let of = after.modules.get(*of);
-        *by == reader && of.is_some_and(|of| format!("{}.{item}", of.name) == full)
-    })?;
-    // The nearest one first: it is where the name is used.
-    trail.into_iter().rev().find_map(|statement| {
-        let names = waits(after, statement)?;
-        program.without = Some(statement);
-        let failing = played(&program, after, &str::to_owned);
-        let helps = regressions(&failing, known).next().is_none();
-        let module = after.modules.get(statement.0).filter(|_| helps)?;
+/// How many imports are tried for all failures together. A change may break thousands of reads at once,
+/// which one import mends or none: advice is for people, and must not cost more than the plan.
+const MAXIMUM_TRIALS: usize = 32;
+
+/// How many of them on the whole tree: those that help the failures of a sample.
+const MAXIMUM_WHOLE_TRIALS: usize = 4;
+
+/// How many failures are such a sample, drawn from all over them.
+const SAMPLE: usize = 16;
+
+/// Tries what would help.
+pub struct Adviser<'g> {
+    after: &'g PythonGraph,
+    program: Program<'g>,
+    /// What failed before the changes, too.
+    known: &'g BTreeSet<Failure>,
+    /// What fails since them.
+    new: &'g [&'g Failure],
+    trials: usize,
+    whole_trials: usize,
+}
+
+impl<'g> Adviser<'g> {
+    pub fn new(
+        after: &'g PythonGraph,
+        touched: &'g [bool],
+        branches: bool,
+        (known, new): (&'g BTreeSet<Failure>, &'g [&'g Failure]),
+    ) -> Self {
+        Self {
+            after,
+            program: Program::new(after, touched, branches),
+            known,
+            new,
+            trials: 0,
+            whole_trials: 0,
+        }
+    }
+
+    /// An import that nothing needs at once, and without which everything can be imported as before.
+    pub fn advice(&mut self, failure: &Failure) -> Option<String> {
+        let (.., certain) = failure;
+        if !certain || self.is_spent() {
+            return None;
+        }
+        let state = self.play(failure, Some(Vec::new()))?;
+        let mut trails = state.trails.into_iter();
+        let (_, trail) = trails.find(|(read, _)| self.is_read_of(read, failure))?;
+        // The nearest one first: it is where the name is used.
+        let mut trail = trail.into_iter().rev();
+        trail.find_map(|statement| self.try_without(statement))
+    }
+
+    /// Plays the import of the module that a failure begins with.
+    fn play(&self, (first, ..): &Failure, trail: Option<Vec<Statement>>) -> Option<State> {
+        let mut modules = self.after.modules.iter();
+        let first = modules.position(|module| module.name == *first)?;
+        let mut state = self.program.fresh();
+        state.trail = trail;
+        self.program.execute(self.program.top(first), &mut state, 0);
+        self.program.execute(first, &mut state, 0);
+        Some(state)
+    }
+
+    fn is_read_of(&self, (by, of, item, _): &Read, failure: &Failure) -> bool {
+        let (_, reader, target, name, _) = failure;
+        let module = |index: usize| self.after.modules.get(index);
+        module(*by).is_some_and(|by| by.name == *reader)
+            && module(*of)
+                .is_some_and(|of| format!("{}.{item}", of.name) == format!("{target}.{name}"))
+    }
+
+    fn is_spent(&self) -> bool {
+        self.trials >= MAXIMUM_TRIALS || self.whole_trials >= MAXIMUM_WHOLE_TRIALS
+    }
+
+    fn sample(&self) -> impl Iterator<Item = &'g Failure> {
+        let step = self.new.len().div_ceil(SAMPLE).max(1);
+        self.new.iter().step_by(step).copied()
+    }
+
+    /// Whether what fails by itself still does: one import, where a trial is all of them.
+    fn still_fails(&self, failure: &Failure) -> bool {
+        let state = self.play(failure, None);
+        state.is_some_and(|state| {
+            state
+                .failed
+                .iter()
+                .any(|read| self.is_read_of(read, failure))
+        })
+    }
+
+    /// The advice to let one import wait, when that helps.
+    fn try_without(&mut self, statement: Statement) -> Option<String> {
+        let names = waits(self.after, statement)?;
+        if self.is_spent() {
+            return None;
+        }
+        self.trials += 1;
+        self.program.without = Some(statement);
+        let helps = !self.sample().any(|failure| self.still_fails(failure)) && {
+            self.whole_trials += 1;
+            let failing = played(&self.program, self.after, &str::to_owned);
+            regressions(&failing, self.known).next().is_none()
+        };
+        self.program.without = None;
+        let module = self.after.modules.get(statement.0).filter(|_| helps)?;
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(
             "in `{}`, import {} inside of the functions that use it",
             module.name,
-            names
-                .iter()
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(", "),
+            names.join(", "),
         ))
-    })
+    }
 }
 
 /// The names of a statement that only functions of its module use, which nothing calls at once.
