@@ -1,5 +1,5 @@
 //! A language server beside the one that an editor has already: findings of `check`, references of
-//! modules and items across languages and documents, and moves that follow every reference.
+//! modules and items across languages and documents, and moves that references follow.
 //!
 //! Everything is about files as they are saved. Where a buffer that matters is not, the server says so
 //! instead of guessing. Nothing of the tree is executed, and nothing is written but by the commands

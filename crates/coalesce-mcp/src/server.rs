@@ -290,4 +290,5 @@ Coalesce consolidates duplicated modules of Python packages and Rust workspaces.
 something, `audit` for \
 what is wrong, `refs` and `diff` before you decide, `plan` for what a migration would change. \
 `migrate` writes nothing without `apply`, and `rollback` takes a migration back byte for byte. Prefer \
-it to moving code by hand: it follows every reference, and refuses what it cannot prove.";
+it to moving code by hand: it follows the references that it finds, says what it could not prove, and \
+applies that only with `allow_unproven`.";

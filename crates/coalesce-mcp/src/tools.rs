@@ -350,7 +350,7 @@ fn tools() -> [Tool; 7] {
             "migrate",
             "Migrate",
             Changes,
-            "Moves, replaces, merges or removes modules and items with every reference to them. \
+            "Moves, replaces, merges or removes modules and items, and the references to them that are found. \
              Writes nothing without `apply`. Refused where a change would break something, where \
              files have uncommitted changes, or where too little could be proven.",
         ),

@@ -7,7 +7,7 @@ use crate::page::{BOLD, DIM, PLACE, PLAIN, Page};
 /// Writes the page.
 pub fn write(page: &mut Page, find: &Find) {
     if find.existing.is_empty() {
-        page.line(format_args!("nothing like this {}", find.wanted));
+        page.line(format_args!("nothing like this {} was found", find.wanted));
         return;
     }
     for entry in &find.existing {

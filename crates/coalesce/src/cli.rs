@@ -568,8 +568,8 @@ pub struct Verify {
 }
 
 const VERIFY_HELP: &str = "\
-This runs the project's code: its build scripts, macros, imports and tests. It is the only command
-that does, beside `migrate --verify`.
+This runs the project's code: its build scripts, macros, imports and tests. Nothing else
+does but `--verify` of the commands that change a tree.
 
 What runs: `cargo check --workspace --all-targets` in each workspace; every Python module imported
 once, in a process of its own. `[verify]` of a manifest says otherwise: `commands` (shell lines that

@@ -1,7 +1,7 @@
 //! The commands: each reads a tree, works out what it has to say, and returns it as an envelope.
 //!
-//! Nothing is printed here. Only `migrate`, `rollback` and `recover`, and with `--apply` `retire`,
-//! `move`, `replace`, `merge` and `remove`, change a tree, through `coalesce-apply`.
+//! Nothing is printed here. Only `migrate`, `rollback` and `recover`, with `--apply` `retire`, `move`,
+//! `replace`, `merge` and `remove`, and with `--fix` `check`, change a tree, through `coalesce-apply`.
 
 pub mod about;
 mod applying;
