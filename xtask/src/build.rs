@@ -37,13 +37,11 @@ impl Program {
     pub fn coalesce(command: &str) -> Self {
         let mut selection = vec!["--package", "coalesce", "--no-default-features"];
         selection.extend(match command {
-            "audit" | "refs" | "diff" | "plan" | "check" | "status" | "explain" | "find" => {
-                [].as_slice()
-            }
+            "audit" | "refs" | "diff" | "plan" | "status" | "explain" | "find" => [].as_slice(),
             "devices" => &["--features", "devices"],
             "lsp" => &["--features", "lsp"],
             "mcp" => &["--features", "git,mcp"],
-            // Whatever may change a tree has to know what is committed.
+            // Whatever may change a tree, or asks what has changed, has to know what is committed.
             _ => &["--features", "git"],
         });
         Self {

@@ -165,15 +165,15 @@ pub struct Report {
     pub ran: Vec<Code>,
 }
 
-/// Runs every rule that is not switched off. `more` are findings of others, such as duplicates, that
-/// comments and the baseline go for as well.
+/// Runs every rule that is not switched off. `duplicates` are new copies, where they were looked for:
+/// comments and the baseline go for them as well.
 #[must_use]
-pub fn check(subject: &Subject<'_>, more: Vec<Finding>) -> Report {
+pub fn check(subject: &Subject<'_>, duplicates: Option<Vec<Finding>>) -> Report {
     let mut report = Report::default();
-    let mut findings = more;
     report
         .ran
-        .extend(findings.first().map(|finding| finding.code));
+        .extend(duplicates.as_ref().map(|_| codes::DUPLICATES));
+    let mut findings = duplicates.unwrap_or_default();
     for rule in &RULES {
         if !subject.settings.off.iter().any(|off| off == rule.code.0) {
             findings.extend((rule.check)(subject));
@@ -194,8 +194,7 @@ pub fn check(subject: &Subject<'_>, more: Vec<Finding>) -> Report {
     report
 }
 
-/// Each place once for an import that leads nowhere: as what was removed, or as a stale guard, where
-/// it is one.
+/// Each place once, by the finding that says most of it.
 fn plainest(mut findings: Vec<Finding>) -> Vec<Finding> {
     let mut told: BTreeMap<(TreePath, Option<ByteSpan>), BTreeSet<Code>> = BTreeMap::new();
     for finding in &findings {
@@ -208,7 +207,6 @@ fn plainest(mut findings: Vec<Finding>) -> Vec<Finding> {
         match finding.code {
             codes::UNRESOLVED_IMPORT => !has(codes::REMOVED_REFERENCE) && !has(codes::STALE_GUARD),
             codes::STALE_GUARD => !has(codes::REMOVED_REFERENCE),
-            codes::UNUSED_SHIM => !has(codes::EXPIRED_SHIM),
             codes::DEPRECATED_PATH | codes::REMOVED_REFERENCE => !has(codes::FORBIDDEN_PATH),
             _ => true,
         }

@@ -51,9 +51,12 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
 
 /// What to type next: of what there is to act on, what takes the most away.
 fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
-    let root = match envelope.root.as_str() {
-        "." => String::new(),
-        root => format!(" --root {root}"),
+    let (root, folder) = match envelope.root.as_str() {
+        "." => (String::new(), String::new()),
+        root => (
+            format!(" --root {root}"),
+            format!("{}/", root.trim_end_matches('/')),
+        ),
     };
     let copies = audit
         .duplicates
@@ -64,7 +67,7 @@ fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     });
     let worst = envelope.findings.first();
     let (what, command) = if copies && audit.proposal.is_none() {
-        let command = format!("coalesce audit{root} --propose migrations/0001-first.toml");
+        let command = format!("coalesce audit{root} --propose {folder}migrations/copies.toml");
         (
             "a manifest by which copies give way to one of them",
             command,

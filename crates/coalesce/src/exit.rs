@@ -79,6 +79,10 @@ impl Outcome {
             Body::Migrate(body) => body.applied,
             Body::Entry(body) => body.migrate.applied,
             Body::Retire(body) => body.applied,
+            Body::Check(body) => {
+                let fixed = body.fixed.as_ref();
+                fixed.is_some_and(|fixed| fixed.migration.is_some())
+            }
             Body::Rollback(body) => body.migration.is_some(),
             Body::Recover(body) => body.migration.is_some(),
             _ => false,
@@ -135,6 +139,7 @@ mod tests {
         }
         let changing = [
             "migrate", "rollback", "recover", "retire", "move", "replace", "merge", "remove",
+            "check",
         ];
         for command in crate::cli::Invocation::command().get_subcommands() {
             let name = command.get_name();

@@ -2,14 +2,15 @@
 
 use coalesce_model::{Finding, Severity, finding::codes};
 
+use super::expired_shim::is_due;
 use crate::Subject;
 
-/// Notes: who uses the package from outside may still need them.
+/// Notes: who uses the package from outside may still need them. One that is due is told as that.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let unused = subject
         .shims
         .iter()
-        .filter(|(_, references)| *references == 0);
+        .filter(|(shim, references)| *references == 0 && !is_due(shim, subject.release));
     unused
         .map(|(shim, _)| Finding {
             code: codes::UNUSED_SHIM,

@@ -47,6 +47,9 @@ const SHARE_AFTER_CUT: f32 = 0.3;
 /// # Errors
 /// When the tree cannot be read.
 pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outcome> {
+    if let Some(path) = &arguments.propose {
+        named_files::refuse_existing(path)?;
+    }
     let session = open(global)?;
     let structure = Structure::of(&session);
     let envelope = match &arguments.propose {
@@ -88,7 +91,6 @@ fn propose(
     shims: bool,
     path: &Path,
 ) -> Result<Proposal, Failure> {
-    named_files::refuse_existing(path)?;
     let label = path.display().to_string();
     let interrupted = Arc::new(AtomicBool::new(false));
     // The second time, whoever interrupts means it.
@@ -114,7 +116,7 @@ fn propose(
         time_left: &time_left,
     };
     let proposed = coalesce_engine::propose(session, copies.report(), &options);
-    named_files::write(path, &proposed.text)?;
+    named_files::write_new(path, &proposed.text)?;
     Ok(proposed.proposal)
 }
 

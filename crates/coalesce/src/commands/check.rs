@@ -4,7 +4,10 @@
 mod fix;
 mod scope;
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use coalesce_engine::{Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
@@ -27,8 +30,17 @@ use crate::{
 /// # Errors
 /// When the tree, a manifest or a baseline cannot be read, or what can be mended cannot be written.
 pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outcome> {
+    let applying = &arguments.applying;
+    let asked = applying.verify || applying.allow_unproven || applying.allow_dirty;
+    if !arguments.fix && (asked || applying.require.is_some()) {
+        let message = "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
+        return Err(Failure::user(message).into());
+    }
     let scope = Scope::of(arguments)?;
     let mut session = open(global)?;
+    // What is asked wrongly is told before anything changes.
+    known_codes(&session.settings.check.off)?;
+    scope.know_revision(&session)?;
     let mut baseline = arguments
         .baseline
         .as_ref()
@@ -42,7 +54,10 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         }
         fixed = Some(done);
     }
-    let prepared = Prepared::of(&session, arguments)?;
+    let known = arguments.duplicates.clone();
+    let told = session.settings.check.duplicates.as_ref();
+    let known = known.or_else(|| told.map(|path| session.tree.root().join(path)));
+    let prepared = Prepared::of(&session, arguments, known)?;
     if let (Some(path), Some(known), Some(fixed)) = (&arguments.baseline, &mut baseline, &mut fixed)
     {
         shrink(&session, &prepared, (path, known), fixed)?;
@@ -54,8 +69,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     }
     let elsewhere = scope.narrow(&session, &mut report.findings)?;
     let clean = !coalesce_lint::fails(&report.findings) || arguments.write_baseline.is_some();
-    let named =
-        |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let named = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let body = Check {
         files: session.files(),
         rules: report.ran.clone(),
@@ -87,14 +101,19 @@ struct Prepared {
     shims: Vec<(ShimEntry, usize)>,
     release: Option<String>,
     roles: Vec<RoleUse>,
-    duplicates: Vec<Finding>,
+    /// New copies; `None` where nobody asked for them.
+    duplicates: Option<Vec<Finding>>,
     sources: Vec<(LanguageKind, Vec<TreePath>)>,
 }
 
 impl Prepared {
-    fn of(session: &Session, arguments: &cli::Check) -> anyhow::Result<Self> {
+    /// Copies are looked for where there is a baseline of those that are known.
+    fn of(
+        session: &Session,
+        arguments: &cli::Check,
+        known_copies: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
         let settings = &session.settings.check;
-        known_codes(&settings.off)?;
         let manifests = manifests(session, &[])?;
         let entries = shims(session, &manifests);
         let counts: Vec<usize> = references(session, &entries).iter().map(Vec::len).collect();
@@ -105,19 +124,13 @@ impl Prepared {
         } else {
             duplicates::roles_of(&from)
         };
-        let known = arguments.duplicates.clone();
-        let told = settings.duplicates.as_ref();
-        let known = known.or_else(|| told.map(|path| session.tree.root().join(path)));
-        let duplicates = match known {
-            None => Vec::new(),
-            Some(path) => {
-                let options = cli::DuplicateOptions {
-                    baseline: Some(path),
-                    ..cli::DuplicateOptions::default()
-                };
-                duplicates::Copies::find(&from, &options)?.findings()
-            }
-        };
+        let duplicates = known_copies.map(|path| {
+            let options = cli::DuplicateOptions {
+                baseline: Some(path),
+                ..cli::DuplicateOptions::default()
+            };
+            Ok::<_, anyhow::Error>(duplicates::Copies::find(&from, &options)?.findings())
+        });
         Ok(Self {
             shims: entries.into_iter().zip(counts).collect(),
             release: arguments
@@ -126,7 +139,7 @@ impl Prepared {
                 .or_else(|| settings.release.clone()),
             manifests,
             roles,
-            duplicates,
+            duplicates: duplicates.transpose()?,
             sources: session
                 .parts()
                 .into_iter()
@@ -146,7 +159,11 @@ impl Prepared {
             Vec::new()
         } else {
             let mut found = coalesce_text::mentions(&patterns, &session.tree);
-            found.retain(|mention| !is_baseline(session, &mention.path));
+            let mut baselines = BTreeMap::new();
+            found.retain(|mention| {
+                let known = baselines.entry(mention.path.clone());
+                !*known.or_insert_with(|| is_baseline(session, &mention.path))
+            });
             found
         };
         let settings = &session.settings.check;
@@ -235,7 +252,8 @@ fn shrink(
 /// # Errors
 /// When the file cannot be written.
 pub fn write_baseline(session: &Session, path: &Path) -> anyhow::Result<()> {
-    let prepared = Prepared::of(session, &cli::Check::default())?;
+    // A baseline of `check` lists no copies: they are not looked for.
+    let prepared = Prepared::of(session, &cli::Check::default(), None)?;
     let all = prepared.check(session, None);
     let baseline = Baseline::of(&session.index(), &all.findings);
     Ok(named_files::write(path, &baseline.to_json()?)?)

@@ -43,6 +43,17 @@ impl Scope {
         })
     }
 
+    /// Says no to a revision that the repository does not know.
+    ///
+    /// # Errors
+    /// When it does not, or cannot be read.
+    pub fn know_revision(&self, session: &Session) -> Result<(), Failure> {
+        match &self.since {
+            Some(since) => bytes_before(session, since, BTreeSet::new()).map(drop),
+            None => Ok(()),
+        }
+    }
+
     /// Leaves the findings that were asked about; how many others there are.
     ///
     /// # Errors
@@ -50,9 +61,9 @@ impl Scope {
     pub fn narrow(&self, session: &Session, findings: &mut Vec<Finding>) -> anyhow::Result<usize> {
         let before = findings.len();
         findings.retain(|finding| self.has(&finding.path));
-        if self.since.is_some() {
+        if let Some(since) = &self.since {
             let paths = findings.iter().map(|finding| finding.path.clone());
-            let old = self.bytes_before(session, paths.collect())?;
+            let old = bytes_before(session, since, paths.collect())?;
             findings.retain(|finding| {
                 // What concerns the tree as a whole is nobody's file.
                 finding.path.is_root() || differs(session, &finding.path, &old)
@@ -70,13 +81,13 @@ impl Scope {
         session: &Session,
         entries: &mut [FindingEntry],
     ) -> anyhow::Result<()> {
-        if self.since.is_none() {
+        let Some(since) = &self.since else {
             return Ok(());
-        }
+        };
         let paths = entries
             .iter()
             .filter_map(|entry| TreePath::new(&entry.path).ok());
-        let old = self.bytes_before(session, paths.collect())?;
+        let old = bytes_before(session, since, paths.collect())?;
         let mut lines: BTreeMap<&TreePath, BTreeSet<u32>> = BTreeMap::new();
         for (path, bytes) in &old {
             let new = session.tree.text(path).unwrap_or_default();
@@ -108,16 +119,15 @@ impl Scope {
                 .as_ref()
                 .is_none_or(|listed| listed.contains(path))
     }
+}
 
-    fn bytes_before(
-        &self,
-        session: &Session,
-        paths: BTreeSet<TreePath>,
-    ) -> Result<coalesce_apply::BytesBefore, Failure> {
-        let since = self.since.as_deref().unwrap_or("HEAD");
-        let paths: Vec<TreePath> = paths.into_iter().filter(|path| !path.is_root()).collect();
-        coalesce_apply::bytes_before(session.tree.root(), since, &paths).map_err(failure)
-    }
+fn bytes_before(
+    session: &Session,
+    since: &str,
+    paths: BTreeSet<TreePath>,
+) -> Result<coalesce_apply::BytesBefore, Failure> {
+    let paths: Vec<TreePath> = paths.into_iter().filter(|path| !path.is_root()).collect();
+    coalesce_apply::bytes_before(session.tree.root(), since, &paths).map_err(failure)
 }
 
 fn differs(session: &Session, path: &TreePath, old: &coalesce_apply::BytesBefore) -> bool {
