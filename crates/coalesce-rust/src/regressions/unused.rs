@@ -232,6 +232,9 @@ impl<'a> Named<'a> {
         mut lost: BTreeSet<String>,
         crates: &BTreeSet<String>,
     ) -> Vec<Unproven> {
+        if lost.is_empty() {
+            return Vec::new();
+        }
         let world = self.tree.world;
         let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
         for (file, source) in (0..).map(FileId).zip(&world.files) {
@@ -243,7 +246,7 @@ impl<'a> Named<'a> {
                     .is_some_and(|krate| crates.contains(&krate))
             });
             let facts = world.facts(file).filter(|_| inside && !lost.is_empty());
-            let text = self.tree.texts.text(&source.path);
+            let text = facts.and_then(|_| self.tree.texts.text(&source.path));
             let (Some(facts), Some(text)) = (facts, text) else {
                 continue;
             };
@@ -272,7 +275,7 @@ fn items_of<'s>(site: &'s Site<'_>) -> impl Iterator<Item = Res> + 's {
     })
 }
 
-/// The functions in `impl`s of no trait that do not say `pub`.
+/// The functions in `impl`s of no trait that are not plainly `pub`: `pub(crate)` ones count.
 fn private_methods(facts: &SourceFacts, text: &str) -> Vec<(String, ByteSpan)> {
     let mut found = Vec::new();
     for block in facts.impls.iter().filter(|one| one.trait_path.is_none()) {

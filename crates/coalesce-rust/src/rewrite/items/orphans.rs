@@ -61,8 +61,10 @@ fn orphan(
 ) -> Option<Orphan> {
     let world = set.world();
     for body in world.bodies.iter().filter(|body| body.module == home) {
-        let facts = world.facts(body.file)?;
-        let text = texts.text(&set.path(body.file))?;
+        let text = texts.text(&set.path(body.file));
+        let Some((facts, text)) = world.facts(body.file).zip(text) else {
+            continue;
+        };
         for (at, item) in (0_u32..).zip(&facts.items) {
             let known = gone
                 .iter()
@@ -99,8 +101,8 @@ fn may_go(item: &Item, text: &str) -> bool {
         && !item.conditional
 }
 
-/// What is gone and names an item, where nothing else does: no word of any file that sees it, code or
-/// not.
+/// What is gone and names an item, where nothing else does, in code or in a string (`"{LIMIT}"`).
+/// Comments do not count.
 fn named_by(
     set: &Set<'_>,
     home: ModuleId,
@@ -121,9 +123,13 @@ fn named_by(
         };
         let whole = ByteSpan::from_range(0..text.len());
         for token in lexer::tokens(&text, whole) {
-            if token.span.of(&text) != Some(name)
-                || (file, true) == (own.0, own.1.contains(token.span))
-            {
+            let word = token.span.of(&text).unwrap_or_default();
+            let names = match token.kind {
+                lexer::TokenKind::Text { .. } => word.contains(name),
+                _ => word.strip_prefix("r#").unwrap_or(word) == name,
+            };
+            let is_own = file == own.0 && own.1.contains(token.span);
+            if !names || is_own {
                 continue;
             }
             let by = gone
