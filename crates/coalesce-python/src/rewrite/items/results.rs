@@ -55,6 +55,11 @@ fn functions(
     (new, is): (&Definition, &StmtFunctionDef),
 ) -> Results {
     let (from, to) = (&swap.from, &swap.to);
+    let why = format!("`{from}` and `{to}` are not the same, nor known to return one type");
+    // A decorator may make anything of what a function returns.
+    if !was.decorator_list.is_empty() || !is.decorator_list.is_empty() {
+        return Results::Unknown(why);
+    }
     if let (Some(a), Some(b)) = (was.returns.as_deref(), is.returns.as_deref()) {
         if is_same(mapping, (old, a), (new, b)) {
             return Results::Alike;
@@ -65,7 +70,6 @@ fn functions(
             spelled(mapping, new, b)
         ));
     }
-    let why = format!("`{from}` and `{to}` are not the same, nor known to return one type");
     decide(returned(was), returned(is), why)
 }
 
@@ -74,7 +78,7 @@ fn decide(was: Option<Kind>, is: Option<Kind>, why: String) -> Results {
         (Some(was), Some(is)) if was == is => Results::Alike,
         // `None` stands for a value that comes later, and for one that there is not.
         (Some(was), Some(is)) if was != Kind::Nothing && is != Kind::Nothing => {
-            Results::Differ(format!("{why}: {} and {}", was.as_str(), is.as_str()))
+            Results::Differ(format!("{why}: {} and {}", was.told(), is.told()))
         }
         _ => Results::Unknown(why),
     }
@@ -98,8 +102,8 @@ enum Kind {
 
 impl Kind {
     /// As a page names it.
-    const fn as_str(self) -> &'static str {
-        match self {
+    fn told(self) -> String {
+        let name = match self {
             Self::Nothing => "`None`",
             Self::Truth => "`bool`",
             Self::Integer => "`int`",
@@ -109,8 +113,9 @@ impl Kind {
             Self::List => "`list`",
             Self::Dictionary => "`dict`",
             Self::Set => "`set`",
-            Self::Tuple(_) => "`tuple`",
-        }
+            Self::Tuple(values) => return format!("a `tuple` of {values}"),
+        };
+        name.to_owned()
     }
 }
 
@@ -150,10 +155,9 @@ fn returned(function: &StmtFunctionDef) -> Option<Kind> {
     if !matches!(function.body.last(), Some(Stmt::Return(_) | Stmt::Raise(_))) {
         returns.kinds.push(Some(Kind::Nothing));
     }
-    let decorated = !function.decorator_list.is_empty();
     match returns.kinds.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => {
-            first.filter(|_| !returns.yields && !decorated)
+            first.filter(|_| !returns.yields)
         }
         _ => None,
     }

@@ -29,5 +29,13 @@ def nobody(values) -> int:
     return 1
 
 
+def decorated(values) -> int:
+    return 1
+
+
+def pair(values):
+    return values, values
+
+
 LIMIT = 3
 WHERE = "here"

@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import numpy
 
 
@@ -30,6 +32,15 @@ def unknown(values):
 
 def nobody(values) -> str:
     return ""
+
+
+@contextmanager
+def decorated(values) -> int:
+    yield 2
+
+
+def pair(values):
+    return values, values, values
 
 
 LIMIT = 4
