@@ -211,7 +211,10 @@ fn separator(encoding: &Named) -> Result<char, String> {
 /// One element's bytes.
 fn fill(value: &Value, dtype: DType) -> Result<Vec<u8>, String> {
     let bytes = dtype.bytes() as usize;
-    let is_zero = |value: &Value| value == &json!(false) || value.as_f64() == Some(0.0);
+    let is_zero = |value: &Value| {
+        // Minus zero has a bit.
+        value == &json!(false) || value.as_f64().is_some_and(|number| number.to_bits() == 0)
+    };
     let all_zero = match value {
         Value::Array(parts) => parts.iter().all(is_zero),
         value => is_zero(value),
@@ -236,8 +239,25 @@ fn fill(value: &Value, dtype: DType) -> Result<Vec<u8>, String> {
             return Err(unread());
         }
         _ => {
-            let number = whole.ok_or_else(unread)?.to_le_bytes();
-            number.get(..bytes).unwrap_or_default().to_vec()
+            let number = whole.ok_or_else(unread)?;
+            let bits = 8 * bytes;
+            let signed = matches!(
+                dtype,
+                DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64
+            );
+            let (least, beyond) = if signed {
+                (-(1_i128 << (bits - 1)), 1_i128 << (bits - 1))
+            } else {
+                (0, 1_i128 << bits)
+            };
+            if !(least..beyond).contains(&number) {
+                return Err(unread());
+            }
+            number
+                .to_le_bytes()
+                .get(..bytes)
+                .unwrap_or_default()
+                .to_vec()
         }
     })
 }
@@ -245,6 +265,22 @@ fn fill(value: &Value, dtype: DType) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_does_not_fit_is_not_cut_off() {
+        for (value, dtype) in [
+            (json!(300), DType::UInt8),
+            (json!(-1), DType::UInt8),
+            (json!(128), DType::Int8),
+            (json!(-129), DType::Int8),
+        ] {
+            assert!(fill(&value, dtype).is_err(), "{value} {dtype:?}");
+        }
+        assert_eq!(fill(&json!(255), DType::UInt8), Ok(vec![255]));
+        assert_eq!(fill(&json!(-128), DType::Int8), Ok(vec![128]));
+        assert_eq!(fill(&json!(-0.0), DType::Float32), Ok(vec![0, 0, 0, 128]));
+        assert_eq!(fill(&json!(0), DType::Int64), Ok(vec![0; 8]));
+    }
 
     #[test]
     fn what_is_written_is_read() {

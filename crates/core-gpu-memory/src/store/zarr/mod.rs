@@ -88,10 +88,11 @@ impl ZarrStore {
         self.check_names(key)?;
         let folder = self.folder(key);
         let path = folder.join(NODE);
-        let long = fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_NODE);
+        if fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_NODE) {
+            return Err(unsupported(key, format!("its {NODE} is very long")));
+        }
         let text = match fs::read(&path) {
-            Ok(text) if !long => text,
-            Ok(_) => return Err(unsupported(key, format!("its {NODE} is very long"))),
+            Ok(text) => text,
             Err(error) if is_missing(&error) => {
                 return Ok(folder.is_dir().then_some(Node::Group));
             }
