@@ -358,7 +358,6 @@ impl Signature {
         let name = head.split(word).rfind(|word| !word.is_empty());
         let name = name.ok_or_else(|| Failure::user("the signature has no name"))?;
         let inside = text.split_once('(').map_or("", |(_, rest)| rest);
-        let inside = inside.rsplit_once(')').map_or(inside, |(inside, _)| inside);
         let parameter = |part: &str| {
             let part = part.split([':', '=']).next().unwrap_or("");
             let name = part.split(word).rfind(|word| !word.is_empty())?;
@@ -366,7 +365,10 @@ impl Signature {
         };
         Ok(Self {
             name: parts_of(name),
-            parameters: inside.split(',').filter_map(parameter).collect(),
+            parameters: parameters_of(inside)
+                .into_iter()
+                .filter_map(parameter)
+                .collect(),
         })
     }
 
@@ -431,6 +433,31 @@ impl Signature {
     }
 }
 
+/// What stands between the commas of no inner bracket, up to the `)` that ends the list.
+fn parameters_of(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut before) = (0_usize, 0, ' ');
+    let mut parts = Vec::new();
+    for (at, character) in text.char_indices() {
+        match character {
+            ')' if depth == 0 => {
+                parts.push(text.get(start..at).unwrap_or_default());
+                return parts;
+            }
+            '(' | '[' | '{' | '<' => depth += 1,
+            '>' if before == '-' => {}
+            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(text.get(start..at).unwrap_or_default());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        before = character;
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts
+}
+
 /// The words of a name: `compute_normals` and `computeNormals` have the same.
 fn parts_of(name: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
@@ -451,4 +478,25 @@ fn parts_of(name: &str) -> Vec<String> {
     }
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_end_with_their_list_and_part_at_their_own_commas() {
+        for (text, expected) in [
+            ("x: i32) -> (u8, u8)", vec!["x: i32"]),
+            (
+                "m: HashMap<K, V>, n: [u8; 2])",
+                vec!["m: HashMap<K, V>", " n: [u8; 2]"],
+            ),
+            ("f: fn(u8) -> u8, g: T)", vec!["f: fn(u8) -> u8", " g: T"]),
+            ("a=(1, 2), *, b", vec!["a=(1, 2)", " *", " b"]),
+            (")", vec![""]),
+        ] {
+            assert_eq!(parameters_of(text), expected, "{text}");
+        }
+    }
 }

@@ -63,8 +63,7 @@ pub fn outline(text: &str, span: ByteSpan) -> Outline {
         marks, mut units, ..
     } = reader;
     // An outer unit is found after what stands in it.
-    let order = sort(&mut units);
-    debug_assert_eq!(order, units.len());
+    sort(&mut units);
     let outlined = tokens.iter().zip(marks).map(|(token, marks)| OutlineToken {
         span: token.span,
         class: token.class,
@@ -79,7 +78,7 @@ pub fn outline(text: &str, span: ByteSpan) -> Outline {
 }
 
 /// Puts units into the order of their first tokens, outer ones first, and leads parents along.
-fn sort(units: &mut Vec<OutlineUnit>) -> usize {
+fn sort(units: &mut Vec<OutlineUnit>) {
     let mut order: Vec<usize> = (0..units.len()).collect();
     order.sort_by_key(|at| {
         let unit = units.get(*at);
@@ -102,7 +101,6 @@ fn sort(units: &mut Vec<OutlineUnit>) -> usize {
         })
         .collect();
     *units = sorted;
-    units.len()
 }
 
 fn number(at: usize) -> u32 {
@@ -111,7 +109,7 @@ fn number(at: usize) -> u32 {
 
 /// What the tokens before a `{` say that it opens.
 enum Opens {
-    /// A function: its name and the token behind its parameters.
+    /// A function with this name.
     Function(usize),
     /// A type with this name.
     Type(usize),
