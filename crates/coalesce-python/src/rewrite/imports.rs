@@ -86,7 +86,7 @@ fn from_statement(
         return;
     }
     let base_module = file.base_module(import, &base);
-    let destinations: Vec<Destination> = import
+    let mut destinations: Vec<Destination> = import
         .leaves
         .iter()
         .map(|leaf| destination(file, &base, base_module, leaf))
@@ -96,7 +96,6 @@ fn from_statement(
         return;
     }
     check_items(file, base_module, import, found);
-    let mut destinations = destinations;
     let uses = follow_uses(file, import, &mut destinations);
     let statement = Statement {
         file,

@@ -3,10 +3,13 @@
 //! Whoever replaces one definition by another in the same words takes them for the same. Names in them
 //! that lead elsewhere, to definitions that are not the same either, make them different.
 
+use std::{cell::RefCell, rc::Rc};
+
 use coalesce_model::{ByteSpan, Finding, Texts, TreePath, change::renamed};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
 
 use super::{
     refusal,
@@ -36,12 +39,12 @@ pub(super) enum Comparison {
 }
 
 /// Compares a definition with the one that its users get.
-pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> Comparison {
+pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
     let Entity::Item(home, item) = mapping.graph.lookup(&swap.to) else {
         return Comparison::Unknown(format!("`{}` cannot be read", swap.to));
     };
-    let old = Definition::new(mapping, swap.source, &swap.item, texts);
-    let new = Definition::new(mapping, home, &item, texts);
+    let old = Definition::new(mapping, swap.source, &swap.item, modules);
+    let new = Definition::new(mapping, home, &item, modules);
     let (Some(old), Some(new)) = (old, new) else {
         let why = format!(
             "`{}` or `{}` is defined several times, or under a condition",
@@ -59,7 +62,7 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> 
     let other = old
         .names()
         .zip(new.names())
-        .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), texts, MAXIMUM_DEPTH));
+        .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), modules, MAXIMUM_DEPTH));
     let path = mapping
         .graph
         .modules
@@ -97,45 +100,90 @@ fn means_another(
     refusal(path, span, message, Some(help))
 }
 
+/// Modules that were read for comparison, each once.
+pub(super) struct Modules<'t> {
+    texts: &'t dyn Texts,
+    read: RefCell<FxHashMap<usize, Option<Rc<ReadModule>>>>,
+}
+
+struct ReadModule {
+    statements: Vec<Stmt>,
+    analysis: Analysis,
+    /// What offsets of the parser are counted from.
+    start: usize,
+}
+
+impl<'t> Modules<'t> {
+    pub(super) fn new(texts: &'t dyn Texts) -> Self {
+        Self {
+            texts,
+            read: RefCell::default(),
+        }
+    }
+
+    fn read(&self, mapping: &Mapping<'_>, module: usize) -> Option<Rc<ReadModule>> {
+        if let Some(known) = self.read.borrow().get(&module) {
+            return known.clone();
+        }
+        let found = self.parse(mapping, module).map(Rc::new);
+        self.read.borrow_mut().insert(module, found.clone());
+        found
+    }
+
+    fn parse(&self, mapping: &Mapping<'_>, module: usize) -> Option<ReadModule> {
+        let text = self.texts.text(&mapping.graph.modules.get(module)?.path)?;
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let parsed = crate::parser::parse(text.get(start..)?, Mode::Module);
+        let ast::Mod::Module(tree) = parsed.into_syntax() else {
+            return None;
+        };
+        Some(ReadModule {
+            statements: tree.body.into_iter().collect(),
+            analysis: Analysis::new(&text),
+            start,
+        })
+    }
+}
+
 /// A definition at module level, in its file.
 pub(super) struct Definition {
     module: usize,
     item: String,
-    analysis: Analysis,
+    read: Rc<ReadModule>,
     pub(super) statement: Stmt,
     pub(super) span: ByteSpan,
-    /// What offsets of the parser are counted from.
-    pub(super) start: usize,
 }
 
 impl Definition {
     /// The one definition of an item; none where there are several, or something else binds it.
-    pub(super) fn new(
+    fn new(
         mapping: &Mapping<'_>,
         module: usize,
         item: &str,
-        texts: &dyn Texts,
+        modules: &Modules<'_>,
     ) -> Option<Self> {
-        let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
-        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let parsed = crate::parser::parse(text.get(start..)?, Mode::Module);
-        let ast::Mod::Module(tree) = parsed.syntax() else {
-            return None;
-        };
-        let mut own = tree.body.iter().filter(|statement| binds(statement, item));
+        let read = modules.read(mapping, module)?;
+        let mut own = read
+            .statements
+            .iter()
+            .filter(|statement| binds(statement, item));
         let (Some(statement), None) = (own.next(), own.next()) else {
             return None;
         };
         let range = statement.range();
-        let shifted = |at: ruff_text_size::TextSize| at.to_usize() + start;
+        let shifted = |at: ruff_text_size::TextSize| at.to_usize() + read.start;
         Some(Self {
             module,
             item: item.to_owned(),
-            analysis: Analysis::new(&text),
             span: ByteSpan::from_range(shifted(range.start())..shifted(range.end())),
             statement: bare(statement, item),
-            start,
+            read: Rc::clone(&read),
         })
+    }
+
+    /// What offsets of the parser are counted from.
+    pub(super) fn start(&self) -> usize {
+        self.read.start
     }
 
     /// Whether both say the same, their own names and their documentation aside.
@@ -145,9 +193,9 @@ impl Definition {
 
     /// The names that the definition takes from around it, in order.
     pub(super) fn names(&self) -> impl Iterator<Item = &Use> {
-        self.analysis.uses.iter().filter(|used| {
+        self.read.analysis.uses.iter().filter(|used| {
             used.chain.first().is_some_and(|root| {
-                let scope = self.analysis.binding_scope(used.scope, &root.text);
+                let scope = self.read.analysis.binding_scope(used.scope, &root.text);
                 self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
             })
         })
@@ -162,7 +210,7 @@ impl Definition {
             entity @ (Entity::Module(_) | Entity::Item(..)) => {
                 let name = graph.full_name(&entity)?;
                 let imported = matches!(&entity, Entity::Item(home, item)
-                    if *home == self.module && self.analysis.bindings(0, item).iter().all(|each| each.import.is_some()));
+                    if *home == self.module && self.read.analysis.bindings(0, item).iter().all(|each| each.import.is_some()));
                 if imported {
                     return self.imported(mapping, &root.text);
                 }
@@ -173,8 +221,8 @@ impl Definition {
     }
 
     fn imported(&self, mapping: &Mapping<'_>, name: &str) -> Option<String> {
-        let names = Names::new(mapping.graph, Some(self.module), &self.analysis);
-        let binding = self.analysis.bindings(0, name).first()?;
+        let names = Names::new(mapping.graph, Some(self.module), &self.read.analysis);
+        let binding = self.read.analysis.bindings(0, name).first()?;
         let (import, leaf) = names.import(binding)?;
         if import.from.is_none() && leaf.alias.is_none() {
             return Some(leaf.bound().to_owned());
@@ -188,7 +236,7 @@ fn means_same(
     mapping: &Mapping<'_>,
     (old, a): (&Definition, &Use),
     (new, b): (&Definition, &Use),
-    texts: &dyn Texts,
+    modules: &Modules<'_>,
     depth: usize,
 ) -> bool {
     let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
@@ -201,7 +249,7 @@ fn means_same(
     let definition = |of: &Definition, used: &Use| {
         let root = used.chain.first()?;
         match mapping.graph.member(of.module, &root.text) {
-            Entity::Item(home, item) => Definition::new(mapping, home, &item, texts),
+            Entity::Item(home, item) => Definition::new(mapping, home, &item, modules),
             _ => None,
         }
     };
@@ -212,7 +260,7 @@ fn means_same(
         && old
             .names()
             .zip(new.names())
-            .all(|(a, b)| means_same(mapping, (&old, a), (&new, b), texts, depth - 1))
+            .all(|(a, b)| means_same(mapping, (&old, a), (&new, b), modules, depth - 1))
 }
 
 fn binds(statement: &Stmt, item: &str) -> bool {

@@ -211,7 +211,7 @@ fn is_same(
 fn names_in<'a>(definition: &'a Definition, part: &Expr) -> impl Iterator<Item = &'a Use> {
     let range = part.range();
     let (from, to) = (range.start().to_usize(), range.end().to_usize());
-    let span = (from + definition.start)..(to + definition.start);
+    let span = (from + definition.start())..(to + definition.start());
     let inside = move |used: &&Use| {
         let root = used.chain.first();
         root.is_some_and(|root| span.contains(&(root.span.start as usize)))

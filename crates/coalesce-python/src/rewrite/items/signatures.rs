@@ -15,7 +15,7 @@ use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
-    equivalence::{self, Comparison},
+    equivalence::{self, Comparison, Modules},
     refusal,
     roles::{Role, roles},
 };
@@ -104,10 +104,11 @@ pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
 
 /// Refuses every use that the primary does not fit.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let modules = Modules::new(texts);
     let mut open = Vec::new();
     let mut shapes: Vec<(Swap, Shape)> = Vec::new();
     for swap in swaps(mapping) {
-        open.push(equivalence::compare(mapping, &swap, texts));
+        open.push(equivalence::compare(mapping, &swap, &modules));
         let shape = primary(mapping, &swap, texts).unwrap_or_default();
         shapes.push((swap, shape));
     }
