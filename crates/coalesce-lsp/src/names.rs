@@ -21,9 +21,7 @@ pub struct Named {
 /// The language of a file by its ending.
 #[must_use]
 pub fn language_of(path: &TreePath) -> Option<LanguageKind> {
-    let extension = path.extension()?;
-    let mut all = LanguageKind::ALL.into_iter();
-    all.find(|language| language.extensions().contains(&extension))
+    path.extension().and_then(LanguageKind::of_extension)
 }
 
 /// The word that holds a byte or ends before it.

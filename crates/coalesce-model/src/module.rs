@@ -43,6 +43,13 @@ impl LanguageKind {
         }
     }
 
+    /// The language of source files with this ending.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|language| language.extensions().contains(&extension))
+    }
+
     /// What parts the segments of a name.
     #[must_use]
     pub const fn separator(self) -> &'static str {

@@ -54,9 +54,7 @@ pub fn edited_code(
 
 /// The language of a source file.
 pub fn language_of(path: &TreePath) -> Option<LanguageKind> {
-    let extension = path.extension()?;
-    let mut kinds = LanguageKind::ALL.into_iter();
-    kinds.find(|kind| kind.extensions().contains(&extension))
+    path.extension().and_then(LanguageKind::of_extension)
 }
 
 fn changed_lines(old: &str, new: &str) -> BTreeSet<u32> {
