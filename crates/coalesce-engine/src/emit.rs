@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use coalesce_model::{LanguageKind, Texts as _, TreePath};
+use coalesce_model::{LanguageKind, Texts as _, TreePath, manifest::GUARD_PACKAGE};
 use coalesce_plan::{Operation, Overlay, planned};
 use coalesce_rust::{Dependency, RustGraph};
 
 use crate::{Failure, MigrationPlan, Session};
-
-/// The directory of the Rust package, below the one that was named.
-const PACKAGE: &str = "migration-deprecations";
 
 /// Adds the guard tests to the migration, so that `rollback` takes them away again; their paths.
 ///
@@ -30,7 +27,11 @@ pub fn emit_tests(
     }
     let rust = worked.checked.changes.contains_key(&LanguageKind::Rust);
     if rust && !worked.refused() {
-        files.extend(deprecations(worked, session, &directory.join(PACKAGE)?)?);
+        files.extend(deprecations(
+            worked,
+            session,
+            &directory.join(GUARD_PACKAGE)?,
+        )?);
     }
     let mut written = Vec::new();
     for (path, text) in files {

@@ -10,14 +10,11 @@ use coalesce_model::{
     Change, ChangeKind, Form, Import, ImportTarget, LanguageKind, LanguagePlan, Module, ModuleKind,
     Subject, Texts as _, TreePath,
     language::RewriteOptions,
-    manifest::{Entry, Manifest},
+    manifest::{Entry, Manifest, is_guard},
 };
 use coalesce_plan::{Checked, EntryState, Operation};
 
 use crate::{Session, session::LanguagePart};
-
-/// How the texts begin that name old names on purpose.
-const GUARD: &str = "\"\"\"Guards a migration:";
 
 /// What leads later uses of applied entries on, entry by entry.
 pub fn proposals(
@@ -105,13 +102,7 @@ fn users(session: &Session, part: &dyn LanguagePart, entry: &Entry) -> BTreeSet<
         .iter()
         .filter(named)
         .map(|import| &import.path);
-    let on_purpose = |path: &TreePath| {
-        path.as_str().contains("migration-deprecations/")
-            || session
-                .tree
-                .text(path)
-                .is_some_and(|text| text.starts_with(GUARD))
-    };
+    let on_purpose = |path: &TreePath| is_guard(path, session.tree.text(path).as_deref());
     paths.filter(|path| !on_purpose(path)).cloned().collect()
 }
 

@@ -27,9 +27,6 @@ use coalesce_model::{
 use coalesce_tree::PathFilter;
 use regex::Regex;
 
-/// The package that a migration writes to hold rustc to what it says of old names.
-const GUARD: &str = "migration-deprecations";
-
 /// What the rules look at.
 pub struct Subject<'a> {
     /// The tree.
@@ -220,10 +217,4 @@ pub fn fails(findings: &[Finding]) -> bool {
     findings
         .iter()
         .any(|finding| finding.severity != Severity::Note)
-}
-
-/// Whether a file belongs to the package that a migration writes to hold rustc to its word.
-fn is_guard(path: &TreePath) -> bool {
-    let mut folders = std::iter::successors(path.parent(), TreePath::parent);
-    folders.any(|folder| folder.file_name() == GUARD)
 }

@@ -4,7 +4,11 @@ use coalesce_engine::{
     MigrationPlan, PlanOptions, PreparedMigration, Session, UncommittedChanges, answer, manifests,
     plan,
 };
-use coalesce_model::{ContentHash, TreePath, envelope::Grade};
+use coalesce_model::{
+    ContentHash, TreePath,
+    envelope::Grade,
+    manifest::{EntryText, Verb},
+};
 use coalesce_plan::Operation;
 use lsp_server::ErrorCode;
 use serde::{Deserialize, Serialize};
@@ -184,10 +188,12 @@ pub fn plan_moves(
                 return Err(Refused::Invalid(format!("`{name}` is no full name")));
             }
         }
-        text.push_str(&format!("\n[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n"));
-        if shim {
-            text.push_str("shim = true\n");
-        }
+        let entry = EntryText {
+            shim,
+            ..EntryText::new(Verb::Move, from, Some(to.clone()))
+        };
+        text.push('\n');
+        text.push_str(&entry.table());
     }
     // The journal knows a manifest by its name: one text has one, two texts have two.
     let label = format!("editor-{}.toml", ContentHash::of(text.as_bytes()));

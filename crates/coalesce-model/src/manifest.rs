@@ -3,11 +3,13 @@
 //! Reading checks what a manifest can be checked for by itself: keys, verbs, names, entries that
 //! contradict each other. Whether the names exist is the plan's business.
 
+mod guard;
 mod read;
 mod record;
 mod tables;
 mod write;
 
+pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
 pub use record::{AppliedEntries, applied_line, record_path};
 use schemars::JsonSchema;
 use serde::Deserialize;

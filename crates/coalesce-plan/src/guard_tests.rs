@@ -135,3 +135,15 @@ def test_the_new_path_does_not_use_the_old_one(old, new):
     code = "import sys; sys.path[:] = %r; import %s; sys.exit(%r in sys.modules)" % (sys.path, new, old)
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 "##;
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::manifest::GUARD_HEAD;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_known_again() {
+        assert!(PYTHON_HEAD.starts_with(GUARD_HEAD));
+    }
+}

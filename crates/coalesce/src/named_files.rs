@@ -1,7 +1,11 @@
 //! Files that the command line names: manifests and baselines to read, saved plans and baselines to
 //! write. Not the tree: that is read by `coalesce-tree` and written by `coalesce-apply`.
 
-use std::{fs, io::ErrorKind, path::Path};
+use std::{
+    fs,
+    io::{ErrorKind, Read as _},
+    path::Path,
+};
 
 use coalesce_tree::plain::{self, Links};
 
@@ -22,6 +26,27 @@ pub fn read(path: &Path) -> Result<String, Failure> {
         };
         Failure::user(format!("cannot read {}: {reason}", path.display()))
     })
+}
+
+/// The text of a file that the user named; of standard input for `-`.
+///
+/// # Errors
+/// When it cannot be read, is longer than anything that is read, or is not UTF-8.
+pub fn read_or_input(path: &Path) -> Result<String, Failure> {
+    if path != Path::new("-") {
+        return read(path);
+    }
+    let mut text = String::new();
+    let taken = std::io::stdin()
+        .lock()
+        .take(MOST_BYTES + 1)
+        .read_to_string(&mut text);
+    taken.map_err(|error| Failure::user(format!("cannot read standard input: {error}")))?;
+    if text.len() as u64 > MOST_BYTES {
+        let message = format!("cannot read standard input: it has more than {MOST_BYTES} bytes");
+        return Err(Failure::user(message));
+    }
+    Ok(text)
 }
 
 /// Writes a file that the user asked for.

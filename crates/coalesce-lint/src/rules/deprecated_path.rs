@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{
     Finding, Import, ImportTarget, LanguageGraph, LanguageKind, Module, ModuleKind, Severity,
-    TreePath, finding::codes,
+    TreePath, finding::codes, manifest::is_guard,
 };
 
 use super::names;
-use crate::{Subject, is_guard};
+use crate::Subject;
 
 /// Imports of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
@@ -22,7 +22,7 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         for import in graph.imports() {
             let importer = graph.modules().get(import.importer);
             let from_shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
-            if from_shim || is_guard(&import.path) {
+            if from_shim || is_guard(&import.path, None) {
                 continue;
             }
             let told = deprecated(*graph, import).or_else(|| deprecated_item(&shims, import));

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{
     ByteSpan, Finding, LanguageGraph, Mention, Module, ModuleKind, Severity, TreePath,
-    finding::codes, manifest::Forbid,
+    finding::codes,
+    manifest::{Forbid, is_guard},
 };
 
 use super::names;
-use crate::{Subject, is_guard};
+use crate::Subject;
 
 /// Imports, string literals and configuration values of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
@@ -24,7 +25,7 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         for mention in graph.mentions() {
             let module = modules.get(&mention.path);
             let shim = module.is_some_and(|module| module.kind == ModuleKind::Shim);
-            if !shim && !is_guard(&mention.path) {
+            if !shim && !is_guard(&mention.path, None) {
                 let importers = module.map(|module| names(module)).unwrap_or_default();
                 findings.extend(mentioned(&forbids, mention, &importers));
             }
@@ -41,7 +42,7 @@ fn imported(graph: &dyn LanguageGraph, forbids: &[&Forbid]) -> Vec<Finding> {
         let importer = graph.modules().get(import.importer);
         let shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
         let importers = importer.map(names).unwrap_or_default();
-        if shim || is_guard(&import.path) {
+        if shim || is_guard(&import.path, None) {
             continue;
         }
         findings.extend(

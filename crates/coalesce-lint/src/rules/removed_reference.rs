@@ -4,14 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Finding, ImportTarget, LanguageKind, Mention, Severity, TreePath, finding::codes,
-    manifest::Manifest, pattern::NamePattern,
+    ByteSpan, Finding, ImportTarget, LanguageKind, Mention, Severity, TreePath,
+    finding::codes,
+    manifest::{Manifest, is_guard},
+    pattern::NamePattern,
 };
 
-use crate::{Subject, is_guard};
-
-/// How the texts begin that name old names on purpose.
-const GUARD: &str = "\"\"\"Guards a migration:";
+use crate::Subject;
 
 /// An old name with nothing behind it.
 struct Gone<'m> {
@@ -65,8 +64,7 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         findings.extend(mentioned(&gone, mention, separator));
     }
     for path in findings.iter().map(|finding| &finding.path) {
-        let text = subject.texts.text(path);
-        if is_guard(path) || text.is_some_and(|text| text.starts_with(GUARD)) {
+        if is_guard(path, subject.texts.text(path).as_deref()) {
             on_purpose.insert(path.clone());
         }
     }

@@ -69,7 +69,15 @@ impl EntryText {
         for (key, date) in dates {
             line(&mut text, key, date.as_deref());
         }
-        let _ = write!(text, "\n[[{}]]\n", self.verb.as_str());
+        text.push('\n');
+        text.push_str(&self.table());
+        text
+    }
+
+    /// The entry alone, from `[[verb]]` on.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut text = format!("[[{}]]\n", self.verb.as_str());
         let (from, to) = match self.verb {
             Verb::Remove => ("module", "to"),
             Verb::Merge => ("from", "into"),

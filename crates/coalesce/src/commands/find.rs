@@ -1,8 +1,7 @@
 //! `find`: whether a piece of code, or something of a signature, exists already.
 
-use std::{io::Read as _, path::Path};
+use std::path::Path;
 
-use anyhow::Context as _;
 use coalesce_engine::{Wanted, existing};
 use coalesce_model::{
     LanguageKind,
@@ -12,7 +11,7 @@ use coalesce_model::{
 use super::label;
 use crate::{
     cli::{self, SnippetLanguage},
-    exit::Outcome,
+    exit::{Failure, Outcome},
     named_files,
 };
 
@@ -24,7 +23,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Find) -> anyhow::Result<Outcom
     let (kind, wanted) = match (&arguments.snippet, &arguments.signature) {
         (Some(path), _) => ("snippet", snippet(path, arguments.language)?),
         (None, Some(text)) => ("signature", Wanted::Signature(text.clone())),
-        (None, None) => unreachable_by_clap()?,
+        (None, None) => return Err(Failure::user("name a snippet or a signature").into()),
     };
     let found = existing(&global.root, !global.no_cache, &wanted, arguments.limit)?;
     let body = Find {
@@ -38,30 +37,15 @@ pub fn run(global: &cli::Global, arguments: &cli::Find) -> anyhow::Result<Outcom
     )))
 }
 
-/// The command line asks for one of both before this runs.
-fn unreachable_by_clap() -> anyhow::Result<(&'static str, Wanted)> {
-    anyhow::bail!("name a snippet or a signature")
-}
-
-fn snippet(path: &Path, language: Option<SnippetLanguage>) -> anyhow::Result<Wanted> {
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        let read = std::io::stdin().read_to_string(&mut text);
-        read.context("failed to read the snippet from standard input")?;
-        text
-    } else {
-        named_files::read(path)?
-    };
+fn snippet(path: &Path, language: Option<SnippetLanguage>) -> Result<Wanted, Failure> {
+    let text = named_files::read_or_input(path)?;
     let said = language.map(|language| match language {
         SnippetLanguage::Python => LanguageKind::Python,
         SnippetLanguage::Rust => LanguageKind::Rust,
         SnippetLanguage::Kernel => LanguageKind::Kernel,
     });
     let ending = path.extension().and_then(|ending| ending.to_str());
-    let by_name = || {
-        let mut all = LanguageKind::ALL.into_iter();
-        all.find(|language| ending.is_some_and(|own| language.extensions().contains(&own)))
-    };
+    let by_name = || ending.and_then(LanguageKind::of_extension);
     Ok(Wanted::Snippet {
         text,
         language: said.or_else(by_name),

@@ -219,9 +219,7 @@ fn text(roots: &[Root], samples: &Samples) -> String {
         comment(&mut out, &purpose(verb));
         match entry {
             Some(entry) => {
-                let manifest = entry.manifest();
-                let lines = manifest.lines().skip_while(|line| !line.starts_with("[["));
-                for line in lines {
+                for line in entry.table().lines() {
                     let _ = writeln!(out, "# {line}");
                 }
             }

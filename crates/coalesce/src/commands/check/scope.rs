@@ -1,18 +1,11 @@
 //! Which findings of `check` are told: those below some paths, of listed files, or of changed ones.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::Read as _,
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_engine::Session;
 use coalesce_model::{Finding, Texts as _, TreePath, envelope::FindingEntry};
 
 use crate::{cli, commands::rollback::failure, exit::Failure, named_files};
-
-/// A list of files may be this long, in bytes.
-const LONGEST_LIST: u64 = 64 << 20;
 
 /// Which findings are told.
 pub struct Scope {
@@ -32,7 +25,7 @@ impl Scope {
             .iter()
             .map(|path| tree_path(&path.to_string_lossy()));
         let listed = arguments.files.as_deref().map(|path| {
-            let text = list(path)?;
+            let text = named_files::read_or_input(path)?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             lines.map(tree_path).collect::<Result<BTreeSet<_>, _>>()
         });
@@ -137,17 +130,4 @@ fn differs(session: &Session, path: &TreePath, old: &coalesce_apply::BytesBefore
 
 fn tree_path(text: &str) -> Result<TreePath, Failure> {
     TreePath::new(text).map_err(|error| Failure::user(error.to_string()))
-}
-
-fn list(path: &Path) -> Result<String, Failure> {
-    if path != Path::new("-") {
-        return named_files::read(path);
-    }
-    let mut text = String::new();
-    let read = std::io::stdin()
-        .lock()
-        .take(LONGEST_LIST)
-        .read_to_string(&mut text);
-    read.map_err(|error| Failure::user(format!("cannot read standard input: {error}")))?;
-    Ok(text)
 }
