@@ -28,6 +28,10 @@ pub const SHIMS: [&str; 4] = [
 /// What the migration writes of a shim crate.
 const OF_A_SHIM: [&str; 2] = ["Cargo.toml", "src/lib.rs"];
 
+/// The manifest that puts one crate in their place, and what is recorded of it.
+const MIGRATIONS: &str = "migrations";
+const RECORD: &str = "migrations/0001-one-runtime.applied";
+
 const MEMBERS: &str = "members = [\"crates/*\", \"tests\", \"xtask\"]";
 
 /// The sample's folder.
@@ -60,7 +64,7 @@ pub fn lay_out(repository: &Repository, into: &Path) -> anyhow::Result<()> {
     for folder in ["crates", "programs"] {
         copy(&sample.join("rust").join(folder), &into.join(folder))?;
     }
-    copy(&sample.join("migrations"), &into.join("migrations"))
+    copy(&repository.root.join(MIGRATIONS), &into.join(MIGRATIONS))
 }
 
 /// Migrates the tree. Returns what the migration says, as JSON.
@@ -87,7 +91,8 @@ pub fn migrate(tree: &Path) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// The files of the shim crates, as the migration makes them: paths of the repository, and texts.
+/// The files of the shim crates and the record of what is applied, as the migration makes them: paths
+/// of the repository, and texts.
 ///
 /// # Errors
 /// As [`lay_out`] and [`migrate`].
@@ -105,6 +110,9 @@ pub fn shims(repository: &Repository) -> anyhow::Result<Vec<(String, String)>> {
             found.push((path, text));
         }
     }
+    let record = fs::read_to_string(tree.join(RECORD))
+        .with_context(|| format!("the migration has left no {RECORD}"))?;
+    found.push((RECORD.to_owned(), record));
     empty(&tree)?;
     Ok(found)
 }

@@ -4,16 +4,21 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamePattern {
     text: String,
+    /// What stands before `//`: the package, where several have one name.
+    within: Option<String>,
     segments: Vec<String>,
 }
 
 impl NamePattern {
-    /// Reads a pattern; segments are parted by `.` or `::`.
+    /// Reads a pattern; segments are parted by `.` or `::`. Without a `dir//` before it, it fits
+    /// names of every package.
     #[must_use]
     pub fn new(text: &str) -> Self {
+        let (within, name) = apart(text);
         Self {
             text: text.to_owned(),
-            segments: split(text).map(str::to_owned).collect(),
+            within: within.map(str::to_owned),
+            segments: split(name).map(str::to_owned).collect(),
         }
     }
 
@@ -26,6 +31,9 @@ impl NamePattern {
     /// Whether the whole of `name` fits.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
+        let Some(name) = self.within(name) else {
+            return false;
+        };
         let name: Vec<&str> = split(name).collect();
         let pattern: Vec<&str> = self.segments.iter().map(String::as_str).collect();
         segments_match(&pattern, &name)
@@ -35,6 +43,9 @@ impl NamePattern {
     /// forbids `a.b.c` too.
     #[must_use]
     pub fn matches_name_or_parent(&self, name: &str) -> bool {
+        let Some(name) = self.within(name) else {
+            return false;
+        };
         // Most names part in the first segment, which needs no list.
         let begins = |first: &String| {
             let segment = split(name).next();
@@ -47,6 +58,20 @@ impl NamePattern {
         let pattern: Vec<&str> = self.segments.iter().map(String::as_str).collect();
         (1..=name.len())
             .any(|depth| segments_match(&pattern, name.get(..depth).unwrap_or_default()))
+    }
+
+    /// The name without its package, if the pattern is about that package.
+    fn within<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let (within, name) = apart(name);
+        (self.within.is_none() || self.within.as_deref() == within).then_some(name)
+    }
+}
+
+/// A name of the form `dir//name`, in its two parts.
+fn apart(name: &str) -> (Option<&str>, &str) {
+    match name.split_once("//") {
+        Some((within, name)) => (Some(within), name),
+        None => (None, name),
     }
 }
 
@@ -92,6 +117,14 @@ mod tests {
             ("*.b", "a.b", true),
             ("*.b", "a.c", false),
             ("g*u", "gpu", true),
+            (
+                "old_names::**",
+                "crates/gpu/tests/old_names.rs//old_names::silent",
+                true,
+            ),
+            ("gpu//app.**", "gpu//app.main", true),
+            ("gpu//app.**", "cpu//app.main", false),
+            ("gpu//app.**", "app.main", false),
         ] {
             assert_eq!(
                 NamePattern::new(pattern).matches(name),
