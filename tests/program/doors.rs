@@ -22,7 +22,7 @@ const ON_THE_PATH: [&str; 12] = [
     "pytest",
 ];
 /// Hooks of a repository.
-const HOOKS: [&str; 9] = [
+pub const HOOKS: [&str; 9] = [
     "pre-commit",
     "post-checkout",
     "post-merge",
@@ -34,7 +34,7 @@ const HOOKS: [&str; 9] = [
     "fsmonitor-watchman",
 ];
 /// Settings of a repository that name a program.
-const SETTINGS: [&str; 14] = [
+pub const SETTINGS: [&str; 14] = [
     "core.fsmonitor",
     "core.sshCommand",
     "core.editor",

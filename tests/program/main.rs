@@ -1,6 +1,7 @@
 //! What the program does around its cases: cut off half-way, run twice, verified, as the guide shows.
 
 mod advice;
+mod commits;
 mod containment;
 mod deprecations;
 mod doors;

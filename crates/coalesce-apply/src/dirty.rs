@@ -32,7 +32,7 @@ pub fn uncommitted(root: &Path, paths: &[TreePath]) -> Result<Vec<TreePath>, Err
 }
 
 /// Runs what reads a repository on a thread of its own, and no longer than it may take.
-fn within_patience<T: Send + 'static>(
+pub(crate) fn within_patience<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let (sender, receiver) = mpsc::channel();
@@ -134,12 +134,12 @@ fn nearest_repository(root: &Path, path: &TreePath) -> TreePath {
     TreePath::root()
 }
 
-fn trouble(error: impl Display) -> Error {
+pub(crate) fn trouble(error: impl Display) -> Error {
     let message = format!("the repository cannot be read: {error}");
     Error::new(ErrorKind::Repository, message)
 }
 
-fn discover(root: &Path) -> Result<Option<Repository>, Error> {
+pub(crate) fn discover(root: &Path) -> Result<Option<Repository>, Error> {
     refuse_special(root)?;
     let options = || open::Options::isolated();
     let options = sec::trust::Mapping {
@@ -201,7 +201,7 @@ fn refuse_special(root: &Path) -> Result<(), Error> {
 const LINK_BYTES: u64 = 1 << 16;
 
 /// The part of a repository's working directory that is the tree.
-struct Checkout<'r> {
+pub(crate) struct Checkout<'r> {
     repository: &'r Repository,
     /// The last commit; `None` where nothing was ever committed.
     head: Option<gix::Tree<'r>>,
@@ -213,7 +213,7 @@ struct Checkout<'r> {
 
 impl<'r> Checkout<'r> {
     /// `None` where the repository has no working directory, or does not hold the tree.
-    fn of(repository: &'r Repository, root: &Path) -> Result<Option<Self>, Error> {
+    pub(crate) fn of(repository: &'r Repository, root: &Path) -> Result<Option<Self>, Error> {
         let Some(top) = repository.workdir() else {
             return Ok(None);
         };
@@ -297,19 +297,70 @@ impl<'r> Checkout<'r> {
 
     /// Whether the repository may have line ends converted, by its configuration or by attributes
     /// on the way to the file.
-    fn converts_line_ends(&self, path: &TreePath) -> bool {
+    pub(crate) fn converts_line_ends(&self, path: &TreePath) -> bool {
         let configured = self.repository.config_snapshot().string("core.autocrlf");
         if configured.is_some_and(|value| value.as_bstr() != "false") {
             return true;
         }
+        self.attribute_files(path).iter().any(|file| file.is_file())
+    }
+
+    /// Where attributes of a file may stand among the files of the repository.
+    pub(crate) fn attribute_files(&self, path: &TreePath) -> Vec<PathBuf> {
         let top = self.root.ancestors().nth(self.below.components().count());
         let file = self.root.join(path.as_str());
         let above = file.ancestors().skip(1);
         let inside =
             above.take_while(|directory| top.is_some_and(|top| directory.starts_with(top)));
         inside
-            .into_iter()
-            .any(|directory| directory.join(".gitattributes").is_file())
+            .map(|directory| directory.join(".gitattributes"))
+            .collect()
+    }
+
+    /// The directory that all checkouts of the repository share.
+    pub(crate) fn common_directory(&self) -> &Path {
+        self.repository.common_dir()
+    }
+
+    /// What the repository has listed for the next commit.
+    pub(crate) fn index(&self) -> &index::State {
+        &self.index
+    }
+
+    /// A path of the tree as the repository's own lists name it.
+    pub(crate) fn inside(&self, path: &TreePath) -> String {
+        let below = self.below.join(path.as_str());
+        below.to_string_lossy().replace('\\', "/")
+    }
+
+    /// Whether a directory above a path is a repository of its own.
+    pub(crate) fn belongs_to_another(&self, path: &TreePath) -> bool {
+        !nearest_repository(&self.root, path).is_root()
+    }
+
+    /// Whether the last commit has a file with the very bytes that it has on disk.
+    pub(crate) fn is_as_committed(&self, path: &TreePath) -> Result<bool, Error> {
+        let file = self.root.join(path.as_str());
+        let bytes = plain::read(&file, MAXIMUM_FILE_BYTES, Links::Refuse);
+        let bytes = bytes.map_err(|error| Error::io(path, &error))?;
+        let committed = self.committed(&self.below.join(path.as_str()))?;
+        let hash = gix::objs::compute_hash(self.repository.object_hash(), Kind::Blob, &bytes);
+        Ok(committed.is_some() && hash.ok() == committed)
+    }
+
+    /// Whether a file differs from the last commit, is in none, or is gone.
+    pub(crate) fn differs(&self, path: &TreePath) -> Result<bool, Error> {
+        let file = self.root.join(path.as_str());
+        if fs::symlink_metadata(&file).is_err() {
+            return Ok(true);
+        }
+        let below = self.below.join(path.as_str());
+        let committed = self.committed(&below)?;
+        // Most files are as they were checked out: their texts need not be read.
+        if committed.is_some_and(|committed| self.is_untouched(&file, &below, committed)) {
+            return Ok(false);
+        }
+        self.is_changed(path)
     }
 }
 

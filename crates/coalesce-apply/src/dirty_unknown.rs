@@ -30,7 +30,7 @@ pub fn bytes_before(
     Err(unknown())
 }
 
-fn unknown() -> Error {
+pub(crate) fn unknown() -> Error {
     let message = "this program is built without `git`, and cannot tell what is committed";
     Error::new(ErrorKind::Repository, message)
 }

@@ -11,6 +11,11 @@ mod begin;
 mod calls;
 mod carry;
 #[cfg(feature = "git")]
+mod commits;
+#[cfg(not(feature = "git"))]
+#[path = "commits_unknown.rs"]
+mod commits;
+#[cfg(feature = "git")]
 mod dirty;
 #[cfg(not(feature = "git"))]
 #[path = "dirty_unknown.rs"]
@@ -28,6 +33,7 @@ mod system;
 mod trust;
 
 pub use crate::{
+    commits::Commits,
     dirty::{BytesBefore, bytes_before, uncommitted},
     error::{Error, ErrorKind},
     journal::Record,
@@ -63,6 +69,15 @@ pub struct Content {
     pub bytes: Vec<u8>,
     /// Its permission bits; `None`: as they are, or 0644 for a new file.
     pub mode: Option<u32>,
+}
+
+/// One commit of a migration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitStep {
+    /// What it says of itself.
+    pub message: String,
+    /// What it changes of the tree as it is, with all that the steps before it change.
+    pub changes: Vec<FileChange>,
 }
 
 /// What is remembered with a migration.

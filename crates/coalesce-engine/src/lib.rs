@@ -10,6 +10,7 @@
 //! a move from beginning to end.
 
 mod applying;
+mod commits;
 mod emit;
 mod existing;
 mod failure;
@@ -32,7 +33,8 @@ mod verify;
 pub use applying::{
     PreparedMigration, UncommittedChanges, file_changes, read_saved_plan, save_plan,
 };
-pub use coalesce_apply::Store;
+pub use coalesce_apply::{Commits, Store};
+pub use commits::PlannedCommits;
 pub use emit::emit_tests;
 pub use existing::{Wanted, existing};
 pub use failure::Failure;

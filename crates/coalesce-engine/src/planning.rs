@@ -303,7 +303,8 @@ fn text_proposal(
 }
 
 impl MigrationPlan {
-    fn prove_all(&mut self, session: &Session, checked: &Checked) {
+    /// Proves what the operations leave, language by language.
+    pub(crate) fn prove_all(&mut self, session: &Session, checked: &Checked) {
         self.allowed.clone_from(&checked.allowed);
         for part in session.parts() {
             let changes = checked.changes.get(&part.kind());

@@ -2,11 +2,11 @@
 
 use coalesce_model::{
     TreePath,
-    envelope::{Envelope, Migrate, Recover, RecoverOutcome, Rollback},
+    envelope::{Committed, Envelope, Migrate, Recover, RecoverOutcome, Rollback},
 };
 
 use crate::{
-    page::{BAD, BOLD, GOOD, PLACE, PLAIN, Page, count},
+    page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, count},
     plan, verify,
 };
 
@@ -41,7 +41,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
         verify::unreached(page, verification);
         verify::verdict(page, verification);
     }
-    applied(page, migrate);
+    outcome(page, migrate);
     plan::answer(page, &migrate.plan.answer);
 }
 
@@ -51,18 +51,42 @@ fn write_quiet(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     if let Some(verification) = &migrate.verification {
         verify::failures(page, verification);
     }
-    applied(page, migrate);
+    outcome(page, migrate);
     plan::answer(page, &migrate.plan.answer);
 }
 
-/// Whether it was applied, and how to take it back.
-fn applied(page: &mut Page, migrate: &Migrate) {
-    if migrate.applied {
-        page.put(GOOD, "applied");
-        let id = migrate.migration.as_deref().unwrap_or_default();
-        page.put(PLAIN, ", undo with ")
-            .put(BOLD, format!("coalesce rollback {id}").trim_end())
+/// The commits that were made, and how to take everything back.
+pub fn applied(page: &mut Page, id: &str, committed: Option<&Committed>) {
+    for commit in committed.iter().flat_map(|committed| &committed.commits) {
+        page.put(PLAIN, "commit ")
+            .put(PLACE, short(&commit.hash))
+            .put(PLAIN, format_args!("  {}  ", commit.subject))
+            .put(DIM, count(commit.files, "file"))
             .end();
+    }
+    for note in committed.iter().flat_map(|committed| &committed.notes) {
+        page.put(DIM, note).end();
+    }
+    page.put(GOOD, "applied").put(PLAIN, ", undo with ");
+    page.put(BOLD, format!("coalesce rollback {id}").trim_end());
+    if let Some(committed) = committed {
+        // Files are put back by the one, the branch and the index by the other.
+        page.put(PLAIN, ", then ")
+            .put(BOLD, format_args!("git reset {}", short(&committed.base)));
+    }
+    page.end();
+}
+
+/// As much of a hash as git shows.
+fn short(hash: &str) -> &str {
+    hash.get(..10).unwrap_or(hash)
+}
+
+/// Whether it was applied, and how to take it back.
+fn outcome(page: &mut Page, migrate: &Migrate) {
+    if migrate.applied {
+        let id = migrate.migration.as_deref().unwrap_or_default();
+        applied(page, id, migrate.committed.as_ref());
     } else if !migrate.plan.operations.is_empty() || migrate.plan.answer.refused() {
         page.put(BAD, "not applied")
             .put(PLAIN, ": the tree is as it was")

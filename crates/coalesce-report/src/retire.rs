@@ -3,7 +3,8 @@
 use coalesce_model::envelope::{Envelope, Retire, RetiredShim};
 
 use crate::{
-    page::{BOLD, DIM, GOOD, PLACE, PLAIN, Page, WARN, count, read_counts},
+    migration,
+    page::{BOLD, DIM, PLACE, PLAIN, Page, WARN, count, read_counts},
     plan,
 };
 
@@ -70,8 +71,7 @@ fn last_line(page: &mut Page, retire: &Retire) {
             "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
         ));
     } else if let Some(id) = &retire.migration {
-        page.put(GOOD, "applied").put(PLAIN, ", undo with ");
-        page.put(BOLD, format_args!("coalesce rollback {id}")).end();
+        migration::applied(page, id, retire.committed.as_ref());
     } else if !retire.plan.operations.is_empty() && !retire.plan.answer.refused() {
         page.line("nothing is written; `--apply` removes them, `--out FILE` saves the plan");
     }

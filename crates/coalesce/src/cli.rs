@@ -446,6 +446,10 @@ pub struct ApplyOptions {
     /// Also touch files with uncommitted changes
     #[arg(long)]
     pub allow_dirty: bool,
+    /// Commit it as well, in steps that each resolve: files move, users follow, old names go; only on
+    /// a tree that is as its last commit
+    #[arg(long, conflicts_with = "allow_dirty")]
+    pub commits: bool,
     /// Ask nothing, not even where somebody is at the terminal
     #[arg(short, long)]
     pub yes: bool,
@@ -455,7 +459,7 @@ pub struct ApplyOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(
     after_help = "Examples:\n  coalesce migrate --verify\n  coalesce migrate migrations/0001-one-gpu.toml\n  \
-                  coalesce migrate --plan plan.json --require compiled"
+                  coalesce migrate --plan plan.json --require compiled\n  coalesce migrate --verify --commits"
 )]
 pub struct Migrate {
     /// Which manifests.
@@ -768,6 +772,9 @@ mod tests {
             ("verify --plan p.json", true),
             ("verify --plan p.json m.toml", false),
             ("migrate --verify m.toml", true),
+            ("migrate --commits --verify", true),
+            ("migrate --commits --allow-dirty", false),
+            ("retire --unused --apply --commits", true),
             ("retire --due 4.0.0 --apply", true),
             ("retire --unused --due 4.0.0", false),
             ("retire a.b c.d --out p.json", true),

@@ -325,6 +325,30 @@ pub struct Migrate {
     pub tests: Vec<String>,
     /// What `--verify` found.
     pub verification: Option<Verify>,
+    /// The commits of `--commits`; null where none were made.
+    pub committed: Option<Committed>,
+}
+
+/// Commits that a migration was made into.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Committed {
+    /// Full hash of the commit that they stand on.
+    pub base: String,
+    /// In their order.
+    pub commits: Vec<CommitEntry>,
+    /// Why they are not more, and what git would have done otherwise.
+    pub notes: Vec<String>,
+}
+
+/// One commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CommitEntry {
+    /// Full hash.
+    pub hash: String,
+    /// First line of its message.
+    pub subject: String,
+    /// How many files it changes.
+    pub files: usize,
 }
 
 /// What a command of one entry would change, or has.

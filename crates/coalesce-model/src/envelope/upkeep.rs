@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry};
+use super::{Committed, EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry};
 use crate::{Code, TreePath};
 
 /// What `verify` found out by running the project's own checks in a scratch copy.
@@ -149,6 +149,8 @@ pub struct Retire {
     pub applied: bool,
     /// The name by which `rollback` undoes it.
     pub migration: Option<String>,
+    /// The commits of `--commits`; null where none were made.
+    pub committed: Option<Committed>,
 }
 
 /// One shim that `retire` was asked about.

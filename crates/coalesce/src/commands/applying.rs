@@ -1,12 +1,13 @@
 //! From a plan to a changed tree: what `migrate`, `retire` and the commands of one entry do alike.
 
-use coalesce_apply::{Applied, Store};
+use coalesce_apply::Store;
 use coalesce_engine::{
-    MigrationPlan, PreparedMigration, Session, UncommittedChanges, answer, verify,
+    Commits, MigrationPlan, PlannedCommits, PreparedMigration, Session, UncommittedChanges, answer,
+    verify,
 };
 use coalesce_model::{
     Finding, Severity, TreePath,
-    envelope::{self, Grade, Locator, Migrate},
+    envelope::{self, CommitEntry, Committed, Grade, Locator, Migrate},
     finding::codes,
     manifest::VerifyTable,
 };
@@ -51,6 +52,10 @@ impl Application<'_> {
         worked: &mut MigrationPlan,
         locator: &mut Locator<'_>,
     ) -> anyhow::Result<CarriedOut> {
+        if self.options.commits && !worked.nothing_to_do() {
+            // Before anything that takes its time.
+            PlannedCommits::refuse_unclean(self.session)?;
+        }
         let wanted = self.options.verify || offer_to_verify(self.session, worked, self.options)?;
         let mut carried = self.show(worked, locator, wanted)?;
         if carried.exit == Exit::Success && !worked.nothing_to_do() {
@@ -60,12 +65,70 @@ impl Application<'_> {
                 carried.findings.extend(short);
                 return Ok(carried);
             }
-            let applied = apply(self.session, self.store, worked, self.options)?;
-            carried.body.migration = Some(applied.id);
-            carried.body.applied = true;
-            carried.findings.extend(remarks(&applied.remarks));
+            self.apply(worked, wanted, &mut carried)?;
         }
         Ok(carried)
+    }
+
+    /// Writes what was worked out, and commits it where that is wanted.
+    fn apply(
+        &self,
+        worked: &MigrationPlan,
+        verified: bool,
+        carried: &mut CarriedOut,
+    ) -> anyhow::Result<()> {
+        let checks = verified.then_some(self.checks);
+        let planned = || PlannedCommits::of(self.session, worked, checks);
+        let planned = self.options.commits.then(planned).transpose()?;
+        let prepared = PreparedMigration::new(self.session, worked, self.uncommitted())?;
+        self.ask(&prepared, planned.as_ref())?;
+        let made = planned.as_ref().map(|planned| planned.make(self.session));
+        let made = made.transpose()?;
+        let count = prepared.file_count();
+        self.session
+            .progress
+            .stage(format_args!("writing {count} files"));
+        let applied = prepared.apply(self.store)?;
+        carried.body.migration = Some(applied.id);
+        carried.body.applied = true;
+        carried.findings.extend(remarks(&applied.remarks));
+        if let Some((planned, made)) = planned.zip(made) {
+            match made.publish() {
+                Ok(()) => carried.body.committed = Some(committed(&planned, &made)),
+                // The tree is changed: only the commits are missing.
+                Err(error) => {
+                    carried.findings.push(not_committed(&error.to_string()));
+                    carried.exit = Exit::Partly;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn uncommitted(&self) -> UncommittedChanges {
+        if self.options.allow_dirty {
+            UncommittedChanges::Touch
+        } else {
+            UncommittedChanges::Refuse
+        }
+    }
+
+    fn ask(
+        &self,
+        prepared: &PreparedMigration<'_>,
+        commits: Option<&PlannedCommits>,
+    ) -> anyhow::Result<()> {
+        let mut question = format!(
+            "write or remove {} files of {}",
+            prepared.file_count(),
+            self.session.tree.root().display()
+        );
+        if let Some(commits) = commits {
+            question.push_str(&format!(", in {} commits", commits.len()));
+        }
+        question.push('?');
+        self.session.progress.end();
+        confirm(self.options.yes, &question)
     }
 
     /// The plan without applying it; verified only where that is asked for.
@@ -188,31 +251,32 @@ pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding
     })
 }
 
-/// Writes what was worked out; what was done, with the name by which `rollback` undoes it.
-///
-/// # Errors
-/// When a file has uncommitted changes or cannot be written; the tree is then as it was.
-fn apply(
-    session: &Session,
-    store: &Store,
-    plan: &MigrationPlan,
-    options: &cli::ApplyOptions,
-) -> anyhow::Result<Applied> {
-    let uncommitted = if options.allow_dirty {
-        UncommittedChanges::Touch
-    } else {
-        UncommittedChanges::Refuse
-    };
-    let prepared = PreparedMigration::new(session, plan, uncommitted)?;
-    let count = prepared.file_count();
-    let question = format!(
-        "write or remove {count} files of {}?",
-        session.tree.root().display()
-    );
-    session.progress.end();
-    confirm(options.yes, &question)?;
-    session
-        .progress
-        .stage(format_args!("writing {count} files"));
-    Ok(prepared.apply(store)?)
+fn committed(planned: &PlannedCommits, made: &Commits) -> Committed {
+    let mut notes = planned.joined.clone();
+    if made.lack_signature() {
+        notes.push("git is configured to sign commits, and these are not signed".to_owned());
+    }
+    let entries = made.hashes().into_iter().zip(planned.subjects());
+    Committed {
+        base: made.base(),
+        commits: entries
+            .map(|(hash, (subject, files))| CommitEntry {
+                hash,
+                subject,
+                files,
+            })
+            .collect(),
+        notes,
+    }
+}
+
+fn not_committed(why: &str) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: TreePath::root(),
+        span: None,
+        message: format!("the migration is applied, and not committed: {why}"),
+        help: Some("commit it yourself, or `coalesce rollback`".to_owned()),
+    }
 }

@@ -55,6 +55,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
         plan: carried.body.plan,
         migration: carried.body.migration,
         applied: carried.body.applied,
+        committed: carried.body.committed,
     };
     let envelope = page.envelope(Command::Retire, &carried.findings, Body::Retire(body));
     Ok(Outcome {

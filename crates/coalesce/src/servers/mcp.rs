@@ -130,6 +130,7 @@ impl Tools<'_> {
                 require: arguments.require.map(Into::into),
                 allow_unproven: arguments.allow_unproven,
                 allow_dirty: arguments.allow_dirty,
+                commits: false,
                 yes: true,
             },
             ..cli::Migrate::default()
