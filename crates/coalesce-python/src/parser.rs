@@ -163,11 +163,23 @@ impl Scan<'_> {
             .position(|byte| !inside(byte))
             .unwrap_or(rest.len());
         self.at = start + length;
-        const GROWS: [&[u8]; 12] = [
-            b"and", b"async", b"await", b"else", b"for", b"if", b"in", b"is", b"lambda", b"not",
-            b"or", b"yield",
-        ];
-        usize::from(GROWS.contains(&rest.get(..length).unwrap_or_default()))
+        // Every word of a text comes by here: its length is looked at before its letters.
+        let grows = matches!(
+            rest.get(..length).unwrap_or_default(),
+            b"and"
+                | b"async"
+                | b"await"
+                | b"else"
+                | b"for"
+                | b"if"
+                | b"in"
+                | b"is"
+                | b"lambda"
+                | b"not"
+                | b"or"
+                | b"yield"
+        );
+        usize::from(grows)
     }
 
     /// At the start of a line: which blocks it ends or opens. Lines without code do neither.

@@ -4,14 +4,15 @@ use coalesce_model::{
     ByteSpan, Certainty, Evidence, Form, Guard, LanguageKind, ModuleKind, Root, Safety, Severity,
     TreePath, UnprovenKind,
     envelope::{
-        Answer, Audit, Body, Check, CheckRun, Command, CycleCounts, CycleEntry, CycleStep,
-        DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
-        Envelope, ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files, FindingEntry, GpuLines,
-        Grade, GuardedImport, ImportOutcome, LostName, ManifestEntry, ManifestLine, Migrate,
-        MigrationEntry, ModuleEntry, NotRewrittenEntry, OperationEntry, OperationKind, Plan, Range,
-        Recover, RecoverOutcome, ReferenceEntry, Refs, Retire, RetiredShim, RewriteEntry,
-        RoleCount, RoleEntry, Rollback, Share, ShimEntry, SkippedFile, State, Status, StubEntry,
-        StubKind, TreeState, UnprovenCount, UnprovenEntry, UnusedImport, Verify, VerifyFailure,
+        Answer, Audit, Body, Check, CheckRun, Command, CommitEntry, Committed, CycleCounts,
+        CycleEntry, CycleStep, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind,
+        DuplicateMember, Envelope, ErrorEntry, ErrorKind, ErrorPlace, FailureCause, Files,
+        FindingEntry, GpuLines, Grade, GuardedImport, ImportOutcome, LostName, ManifestEntry,
+        ManifestLine, Migrate, MigrationEntry, ModuleEntry, NotRewrittenEntry, OperationEntry,
+        OperationKind, Plan, Range, Recover, RecoverOutcome, ReferenceEntry, Refs, Retire,
+        RetiredShim, RewriteEntry, RoleCount, RoleEntry, Rollback, Share, ShimEntry, SkippedFile,
+        State, Status, StubEntry, StubKind, TreeState, UnprovenCount, UnprovenEntry, UnusedImport,
+        Verify, VerifyFailure,
     },
     finding::codes,
 };
@@ -399,6 +400,7 @@ fn retire() -> Retire {
         ],
         applied: false,
         migration: None,
+        committed: None,
     }
 }
 
@@ -420,6 +422,19 @@ fn pages() -> Vec<(&'static str, Envelope)> {
     pages
 }
 
+fn committed() -> Committed {
+    let commit = |hash: &str, step: &str, files| CommitEntry {
+        hash: hash.repeat(20),
+        subject: format!("one home: {step}"),
+        files,
+    };
+    Committed {
+        base: "0a".repeat(20),
+        commits: vec![commit("1b", "move", 2), commit("2c", "edit the users", 1)],
+        notes: vec!["git is configured to sign commits, and these are not signed".into()],
+    }
+}
+
 fn migrate_pages() -> Vec<(&'static str, Envelope)> {
     let migrate = Migrate {
         plan: plan(),
@@ -428,6 +443,7 @@ fn migrate_pages() -> Vec<(&'static str, Envelope)> {
         baseline: Some("base.json".into()),
         tests: vec!["tests/test_migration_guard.py".into()],
         verification: None,
+        committed: None,
     };
     let refused = Migrate {
         plan: Plan {
@@ -442,8 +458,13 @@ fn migrate_pages() -> Vec<(&'static str, Envelope)> {
     let envelope = |body| Envelope::new(".", Command::Migrate, Body::Migrate(body));
     let mut not_applied = envelope(refused);
     not_applied.findings = vec![finding(codes::UNSAFE_CHANGE, Severity::Error, "lidar/a.py")];
+    let committed = Migrate {
+        committed: Some(committed()),
+        ..migrate.clone()
+    };
     vec![
         ("migrate", envelope(migrate)),
+        ("migrate-commits", envelope(committed)),
         ("migrate-refused", not_applied),
         ("migrate-nothing", envelope(nothing_to_do())),
     ]
