@@ -4,6 +4,7 @@
 //! outside, `__getattr__`, a compiled extension) is opaque, never missing.
 
 mod absent;
+mod look;
 mod names;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use coalesce_model::{
     Allowed, ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module,
     ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
 };
+use look::{Known, Look, REMEMBERED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -266,7 +268,8 @@ impl PythonGraph {
     /// What a leaf of an import statement means.
     #[must_use]
     pub fn leaf_entity(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> Entity {
-        self.leaf_entity_at(importer, import, leaf, 0)
+        let known = Known::default();
+        self.leaf_entity_at(importer, import, leaf, Look::new(&known))
     }
 
     fn leaf_entity_at(
@@ -274,9 +277,9 @@ impl PythonGraph {
         importer: usize,
         import: &ImportStatement,
         leaf: &Leaf,
-        depth: usize,
+        look: Look<'_>,
     ) -> Entity {
-        if depth > MAXIMUM_CHAIN {
+        if look.depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
         let Some(_) = &import.from else {
@@ -300,9 +303,9 @@ impl PythonGraph {
             if leaf.name.text == "*" {
                 return Entity::Module(module);
             }
-            return match self.member_at(module, &leaf.name.text, depth + 1) {
+            return match self.member_at(module, &leaf.name.text, look.further()) {
                 Entity::Missing if self.reads_types(importer, import) => self
-                    .twin_member(module, &leaf.name.text)
+                    .twin_member_at(module, &leaf.name.text, look.further())
                     .unwrap_or(Entity::Missing),
                 found => found,
             };
@@ -333,20 +336,34 @@ impl PythonGraph {
     /// What `name` is in a module: bound there, a submodule, or supplied by a star import.
     #[must_use]
     pub fn member(&self, module: usize, name: &str) -> Entity {
-        self.member_at(module, name, 0)
+        let known = Known::default();
+        self.member_at(module, name, Look::new(&known))
     }
 
-    fn member_at(&self, module: usize, name: &str, depth: usize) -> Entity {
+    fn member_at(&self, module: usize, name: &str, look: Look<'_>) -> Entity {
+        if look.depth > MAXIMUM_CHAIN {
+            return Entity::Opaque;
+        }
+        // Most names are found at once.
+        if look.depth < REMEMBERED {
+            return self.member_of(module, name, look);
+        }
+        if let Some(found) = look.begin(module, name) {
+            return found;
+        }
+        let found = self.member_of(module, name, look);
+        look.end(module, name, &found);
+        found
+    }
+
+    fn member_of(&self, module: usize, name: &str, look: Look<'_>) -> Entity {
         let (Some(facts), Some(bound)) = (self.facts.get(module), self.bound.get(module)) else {
             return Entity::Opaque;
         };
-        if depth > MAXIMUM_CHAIN {
-            return Entity::Opaque;
-        }
         if let Some(found) = bound.get(name) {
             let imported = found
                 .import
-                .and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, depth));
+                .and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, look));
             return match imported {
                 Some(entity)
                     if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) =>
@@ -360,7 +377,7 @@ impl PythonGraph {
             return Entity::Module(submodule);
         }
         if facts.lazy_stub
-            && let Some(found) = self.twin_member_at(module, name, depth + 1)
+            && let Some(found) = self.twin_member_at(module, name, look.further())
         {
             return found;
         }
@@ -373,12 +390,13 @@ impl PythonGraph {
                 continue;
             };
             match self.base_module(module, import) {
-                Some(source) if source != module => match self.star_member(source, name, depth + 1)
-                {
-                    Entity::Missing => {}
-                    Entity::Opaque => opaque = true,
-                    found => return found,
-                },
+                Some(source) if source != module => {
+                    match self.star_member_at(source, name, look.further()) {
+                        Entity::Missing => {}
+                        Entity::Opaque => opaque = true,
+                        found => return found,
+                    }
+                }
                 Some(_) => {}
                 None => opaque = true,
             }
@@ -397,7 +415,7 @@ impl PythonGraph {
         module: usize,
         statement: usize,
         leaf: usize,
-        depth: usize,
+        look: Look<'_>,
     ) -> Option<Entity> {
         let import = self.facts.get(module)?.imports.get(statement)?;
         let leaf = import.leaves.get(leaf)?;
@@ -408,7 +426,7 @@ impl PythonGraph {
                 None => Entity::External,
             });
         }
-        Some(self.leaf_entity_at(module, import, leaf, depth + 1))
+        Some(self.leaf_entity_at(module, import, leaf, look.further()))
     }
 
     /// The submodule of a package.
@@ -419,7 +437,12 @@ impl PythonGraph {
     }
 
     /// What a star import of `source` supplies under `name`.
-    pub(crate) fn star_member(&self, source: usize, name: &str, depth: usize) -> Entity {
+    pub(crate) fn star_member(&self, source: usize, name: &str) -> Entity {
+        let known = Known::default();
+        self.star_member_at(source, name, Look::new(&known))
+    }
+
+    fn star_member_at(&self, source: usize, name: &str, look: Look<'_>) -> Entity {
         let Some(facts) = self.facts.get(source) else {
             return Entity::Opaque;
         };
@@ -432,9 +455,9 @@ impl PythonGraph {
                 }
             }
             None if name.starts_with('_') => Entity::Missing,
-            Some(_) => self.member_at(source, name, depth),
+            Some(_) => self.member_at(source, name, look),
             // Without `__all__` a submodule comes along only when something has imported it.
-            None => self.member_at(source, name, depth),
+            None => self.member_at(source, name, look),
         }
     }
 

@@ -14,6 +14,8 @@ const BRACKETS: usize = 200;
 const BLOCKS: usize = 100;
 /// Operators, attributes, calls, subscripts and keywords of one statement that no comma parts.
 const CHAIN: usize = 2_000;
+/// Names, operators and strings of one text: its tree takes up to 200 bytes for each.
+const TOKENS: usize = 3_000_000;
 
 /// The tree of a text, as far as the parser could make one of it.
 pub(crate) fn parse(text: &str, mode: Mode) -> Parsed<Mod> {
@@ -34,13 +36,11 @@ fn too_deep(text: &str) -> Option<(ByteSpan, String)> {
         at: 0,
         chains: vec![0],
         blocks: Vec::new(),
+        tokens: 0,
     };
     let what = scan.run()?;
     let at = u32::try_from(scan.at.min(text.len())).unwrap_or(u32::MAX);
-    Some((
-        ByteSpan::empty(at),
-        format!("nested too deeply to be parsed: {what}"),
-    ))
+    Some((ByteSpan::empty(at), what))
 }
 
 /// One pass over the bytes of a text.
@@ -51,6 +51,8 @@ struct Scan<'t> {
     chains: Vec<usize>,
     /// Columns of the blocks that are open.
     blocks: Vec<usize>,
+    /// What was passed, but numbers.
+    tokens: usize,
 }
 
 impl Scan<'_> {
@@ -78,10 +80,15 @@ impl Scan<'_> {
                 b'!'..=b'/' | b':'..=b'@' | b'^' | b'|' | b'~' => grows = 1,
                 _ => {}
             }
+            self.tokens += usize::from(!byte.is_ascii_whitespace() && !byte.is_ascii_digit());
             self.grow(grows);
+            if self.tokens > TOKENS {
+                self.at = start;
+                return Some("too long to be parsed: more than 3,000,000 tokens".to_owned());
+            }
             if let Some(what) = self.over() {
                 self.at = start;
-                return Some(what);
+                return Some(format!("nested too deeply to be parsed: {what}"));
             }
         }
         None

@@ -2,7 +2,10 @@
 
 use coalesce_model::{FoundItem, ItemPlace};
 
-use super::{Entity, PythonGraph, join};
+use super::{
+    Entity, PythonGraph, join,
+    look::{Known, Look},
+};
 use crate::roots::is_in_stub_tree;
 
 impl PythonGraph {
@@ -142,11 +145,17 @@ impl PythonGraph {
     }
 
     pub(super) fn twin_member(&self, module: usize, name: &str) -> Option<Entity> {
-        self.twin_member_at(module, name, 0)
+        let known = Known::default();
+        self.twin_member_at(module, name, Look::new(&known))
     }
 
-    pub(super) fn twin_member_at(&self, module: usize, name: &str, depth: usize) -> Option<Entity> {
-        let member = self.member_at(self.twin(module)?, name, depth);
+    pub(super) fn twin_member_at(
+        &self,
+        module: usize,
+        name: &str,
+        look: Look<'_>,
+    ) -> Option<Entity> {
+        let member = self.member_at(self.twin(module)?, name, look);
         matches!(member, Entity::Module(_) | Entity::Item(..)).then_some(member)
     }
 

@@ -111,7 +111,7 @@ impl<'g> Program<'g> {
             return None;
         }
         let star = self.graph.base_module(module, import);
-        let (opaque, found) = match star.map(|star| self.graph.star_member(star, name, 0)) {
+        let (opaque, found) = match star.map(|star| self.graph.star_member(star, name)) {
             Some(Entity::Missing) => return None,
             Some(Entity::Module(found)) => (false, Some(found)),
             Some(Entity::Item(..)) => (false, None),

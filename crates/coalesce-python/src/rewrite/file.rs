@@ -1,6 +1,9 @@
 //! One file while it is being rewritten: what it is, and what was found so far.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 use coalesce_model::{
     ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
@@ -25,6 +28,9 @@ pub struct File<'a> {
     /// The package that relative imports count from, before and after.
     pub package: &'a str,
     pub package_after: String,
+    /// Names that its imports take from elsewhere than before, each with the modules that have them:
+    /// worked out once, since every import asks.
+    pub arrivals: OnceLock<BTreeMap<String, BTreeSet<String>>>,
 }
 
 impl<'a> File<'a> {
@@ -43,6 +49,7 @@ impl<'a> File<'a> {
             package_after: module
                 .map(|module| mapping.package_after(module))
                 .unwrap_or_default(),
+            arrivals: OnceLock::new(),
         }
     }
 
@@ -134,6 +141,10 @@ impl<'a> File<'a> {
 pub struct FileEdits {
     pub path: TreePath,
     edits: Vec<(Edit, usize)>,
+    /// Where edits begin, and how far those that begin there reach.
+    reach: BTreeMap<u32, u32>,
+    /// The longest of them.
+    longest: u32,
     inserted: BTreeMap<u32, (String, Vec<String>, usize)>,
     pub rewrites: Vec<Rewrite>,
     pub not_rewritten: Vec<NotRewritten>,
@@ -146,6 +157,8 @@ impl FileEdits {
         Self {
             path,
             edits: Vec::new(),
+            reach: BTreeMap::new(),
+            longest: 0,
             inserted: BTreeMap::new(),
             rewrites: Vec::new(),
             not_rewritten: Vec::new(),
@@ -176,6 +189,9 @@ impl FileEdits {
 
     /// An edit for the reference that was noted last.
     pub fn push(&mut self, edit: Edit) {
+        let reach = self.reach.entry(edit.span.start).or_default();
+        *reach = edit.span.end.max(*reach);
+        self.longest = edit.span.len().max(self.longest);
         self.edits
             .push((edit, self.rewrites.len().saturating_sub(1)));
     }
@@ -215,9 +231,10 @@ impl FileEdits {
 
     /// Whether an edit already covers these bytes.
     pub fn covered(&self, span: ByteSpan) -> bool {
-        self.edits
-            .iter()
-            .any(|(edit, _)| edit.span.start < span.end && span.start < edit.span.end)
+        // None that begins further away reaches here.
+        let first = span.start.saturating_sub(self.longest);
+        let near = self.reach.range(first..span.end.max(first));
+        near.into_iter().any(|(_, end)| span.start < *end)
     }
 
     /// Whether statements are to be added.

@@ -1,5 +1,7 @@
 //! Import statements: each leaf goes to where its target is, the rest of the statement stays.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use coalesce_model::{ByteSpan, Edit, Form, Guard};
 
 use crate::{
@@ -129,16 +131,28 @@ fn follow_uses(
 
 /// Whether another import of the file gets the same name from another module.
 fn is_imported_from_elsewhere(file: &File<'_>, to: &Destination) -> bool {
+    let arrivals = file.arrivals.get_or_init(|| arrivals(file));
+    let parents = arrivals.get(&to.name).into_iter().flatten();
+    parents.into_iter().any(|parent| *parent != to.parent)
+}
+
+/// The names that `from` statements take from elsewhere than before, and where from.
+fn arrivals(file: &File<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut arrivals: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let imports = file.analysis().imports.iter().map(|(import, _)| import);
-    let mut destinations = imports
-        .filter_map(|import| Some((import, import.base(file.package)?)))
-        .filter(|(import, _)| import.from.is_some())
-        .flat_map(|(import, base)| {
-            let module = file.base_module(import, &base);
-            let leaves = import.leaves.iter();
-            leaves.map(move |leaf| destination(file, &base, module, leaf))
-        });
-    destinations.any(|other| other.changed && other.name == to.name && other.parent != to.parent)
+    for import in imports.filter(|import| import.from.is_some()) {
+        let Some(base) = import.base(file.package) else {
+            continue;
+        };
+        let module = file.base_module(import, &base);
+        for leaf in &import.leaves {
+            let other = destination(file, &base, module, leaf);
+            if other.changed {
+                arrivals.entry(other.name).or_default().insert(other.parent);
+            }
+        }
+    }
+    arrivals
 }
 
 /// Whether relative imports of the file count from another package than before.

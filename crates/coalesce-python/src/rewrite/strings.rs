@@ -5,6 +5,7 @@ use coalesce_model::{ByteSpan, Edit, Form, Safety};
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
+use rustc_hash::FxHashSet;
 
 use crate::{
     analysis::StringLiteral,
@@ -283,30 +284,48 @@ pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, S
     result
 }
 
+/// Spans, asked whether one of them holds another one.
+struct Cover {
+    /// Where each begins, and how far those up to it reach, sorted.
+    reach: Vec<(u32, u32)>,
+}
+
+impl Cover {
+    fn of(spans: impl Iterator<Item = ByteSpan>) -> Self {
+        let mut reach: Vec<_> = spans.map(|span| (span.start, span.end)).collect();
+        reach.sort_unstable();
+        let mut furthest = 0;
+        for (_, end) in &mut reach {
+            furthest = furthest.max(*end);
+            *end = furthest;
+        }
+        Self { reach }
+    }
+
+    fn contains(&self, span: ByteSpan) -> bool {
+        let begun = self
+            .reach
+            .partition_point(|(start, _)| *start <= span.start);
+        let last = begun.checked_sub(1).and_then(|last| self.reach.get(last));
+        last.is_some_and(|(_, furthest)| span.end <= *furthest)
+    }
+}
+
 /// Full names that no literal, import or chain accounts for: comments and parts of f-strings.
 fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     let analysis = file.analysis();
     let whole = ByteSpan::from_range(0..file.text.len());
-    let known = |span: ByteSpan| {
-        let literal = analysis
-            .strings
-            .iter()
-            .any(|string| string.span.contains(span));
-        let import = analysis
-            .imports
-            .iter()
-            .any(|(import, _)| import.span.contains(span));
-        let chain = analysis.uses.iter().any(|used| {
-            used.chain
-                .iter()
-                .any(|segment| segment.span.start == span.start)
-        });
-        literal || import || chain
-    };
-    let names: Vec<_> = full_names(file, whole)
-        .into_iter()
-        .filter(|(span, ..)| !known(*span) && !found.covered(*span))
-        .collect();
+    let mut names = full_names(file, whole);
+    names.retain(|(span, ..)| !found.covered(*span));
+    if names.is_empty() {
+        return;
+    }
+    let literals = analysis.strings.iter().map(|string| string.span);
+    let imports = analysis.imports.iter().map(|(import, _)| import.span);
+    let accounted = Cover::of(literals.chain(imports));
+    let chains = analysis.uses.iter().flat_map(|used| &used.chain);
+    let segments: FxHashSet<u32> = chains.map(|segment| segment.span.start).collect();
+    names.retain(|(span, ..)| !accounted.contains(*span) && !segments.contains(&span.start));
     if names.is_empty() {
         return;
     }
@@ -320,9 +339,11 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
         Mode::Module,
     );
     for (span, name, new) in names {
-        let around = parsed.tokens().iter().find(|token| {
-            token.start().to_u32() + start <= span.start && span.end <= token.end().to_u32() + start
-        });
+        let tokens: &[_] = parsed.tokens();
+        // Tokens stand one after another.
+        let after = tokens.partition_point(|token| token.start().to_u32() + start <= span.start);
+        let around = after.checked_sub(1).and_then(|last| tokens.get(last));
+        let around = around.filter(|token| span.end <= token.end().to_u32() + start);
         match around.map(|token| token.kind()) {
             Some(TokenKind::Comment) => documents::prose(span, &name, &new, prose, found),
             Some(TokenKind::FStringMiddle | TokenKind::TStringMiddle) => {
