@@ -257,22 +257,39 @@ fn behind_links(session: &Session, manifests: &[Manifest]) -> Vec<ManifestError>
 }
 
 /// Files that would come into being where one is that no ignore rule lets us see: nothing is written
-/// over it.
+/// over it, nor beside a file that is the same module in its other form.
 fn unseen_targets(session: &Session, operations: &[Operation]) -> Vec<Finding> {
     let made = operations.iter().filter_map(|operation| match operation {
         Operation::Move { to: path, .. } | Operation::Create { path, .. } => Some(path),
         Operation::Edit { .. } | Operation::Delete { .. } => None,
     });
-    let unseen = made.filter(|path| {
+    let is_unseen = |path: &TreePath| {
+        let absent =
+            |error: &coalesce_tree::Error| error.kind() == coalesce_tree::ErrorKind::NotFound;
         !session.tree.exists(path)
-            && !matches!(
-                session.tree.content(path),
-                Err(error) if error.kind() == coalesce_tree::ErrorKind::NotFound
-            )
-    });
-    unseen
-        .map(|path| Refusal::OccupiedPath.at(path, None))
+            && !session
+                .tree
+                .content(path)
+                .is_err_and(|error| absent(&error))
+    };
+    let forms = made.flat_map(|path| std::iter::once(path.clone()).chain(other_form(path)));
+    forms
+        .filter(is_unseen)
+        .map(|path| Refusal::OccupiedPath.at(&path, None))
         .collect()
+}
+
+/// A module is a file, or a directory with a file that has a name for this.
+fn other_form(path: &TreePath) -> Option<TreePath> {
+    let (directory, name) = (path.parent()?, path.file_name());
+    let form = match (name, path.extension()?) {
+        ("__init__.py", _) => format!("{directory}.py"),
+        ("mod.rs", _) => format!("{directory}.rs"),
+        (_, "py") => format!("{directory}/{}/__init__.py", path.file_stem()),
+        (_, "rs") => format!("{directory}/{}/mod.rs", path.file_stem()),
+        _ => return None,
+    };
+    TreePath::new(&form).ok().filter(|_| !directory.is_root())
 }
 
 fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> Vec<LanguagePlan> {

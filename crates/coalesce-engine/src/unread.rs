@@ -92,7 +92,7 @@ fn too_deep(session: &Session, checked: &Checked) -> Vec<Finding> {
     });
     let deep = python.chain(rust).filter(|(path, why, language)| {
         let changes = checked.changes.iter().find(|(kind, _)| *kind == language);
-        why.starts_with("nested too deeply")
+        (why.starts_with("nested too deeply") || why.starts_with("too long to be parsed"))
             && session.tree.text(path).is_some_and(|text| {
                 changes.is_some_and(|(_, changes)| names_any(text.as_bytes(), *language, changes))
             })

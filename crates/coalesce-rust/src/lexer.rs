@@ -289,6 +289,8 @@ pub(crate) struct Depth {
     /// Most tokens of operators, fields, calls and `else` in one run, where trees grow one level a
     /// token without any bracket.
     pub chain: usize,
+    /// All tokens.
+    pub tokens: usize,
 }
 
 /// Where brackets nest deeper than this for the first time; the end of the text if they do not.
@@ -326,6 +328,7 @@ pub(crate) fn depth(text: &str) -> Depth {
     };
     let (mut result, mut chains, mut after_block) = (Depth::default(), vec![0usize], false);
     while let Some(token) = lexer.next_token() {
+        result.tokens += 1;
         let word = match token.kind {
             TokenKind::Ident => token.span.of(text).unwrap_or_default(),
             _ => "",

@@ -6,6 +6,7 @@
 mod cache;
 mod error;
 mod filter;
+mod parsing;
 pub mod plain;
 mod read;
 mod settings;

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use crate::{
     Error, ErrorKind, FactsCache, FileEntry, FileKind, Skip, Unread,
     cache::{Found, Origin},
+    parsing::Parsing,
     read, settings, walk,
 };
 
@@ -30,6 +31,7 @@ pub struct SourceTree {
     paths: Vec<TreePath>,
     slots: Vec<Slot>,
     kept: AtomicU64,
+    parsing: Parsing,
     skips: Mutex<Vec<Skip>>,
     settings: Settings,
 }
@@ -64,6 +66,7 @@ impl SourceTree {
             paths: files.iter().map(|file| file.path.clone()).collect(),
             slots: files.iter().map(|_| Slot::default()).collect(),
             kept: AtomicU64::new(0),
+            parsing: Parsing::default(),
             files,
             skips: Mutex::new(skips),
             settings: settings.for_languages,
@@ -195,7 +198,10 @@ impl SourceTree {
             Some(Found::Perhaps { hash, facts }) if slot.hash.get() == Some(&hash) => {
                 Some((facts, Origin::Confirmed))
             }
-            _ => Some((Arc::new(language.take(&file.path, &text)), Origin::Taken)),
+            _ => {
+                let _room = self.parsing.enter(text.len());
+                Some((Arc::new(language.take(&file.path, &text)), Origin::Taken))
+            }
         }
     }
 

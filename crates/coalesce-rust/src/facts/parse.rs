@@ -11,11 +11,14 @@ use crate::lexer;
 const SHALLOW: lexer::Depth = lexer::Depth {
     nesting: 40,
     chain: 400,
+    tokens: 3_000_000,
 };
 /// Deeper texts are not parsed at all: at some ten kilobytes a level they would need more stack.
 const DEEP: lexer::Depth = lexer::Depth {
     nesting: 2_000,
     chain: 20_000,
+    // The tree of a text takes up to 300 bytes a token.
+    tokens: 3_000_000,
 };
 /// Of texts that are not parsed for their depth, tokens are read up to this depth.
 const TOKENS_DEEP: usize = 256;
@@ -43,7 +46,7 @@ pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
 }
 
 fn within(depth: lexer::Depth, limit: lexer::Depth) -> bool {
-    depth.nesting <= limit.nesting && depth.chain <= limit.chain
+    depth.nesting <= limit.nesting && depth.chain <= limit.chain && depth.tokens <= limit.tokens
 }
 
 /// Runs `parse` where the stack is large enough for a text of this depth.
@@ -58,6 +61,9 @@ fn guarded<T: Send>(
         span: ByteSpan::empty(0),
         message: Box::from(message),
     };
+    if depth.tokens > DEEP.tokens {
+        return Err(refused("too long to be parsed: more than 3,000,000 tokens"));
+    }
     if !within(depth, DEEP) {
         return Err(refused("nested too deeply to be parsed"));
     }
