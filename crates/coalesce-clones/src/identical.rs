@@ -24,13 +24,14 @@ pub fn pairs(corpus: &Corpus) -> FxHashSet<(Container, Container)> {
     let mut groups: BTreeMap<(bool, u32, u64), Vec<Container>> = BTreeMap::new();
     for (at, file) in corpus.files.iter().enumerate() {
         let Ok(at) = u32::try_from(at) else { continue };
+        let imports = Imports::of(file);
         for (index, unit) in file.units.iter().enumerate() {
             let Ok(index) = u32::try_from(index) else {
                 continue;
             };
             let module = unit.kind == UnitKind::Module;
             let kind = module || unit.kind == UnitKind::Class;
-            if kind && telling(file, unit) >= TELLING {
+            if kind && imports.telling(unit) >= TELLING {
                 let name = if module { 0 } else { unit.name };
                 let key = (module, name, hash(file, unit));
                 groups.entry(key).or_default().push((at, index));
@@ -51,13 +52,40 @@ pub fn pairs(corpus: &Corpus) -> FxHashSet<(Container, Container)> {
     found
 }
 
-/// Tokens of a unit that are in no import of it.
-fn telling(file: &SourceFile, unit: &Unit) -> u32 {
-    let inside = |other: &&Unit| unit.first <= other.first && other.end <= unit.end;
-    let imports = file.units.iter().filter(inside);
-    let imports = imports.filter(|other| other.kind == UnitKind::Imports);
-    let length = |unit: &Unit| unit.end.saturating_sub(unit.first);
-    length(unit).saturating_sub(imports.map(length).sum())
+/// The imports of a file, by place.
+struct Imports {
+    /// Where each begins, and the tokens of all before it.
+    before: Vec<(u32, u32)>,
+    /// The tokens of all.
+    all: u32,
+}
+
+impl Imports {
+    fn of(file: &SourceFile) -> Self {
+        let imports = file.units.iter();
+        let imports = imports.filter(|unit| unit.kind == UnitKind::Imports);
+        let mut before: Vec<_> = imports.map(|unit| (unit.first, length(unit))).collect();
+        before.sort_unstable();
+        let mut all = 0_u32;
+        for (_, tokens) in &mut before {
+            (all, *tokens) = (all.saturating_add(*tokens), all);
+        }
+        Self { before, all }
+    }
+
+    /// Tokens of a unit that are in no import of it.
+    fn telling(&self, unit: &Unit) -> u32 {
+        let up_to = |token: u32| {
+            let at = self.before.partition_point(|(first, _)| *first < token);
+            self.before.get(at).map_or(self.all, |(_, tokens)| *tokens)
+        };
+        let imported = up_to(unit.end).saturating_sub(up_to(unit.first));
+        length(unit).saturating_sub(imported)
+    }
+}
+
+const fn length(unit: &Unit) -> u32 {
+    unit.end.saturating_sub(unit.first)
 }
 
 fn hash(file: &SourceFile, unit: &Unit) -> u64 {
