@@ -146,8 +146,23 @@ impl TreePath {
     }
 }
 
-/// Directories of version control systems, and ours.
-const RESERVED: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".coalesce"];
+/// Directories of version control systems, and ours: those whose settings or hooks start programs, or
+/// whose content only their own program writes.
+const RESERVED: [&str; 13] = [
+    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    ".sl",
+    ".bzr",
+    ".pijul",
+    ".fslckout",
+    "_darcs",
+    "_fossil_",
+    "cvs",
+    "_mtn",
+    ".coalesce",
+];
 
 /// Whether some file system takes `name` for one of [`RESERVED`]. Case is folded; HFS+ passes over
 /// invisible characters; Windows drops dots and spaces at the end, cuts at `:` (a stream of the
@@ -272,6 +287,11 @@ mod tests {
             ".coalesce/journal/0001.x.done",
             ".COALESCE",
             "COALES~2/x",
+            ".sl/config",
+            ".bzr/branch/branch.conf",
+            "_DARCS/prefs/defaults",
+            "CVS/Root",
+            "_FOSSIL_",
         ] {
             assert!(
                 TreePath::new(text).unwrap().reserved_component().is_some(),
@@ -287,6 +307,9 @@ mod tests {
             ".gitattributes",
             "coalesce/src",
             ".svnignore",
+            "cvs.py",
+            "darcs/x",
+            ".slx",
             "…/.gi",
         ] {
             assert_eq!(
