@@ -46,6 +46,8 @@ pub(crate) struct Report {
     pub over: Option<String>,
     /// Processes that had detached themselves, and were ended.
     pub detached: usize,
+    /// Whether it ran in a control group of its own.
+    pub grouped: bool,
     /// Why the tree could be written to; `None` when it could not.
     pub writable: Option<String>,
 }

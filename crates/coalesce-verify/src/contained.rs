@@ -19,6 +19,7 @@ use rustix::process::{
 };
 
 use crate::{
+    cgroup::ControlGroup,
     confine,
     contain::{Bounds, Report},
     descendants,
@@ -57,10 +58,12 @@ fn contained(
     // As long as there is one thread only.
     report.writable = confine::tree(&bounds.tree, &bounds.scratch).err();
     let asked_to_end = watch_input();
-    let started = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .spawn();
+    let start = || {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).spawn()
+    };
+    let (started, group) = ControlGroup::around(bounds.memory_bytes, start);
+    report.grouped = group.is_some();
     match started {
         Ok(child) => {
             let (ended, over) = wait_for(child.id(), bounds, &asked_to_end);
@@ -73,6 +76,14 @@ fn contained(
         }
     }
     report.detached = end_all();
+    if let Some(group) = group {
+        if group.ran_out_of_memory() {
+            report.over = Some(memory_bound(bounds));
+        }
+        group.end();
+        // What has ended waits to be collected.
+        while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+    }
     report
 }
 
@@ -142,8 +153,7 @@ fn wait_for(
 fn over(bounds: &Bounds, free_at_first: u64) -> Option<String> {
     let memory = descendants::resident_bytes(getpid());
     if memory > bounds.memory_bytes {
-        let most = bounds.memory_bytes >> 20;
-        return Some(format!("used more than {most} MiB of memory"));
+        return Some(memory_bound(bounds));
     }
     let free = free(bounds);
     if free_at_first.saturating_sub(free) > bounds.disk_bytes {
@@ -151,6 +161,11 @@ fn over(bounds: &Bounds, free_at_first: u64) -> Option<String> {
         return Some(format!("used more than {most} MiB of disk"));
     }
     (free < SPARE_DISK).then(|| "used up the disk".to_owned())
+}
+
+fn memory_bound(bounds: &Bounds) -> String {
+    let most = bounds.memory_bytes >> 20;
+    format!("used more than {most} MiB of memory")
 }
 
 /// Free bytes of the disk that the copy is on.

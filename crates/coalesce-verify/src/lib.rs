@@ -18,6 +18,8 @@
 
 mod blame;
 mod cargo;
+#[cfg(target_os = "linux")]
+mod cgroup;
 mod check;
 mod compare;
 mod compiled;
