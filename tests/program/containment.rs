@@ -134,6 +134,34 @@ fn what_detaches_itself_ends_too() {
     }
 }
 
+/// What forks faster than anybody can look is ended with its group.
+#[test]
+fn a_control_group_is_ended_whole_and_goes_away() {
+    let ground = Ground::new();
+    let script = "cat /proc/self/cgroup > group; \
+                  (setsid sh -c 'while :; do sh -c \"sleep 0.01\" & sleep 0.001; done' &) ; \
+                  sleep 0.3";
+    let report = ground.run(none(), script);
+    if report["grouped"] != true {
+        eprintln!("skipped: no control group can be made here");
+        return;
+    }
+    let groups = fs::read_to_string(ground.at("scratch/group")).unwrap();
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"));
+    let own = own.unwrap();
+    assert!(own.contains("/coalesce-"), "{groups}");
+    let name = own.rsplit('/').next().unwrap();
+    let left = Command::new("find")
+        .args(["/sys/fs/cgroup", "-maxdepth", "4", "-name", name])
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&left.stdout),
+        "",
+        "the group is gone"
+    );
+}
+
 #[test]
 fn everything_ends_when_nobody_waits_for_it_any_more() {
     let ground = Ground::new();

@@ -250,6 +250,45 @@ fn a_target_that_is_ignored_and_there_is_refused_by_the_plan() {
     let page = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(2), "{page}");
     assert!(page.contains("p/core/gpu.py"), "{page}");
+    // A package of that name would hide the module.
+    let scratch = Scratch::new();
+    fs::write(scratch.tree().join(".gitignore"), "core/\n").unwrap();
+    fs::create_dir_all(scratch.tree().join("p/core/gpu")).unwrap();
+    fs::write(scratch.tree().join("p/core/gpu/__init__.py"), "").unwrap();
+    let output = answers(&scratch, "plan m.toml");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{page}");
+    assert!(page.contains("p/core/gpu/__init__.py"), "{page}");
+}
+
+/// Three million tokens are a text that no person has written; more would be all of the memory.
+#[test]
+fn texts_of_too_many_tokens_are_told() {
+    for (name, text) in [
+        (
+            "p/odd.py",
+            "from p.kernels import X\n".to_owned() + &";,".repeat(1_600_000),
+        ),
+        (
+            "src/lib.rs",
+            "use crate::kernels;".to_owned() + &";,".repeat(1_600_000),
+        ),
+    ] {
+        let scratch = Scratch::new();
+        fs::create_dir_all(scratch.tree().join("src")).unwrap();
+        let manifest = "[package]\nname = \"r\"\nversion = \"0.1.0\"\n";
+        fs::write(scratch.tree().join("Cargo.toml"), manifest).unwrap();
+        fs::write(scratch.tree().join(name), text).unwrap();
+        let output = answers(&scratch, "plan m.toml");
+        let page = String::from_utf8_lossy(&output.stdout).into_owned();
+        let refused = name.ends_with(".py");
+        assert_eq!(
+            output.status.code(),
+            Some(if refused { 2 } else { 0 }),
+            "{page}"
+        );
+        assert!(page.contains("too long to be parsed") || !refused, "{page}");
+    }
 }
 
 #[test]
@@ -279,6 +318,7 @@ fn a_tree_between_two_states_explains_itself() {
     }
     for call in [
         "audit",
+        "init --out ../cut.toml",
         "refs p.core.gpu",
         "diff p.core.gpu p.user_01",
         "status",
@@ -386,5 +426,47 @@ fn nothing_grows_with_the_square_of_a_tree_or_faster() {
     for call in ["audit", "refs p.kernels", "plan m.toml"] {
         let output = answers(&scratch, call);
         assert_eq!(output.status.code(), Some(0), "{call}");
+    }
+}
+
+/// Star imports of two files of each other have as many ways as any number to the power of a length; a
+/// file of types that takes a name from the module that it describes leads back to itself.
+#[test]
+fn what_leads_round_in_circles_comes_to_an_end() {
+    let stars = |other: &str| format!("from p.{other} import *\n").repeat(40);
+    let types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .m import x\n";
+    let scratch = Scratch::new();
+    for (name, text) in [
+        ("a.py", stars("b").as_str()),
+        ("b.py", stars("a").as_str()),
+        ("u.py", "from p.a import missing\nfrom p.kernels import X\n"),
+        ("m.py", "y = 1\n"),
+        ("m.pyi", "from .m import x\n"),
+        ("typed.py", types),
+        ("typed.pyi", types),
+    ] {
+        fs::write(scratch.tree().join("p").join(name), text).unwrap();
+    }
+    for call in ["check", "audit", "refs p.kernels", "plan m.toml"] {
+        let output = answers(&scratch, call);
+        assert!(output.status.code() < Some(2), "{call}");
+    }
+}
+
+/// One statement any number of times: no look at one of them goes through all of them.
+#[test]
+fn many_references_of_one_file_are_planned_one_by_one() {
+    for line in [
+        "x = 'p.kernels.X'\n",
+        "# p.kernels.X\n",
+        "from . import kernels\n",
+        "x: 'p.kernels.X' = 1\n",
+        "x = {'a': 'p.kernels:X', 'b': [1, (2, 3)]}\n",
+        "importlib.import_module('p.kernels')\n",
+    ] {
+        let scratch = Scratch::new();
+        fs::write(scratch.tree().join("p/odd.py"), line.repeat(8_000)).unwrap();
+        let output = answers(&scratch, "plan m.toml");
+        assert!(output.status.code() < Some(2), "{line}");
     }
 }

@@ -16,7 +16,7 @@ use std::{
 use coalesce_tests::read_tree;
 
 /// Files of the tree; enough of them to be stopped between two.
-const USERS: usize = 24;
+pub(super) const USERS: usize = 24;
 
 /// A tree with a migration, and where the facts of its runs go.
 pub(super) struct Scratch {
@@ -43,7 +43,7 @@ impl Scratch {
     }
 
     pub(super) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"));
+        let mut command = Command::new(super::soak::program());
         command
             .args(arguments.split_whitespace())
             .current_dir(self.tree())
@@ -92,7 +92,7 @@ fn fill(tree: &Path) {
     }
 }
 
-fn expect(output: &Output, code: i32) -> String {
+pub(super) fn expect(output: &Output, code: i32) -> String {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(code), "{said}{printed}");
@@ -100,7 +100,7 @@ fn expect(output: &Output, code: i32) -> String {
 }
 
 /// A migration that was cut off after `placed` of its files had taken their place.
-fn cut_off(placed: usize) -> (Scratch, Files, Files) {
+pub(super) fn cut_off(placed: usize) -> (Scratch, Files, Files) {
     let scratch = Scratch::new();
     let before = scratch.files();
     scratch.run("migrate m.toml", 0);

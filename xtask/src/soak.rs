@@ -8,10 +8,20 @@ use anyhow::{Context as _, bail};
 use crate::repository::Repository;
 
 const HELP: &str = "\
-cargo xtask soak [--minutes N] [NAME…]
+cargo xtask soak [NAME…] [OPTIONS]
 
-Runs the soaking tests whose name has one of these parts, all of them without one, for so many
-minutes each; 5 unless told.
+Runs the soaking tests whose name has one of these parts, all of them without one.
+
+  --minutes N     for so long each; 5 unless told
+  --rounds N      so many rounds each instead: edits 200, kills 250 (four kills each), hostile trees 500,
+                  manifests, plans and journals 10,000, sources 2,000 are what docs/evidence/attacks.md has
+  --from N        the number of the first round; a failure names its own
+  --program PATH  tries this build of coalesce, instead of one that is made here
+  --keep DIR      trees on which something failed, and the round that is under way
+
+Names of the toolkit's: kills, kills_at_every_call, a_full_disk_at_every_call, edits, hostile_trees,
+manifests, sources, journals, plans, caches, facts (fuzzing of both languages without a program around
+them), power.
 ";
 
 /// Test binaries with tests that soak: the names of those have `soak` in them. What is written to a
@@ -19,7 +29,7 @@ minutes each; 5 unless told.
 const SOAKS: &[Soak] = &[
     Soak::of("core-gpu-memory", &["--test", "soak"]),
     Soak::of("core-gpu", &["--test", "soak"]),
-    Soak::of("coalesce", &["--test", "cases"]),
+    Soak::of("coalesce-tests", &["--test", "program"]),
     Soak {
         also: Some("power"),
         ..Soak::of("coalesce-apply", &["--lib"])
@@ -44,29 +54,71 @@ impl Soak {
     }
 }
 
+/// What the command line asks for.
+#[derive(Default)]
+struct Options {
+    names: Vec<String>,
+    /// Variables that the tests read, and their values.
+    variables: Vec<(&'static str, String)>,
+}
+
+/// Options, and the variables that tell them to the tests.
+const OPTIONS: [(&str, &str); 4] = [
+    ("--rounds", "COALESCE_SOAK_ROUNDS"),
+    ("--from", "COALESCE_SOAK_ROUND"),
+    ("--program", "COALESCE_SOAK_PROGRAM"),
+    ("--keep", "COALESCE_SOAK_KEEP"),
+];
+
+impl Options {
+    fn read(words: Vec<String>) -> anyhow::Result<Self> {
+        let mut options = Self::default();
+        let mut minutes = 5.0_f64;
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let mut value = || {
+                words
+                    .next()
+                    .with_context(|| format!("{word} needs a value"))
+            };
+            if word == "--minutes" {
+                minutes = value()?.parse().context("--minutes takes a number")?;
+            } else if let Some((_, variable)) = OPTIONS.iter().find(|(name, _)| *name == word) {
+                let value = value()?;
+                options
+                    .variables
+                    .push((variable, absolute(variable, value)?));
+            } else if word.starts_with('-') {
+                bail!("there is no option `{word}`\n\n{HELP}");
+            } else {
+                options.names.push(word);
+            }
+        }
+        anyhow::ensure!(minutes > 0.0, "--minutes must be more than nothing");
+        let seconds = format!("{}", minutes * 60.0);
+        options.variables.push(("COALESCE_SOAK_SECONDS", seconds));
+        if options.names.is_empty() {
+            options.names.push("soak".to_owned());
+        }
+        Ok(options)
+    }
+}
+
+/// Tests run elsewhere than this command.
+fn absolute(variable: &str, value: String) -> anyhow::Result<String> {
+    if !matches!(variable, "COALESCE_SOAK_PROGRAM" | "COALESCE_SOAK_KEEP") {
+        return Ok(value);
+    }
+    Ok(std::path::absolute(value)?.display().to_string())
+}
+
 /// Runs the soaks, one after another.
 pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     if words.iter().any(|word| word == "--help" || word == "-h") {
         print!("{HELP}");
         return Ok(());
     }
-    let mut minutes = 5.0_f64;
-    let mut names = Vec::new();
-    let mut words = words.into_iter();
-    while let Some(word) = words.next() {
-        if word == "--minutes" {
-            let value = words.next().context("--minutes needs a value")?;
-            minutes = value.parse().context("--minutes takes a number")?;
-        } else if word.starts_with('-') {
-            bail!("there is no option `{word}`\n\n{HELP}");
-        } else {
-            names.push(word);
-        }
-    }
-    anyhow::ensure!(minutes > 0.0, "--minutes must be more than nothing");
-    if names.is_empty() {
-        names.push("soak".to_owned());
-    }
+    let options = Options::read(words)?;
     for soak in SOAKS {
         let package = soak.package;
         let mut cargo = Command::new("cargo");
@@ -74,16 +126,20 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
             .args(["test", "--release", "-p", package])
             .args(soak.target)
             .arg("--")
-            .args(&names)
+            .args(&options.names)
             .args(soak.also)
             .args(["--nocapture", "--test-threads=1"])
-            .env("COALESCE_SOAK_SECONDS", format!("{}", minutes * 60.0))
+            .envs(options.variables.iter().cloned())
             .current_dir(&repository.root);
         if !cargo.status().context("failed to start cargo")?.success() {
             bail!("{package} does not hold");
         }
     }
-    if names.iter().any(|name| SCHEDULES.0.contains(name.as_str())) {
+    if options
+        .names
+        .iter()
+        .any(|name| SCHEDULES.0.contains(name.as_str()))
+    {
         try_schedules(repository)?;
     }
     Ok(())

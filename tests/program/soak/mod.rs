@@ -1,22 +1,43 @@
 //! What chance finds: kills and edits at moments that nobody chose, and inputs that nobody wrote.
 //!
-//! Each soaks for two seconds, or for as long as `COALESCE_SOAK_SECONDS` says (`cargo xtask soak`).
-//! Every round has a number, which a failure names and `COALESCE_SOAK_ROUND` starts from; what was
-//! found once is a case of its own.
+//! Each soaks for two seconds, for as long as `COALESCE_SOAK_SECONDS` says or as often as
+//! `COALESCE_SOAK_ROUNDS` says (`cargo xtask soak`). Every round has a number, which a failure names
+//! and `COALESCE_SOAK_ROUND` starts from; what was found once is a case of its own.
+//! `COALESCE_SOAK_PROGRAM` names another build of the program than the one that was built for the test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[cfg(target_os = "linux")]
+mod calls;
+mod facts;
+mod texts;
+#[cfg(unix)]
+mod trees;
 
 use std::{
     collections::BTreeMap,
     fs::{self, File},
     io::{Read, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
+use texts::{WORDS, mutated};
+
 use super::interrupted::Scratch;
+
+/// The program that is tried.
+pub(super) fn program() -> PathBuf {
+    let named = std::env::var_os("COALESCE_SOAK_PROGRAM").map(PathBuf::from);
+    named.unwrap_or_else(|| env!("CARGO_BIN_EXE_coalesce-under-test").into())
+}
+
+/// A number that the surroundings give.
+fn told<T: std::str::FromStr>(variable: &str) -> Option<T> {
+    std::env::var(variable).ok()?.parse().ok()
+}
 
 /// Reads all of a pipe on a thread of its own.
 pub(super) fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
@@ -31,7 +52,7 @@ pub(super) fn drain(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHa
 pub(super) struct Luck(u64);
 
 impl Luck {
-    fn of(round: u64) -> Self {
+    pub(super) fn of(round: u64) -> Self {
         Self(round.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
@@ -48,21 +69,25 @@ impl Luck {
     }
 }
 
-/// Rounds until the time is up.
+/// Rounds until there were as many as asked for, or until the time is up.
 fn soak(mut round: impl FnMut(u64)) {
-    let variable = |name| std::env::var(name).ok();
-    let seconds = variable("COALESCE_SOAK_SECONDS").and_then(|text| text.parse().ok());
-    let first: Option<u64> = variable("COALESCE_SOAK_ROUND").and_then(|text| text.parse().ok());
-    let end = Instant::now() + Duration::from_secs_f64(seconds.unwrap_or(2.0));
+    let rounds: Option<u64> = told("COALESCE_SOAK_ROUNDS");
+    let seconds = told("COALESCE_SOAK_SECONDS").unwrap_or(2.0);
+    let first: u64 = told("COALESCE_SOAK_ROUND").unwrap_or(1);
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut count = 0;
-    for number in first.unwrap_or(1).. {
+    for number in first.. {
         round(number);
         count += 1;
-        if Instant::now() >= end {
+        let enough = match rounds {
+            Some(rounds) => count >= rounds,
+            None => Instant::now() >= end,
+        };
+        if enough {
             break;
         }
     }
-    println!("{count} rounds");
+    println!("{count} rounds from {first}");
 }
 
 #[cfg(unix)]
@@ -170,77 +195,6 @@ fn save(path: &Path, text: &str, append: bool) -> bool {
     let new = path.with_extension("saved");
     fs::write(&new, old + text).is_ok() && fs::rename(new, path).is_ok()
 }
-
-/// A text that somebody else might have written: bits turned, pieces cut out, doubled, exchanged.
-fn mutated(luck: &mut Luck, text: &[u8], words: &[&str]) -> Vec<u8> {
-    let mut bytes = text.to_vec();
-    for _ in 0..=luck.below(4) {
-        let (at, length) = (luck.below(bytes.len() + 1), luck.below(40));
-        let end = (at + length).min(bytes.len());
-        match luck.below(6) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << luck.below(8),
-            1 => drop(bytes.drain(at..end)),
-            2 => {
-                let piece = bytes[at..end].to_vec();
-                let to = luck.below(bytes.len() + 1);
-                drop(bytes.splice(to..to, piece));
-            }
-            3 => {
-                let word = luck.pick(words).repeat(1 + luck.below(3));
-                drop(bytes.splice(at..at, word.into_bytes()));
-            }
-            4 => bytes.truncate(at),
-            _ => {
-                let word = luck.pick(words).repeat(300 + luck.below(2_000));
-                drop(bytes.splice(at..end, word.into_bytes()));
-            }
-        }
-    }
-    bytes
-}
-
-const WORDS: [&str; 40] = [
-    "(",
-    "[",
-    "{",
-    "}",
-    "\"",
-    "'",
-    "\"\"\"",
-    "#",
-    "if ",
-    "lambda: ",
-    ".a",
-    "::a",
-    "use a::{",
-    "mod m{",
-    "\n",
-    "    ",
-    "\t",
-    "\r\n",
-    "\u{feff}",
-    "\u{202e}",
-    "\0",
-    "..",
-    "/",
-    "\\",
-    "import a.b\n",
-    "from . import *\n",
-    "a",
-    "é",
-    "=",
-    "[[move]]\n",
-    "from = \"p.kernels\"\n",
-    "to = \"p\"\n",
-    "-1",
-    "99999999999999999999",
-    "null",
-    "[]",
-    "#[path = \"a.rs\"] mod x;\n",
-    "match ",
-    "&",
-    "f\"{",
-];
 
 /// Every command ends by itself, in time, with a code of ours, and only those that may change a tree
 /// do; what they changed is undone byte for byte.

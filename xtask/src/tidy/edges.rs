@@ -89,10 +89,17 @@ const EDGES: &[(&str, &[&str])] = &[
             "gpu-sim",
         ],
     ),
-    // End to end; the report for its differences.
+    // End to end; the report for its differences, the languages for what soaks.
     (
         "coalesce-tests",
-        &["coalesce", "coalesce-model", "coalesce-report"],
+        &[
+            "coalesce",
+            "coalesce-kernels",
+            "coalesce-model",
+            "coalesce-python",
+            "coalesce-report",
+            "coalesce-rust",
+        ],
     ),
     ("core-gpu-driver", &[]),
     ("gpu-sim", &["core-gpu-driver"]),

@@ -105,7 +105,11 @@ fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
 pub fn cut_off(invocation: &Invocation) -> Option<String> {
     let tells = matches!(
         invocation.command,
-        cli::Command::Audit(_) | cli::Command::Refs(_) | cli::Command::Diff(_)
+        cli::Command::Audit(_)
+            | cli::Command::Refs(_)
+            | cli::Command::Diff(_)
+            | cli::Command::Find(_)
+            | cli::Command::Init(_)
     );
     let store = tells.then(|| coalesce_apply::Store::open(&invocation.global.root));
     let record = store?.ok()?.unfinished().ok()??;
