@@ -124,10 +124,10 @@ impl RustGraph {
     /// The edition of the crate that a file belongs to, as rustc and rustfmt spell it.
     #[must_use]
     pub fn edition_of(&self, path: &TreePath) -> Option<&'static str> {
-        let file = self.world.files.get(self.world.file_at(path)?.index())?;
-        let body = self.world.bodies.get(file.bodies.first()?.index())?;
-        let krate = self.world.module(body.module)?.krate;
-        Some(self.world.crates.get(krate.index())?.edition.year())
+        let file = &self.world[self.world.file_at(path)?];
+        let body = &self.world[file.bodies.first()?];
+        let krate = self.world[body.module].krate;
+        Some(self.world[krate].edition.year())
     }
 
     /// The edition of the package around a file that no crate holds yet.
@@ -185,13 +185,13 @@ impl LanguageGraph for RustGraph {
             .filter(|krate| krate.kind == TargetKind::Lib);
         let mut open: Vec<ModuleId> = libraries.filter_map(|krate| krate.root).collect();
         let mut names = BTreeSet::new();
-        while let Some((id, node)) = open.pop().and_then(|id| Some((id, world.module(id)?))) {
+        while let Some((id, node)) = open.pop().and_then(|id| Some((id, &world[id]))) {
             let bound = world.bound_names(id);
             let public: BTreeSet<Arc<str>> = bound
                 .filter(|(name, reach)| *reach == Reach::Public && &**name != "_")
                 .map(|(name, _)| name)
                 .collect();
-            let child = |id: &ModuleId| world.module(*id).map(|child| child.name.as_str());
+            let child = |id: &ModuleId| Some(&world[*id]).map(|child| child.name.as_str());
             let is_public = |id: &&ModuleId| child(id).is_some_and(|name| public.contains(name));
             open.extend(node.children.iter().filter(is_public));
             names.extend(
@@ -221,7 +221,7 @@ impl LanguageGraph for RustGraph {
 
     fn canonical(&self, name: &str) -> Option<String> {
         match self.world.type_named(name)? {
-            Res::Module(module) => Some(self.world.module(module)?.canonical.clone()),
+            Res::Module(module) => Some(self.world[module].canonical.clone()),
             _ => None,
         }
     }

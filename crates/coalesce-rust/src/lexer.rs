@@ -6,6 +6,8 @@
 
 use coalesce_model::ByteSpan;
 
+use crate::words::NESTING_WORDS;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
@@ -312,12 +314,6 @@ pub(crate) fn first_deeper_than(text: &str, nesting: usize) -> usize {
     text.len()
 }
 
-/// Words that an expression or a type grows by one level, without any bracket.
-const GROWS: [&str; 21] = [
-    "as", "async", "await", "become", "box", "break", "const", "dyn", "else", "for", "if", "impl",
-    "in", "let", "loop", "match", "move", "mut", "return", "while", "yield",
-];
-
 /// Measures `text`.
 pub(crate) fn depth(text: &str) -> Depth {
     let end = ByteSpan::from_range(0..text.len()).end;
@@ -333,7 +329,8 @@ pub(crate) fn depth(text: &str) -> Depth {
             TokenKind::Ident => token.span.of(text).unwrap_or_default(),
             _ => "",
         };
-        let by = usize::from(matches!(token.kind, TokenKind::Punct(_)) || GROWS.contains(&word));
+        let by =
+            usize::from(matches!(token.kind, TokenKind::Punct(_)) || NESTING_WORDS.contains(word));
         let ends = match token.kind {
             TokenKind::Punct(b',' | b';') => true,
             // What follows a block is another statement, unless it goes on with its value.

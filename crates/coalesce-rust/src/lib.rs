@@ -18,6 +18,7 @@ mod retire_items;
 mod rewrite;
 mod shim;
 mod unused;
+mod words;
 
 pub use conditions::{ConditionalLines, Configuration, conditional_lines};
 pub use deprecations::{Dependency, OldName, old_names, package};

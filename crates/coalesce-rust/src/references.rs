@@ -107,7 +107,7 @@ impl Wanted {
 fn has_variants(world: &World, name: &str) -> bool {
     let outer = name.rsplit_once("::").map_or("", |(outer, _)| outer);
     let modules = world.modules_named(outer).into_iter();
-    let mut nodes = modules.filter_map(|module| world.module(module));
+    let mut nodes = modules.map(|module| &world[module]);
     nodes.any(|node| node.bodies.len() > 1)
 }
 
@@ -137,12 +137,12 @@ pub(crate) fn references(world: &World, name: &str, texts: &dyn Texts) -> Vec<Re
 fn put_together(world: &World, wanted: &Wanted, texts: &dyn Texts, found: &mut Vec<Reference>) {
     let items = wanted.items.iter();
     let sought: Vec<(ModuleId, &str)> = items
-        .filter_map(|item| world.items.get(item.index()))
+        .map(|item| &world[item])
         .map(|item| (item.module, item.name.as_str()))
         .collect();
     let known = found.len();
     for part in parts(world, texts, &sought) {
-        let path = world.files.get(part.file.index()).map(|file| &file.path);
+        let path = Some(&world[part.file]).map(|file| &file.path);
         let Some(path) = path else { continue };
         let resolved = found
             .iter()
@@ -237,7 +237,7 @@ pub(crate) fn push(
     });
     if is_last
         && let UseSite::Leaf(leaf) = site.site
-        && let Some(leaf) = facts.leaves.get(leaf as usize)
+        && let Some(leaf) = Some(facts.leaf(leaf))
         && leaf.kind == LeafKind::SelfModule
     {
         found.push(Reference {
@@ -264,10 +264,7 @@ fn grouped(facts: &SourceFacts, site: &Site<'_>) -> bool {
     let UseSite::Leaf(leaf) = site.site else {
         return false;
     };
-    facts
-        .leaves
-        .get(leaf as usize)
-        .is_some_and(|leaf| (leaf.own as usize) < site.segments.len())
+    ((facts.leaf(leaf).own as usize) < site.segments.len())
         && site.segments.windows(2).any(|pair| match pair {
             [first, second] => second.span.start > first.span.end + 2,
             _ => false,
@@ -278,15 +275,9 @@ fn grouped(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn declarations(world: &World, wanted: &Wanted, found: &mut Vec<Reference>) {
     for module in &wanted.modules {
         for (file, declaration) in world.declarations(*module) {
-            let Some(facts) = world.facts(file) else {
-                continue;
-            };
-            let Some(declaration) = facts.modules.get(declaration as usize) else {
-                continue;
-            };
-            let Some(path) = world.files.get(file.index()).map(|file| file.path.clone()) else {
-                continue;
-            };
+            let facts = world.facts(file);
+            let declaration = facts.module(declaration);
+            let path = world[file].path.clone();
             if declaration.body.is_none() {
                 let span = declaration.name.span;
                 let certainty = Certainty::Exact;

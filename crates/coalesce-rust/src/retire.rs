@@ -67,9 +67,9 @@ fn declarations<'w>(
 
 fn declaration<'w>(world: &'w World, body: &Body) -> Option<(&'w TreePath, &'w ModuleDeclaration)> {
     let (outer, at) = body.declared?;
-    let outer = world.bodies.get(outer.index())?;
-    let declaration = world.facts(outer.file)?.modules.get(at as usize)?;
-    Some((&world.files.get(outer.file.index())?.path, declaration))
+    let outer = &world[outer];
+    let declaration = world.facts(outer.file).module(at);
+    Some((&world[outer.file].path, declaration))
 }
 
 /// The lines of a declaration that has them for itself, with one of two blank lines that would

@@ -27,7 +27,7 @@ pub(crate) fn all(world: &World) -> Vec<ItemShim> {
             let Some(home) = home_of(world, file, facts, name) else {
                 continue;
             };
-            let module = world.module(home).map(|node| node.canonical.clone());
+            let module = Some(&world[home]).map(|node| node.canonical.clone());
             let module = module.unwrap_or_default();
             shims.push(ItemShim {
                 name: format!("{module}::{name}"),
@@ -60,9 +60,10 @@ pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
             }
             for (at, step) in site.trace.steps.iter().enumerate() {
                 let defined = step.all().any(|(res, _)| match res {
-                    Res::Item(item) => world.items.get(item.index()).is_some_and(|node| {
+                    Res::Item(item) => {
+                        let node = &world[item];
                         Some(node.module) == home && node.name == last && !node.local
-                    }),
+                    }
                     _ => false,
                 });
                 if defined || (leaf.is_some() && step.import == leaf) {
@@ -93,7 +94,8 @@ pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> Lang
     }
     for (file, spans) in &gone {
         let path = path_of(world, *file);
-        let (Some(text), Some(facts)) = (texts.text(&path), world.facts(*file)) else {
+        let facts = world.facts(*file);
+        let Some(text) = texts.text(&path) else {
             continue;
         };
         let edits = plan.edits.entry(path).or_default();
@@ -146,11 +148,11 @@ fn spent(
 }
 
 fn is_private(facts: &SourceFacts, leaf: u32) -> bool {
-    facts.leaves.get(leaf as usize).is_some_and(|leaf| {
-        let declaration = facts.uses.get(leaf.declaration as usize);
-        leaf.kind != LeafKind::Glob
-            && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Private)
-    })
+    {
+        let leaf = facts.leaf(leaf);
+        let declaration = facts.declaration(leaf.declaration);
+        leaf.kind != LeafKind::Glob && (declaration.visibility.kind == VisibilityKind::Private)
+    }
 }
 
 /// The texts of a shim: from its marker to the end of what follows, for each condition one.
@@ -192,10 +194,10 @@ fn leaf_of(facts: &SourceFacts, name: &str) -> Option<u32> {
         let bound = leaf
             .alias
             .or_else(|| facts.segments(leaf.segments).last().copied());
-        let declaration = facts.uses.get(leaf.declaration as usize);
+        let declaration = facts.declaration(leaf.declaration);
         leaf.kind == LeafKind::Name
             && bound.is_some_and(|bound| facts.name(bound.name) == name)
-            && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Public)
+            && (declaration.visibility.kind == VisibilityKind::Public)
     });
     u32::try_from(found?).ok()
 }
@@ -203,13 +205,13 @@ fn leaf_of(facts: &SourceFacts, name: &str) -> Option<u32> {
 fn files(world: &World) -> impl Iterator<Item = (FileId, &SourceFacts)> {
     let ids = (0..world.files.len()).filter_map(|at| u32::try_from(at).ok());
     ids.map(FileId)
-        .filter_map(|file| Some((file, world.facts(file)?)))
+        .filter_map(|file| Some((file, world.facts(file))))
         .filter(|(_, facts)| !facts.item_shims.is_empty())
 }
 
 fn path_of(world: &World, file: FileId) -> TreePath {
-    let file = world.files.get(file.index());
-    file.map_or_else(TreePath::root, |file| file.path.clone())
+    let file = &world[file];
+    file.path.clone()
 }
 
 /// The file and the last name of a shim.
@@ -218,9 +220,7 @@ fn shim_of<'w, 'n>(world: &'w World, name: &'n str) -> Option<(FileId, &'w Sourc
     files(world).find_map(|(file, facts)| {
         let own = facts.item_shims.iter().any(|(_, known)| **known == *last);
         let home = home_of(world, file, facts, last).filter(|_| own)?;
-        let same = world
-            .module(home)
-            .is_some_and(|node| node.canonical == module);
+        let same = world[home].canonical == module;
         same.then_some((file, facts, last))
     })
 }
@@ -233,13 +233,13 @@ fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Opti
         .find(|item| facts.name(item.name.name) == name)
         .map(|item| item.scope)
         .or_else(|| {
-            let leaf = facts.leaves.get(leaf_of(facts, name)? as usize)?;
-            Some(facts.uses.get(leaf.declaration as usize)?.scope)
+            let leaf = facts.leaf(leaf_of(facts, name)?);
+            Some(facts.declaration(leaf.declaration).scope)
         })?;
-    let bodies = &world.files.get(file.index())?.bodies;
+    let bodies = &world[file].bodies;
     bodies
         .iter()
-        .filter_map(|body| world.bodies.get(body.index()))
+        .map(|body| &world[body])
         .find(|body| body.scope == scope)
         .map(|body| body.module)
 }

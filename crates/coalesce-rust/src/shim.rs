@@ -417,22 +417,6 @@ pub(crate) fn reexport(inside: &str, names: &[String]) -> String {
     }
 }
 
-/// Lints that look at bodies alone: a shim has none that they could find anything in.
-const OF_BODIES: &[&str] = &[
-    "dead_code",
-    "deprecated",
-    "unreachable_code",
-    "unreachable_patterns",
-    "unused_assignments",
-    "unused_imports",
-    "unused_macros",
-    "unused_must_use",
-    "unused_mut",
-    "unused_parens",
-    "unused_unsafe",
-    "unused_variables",
-];
-
 /// The lints that an attribute allows or expects, of those that may find something in a shim too: it
 /// has the name and the signature of what it stands for.
 fn allowed(attribute: &syn::Attribute) -> Option<String> {
@@ -446,7 +430,7 @@ fn allowed(attribute: &syn::Attribute) -> Option<String> {
     let lints = list.split(',').map(str::trim);
     let lints: Vec<&str> = lints
         .filter(|lint| !lint.is_empty() && !lint.contains('='))
-        .filter(|lint| !OF_BODIES.contains(lint))
+        .filter(|lint| !crate::words::BODY_LINTS.contains(lint))
         .collect();
     (!lints.is_empty()).then(|| format!("#[allow({})]", lints.join(", ")))
 }

@@ -39,10 +39,8 @@ impl<'t> Imports<'t> {
     /// Whether an import can be seen from its own module and those below it only.
     #[must_use]
     pub fn is_private(&self, byte: u32) -> bool {
-        let leaf = self
-            .at(byte)
-            .and_then(|at| self.facts.leaves.get(at as usize));
-        let declaration = leaf.and_then(|leaf| self.facts.uses.get(leaf.declaration as usize));
+        let leaf = self.at(byte).map(|at| self.facts.leaf(at));
+        let declaration = leaf.map(|leaf| self.facts.declaration(leaf.declaration));
         declaration
             .is_some_and(|declaration| declaration.visibility.kind == VisibilityKind::Private)
     }

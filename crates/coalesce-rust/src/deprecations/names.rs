@@ -89,16 +89,9 @@ struct Home {
 
 impl Reader<'_> {
     fn read(&self, found: &mut BTreeSet<OldName>) {
-        let Some(facts) = self.world.facts(self.file) else {
-            return;
-        };
-        let Some(source) = self.world.files.get(self.file.index()) else {
-            return;
-        };
-        for body in &source.bodies {
-            let Some(body) = self.world.bodies.get(body.index()) else {
-                continue;
-            };
+        let facts = self.world.facts(self.file);
+        for body in &self.world[self.file].bodies {
+            let body = &self.world[body];
             let Some(home) = home_of(self.world, body.module) else {
                 continue;
             };
@@ -194,14 +187,14 @@ impl Reader<'_> {
             .into_iter()
             .flatten()
             .filter_map(|binding| match binding.res {
-                Res::Item(item) => self.world.items.get(item.index()),
+                Res::Item(item) => Some(&self.world[item]),
                 _ => None,
             });
         let places: BTreeSet<(FileId, u32)> =
             items.flat_map(|item| item.definitions.clone()).collect();
         let found = places.into_iter().filter_map(|(file, at)| {
-            let item = self.world.facts(file)?.items.get(at as usize)?;
-            let text = self.texts.text(&self.world.files.get(file.index())?.path)?;
+            let item = self.world.facts(file).item(at);
+            let text = self.texts.text(&self.world[file].path)?;
             let head = ByteSpan::new(item.span.start, item.signature.start);
             let head = head.of(&text)?;
             Some(Definition {
@@ -260,9 +253,9 @@ fn home_of(world: &World, module: ModuleId) -> Option<Home> {
     let mut conditions = Vec::new();
     let mut at = module;
     loop {
-        let node = world.module(at)?;
+        let node = &world[at];
         let Some(parent) = node.parent else {
-            let krate = world.crates.get(node.krate.index())?;
+            let krate = &world[node.krate];
             let package = world.packages.get(krate.package)?;
             if krate.kind != TargetKind::Lib {
                 return None;
@@ -277,8 +270,8 @@ fn home_of(world: &World, module: ModuleId) -> Option<Home> {
         };
         let declarations = world.declarations(at);
         let mut declared = declarations.iter().filter_map(|(file, at)| {
-            let facts: &SourceFacts = world.facts(*file)?;
-            facts.modules.get(*at as usize)
+            let facts: &SourceFacts = world.facts(*file);
+            Some(facts.module(*at))
         });
         if node.local || !declared.any(|one| one.visibility.kind == VisibilityKind::Public) {
             return None;
@@ -296,8 +289,8 @@ fn module_conditions(world: &World, module: ModuleId) -> Vec<String> {
         return Vec::new();
     };
     let facts = world.facts(*file);
-    let declared = facts.and_then(|facts| facts.modules.get(*at as usize));
-    let conditions = declared.map_or(&[][..], |declared| &declared.cfg);
+    let declared = facts.module(*at);
+    let conditions = &declared.cfg;
     conditions.iter().map(ToString::to_string).collect()
 }
 

@@ -7,139 +7,10 @@ use super::{
     Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, docs::DocLine,
     extract::Extractor, source::private, tokens,
 };
-use crate::lexer::{self, TokenKind};
-
-/// Attributes of the compiler and its tools, which name nothing of the tree.
-const BUILT_IN: [&str; 54] = [
-    "allow",
-    "automatically_derived",
-    "bench",
-    "cfg",
-    "cfg_attr",
-    "cold",
-    "coverage",
-    "default",
-    "deny",
-    "deprecated",
-    "derive",
-    "derive_const",
-    "diagnostic",
-    "doc",
-    "expect",
-    "export_name",
-    "ffi_const",
-    "forbid",
-    "global_allocator",
-    "ignore",
-    "inline",
-    "link",
-    "link_name",
-    "link_section",
-    "macro_export",
-    "macro_use",
-    "must_use",
-    "naked",
-    "no_implicit_prelude",
-    "no_link",
-    "no_main",
-    "no_mangle",
-    "no_std",
-    "non_exhaustive",
-    "panic_handler",
-    "path",
-    "proc_macro",
-    "proc_macro_attribute",
-    "proc_macro_derive",
-    "recursion_limit",
-    "repr",
-    "rustc_args",
-    "rustfmt",
-    "clippy",
-    "should_panic",
-    "target_feature",
-    "test",
-    "track_caller",
-    "type_length_limit",
-    "unsafe",
-    "used",
-    "warn",
-    "windows_subsystem",
-    "instruction_set",
-];
-
-/// Derives that add implementations and no named item: of the standard library and of crates that
-/// say so in their documentation.
-const PLAIN_DERIVES: [&str; 40] = [
-    "Args",
-    "Bundle",
-    "Clone",
-    "Component",
-    "Copy",
-    "Debug",
-    "Default",
-    "Deref",
-    "DerefMut",
-    "Deserialize",
-    "Diagnostic",
-    "Display",
-    "Eq",
-    "Error",
-    "Event",
-    "From",
-    "FromArgs",
-    "FromPrimitive",
-    "FromRow",
-    "FromStr",
-    "Hash",
-    "Into",
-    "JsonSchema",
-    "Ord",
-    "Parser",
-    "PartialEq",
-    "PartialOrd",
-    "Pod",
-    "RefCast",
-    "Resource",
-    "Serialize",
-    "Subcommand",
-    "ToPrimitive",
-    "TryFrom",
-    "TypePath",
-    "ValueEnum",
-    "Zeroable",
-    "Zeroize",
-    "ZeroizeOnDrop",
-    "Arbitrary",
-];
-
-/// First segments of attributes that add no named item: helpers of derives, and macros that only
-/// rewrite what they stand on.
-const PLAIN_ATTRIBUTES: [&str; 24] = [
-    "arg",
-    "async_trait",
-    "clap",
-    "command",
-    "deku",
-    "derivative",
-    "diagnostic",
-    "display",
-    "error",
-    "from",
-    "group",
-    "instrument",
-    "into",
-    "miette",
-    "proptest",
-    "schemars",
-    "serde",
-    "serde_with",
-    "sqlx",
-    "strum",
-    "tokio",
-    "tracing",
-    "value",
-    "zeroize",
-];
+use crate::{
+    lexer::{self, TokenKind},
+    words,
+};
 
 /// Keys of attributes whose string is a path even when it has one segment.
 const PATH_KEYS: [&str; 8] = [
@@ -219,7 +90,9 @@ impl Extractor<'_, '_> {
             }
             ("macro_use", _) => outer.macro_use = true,
             ("macro_export" | "proc_macro" | "proc_macro_attribute", _) => outer.exported = true,
-            (name, _) if BUILT_IN.contains(&name) || PLAIN_ATTRIBUTES.contains(&name) => {}
+            (name, _)
+                if words::BUILT_IN_ATTRIBUTES.contains(name)
+                    || words::PLAIN_ATTRIBUTES.contains(name) => {}
             _ => self.builder.mark_opaque(),
         }
     }
@@ -348,7 +221,7 @@ impl Extractor<'_, '_> {
                     self.included_doc(&call.mac);
                 }
             }
-            (name, _) if BUILT_IN.contains(&name) => {}
+            (name, _) if words::BUILT_IN_ATTRIBUTES.contains(name) => {}
             _ => {
                 self.emit(meta.path(), usize::MAX, Namespaces::MACRO);
                 self.unknown_meta(meta, end);
@@ -367,7 +240,7 @@ impl Extractor<'_, '_> {
                 .last()
                 .map(|segment| segment.ident.to_string())
                 .unwrap_or_default();
-            if !PLAIN_DERIVES.contains(&last.as_str()) {
+            if !words::PLAIN_DERIVES.contains(&last) {
                 self.builder.mark_opaque();
             }
             self.emit(path, usize::MAX, Namespaces::MACRO);

@@ -10,12 +10,6 @@ use super::{
     parse::Source, places::Places, source::Builder, source::private,
 };
 
-/// Types that a function of the same name does not hide.
-const PRIMITIVES: [&str; 17] = [
-    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
-    "u32", "u64", "u8", "usize",
-];
-
 /// Walks a syntax tree.
 pub(super) struct Extractor<'b, 't> {
     pub places: &'b Places<'t>,
@@ -352,7 +346,7 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
                 let primitive = path
                     .path
                     .get_ident()
-                    .is_some_and(|name| PRIMITIVES.iter().any(|known| name == known));
+                    .is_some_and(|name| crate::words::PRIMITIVES.contains(&name.to_string()));
                 let value = if primitive {
                     Namespaces::TYPE
                 } else {

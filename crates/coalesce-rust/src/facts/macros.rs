@@ -15,44 +15,7 @@ use super::{
     IncludeKind, Item, ItemKind, MacroCall, MacroReading, Namespaces, Origin, ScopeKind,
     extract::Extractor, source::index, tokens,
 };
-use crate::lexer;
-
-/// Macros of the standard library whose arguments are expressions.
-const STANDARD: [&str; 33] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "column",
-    "compile_error",
-    "concat",
-    "dbg",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "env",
-    "eprint",
-    "eprintln",
-    "file",
-    "format",
-    "format_args",
-    "line",
-    "matches",
-    "module_path",
-    "option_env",
-    "panic",
-    "print",
-    "println",
-    "stringify",
-    "thread_local",
-    "todo",
-    "try",
-    "unimplemented",
-    "unreachable",
-    "vec",
-    "write",
-    "writeln",
-    "is_x86_feature_detected",
-];
+use crate::{lexer, words};
 
 /// Macros whose arguments are code of another place, where somebody reads it.
 pub(crate) const QUOTES: [&str; 4] = [
@@ -60,31 +23,6 @@ pub(crate) const QUOTES: [&str; 4] = [
     "quote_spanned",
     "parse_quote",
     "parse_quote_spanned",
-];
-
-/// Macros with a format string that may name what it prints.
-const FORMATS: [&str; 21] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "eprint",
-    "eprintln",
-    "format",
-    "format_args",
-    "panic",
-    "print",
-    "println",
-    "todo",
-    "unimplemented",
-    "unreachable",
-    "write",
-    "writeln",
-    "bail",
-    "ensure",
-    "anyhow",
 ];
 
 impl Extractor<'_, '_> {
@@ -101,7 +39,7 @@ impl Extractor<'_, '_> {
             .unwrap_or_default();
         let body = self.places.between(mac.delimiter.span());
         let outer = self.builder.origin;
-        let origin = if STANDARD.contains(&name.as_str()) {
+        let origin = if words::EXPRESSION_MACROS.contains(&name) {
             Origin::KnownMacro
         } else {
             Origin::MacroArguments
@@ -109,7 +47,7 @@ impl Extractor<'_, '_> {
         self.builder.origin = worse(outer, origin);
         let reading = self.arguments_of(mac, &name, body, item_position);
         self.builder.origin = outer;
-        if FORMATS.contains(&name.as_str()) {
+        if words::FORMAT_MACROS.contains(&name) {
             tokens::format_names(self.builder, body);
         }
         let scope = self.builder.scope;

@@ -573,20 +573,63 @@ impl SourceFacts {
 
     /// The scope of that index.
     #[must_use]
-    pub fn scope(&self, scope: ScopeId) -> Option<&Scope> {
-        self.scopes.get(scope.0 as usize)
+    pub fn scope(&self, scope: ScopeId) -> &Scope {
+        row(&self.scopes, scope.0)
+    }
+
+    /// The leaf of that index.
+    #[must_use]
+    pub fn leaf(&self, at: u32) -> &UseLeaf {
+        row(&self.leaves, at)
+    }
+
+    /// The `use` of that index.
+    #[must_use]
+    pub fn declaration(&self, at: u32) -> &UseDeclaration {
+        row(&self.uses, at)
+    }
+
+    /// The `use` that a leaf is part of.
+    #[must_use]
+    pub fn declaration_of(&self, leaf: u32) -> &UseDeclaration {
+        self.declaration(self.leaf(leaf).declaration)
+    }
+
+    /// The `mod` of that index.
+    #[must_use]
+    pub fn module(&self, at: u32) -> &ModuleDeclaration {
+        row(&self.modules, at)
+    }
+
+    /// The item of that index.
+    #[must_use]
+    pub fn item(&self, at: u32) -> &Item {
+        row(&self.items, at)
+    }
+
+    /// The path of that index.
+    #[must_use]
+    pub fn path(&self, at: u32) -> &PathFact {
+        row(&self.paths, at)
     }
 
     /// The innermost file or module scope around `scope`, itself included.
     #[must_use]
     pub fn module_scope(&self, scope: ScopeId) -> ScopeId {
         let mut at = scope;
-        while let Some(scope) = self.scope(at) {
+        loop {
+            let scope = self.scope(at);
             match (scope.kind, scope.parent) {
                 (ScopeKind::File | ScopeKind::Module(_), _) | (_, None) => return at,
                 (_, Some(parent)) => at = parent,
             }
         }
-        at
     }
+}
+
+/// A row of a table of facts; what facts say of each other was written by the same pass.
+fn row<T>(table: &[T], at: u32) -> &T {
+    table
+        .get(at as usize)
+        .expect("invariant: facts number what stands in their own tables")
 }

@@ -6,55 +6,10 @@
 use coalesce_model::ByteSpan;
 
 use super::{Namespaces, Origin, ScopeId, ScopeKind, Segment, source::Builder, source::index};
-use crate::lexer::{self, Token, TokenKind};
-
-/// Words that are no name in a path.
-const KEYWORDS: [&str; 44] = [
-    "as",
-    "async",
-    "await",
-    "box",
-    "break",
-    "const",
-    "continue",
-    "dyn",
-    "else",
-    "enum",
-    "extern",
-    "false",
-    "fn",
-    "for",
-    "gen",
-    "if",
-    "impl",
-    "in",
-    "let",
-    "loop",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "pub",
-    "ref",
-    "return",
-    "static",
-    "struct",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "union",
-    "unsafe",
-    "use",
-    "where",
-    "while",
-    "yield",
-    "_",
-    "macro_rules",
-    "default",
-    "auto",
-    "raw",
-];
+use crate::{
+    lexer::{self, Token, TokenKind},
+    words,
+};
 
 /// What the scanner looks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -421,7 +376,7 @@ impl<'t> Scanner<'_, '_, 't> {
     }
 
     pub(super) fn is_keyword(&self, at: usize) -> bool {
-        KEYWORDS.contains(&self.text(at))
+        words::KEYWORDS.contains(self.text(at))
     }
 
     /// Whether a path may be one: names of one segment that are declared or labelled are not.

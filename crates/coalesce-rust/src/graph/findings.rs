@@ -73,15 +73,9 @@ fn broken_files(world: &World) -> Vec<Finding> {
 fn missing_files(world: &World) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, declaration) in world.missing_modules() {
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
-        let Some(declaration) = facts.modules.get(declaration as usize) else {
-            continue;
-        };
-        let Some(path) = world.files.get(file.index()).map(|file| &file.path) else {
-            continue;
-        };
+        let facts = world.facts(file);
+        let declaration = facts.module(declaration);
+        let path = &world[file].path;
         if declaration.origin != Origin::Code
             || !declaration.path_attributes.is_empty() && facts.generated
         {
@@ -154,12 +148,10 @@ fn is_source(world: &World, package: &Package, path: &TreePath) -> bool {
 fn beside_module(world: &World, directory: &TreePath) -> bool {
     world.files.iter().any(|file| {
         file.path.parent().as_ref() == Some(directory)
-            && file.bodies.iter().any(|body| {
-                world
-                    .bodies
-                    .get(body.index())
-                    .is_some_and(|body| body.declared.is_some() && !body.included)
-            })
+            && file
+                .bodies
+                .iter()
+                .any(|body| world[body].declared.is_some() && !world[body].included)
     })
 }
 

@@ -60,9 +60,9 @@ fn conditional_bodies(world: &World) -> Vec<bool> {
         let Some((outer, declaration)) = body.declared else {
             continue;
         };
-        let file = world.bodies.get(outer.index()).map(|outer| outer.file);
-        let declared = file.and_then(|file| world.facts(file)?.modules.get(declaration as usize));
-        let own = declared.is_some_and(|declaration| !declaration.cfg.is_empty());
+        let file = world[outer].file;
+        let declared = world.facts(file).module(declaration);
+        let own = !declared.cfg.is_empty();
         let above = conditional.get(outer.index()).copied().unwrap_or(false);
         if let Some(slot) = conditional.get_mut(at) {
             *slot = own || above;
@@ -132,7 +132,7 @@ impl Context<'_> {
             step.all().find_map(|(res, _)| match res {
                 Res::Module(module) => Some(module),
                 Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
-                    self.world.items.get(item.index()).map(|item| item.module)
+                    Some(&self.world[item]).map(|item| item.module)
                 }
                 Res::External(_) => None,
             })
@@ -198,8 +198,8 @@ impl Context<'_> {
     ) -> Option<(coalesce_model::ByteSpan, bool)> {
         match site.site {
             UseSite::Leaf(leaf) => {
-                let leaf = facts.leaves.get(leaf as usize)?;
-                let declaration = facts.uses.get(leaf.declaration as usize)?;
+                let leaf = facts.leaf(leaf);
+                let declaration = facts.declaration(leaf.declaration);
                 Some((leaf.span, !declaration.cfg.is_empty()))
             }
             _ => {
@@ -219,7 +219,7 @@ pub(super) fn mentions(world: &World) -> Vec<Mention> {
         .collect();
     let mut mentions = Vec::new();
     for file in &world.files {
-        let Some(facts) = world.file_at(&file.path).and_then(|file| world.facts(file)) else {
+        let Some(facts) = world.file_at(&file.path).map(|file| world.facts(file)) else {
             continue;
         };
         for string in &facts.strings {

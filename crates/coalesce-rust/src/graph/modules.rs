@@ -48,7 +48,7 @@ pub(super) fn modules(world: &World) -> Listed {
         .filter(|(_, body)| !is_listed(world, body))
     {
         let mut module = body.module;
-        while let Some(node) = world.module(module).filter(|node| node.local) {
+        while let Some(node) = Some(&world[module]).filter(|node| node.local) {
             module = node.parent.unwrap_or(module);
         }
         let place = of_module
@@ -69,15 +69,15 @@ pub(super) fn modules(world: &World) -> Listed {
 
 /// Whether a body is a module of the list: modules of blocks count as part of what is around them.
 fn is_listed(world: &World, body: &Body) -> bool {
-    let local = world.module(body.module).is_some_and(|node| node.local);
+    let local = world[body.module].local;
     !body.included && !local
 }
 
 fn module(world: &World, body: &Body) -> Option<Module> {
-    let node = world.module(body.module)?;
-    let facts = world.facts(body.file)?;
-    let path = world.files.get(body.file.index())?.path.clone();
-    let scope = facts.scope(body.scope)?;
+    let node = &world[body.module];
+    let facts = world.facts(body.file);
+    let path = world[body.file].path.clone();
+    let scope = facts.scope(body.scope);
     let inline = (body.scope != ScopeId(0)).then_some(scope.span);
     let lines = inline.map_or(facts.lines, |span| {
         facts.line_number(span.end.saturating_sub(1)) - facts.line_number(span.start) + 1
@@ -154,17 +154,14 @@ fn exports(world: &World, module: ModuleId) -> Vec<String> {
 
 /// Canonical names that the same text has in other crates or places.
 fn also(world: &World, body: &Body) -> Vec<String> {
-    let bodies = world
-        .files
-        .get(body.file.index())
-        .map_or(&[][..], |file| file.bodies.as_slice());
-    let other = |id: &BodyId| world.bodies.get(id.index());
+    let bodies = world[body.file].bodies.as_slice();
+    let other = |id: &BodyId| Some(&world[id]);
     let others = bodies
         .iter()
         .filter_map(other)
         .filter(|other| other.scope == body.scope && other.module != body.module);
     let names: BTreeSet<String> = others
-        .filter_map(|other| world.module(other.module))
+        .map(|other| &world[other.module])
         .map(|node| node.canonical.clone())
         .collect();
     names.into_iter().collect()

@@ -38,12 +38,7 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of a module; none where it has several bodies, of which some will be there.
     pub fn of_module(&mut self, module: ModuleId) -> BTreeSet<String> {
-        match self
-            .tree
-            .world
-            .module(module)
-            .map(|node| node.bodies.as_slice())
-        {
+        match Some(&self.tree.world[module]).map(|node| node.bodies.as_slice()) {
             Some([body]) => self.of_body(*body),
             _ => BTreeSet::new(),
         }
@@ -52,24 +47,17 @@ impl<'a> Conditions<'a> {
     /// The conditions of an item; none where it has several definitions.
     pub fn of_item(&mut self, item: ItemId) -> BTreeSet<String> {
         let world = self.tree.world;
-        let Some(node) = world.items.get(item.index()) else {
-            return BTreeSet::new();
-        };
+        let node = &world[item];
         let [(file, at)] = node.definitions.as_slice() else {
             return BTreeSet::new();
         };
-        let fact = world.facts(*file);
-        let Some(fact) = fact.and_then(|facts| facts.items.get(*at as usize)) else {
+        let fact = Some(world.facts(*file));
+        let Some(fact) = fact.map(|facts| facts.item(*at)) else {
             return BTreeSet::new();
         };
         let mut found = self.around(*file, fact.name.span.start);
-        let bodies = world
-            .module(node.module)
-            .map_or(&[][..], |node| &node.bodies);
-        let mut own = bodies.iter().filter(|body| {
-            let body = world.bodies.get(body.index());
-            body.is_some_and(|body| body.file == *file)
-        });
+        let bodies = &world[node.module].bodies;
+        let mut own = bodies.iter().filter(|body| world[*body].file == *file);
         if let (Some(body), None) = (own.next(), own.next()) {
             found.extend(self.of_body(*body));
         }
@@ -79,7 +67,7 @@ impl<'a> Conditions<'a> {
     /// The conditions of an import.
     pub fn of_import(&mut self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
         let facts = self.tree.world.facts(file);
-        let span = facts.and_then(|facts| Some(facts.leaves.get(leaf as usize)?.span));
+        let span = Some(facts.leaf(leaf).span);
         span.map(|span| self.around(file, span.start))
             .unwrap_or_default()
     }
@@ -89,9 +77,9 @@ impl<'a> Conditions<'a> {
     fn of_body(&mut self, body: BodyId) -> BTreeSet<String> {
         let world = self.tree.world;
         let mut found = BTreeSet::new();
-        let mut at = world.bodies.get(body.index());
+        let mut at = Some(&world[body]);
         while let Some(body) = at {
-            if let Some(facts) = world.facts(body.file) {
+            if let Some(facts) = Some(world.facts(body.file)) {
                 let own = facts
                     .inner_cfg
                     .iter()
@@ -99,9 +87,9 @@ impl<'a> Conditions<'a> {
                 own.for_each(|(_, condition)| split(&plain(condition), &mut found));
             }
             at = body.declared.and_then(|(outer, declaration)| {
-                let outer = world.bodies.get(outer.index())?;
-                let facts = world.facts(outer.file)?;
-                let declared = facts.modules.get(declaration as usize)?;
+                let outer = &world[outer];
+                let facts = world.facts(outer.file);
+                let declared = facts.module(declaration);
                 for condition in &declared.cfg {
                     split(&plain(condition), &mut found);
                 }
@@ -116,8 +104,8 @@ impl<'a> Conditions<'a> {
     fn around(&mut self, file: FileId, at: u32) -> BTreeSet<String> {
         let tree = self.tree;
         let extents = self.files.entry(file).or_insert_with(|| {
-            let path = tree.world.files.get(file.index()).map(|file| &file.path);
-            let text = path.and_then(|path| tree.texts.text(path));
+            let path = &tree.world[file].path;
+            let text = tree.texts.text(path);
             text.map(|text| extents(&text)).unwrap_or_default()
         });
         let mut found = BTreeSet::new();

@@ -123,13 +123,8 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
     for at in 0..tree.world.files.len() {
         let Ok(at) = u32::try_from(at) else { break };
         let file = FileId(at);
-        let Some(source) = tree.world.files.get(file.index()) else {
-            continue;
-        };
-        let reads = tree
-            .world
-            .facts(file)
-            .is_some_and(|facts| facts.problem.is_none());
+        let source = &tree.world[file];
+        let reads = tree.world.facts(file).problem.is_none();
         if !reads || !is_changed(file) {
             continue;
         }
@@ -178,7 +173,7 @@ impl Check<'_> {
     fn standard(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
         let world = self.tree.world;
         let from = world.module_of(site.space);
-        let krate = world.node(from).krate;
+        let krate = world[from].krate;
         let reader = (self.tree, &mut self.conditions);
         let needed = self.standard.needed(reader, krate, (facts, site));
         let (Some(needed), Some(first)) = (needed, site.segments.first()) else {
@@ -199,7 +194,7 @@ impl Check<'_> {
     }
 
     fn add(&mut self, file: FileId, (last, full): (&str, String), problem: Problem) {
-        if let Some(source) = self.tree.world.files.get(file.index()) {
+        if let Some(source) = Some(&self.tree.world[file]) {
             let place = (source.path.clone(), full);
             self.found
                 .entry((last.to_owned(), problem))
@@ -288,8 +283,8 @@ impl Check<'_> {
                 let user = package_of(world, from);
                 let own = own.get_or_insert_with(|| {
                     let mut own = self.conditions.at_place(file, body, first.span.start);
-                    let krate = world.module(from).map(|node| node.krate);
-                    let krate = krate.and_then(|krate| world.crates.get(krate.index()));
+                    let krate = Some(&world[from]).map(|node| node.krate);
+                    let krate = krate.map(|krate| &world[krate]);
                     if let Some(krate) = krate {
                         own.extend(self.features.required(krate.package, &krate.name));
                     }
@@ -328,7 +323,7 @@ impl Check<'_> {
             let (conditions, home) = match res {
                 Res::Module(module) => (self.conditions.of_module(module), Some(module)),
                 Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
-                    let node = world.items.get(item.index());
+                    let node = Some(&world[item]);
                     (self.conditions.of_item(item), node.map(|node| node.module))
                 }
                 Res::External(_) => (BTreeSet::new(), None),
@@ -350,13 +345,13 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
     let UseSite::Leaf(leaf) = site.site else {
         return false;
     };
-    let leaf = facts.leaves.get(leaf as usize);
-    let declaration = leaf.and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+    let leaf = Some(facts.leaf(leaf));
+    let declaration = leaf.map(|leaf| facts.declaration(leaf.declaration));
     let named = leaf.is_some_and(|leaf| leaf.kind == LeafKind::Name);
     named && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Public)
 }
 
 fn package_of(world: &World, module: ModuleId) -> Option<usize> {
-    let krate = world.module(module)?.krate;
-    Some(world.crates.get(krate.index())?.package)
+    let krate = world[module].krate;
+    Some(world[krate].package)
 }

@@ -101,24 +101,24 @@ fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
     let UseSite::Path(at) = site.site else {
         return false;
     };
-    let path = facts.paths.get(at as usize);
-    path.is_some_and(|path| path.namespaces == Namespaces::MACRO)
+    let path = facts.path(at);
+    path.namespaces == Namespaces::MACRO
 }
 
 /// Reads the root of a crate; `None` where it has `std` whatever happens.
 fn read(tree: Tree<'_>, conditions: &mut Conditions<'_>, krate: CrateId) -> Option<Has> {
     let world = tree.world;
-    let found = world.crates.get(krate.index())?;
+    let found = &world[krate];
     let without = condition_of_no_std(&tree.texts.text(&found.root_file)?)?;
     let without: String = without.split_whitespace().collect();
     let mut has = Has::default();
     if !without.is_empty() {
         has.prelude.insert(BTreeSet::from([negated(&without)]));
     }
-    let root = world.module(found.root?)?;
+    let root = &world[found.root?];
     let body = *root.bodies.first()?;
-    let file = world.bodies.get(body.index())?.file;
-    let facts = world.facts(file)?;
+    let file = world[body].file;
+    let facts = world.facts(file);
     for declared in facts.extern_crates.iter().filter(|one| one.scope.0 == 0) {
         let name = facts.name(declared.name.name).to_owned();
         let when = conditions.at_place(file, body, declared.name.span.start);

@@ -64,16 +64,15 @@ impl<'a> Named<'a> {
 
     fn read(&mut self, file: FileId) {
         let world = self.tree.world;
-        let Some(source) = world.files.get(file.index()) else {
-            return;
-        };
-        if let (Some(_), Some(text)) = (world.facts(file), self.tree.texts.text(&source.path)) {
+        let source = &world[file];
+        if let (Some(_), Some(text)) = (Some(world.facts(file)), self.tree.texts.text(&source.path))
+        {
             let whole = ByteSpan::from_range(0..text.len());
             self.methods.extend(method_names(&text, whole));
         }
         for body in &source.bodies {
-            let module = world.bodies.get(body.index()).map(|body| body.module);
-            let krate = module.and_then(|module| self.canonical_crate(world.node(module).krate));
+            let module = world[body].module;
+            let krate = self.canonical_crate(world[&module].krate);
             self.crates.extend(krate);
         }
         for load in &source.loads {
@@ -89,7 +88,7 @@ impl<'a> Named<'a> {
     }
 
     fn canonical_crate(&self, krate: CrateId) -> Option<String> {
-        let krate = self.tree.world.crates.get(krate.index())?;
+        let krate = &self.tree.world[krate];
         Some(krate.canonical.clone())
     }
 
@@ -133,22 +132,18 @@ impl<'a> Named<'a> {
     /// Whether others can name an item, or it is re-exported as if they could.
     fn is_open(&self, item: ItemId) -> bool {
         let world = self.tree.world;
-        let Some(node) = world.items.get(item.index()) else {
-            return true;
-        };
+        let node = &world[item];
         let declared = |module: ModuleId| {
             let mut declarations = world.declarations(module).into_iter();
             declarations.any(|(file, at)| {
                 let facts = world.facts(file);
-                let found = facts.and_then(|facts| facts.modules.get(at as usize));
-                found.is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
+                let found = facts.module(at);
+                found.visibility.kind == VisibilityKind::Public
             })
         };
-        let mut above = std::iter::successors(Some(node.module), |module| {
-            world.module(*module).and_then(|node| node.parent)
-        });
+        let mut above = std::iter::successors(Some(node.module), |module| world[*module].parent);
         let public = world.definition_reach(item) == Some(Reach::Public)
-            && above.all(|module| world.node(module).parent.is_none() || declared(module));
+            && above.all(|module| world[module].parent.is_none() || declared(module));
         let bindings = world.spaces.iter();
         let mut bindings = bindings.flat_map(|space| space.names.values().flatten());
         public
@@ -160,21 +155,16 @@ impl<'a> Named<'a> {
     /// Whether a site outside of its own definition names an item.
     fn is_named(&mut self, item: ItemId, name: &str) -> bool {
         let world = self.tree.world;
-        let definitions = world
-            .items
-            .get(item.index())
-            .map_or(&[][..], |node| &node.definitions);
+        let definitions = &world[item].definitions;
         for (file, source) in (0..).map(FileId).zip(&world.files) {
-            let Some(facts) = world.facts(file) else {
-                continue;
-            };
+            let facts = world.facts(file);
             if !facts.names.iter().any(|known| **known == *name) {
                 continue;
             }
             let own: Vec<ByteSpan> = definitions
                 .iter()
                 .filter(|(of, _)| *of == file)
-                .filter_map(|(_, at)| Some(facts.items.get(*at as usize)?.span))
+                .filter_map(|(_, at)| Some(facts.item(*at).span))
                 .collect();
             for load in &source.loads {
                 let mut found = Vec::new();
@@ -197,9 +187,9 @@ impl<'a> Named<'a> {
 
     fn told(&self, item: ItemId, name: &str) -> Option<Unproven> {
         let world = self.tree.world;
-        let (file, at) = *world.items.get(item.index())?.definitions.first()?;
-        let facts = world.facts(file)?;
-        let fact = facts.items.get(at as usize)?;
+        let (file, at) = *world[item].definitions.first()?;
+        let facts = world.facts(file);
+        let fact = facts.item(at);
         let own = facts.name(fact.name.name);
         let shim =
             facts.shim_marker.is_some() || facts.item_shims.iter().any(|(_, name)| **name == *own);
@@ -211,7 +201,7 @@ impl<'a> Named<'a> {
 
     /// What is defined at a place, unless its file says that dead code is no matter.
     fn unused(&self, file: FileId, span: ByteSpan, name: &str) -> Option<Unproven> {
-        let path = &self.tree.world.files.get(file.index())?.path;
+        let path = &self.tree.world[file].path;
         let text = self.tree.texts.text(path)?;
         let allowed = ["dead_code", "allow(unused)", "allow(warnings)"];
         if allowed.iter().any(|lint| text.contains(lint)) {
@@ -239,13 +229,13 @@ impl<'a> Named<'a> {
         let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
         for (file, source) in (0..).map(FileId).zip(&world.files) {
             let inside = source.bodies.iter().any(|body| {
-                let body = world.bodies.get(body.index());
-                let krate = body.map(|body| world.node(body.module).krate);
+                let body = Some(&world[body]);
+                let krate = body.map(|body| world[body.module].krate);
                 krate
                     .and_then(|krate| self.canonical_crate(krate))
                     .is_some_and(|krate| crates.contains(&krate))
             });
-            let facts = world.facts(file).filter(|_| inside && !lost.is_empty());
+            let facts = Some(world.facts(file)).filter(|_| inside && !lost.is_empty());
             let text = facts.and_then(|_| self.tree.texts.text(&source.path));
             let (Some(facts), Some(text)) = (facts, text) else {
                 continue;

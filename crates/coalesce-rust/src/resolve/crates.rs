@@ -74,7 +74,7 @@ pub(super) fn externs(world: &mut World) {
         }
         if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
             && let Some(own) = library(krate.package)
-            && let Some(library) = world.crates.get(own.index())
+            && let Some(library) = Some(&world[own])
         {
             externs.push((library.name.clone(), Some(own)));
         }
@@ -103,7 +103,7 @@ fn extern_name(
         .and_then(|directory| package_at(&world.packages, directory));
     let krate = package.and_then(library);
     let renamed = dependency.name != discover::crate_name(&dependency.package);
-    let own = krate.and_then(|krate| world.crates.get(krate.index()));
+    let own = krate.map(|krate| &world[krate]);
     let name = own
         .filter(|_| !renamed)
         .map_or_else(|| dependency.name.clone(), |own| own.name.clone());

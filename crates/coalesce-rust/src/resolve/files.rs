@@ -18,9 +18,7 @@ pub(super) fn macro_modules(world: &World) -> MacroModules {
     let mut found = MacroModules::default();
     for at in 0..world.files.len() {
         let file = FileId(id(at));
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
+        let facts = world.facts(file);
         let bodies = facts
             .modules
             .iter()
@@ -49,8 +47,8 @@ impl Loader<'_> {
             .iter()
             .filter(|call| call.item_position)
         {
-            let path = walk.facts.paths.get(call.path as usize);
-            let name = path.and_then(|path| walk.facts.segments(path.segments).last());
+            let path = walk.facts.path(call.path);
+            let name = walk.facts.segments(path.segments).last();
             let name = name.map_or("", |name| walk.facts.name(name.name));
             let Some(declared) = self.macros.get(name) else {
                 continue;
@@ -66,16 +64,12 @@ impl Loader<'_> {
     }
 
     fn macro_module(&mut self, here: &Here, file: FileId, at: u32) {
-        let Some(source) = self.world.files.get(file.index()) else {
-            return;
-        };
+        let source = &self.world[file];
         let facts = Arc::clone(&source.facts);
         let Facts::Source(facts) = &*facts else {
             return;
         };
-        let Some(declaration) = facts.modules.get(at as usize) else {
-            return;
-        };
+        let declaration = facts.module(at);
         let child = self.child(here.module, facts.name(declaration.name.name));
         for (file, owns_directory) in self.files_of(here, facts, declaration) {
             let depth = here.place.depth + 1;
@@ -166,11 +160,7 @@ impl Loader<'_> {
     }
 
     fn package_directory(&self) -> TreePath {
-        let package = self
-            .world
-            .crates
-            .get(self.krate.index())
-            .and_then(|krate| self.world.packages.get(krate.package));
+        let package = self.world.packages.get(self.world[self.krate].package);
         package.map_or_else(TreePath::root, |package| package.directory.clone())
     }
 }

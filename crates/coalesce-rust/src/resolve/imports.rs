@@ -25,12 +25,8 @@ struct Import {
 
 /// Notes the name that an import without a target would bring.
 fn note_unknown(world: &mut World, import: &Import) {
-    let Some(facts) = world.facts(import.file) else {
-        return;
-    };
-    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
-        return;
-    };
+    let facts = world.facts(import.file);
+    let leaf = facts.leaf(import.leaf);
     if leaf.kind == LeafKind::Glob
         || !(Lookup {
             world,
@@ -54,13 +50,8 @@ fn note_unknown(world: &mut World, import: &Import) {
 
 /// A glob passes on what is unknown in its module; whether that is news.
 fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
-    let Some(facts) = world.facts(import.file) else {
-        return false;
-    };
-    let Some(leaf) = facts
-        .leaves
-        .get(import.leaf as usize)
-        .filter(|leaf| leaf.kind == LeafKind::Glob)
+    let facts = world.facts(import.file);
+    let Some(leaf) = Some(facts.leaf(import.leaf)).filter(|leaf| leaf.kind == LeafKind::Glob)
     else {
         return false;
     };
@@ -87,13 +78,9 @@ fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
 fn imports(world: &World) -> Vec<Import> {
     let mut imports = Vec::new();
     for (at, load) in world.loads.iter().enumerate() {
-        let Some(facts) = world.facts(load.file) else {
-            continue;
-        };
+        let facts = world.facts(load.file);
         for (leaf_at, leaf) in facts.leaves.iter().enumerate() {
-            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
-                continue;
-            };
+            let declaration = facts.declaration(leaf.declaration);
             let Some(space) = load.spaces.get(declaration.scope.0 as usize).copied() else {
                 continue;
             };
@@ -115,16 +102,12 @@ fn imports(world: &World) -> Vec<Import> {
 
 /// Resolves one import as far as it goes now; whether something new came of it.
 fn step(world: &mut World, import: &Import) -> bool {
-    let Some(source) = world.files.get(import.file.index()) else {
-        return false;
-    };
+    let source = &world[import.file];
     let facts = Arc::clone(&source.facts);
     let Facts::Source(facts) = &*facts else {
         return false;
     };
-    let Some(leaf) = facts.leaves.get(import.leaf as usize) else {
-        return false;
-    };
+    let leaf = facts.leaf(import.leaf);
     let found = Lookup {
         world,
         load: import.load,
@@ -303,7 +286,7 @@ fn by_group(world: &World) -> Vec<Vec<Import>> {
     sorted.resize_with(groups.len(), Vec::new);
     for import in imports(world) {
         let space = world.spaces.get(import.space.0 as usize);
-        let module = space.and_then(|space| world.module(space.module));
+        let module = space.map(|space| &world[space.module]);
         let group = module.and_then(|module| groups.get(module.krate.index()));
         if let Some(list) = group.and_then(|group| sorted.get_mut(*group)) {
             list.push(import);

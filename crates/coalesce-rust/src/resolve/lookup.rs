@@ -244,7 +244,7 @@ impl Lookup<'_> {
             "crate" | "self" | "super" if outside => Start::Nowhere,
             "crate" | "$crate" => Start::Root(root_of(self.world, here.module)),
             "self" => Start::Module(here.module),
-            "super" => match self.world.module(here.module).and_then(|node| node.parent) {
+            "super" => match self.world[here.module].parent {
                 Some(parent) => Start::Module(parent),
                 None => Start::Nowhere,
             },
@@ -302,12 +302,8 @@ impl Lookup<'_> {
         let Some(here) = self.space(space) else {
             return Found::NONE;
         };
-        let edition = self
-            .world
-            .module(here.module)
-            .and_then(|node| self.world.crates.get(node.krate.index()));
-        let old = edition.is_some_and(|krate| krate.edition == Edition::E2015)
-            && !self.in_doc_code(space);
+        let edition = &self.world[self.world[here.module].krate];
+        let old = (edition.edition == Edition::E2015) && !self.in_doc_code(space);
         if request.colons && !old {
             return self.extern_name(sym, here.module, space);
         }
@@ -357,7 +353,7 @@ impl Lookup<'_> {
             return Found::NONE;
         };
         if wanted.meets(Namespaces::MACRO) && here.kind == SpaceKind::Module {
-            let mut at = self.world.module(here.module).and_then(|node| node.parent);
+            let mut at = self.world[here.module].parent;
             while let Some(module) = at {
                 let names = self
                     .world
@@ -367,7 +363,7 @@ impl Lookup<'_> {
                 if !found.is_empty() {
                     return found;
                 }
-                at = self.world.module(module).and_then(|node| node.parent);
+                at = self.world[module].parent;
             }
         }
         if wanted.meets(Namespaces::TYPE) {
@@ -384,13 +380,7 @@ impl Lookup<'_> {
 
     /// A crate by its name. Doc tests name the library that they stand in, too.
     fn extern_name(&self, sym: Sym, module: ModuleId, space: SpaceId) -> Found {
-        let Some(krate) = self
-            .world
-            .module(module)
-            .and_then(|node| self.world.crates.get(node.krate.index()))
-        else {
-            return Found::NONE;
-        };
+        let krate = &self.world[self.world[module].krate];
         let name = self.world.names.as_str(sym);
         if name == krate.name && self.in_doc_code(space) {
             return Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE);
@@ -401,7 +391,7 @@ impl Lookup<'_> {
             .partition_point(|(known, _)| known.as_str() < name);
         let named = krate.externs.iter().skip(first);
         for (_, target) in named.take_while(|(known, _)| known == name) {
-            match target.and_then(|target| self.world.crates.get(target.index())?.root) {
+            match target.and_then(|target| self.world[target].root) {
                 Some(root) => found.push(Res::Module(root), Namespaces::TYPE),
                 None => found.push(Res::External(sym), Namespaces::TYPE),
             }
@@ -456,7 +446,7 @@ impl Lookup<'_> {
         for (res, _) in before.all() {
             let found = match (res, name) {
                 (Res::Module(module), "super") => {
-                    let parent = self.world.module(module).and_then(|node| node.parent);
+                    let parent = self.world[module].parent;
                     parent.map_or(Found::NONE, |parent| {
                         Found::one(Res::Module(parent), Namespaces::TYPE)
                     })
@@ -535,13 +525,8 @@ impl Lookup<'_> {
 
     /// Whether a module has several bodies, each under a condition of its own.
     fn has_variants(&self, module: ModuleId) -> bool {
-        let bodies = self
-            .world
-            .module(module)
-            .map_or(&[][..], |node| &node.bodies);
-        let bodies = bodies
-            .iter()
-            .filter_map(|body| self.world.bodies.get(body.index()));
+        let bodies = &self.world[module].bodies;
+        let bodies = bodies.iter().map(|body| &self.world[body]);
         bodies.filter(|body| !body.included).count() > 1
     }
 
@@ -553,8 +538,8 @@ impl Lookup<'_> {
         match (one.import, one.res) {
             (Some((own, _)), _) => own == file,
             (None, Res::Item(item)) => {
-                let node = self.world.items.get(item.index());
-                node.is_none_or(|node| node.definitions.iter().any(|(own, _)| *own == file))
+                let node = &self.world[item];
+                node.definitions.iter().any(|(own, _)| *own == file)
             }
             _ => true,
         }

@@ -29,9 +29,7 @@ impl Definitions<'_> {
             return;
         };
         let file = load.file;
-        let Some(source) = self.world.files.get(file.index()) else {
-            return;
-        };
+        let source = &self.world[file];
         let facts = Arc::clone(&source.facts);
         let Facts::Source(facts) = &*facts else {
             return;
@@ -54,14 +52,11 @@ impl Definitions<'_> {
                 continue;
             };
             let name = facts.name(declaration.name.name);
-            let Some(node) = self.world.module(owner) else {
-                continue;
-            };
-            let child = node.children.iter().find(|child| {
-                self.world
-                    .module(**child)
-                    .is_some_and(|child| child.name == name)
-            });
+            let node = &self.world[owner];
+            let child = node
+                .children
+                .iter()
+                .find(|child| self.world[**child].name == name);
             let local = self.world.local_modules.get(&(self.load, id(at)));
             let Some(child) = local.or(child).copied() else {
                 continue;
@@ -213,22 +208,16 @@ impl Definitions<'_> {
 
     /// A renamed `extern crate` of the root is visible everywhere.
     fn add_extern(&mut self, root: ModuleId, name: u32, facts: &SourceFacts, res: Res) {
-        let krate = self.world.module(root).map(|root| root.krate);
-        let Some(krate) = krate.and_then(|krate| self.world.crates.get_mut(krate.index())) else {
-            return;
+        let target = match res {
+            Res::Module(module) => Some(self.world[module].krate),
+            _ => None,
         };
+        let krate = self.world[root].krate;
+        let krate = &mut self.world[krate];
         let name = facts.name(crate::facts::NameId(name));
         if name == "_" || krate.externs.iter().any(|(known, _)| known == name) {
             return;
         }
-        let target = match res {
-            Res::Module(module) => self
-                .world
-                .modules
-                .get(module.index())
-                .map(|module| module.krate),
-            _ => None,
-        };
         krate.externs.push((name.to_owned(), target));
         krate.externs.sort();
     }
@@ -236,14 +225,14 @@ impl Definitions<'_> {
 
 /// The crate that `name` names without a declaration, in the crate of `module`.
 pub(super) fn extern_crate(world: &mut World, module: ModuleId, name: &str) -> Option<Res> {
-    let krate = world.module(module)?.krate;
-    let krate = world.crates.get(krate.index())?;
+    let krate = world[module].krate;
+    let krate = &world[krate];
     let (_, target) = krate
         .externs
         .iter()
         .filter(|(known, _)| known == name)
         .max_by_key(|(_, target)| target.is_some())?;
-    match target.and_then(|target| world.crates.get(target.index())?.root) {
+    match target.and_then(|target| world[target].root) {
         Some(root) => Some(Res::Module(root)),
         None => Some(Res::External(world.names.intern(name))),
     }
@@ -261,7 +250,7 @@ pub(super) fn sym(world: &World, file: FileId, name: u32) -> Option<Sym> {
 /// The root of the crate of a module.
 pub(super) fn root_of(world: &World, module: ModuleId) -> ModuleId {
     let mut at = module;
-    while let Some(parent) = world.module(at).and_then(|node| node.parent) {
+    while let Some(parent) = world[at].parent {
         at = parent;
     }
     at
@@ -271,12 +260,7 @@ pub(super) fn reach(world: &World, module: ModuleId, visibility: Visibility) -> 
     match visibility.kind {
         VisibilityKind::Public => Reach::Public,
         VisibilityKind::Private | VisibilityKind::SelfModule => Reach::Within(module),
-        VisibilityKind::Super => Reach::Within(
-            world
-                .module(module)
-                .and_then(|node| node.parent)
-                .unwrap_or(module),
-        ),
+        VisibilityKind::Super => Reach::Within(world[module].parent.unwrap_or(module)),
         VisibilityKind::Crate | VisibilityKind::In(_) => Reach::Within(root_of(world, module)),
     }
 }
@@ -299,16 +283,10 @@ fn share_macros(world: &mut World) {
         let Some((outer, at)) = body.declared else {
             continue;
         };
-        let Some(outer) = world.bodies.get(outer.index()) else {
-            continue;
-        };
-        let declared = world
-            .facts(outer.file)
-            .and_then(|facts| facts.modules.get(at as usize));
+        let outer = &world[outer];
+        let declared = world.facts(outer.file).module(at);
         let own = world.facts(body.file);
-        if declared.is_some_and(|declaration| declaration.macro_use)
-            || own.is_some_and(|own| own.gives_macros(body.scope))
-        {
+        if declared.macro_use || own.gives_macros(body.scope) {
             shared.push((body.module, outer.module));
         }
     }
@@ -359,7 +337,7 @@ pub(crate) fn is_within(world: &World, module: ModuleId, scope: ModuleId) -> boo
         if module == scope {
             return true;
         }
-        at = world.module(module).and_then(|node| node.parent);
+        at = world[module].parent;
     }
     false
 }

@@ -30,9 +30,7 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
         return found;
     }
     for (file, source) in (0..).map(FileId).zip(&world.files) {
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
+        let facts = world.facts(file);
         let calls = calls(facts, &open);
         for load in &source.loads {
             if calls.is_empty() {
@@ -66,7 +64,7 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
 /// The calls of macros with open paths, and what stands between their delimiters.
 fn calls<'o>(facts: &SourceFacts, open: &'o BTreeMap<String, Open>) -> Vec<(&'o Open, ByteSpan)> {
     let calls = facts.macro_calls.iter().filter_map(|call| {
-        let path = facts.paths.get(call.path as usize)?;
+        let path = facts.path(call.path);
         let name = facts.segments(path.segments).last()?;
         Some((open.get(facts.name(name.name))?, call.body))
     });
@@ -94,9 +92,7 @@ struct Open {
 fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
     let mut found: BTreeMap<String, Open> = BTreeMap::new();
     for (file, source) in (0..).map(FileId).zip(&world.files) {
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
+        let facts = world.facts(file);
         let macros = facts.items.iter();
         let macros: Vec<_> = macros.filter(|item| item.kind == ItemKind::Macro).collect();
         let Some(text) = texts.text(&source.path).filter(|_| !macros.is_empty()) else {

@@ -95,9 +95,7 @@ pub(super) struct Loader<'w> {
 
 impl Loader<'_> {
     fn root(&mut self) {
-        let Some(krate) = self.world.crates.get(self.krate.index()) else {
-            return;
-        };
+        let krate = &self.world[self.krate];
         let Some(file) = self.world.file_at(&krate.root_file) else {
             return;
         };
@@ -152,14 +150,8 @@ impl Loader<'_> {
     }
 
     pub(super) fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
-        let Some(node) = self.world.module(parent) else {
-            return parent;
-        };
-        let same = |child: &&ModuleId| {
-            self.world
-                .module(**child)
-                .is_some_and(|child| child.name == name)
-        };
+        let node = &self.world[parent];
+        let same = |child: &&ModuleId| self.world[**child].name == name;
         if let Some(child) = node.children.iter().find(same) {
             return *child;
         }
@@ -174,8 +166,8 @@ impl Loader<'_> {
 
     /// A module that a block declares: another one with each declaration.
     fn local_child(&mut self, walk: &Walk<'_>, parent: ModuleId, at: u32, name: &str) -> ModuleId {
-        let outer = self.world.module(parent);
-        let canonical = outer.map_or_else(String::new, |outer| outer.canonical.clone());
+        let outer = &self.world[parent];
+        let canonical = outer.canonical.clone();
         let canonical = format!("{canonical}::_::{name}");
         let child = self.add_module(Some(parent), name.to_owned(), canonical, true);
         self.world.local_modules.insert((walk.load, at), child);
@@ -209,9 +201,7 @@ impl Loader<'_> {
             self.leave_unknown(module);
             return;
         }
-        let Some(source) = self.world.files.get(file.index()) else {
-            return;
-        };
+        let source = &self.world[file];
         let (path, facts) = (source.path.clone(), Arc::clone(&source.facts));
         let Facts::Source(facts) = &*facts else {
             return;
@@ -275,13 +265,8 @@ impl Loader<'_> {
 
     fn is_loading(&self, module: ModuleId, file: FileId) -> bool {
         let mut at = Some(module);
-        while let Some(node) = at.and_then(|module| self.world.module(module)) {
-            let holds = |body: &BodyId| {
-                self.world
-                    .bodies
-                    .get(body.index())
-                    .is_some_and(|body| body.file == file)
-            };
+        while let Some(node) = at.map(|module| &self.world[module]) {
+            let holds = |body: &BodyId| self.world[body].file == file;
             if node.bodies.iter().any(holds) {
                 return true;
             }

@@ -120,7 +120,7 @@ impl<'w> Visitor<'w> {
 
     fn leaf(&self, at: usize) -> Option<Site<'w>> {
         let leaf = self.facts.leaves.get(at)?;
-        let declaration = self.facts.uses.get(leaf.declaration as usize)?;
+        let declaration = self.facts.declaration(leaf.declaration);
         let space = self.space(declaration.scope)?;
         Some(Site {
             load: self.lookup.load,
@@ -153,11 +153,7 @@ impl World {
     #[must_use]
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {
         let mut uses = Vec::new();
-        for load in self
-            .files
-            .get(file.index())
-            .map_or(&[][..], |file| &file.loads)
-        {
+        for load in &self[file].loads {
             self.visit(*load as usize, &mut |facts, site| {
                 uses.push(self.spell(facts, &site))
             });
@@ -174,9 +170,7 @@ impl World {
         let Some(loaded) = self.loads.get(load) else {
             return;
         };
-        let Some(facts) = self.facts(loaded.file) else {
-            return;
-        };
+        let facts = self.facts(loaded.file);
         let visitor = Visitor {
             lookup: Lookup { world: self, load },
             facts,
@@ -323,10 +317,7 @@ impl World {
             .spaces
             .get(site.space.0 as usize)
             .is_some_and(|space| space.kind == SpaceKind::Block);
-        let first = self
-            .loads
-            .get(site.load)
-            .and_then(|load| self.facts(load.file));
+        let first = self.loads.get(site.load).map(|load| self.facts(load.file));
         let name = first
             .zip(site.segments.first())
             .map_or("", |(facts, segment)| facts.name(segment.name));
@@ -337,14 +328,8 @@ impl World {
 /// Whether a site starts with `::`.
 pub(crate) fn leading_colons(facts: &SourceFacts, site: UseSite) -> bool {
     match site {
-        UseSite::Path(at) => facts
-            .paths
-            .get(at as usize)
-            .is_some_and(|path| path.leading_colons),
-        UseSite::Leaf(at) => facts
-            .leaves
-            .get(at as usize)
-            .is_some_and(|leaf| leaf.leading_colons),
+        UseSite::Path(at) => facts.path(at).leading_colons,
+        UseSite::Leaf(at) => facts.leaf(at).leading_colons,
         UseSite::ExternCrate(_) => false,
     }
 }
@@ -371,8 +356,8 @@ pub(crate) fn form(facts: &SourceFacts, site: &Site<'_>) -> Form {
 }
 
 fn leaf_form(facts: &SourceFacts, at: u32) -> Form {
-    let leaf = facts.leaves.get(at as usize);
-    let declaration = leaf.and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+    let leaf = Some(facts.leaf(at));
+    let declaration = leaf.map(|leaf| facts.declaration(leaf.declaration));
     let private = declaration.is_none_or(|declaration| {
         declaration.visibility.kind == crate::facts::VisibilityKind::Private
     });

@@ -3,7 +3,10 @@
 //! One module is (crate, path). It may have several bodies: one for each `cfg` variant of its
 //! declaration. One file may be a body of modules of several crates.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    ops::{Index, IndexMut},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -204,6 +207,12 @@ pub(crate) enum Res {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SpaceId(pub u32);
 
+impl SpaceId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// How far a binding may be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
@@ -331,20 +340,54 @@ pub struct World {
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
 }
 
+macro_rules! table {
+    ($($id:ident: $table:ident of $row:ident)*) => {$(
+        /// The row of a number that this world gave.
+        impl Index<$id> for World {
+            type Output = $row;
+
+            fn index(&self, at: $id) -> &$row {
+                self.$table
+                    .get(at.index())
+                    .expect("invariant: a number is a place in its table")
+            }
+        }
+
+        impl Index<&$id> for World {
+            type Output = $row;
+
+            fn index(&self, at: &$id) -> &$row {
+                &self[*at]
+            }
+        }
+
+        impl IndexMut<$id> for World {
+            fn index_mut(&mut self, at: $id) -> &mut $row {
+                self.$table
+                    .get_mut(at.index())
+                    .expect("invariant: a number is a place in its table")
+            }
+        }
+    )*};
+}
+
+table! {
+    FileId: files of SourceFile
+    CrateId: crates of Crate
+    ModuleId: modules of ModuleNode
+    BodyId: bodies of Body
+    ItemId: items of ItemNode
+    SpaceId: spaces of Space
+}
+
 impl World {
     /// The facts of a file.
     #[must_use]
-    pub fn facts(&self, file: FileId) -> Option<&SourceFacts> {
-        match &*self.files.get(file.index())?.facts {
-            Facts::Source(source) => Some(source),
-            Facts::Manifest(_) => None,
+    pub fn facts(&self, file: FileId) -> &SourceFacts {
+        match &*self[file].facts {
+            Facts::Source(source) => source,
+            Facts::Manifest(_) => unreachable!("invariant: only sources are numbered as files"),
         }
-    }
-
-    /// A module by a number that this world gave it.
-    pub(crate) fn node(&self, module: ModuleId) -> &ModuleNode {
-        self.module(module)
-            .expect("invariant: a module's number is its place in the table")
     }
 
     /// The root of the library that a name leads to wherever it is said: no crate and no module of
@@ -363,7 +406,7 @@ impl World {
             let entry = known.entry(sym).or_insert(root);
             *entry = entry.filter(|known| Some(*known) == root);
         };
-        let root_of = |krate: CrateId| self.crates.get(krate.index())?.root;
+        let root_of = |krate: CrateId| self[krate].root;
         for krate in &self.crates {
             if krate.kind == TargetKind::Lib {
                 call(&krate.name, krate.root);
@@ -407,12 +450,6 @@ impl World {
         space
             .expect("invariant: a space's number is its place in the table")
             .module
-    }
-
-    /// A module.
-    #[must_use]
-    pub fn module(&self, module: ModuleId) -> Option<&ModuleNode> {
-        self.modules.get(module.index())
     }
 
     /// The file at a path.
@@ -469,28 +506,26 @@ impl World {
 
     /// Whether one of a module's bodies says `#![macro_use]`.
     pub(crate) fn gives_macros(&self, module: ModuleId) -> bool {
-        let bodies = self.module(module).map_or(&[][..], |node| &node.bodies);
+        let bodies = &self[module].bodies;
         bodies.iter().any(|body| {
-            let body = self.bodies.get(body.index());
-            body.is_some_and(|body| {
+            let body = &self[body];
+            {
+                let body = &body;
                 let facts = self.facts(body.file);
-                facts.is_some_and(|facts| facts.gives_macros(body.scope))
-            })
+                facts.gives_macros(body.scope)
+            }
         })
     }
 
     /// Whether a declaration of that name declares the module, and not one of a block.
     fn declares(&self, (file, at): (FileId, u32), module: ModuleId) -> bool {
-        let loads = self
-            .files
-            .get(file.index())
-            .map_or(&[][..], |file| &file.loads);
+        let loads = &self[file].loads;
         let local = loads
             .iter()
             .find_map(|load| self.local_modules.get(&(*load as usize, at)));
         match local {
             Some(local) => *local == module,
-            None => self.module(module).is_some_and(|node| !node.local),
+            None => !self[module].local,
         }
     }
 
@@ -515,9 +550,7 @@ impl World {
     #[must_use]
     pub fn name_of(&self, target: &Target) -> String {
         match target {
-            Target::Module(module) => self
-                .module(*module)
-                .map_or_else(String::new, |node| node.canonical.clone()),
+            Target::Module(module) => self[*module].canonical.clone(),
             Target::Item(item) => self.item_name(*item),
             Target::Variant(item, name) | Target::Member(item, name) => {
                 format!("{}::{name}", self.item_name(*item))
@@ -527,12 +560,8 @@ impl World {
     }
 
     fn item_name(&self, item: ItemId) -> String {
-        let Some(item) = self.items.get(item.index()) else {
-            return String::new();
-        };
-        let module = self
-            .module(item.module)
-            .map_or("", |module| module.canonical.as_str());
+        let item = &self[item];
+        let module = self[item.module].canonical.as_str();
         format!("{module}::{}", item.name)
     }
 
@@ -568,7 +597,7 @@ impl World {
 
     /// How far the definition of an item is shown by its own module; `None` for one of a block.
     pub(crate) fn definition_reach(&self, item: ItemId) -> Option<Reach> {
-        let node = self.items.get(item.index())?;
+        let node = &self[item];
         let sym = self.names.get(&node.name)?;
         let bindings = self.space(node.module)?.names.get(&sym)?;
         let own = bindings.iter();
@@ -650,7 +679,7 @@ impl World {
         let mut items = bindings.iter().filter_map(|binding| match binding.res {
             Res::Item(item) => {
                 // Macros have names of their own, and do not move by them.
-                let kind = self.items.get(item.index())?.kind;
+                let kind = self[item].kind;
                 let is_macro = matches!(kind, ItemKind::Macro | ItemKind::Unknown);
                 (!is_macro).then_some((binding.import.is_none(), binding.res))
             }
@@ -665,19 +694,19 @@ impl World {
 
     /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
-        let bodies = self.module(module)?.bodies.iter();
-        let own = bodies.filter_map(|body| Some(self.bodies.get(body.index())?.file));
+        let bodies = self[module].bodies.iter();
+        let own = bodies.filter_map(|body| Some(self[body].file));
         // The root has exported macros, wherever their text is.
         let sym = self.names.get(name)?;
         let bindings = self.space(module)?.names.get(&sym)?.iter();
         let macros = bindings.filter_map(|binding| match binding.res {
             Res::Item(item) if binding.namespaces.meets(Namespaces::MACRO) => {
-                let (file, _) = self.items.get(item.index())?.definitions.first()?;
+                let (file, _) = self[item].definitions.first()?;
                 Some(*file)
             }
             _ => None,
         });
-        let mut facts = own.chain(macros).filter_map(|file| self.facts(file));
+        let mut facts = own.chain(macros).map(|file| self.facts(file));
         facts.find_map(|facts| {
             let mut shims = facts.item_shims.iter();
             let own = shims.find(|(_, known)| **known == *name);
@@ -712,28 +741,20 @@ impl World {
 
     pub(crate) fn path_of_load(&self, load: usize) -> Option<&TreePath> {
         let load = self.loads.get(load)?;
-        self.files.get(load.file.index()).map(|file| &file.path)
+        Some(&self[load.file]).map(|file| &file.path)
     }
 
     /// Every `mod` declaration of a module: file and index into the file's `modules`. All `cfg`
     /// variants are there, also those that share a file.
     #[must_use]
     pub fn declarations(&self, module: ModuleId) -> Vec<(FileId, u32)> {
-        let Some(node) = self.module(module) else {
-            return Vec::new();
-        };
-        let Some(parent) = node.parent.and_then(|parent| self.module(parent)) else {
+        let node = &self[module];
+        let Some(parent) = node.parent.map(|parent| &self[parent]) else {
             return Vec::new();
         };
         let mut found = Vec::new();
-        for body in parent
-            .bodies
-            .iter()
-            .filter_map(|body| self.bodies.get(body.index()))
-        {
-            let Some(facts) = self.facts(body.file) else {
-                continue;
-            };
+        for body in parent.bodies.iter().map(|body| &self[body]) {
+            let facts = self.facts(body.file);
             for (at, declaration) in (0..).zip(&facts.modules) {
                 let here = facts.module_scope(declaration.scope) == body.scope;
                 if here

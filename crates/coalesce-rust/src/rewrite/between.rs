@@ -75,7 +75,7 @@ impl<'a> Between<'a> {
             let known = world
                 .file_at(old)
                 .filter(|_| !self.changed.contains_key(path))
-                .and_then(|file| world.files.get(file.index()));
+                .map(|file| &world[file]);
             if let Some(known) = known {
                 files.push((path.clone(), Arc::clone(&known.facts)));
             } else if let Some(text) = self.text(path) {

@@ -118,9 +118,7 @@ fn wishes(
     let mut wishes: BTreeMap<Gets, Wish> = BTreeMap::new();
     for (subject, users) in needs.dependencies() {
         for user in users {
-            let Some(krate) = world.crates.get(user.krate.index()) else {
-                continue;
-            };
+            let krate = &world[user.krate];
             let kind = kind_for(mapping, subject, user, krate.kind);
             let package = mapping.package_after(krate.package);
             let wanted = match subject {
@@ -191,8 +189,8 @@ fn kind_for(
 /// A build script that would use the library of its own package, which is built after it.
 fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) -> Option<Finding> {
     let world = mapping.world;
-    let script = world.crates.get(user.krate.index())?;
-    let library = world.crates.get(of.index())?;
+    let script = &world[user.krate];
+    let library = &world[of];
     let package = mapping.package_after(script.package);
     if script.kind != TargetKind::BuildScript || mapping.package_after(library.package) != package {
         return None;
@@ -216,7 +214,7 @@ fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) ->
 
 /// What would name something in a program, a test or an example of another target: none can.
 fn of_program(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) -> Option<Finding> {
-    let program = mapping.world.crates.get(of.index())?;
+    let program = &mapping.world[of];
     if program.kind == TargetKind::Lib || user.krate == of {
         return None;
     }
@@ -269,8 +267,8 @@ fn sources(mapping: &Mapping<'_>) -> BTreeSet<usize> {
         world.modules_named(name)
     });
     let crates = modules.into_iter().filter_map(|module| {
-        let krate = world.module(module)?.krate;
-        world.crates.get(krate.index())
+        let krate = world[module].krate;
+        Some(&world[krate])
     });
     crates.map(|krate| krate.package).collect()
 }
@@ -283,7 +281,7 @@ fn tree_package(
     of: CrateId,
 ) -> Option<Wanted> {
     let world = mapping.world;
-    let target = mapping.package_after(world.crates.get(of.index())?.package);
+    let target = mapping.package_after(world[of].package);
     // A line that named a library which goes into that one will name it, in the table where it stands.
     let arrives = |known: &ResolvedDependency| {
         let at = package_at(world, known.directory.as_ref());
@@ -322,7 +320,7 @@ fn outside_package(
     name: &str,
     source: CrateId,
 ) -> Option<Wanted> {
-    let source = mapping.world.crates.get(source.index())?.package;
+    let source = mapping.world[source].package;
     let mut known = brought(mapping, package);
     let known = known.any(|(of, known)| {
         let everywhere = of != package || known.is_unconditional;

@@ -37,9 +37,7 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Vec<Finding
 fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) -> Option<Finding> {
     let name = place.name();
     for (index, file) in world.files.iter().enumerate() {
-        let facts = u32::try_from(index)
-            .ok()
-            .and_then(|at| world.facts(FileId(at)));
+        let facts = u32::try_from(index).ok().map(|at| world.facts(FileId(at)));
         if !facts.is_some_and(|facts| facts.names.iter().any(|known| **known == *name)) {
             continue;
         }
@@ -94,10 +92,8 @@ fn is_another(mapping: &Mapping<'_>, site: &Site<'_>, at: usize, home: ModuleId)
             Res::External(_) => true,
             // A library that goes away is spelled anew wherever it is named.
             Res::Module(module) => {
-                let own = world.module(home).map(|node| node.krate);
-                let other = world
-                    .module(module)
-                    .is_some_and(|node| node.parent.is_none() && Some(node.krate) != own);
+                let own = Some(&world[home]).map(|node| node.krate);
+                let other = world[module].parent.is_none() && Some(world[module].krate) != own;
                 other && !mapping.is_changed(module)
             }
             _ => false,

@@ -95,9 +95,7 @@ pub(super) fn attributes(
         own.retain(|attribute| !found.contains(attribute));
         own.append(&mut found);
         found = own;
-        at = body
-            .declared
-            .and_then(|(outer, _)| world.bodies.get(outer.index()));
+        at = body.declared.map(|(outer, _)| &world[outer]);
     }
     found.retain(|attribute| {
         let condition = attribute
@@ -126,8 +124,8 @@ fn means_something(
         return true;
     }
     let world = mapping.world;
-    let krate = world.crates.get(place.krate.index());
-    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let krate = &world[place.krate];
+    let package = world.packages.get(krate.package);
     let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
     let known = manifest.and_then(|path| Some(features(&texts.text(&path)?)));
     let known = known.unwrap_or_default();
@@ -144,10 +142,8 @@ pub(super) fn around_item(
 ) -> Vec<String> {
     let world = mapping.world;
     let known: BTreeSet<String> = around_place(mapping, place, texts);
-    let bodies = world.module(home).map_or(&[][..], |node| &node.bodies);
-    let mut bodies = bodies
-        .iter()
-        .filter_map(|body| world.bodies.get(body.index()));
+    let bodies = &world[home].bodies;
+    let mut bodies = bodies.iter().map(|body| &world[body]);
     let mut at = bodies.find(|body| body.file == file);
     let mut found: Vec<String> = Vec::new();
     while let Some(body) = at.filter(|body| !is_around(mapping, body, place)) {
@@ -155,9 +151,7 @@ pub(super) fn around_item(
         own.retain(|attribute| !found.contains(attribute) && !known.contains(&plain(attribute)));
         own.append(&mut found);
         found = own;
-        at = body
-            .declared
-            .and_then(|(outer, _)| world.bodies.get(outer.index()));
+        at = body.declared.map(|(outer, _)| &world[outer]);
     }
     let from = mapping.krate(home);
     found.retain(|attribute| means_something(mapping, (from, place), attribute, texts));
@@ -181,15 +175,8 @@ pub(super) fn undocumented(
             continue;
         }
         for (file, at) in mapping.world.declarations(*module) {
-            let (Some(source), Some(facts)) = (
-                mapping.world.files.get(file.index()),
-                mapping.world.facts(file),
-            ) else {
-                continue;
-            };
-            let (Some(one), Some(text)) =
-                (facts.modules.get(at as usize), texts.text(&source.path))
-            else {
+            let (source, facts) = (&mapping.world[file], mapping.world.facts(file));
+            let (Some(one), Some(text)) = (Some(facts.module(at)), texts.text(&source.path)) else {
                 continue;
             };
             let start = one.visibility.span.start;
@@ -219,13 +206,11 @@ pub(super) fn set_at(
     while let Some(here) = at {
         let module = mapping.at(&here);
         let bodies = module
-            .and_then(|module| mapping.world.module(module))
+            .map(|module| &mapping.world[module])
             .map_or(&[][..], |node| &node.bodies);
-        let bodies = bodies
-            .iter()
-            .filter_map(|body| mapping.world.bodies.get(body.index()));
+        let bodies = bodies.iter().map(|body| &mapping.world[body]);
         for body in bodies.filter(|body| body.scope.0 == 0) {
-            let file = mapping.world.files.get(body.file.index());
+            let file = Some(&mapping.world[body.file]);
             let text = file.and_then(|file| texts.text(&file.path));
             let parsed = text.and_then(|text| syn::parse_file(&text).ok());
             let said = parsed.is_some_and(|file| {
@@ -254,7 +239,7 @@ pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec
     let world = mapping.world;
     let mut found = BTreeSet::new();
     for piece in &relocation.pieces {
-        let source = world.files.get(piece.file.index());
+        let source = Some(&world[piece.file]);
         let Some((source, text)) =
             source.and_then(|source| Some((source, texts.text(&source.path)?)))
         else {
@@ -290,8 +275,8 @@ pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec
 
 /// Whether the `[lints]` of a package, or of its workspace where it takes those, deny unsafe code.
 fn package_forbids_unsafe(world: &World, krate: CrateId, texts: &dyn Texts) -> bool {
-    let krate = world.crates.get(krate.index());
-    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let krate = &world[krate];
+    let package = world.packages.get(krate.package);
     let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
     let Some(text) = manifest.and_then(|path| texts.text(&path)) else {
         return false;
@@ -332,12 +317,9 @@ fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTre
     while let Some(here) = at {
         let bodies = mapping
             .at(&here)
-            .and_then(|module| world.module(module))
+            .map(|module| &world[module])
             .map_or(&[][..], |node| &node.bodies);
-        for body in bodies
-            .iter()
-            .filter_map(|body| world.bodies.get(body.index()))
-        {
+        for body in bodies.iter().map(|body| &world[body]) {
             let own = of_body(world, body, texts);
             found.extend(own.iter().map(|attribute| plain(attribute)));
         }
@@ -348,14 +330,14 @@ fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTre
 
 /// The lints that the files of a module allow at their head: a shim says the same names.
 pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
-    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let bodies = &world[module].bodies;
     let mut found = Vec::new();
     for body in bodies
         .iter()
-        .filter_map(|body| world.bodies.get(body.index()))
+        .map(|body| &world[body])
         .filter(|body| body.scope.0 == 0)
     {
-        let file = world.files.get(body.file.index());
+        let file = Some(&world[body.file]);
         let text = file.and_then(|file| texts.text(&file.path));
         let parsed = text.and_then(|text| syn::parse_file(&text).ok());
         let own = parsed.map(|file| kept(&file.attrs)).unwrap_or_default();
@@ -368,10 +350,8 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
 
 /// What the declaration of a module says of conditions and allowed lints, and its file of the latter.
 pub(super) fn declared(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
-    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
-    let first = bodies
-        .first()
-        .and_then(|body| world.bodies.get(body.index()));
+    let bodies = &world[module].bodies;
+    let first = bodies.first().map(|body| &world[body]);
     let mut found = first
         .map(|body| of_body(world, body, texts))
         .unwrap_or_default();
@@ -396,17 +376,14 @@ pub(super) fn plain(condition: &str) -> String {
 fn body_around<'w>(world: &'w World, leaving: &Leaving) -> Option<&'w Body> {
     let declared = |body: &&Body| {
         body.declared.is_some_and(|(outer, at)| {
-            let outer = world.bodies.get(outer.index());
-            at == leaving.declaration && outer.is_some_and(|outer| outer.file == leaving.file)
+            let outer = &world[outer];
+            at == leaving.declaration && (outer.file == leaving.file)
         })
     };
-    let node = world.module(leaving.module)?;
-    let mut own = node
-        .bodies
-        .iter()
-        .filter_map(|body| world.bodies.get(body.index()));
+    let node = &world[leaving.module];
+    let mut own = node.bodies.iter().map(|body| &world[body]);
     let (outer, _) = own.find(declared)?.declared?;
-    world.bodies.get(outer.index())
+    Some(&world[outer])
 }
 
 /// Whether the new place is below the module of a body, so that it still has all from it.
@@ -418,20 +395,16 @@ fn is_around(mapping: &Mapping<'_>, body: &Body, place: &Place) -> bool {
 fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
     let mut found = Vec::new();
     if let Some((outer, at)) = body.declared {
-        let outer = world.bodies.get(outer.index());
-        let declaration = outer.and_then(|outer| {
-            let facts = world.facts(outer.file)?;
-            let text = texts.text(&world.files.get(outer.file.index())?.path)?;
-            let span = facts.modules.get(at as usize)?.span;
-            span.of(&text).map(str::to_owned)
-        });
-        if let Some(text) = declaration {
-            let attributes = syn::parse_str::<syn::ItemMod>(&text).map(|item| item.attrs);
+        let outer = &world[outer];
+        let text = texts.text(&world[outer.file].path);
+        let span = world.facts(outer.file).module(at).span;
+        if let Some(text) = text.as_deref().and_then(|text| span.of(text)) {
+            let attributes = syn::parse_str::<syn::ItemMod>(text).map(|item| item.attrs);
             found.extend(kept(&attributes.unwrap_or_default()));
         }
     }
     if body.scope.0 == 0 {
-        let file = world.files.get(body.file.index());
+        let file = Some(&world[body.file]);
         if let Some(text) = file.and_then(|file| texts.text(&file.path)) {
             let attributes = syn::parse_file(&text).map(|file| file.attrs);
             found.extend(kept(&attributes.unwrap_or_default()));
@@ -471,8 +444,8 @@ pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet
     let mut at = Some(module);
     while let Some(module) = at {
         let mut all = world.declarations(module).into_iter().map(|(file, index)| {
-            let facts = world.facts(file);
-            let declared = facts.and_then(|facts| facts.modules.get(index as usize));
+            let facts = Some(world.facts(file));
+            let declared = facts.map(|facts| facts.module(index));
             let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
             let around = facts
                 .zip(declared)
@@ -487,19 +460,19 @@ pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet
             found.extend(only);
         }
         found.extend(inner_conditions(world, module));
-        at = world.module(module).and_then(|node| node.parent);
+        at = world[module].parent;
     }
     found
 }
 
 /// What the head of a module's only body says of it.
 fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
-    let node = world.module(module);
-    let [body] = node.map_or(&[][..], |node| &node.bodies) else {
+    let node = &world[module];
+    let [body] = node.bodies.as_slice() else {
         return Vec::new();
     };
-    let body = world.bodies.get(body.index());
-    let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
+    let body = &world[body];
+    let facts = Some((world.facts(body.file), body.scope));
     let own = facts.into_iter().flat_map(|(facts, scope)| {
         let own = facts.inner_cfg.iter().filter(move |(at, _)| *at == scope);
         own.map(|(_, condition)| plain(condition))
@@ -513,7 +486,7 @@ fn macro_around(facts: &SourceFacts, declared: &ModuleDeclaration) -> Option<Str
     let call = calls
         .filter(|call| call.body.contains(declared.span))
         .min_by_key(|call| call.body.len())?;
-    let path = facts.paths.get(call.path as usize)?;
+    let path = facts.path(call.path);
     let name = facts.segments(path.segments).last()?;
     Some(format!("{}!", facts.name(name.name)))
 }

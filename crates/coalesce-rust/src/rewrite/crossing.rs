@@ -38,8 +38,8 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
         if !mapping.crosses(*module) || change.kind != ChangeKind::Move {
             continue;
         }
-        let package = mapping.world.crates.get(place.krate.index());
-        let package = package.map_or(usize::MAX, |krate| krate.package);
+        let package = &mapping.world[place.krate];
+        let package = package.package;
         if is_macro_package(mapping.world, texts, package) {
             let message = format!(
                 "`{}` would be in a library of procedural macros, which exports nothing else",
@@ -78,8 +78,8 @@ impl Crossing {
         path: &TreePath,
     ) {
         let edition = |krate: CrateId| {
-            let found = mapping.world.crates.get(krate.index());
-            found.map_or(Edition::default(), |found| found.edition)
+            let found = &mapping.world[krate];
+            found.edition
         };
         let (old, new) = (edition(from), edition(to));
         let message = format!(
@@ -180,10 +180,7 @@ impl Crossing {
         let world = mapping.world;
         let mut told: BTreeSet<(ModuleId, String)> = BTreeSet::new();
         for body in bodies(mapping, module) {
-            let Some(file) = world.files.get(body.file.index()) else {
-                continue;
-            };
-            for load in &file.loads {
+            for load in &world[body.file].loads {
                 world.visit(*load as usize, &mut |_, site: Site<'_>| {
                     let here = world.module_of(site.space);
                     if here != body.module {
@@ -205,7 +202,7 @@ impl Crossing {
                             let message = format!(
                                 "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
                             );
-                            self.refusals.push(refusal(file.path.clone(), message));
+                            self.refusals.push(refusal(world[body.file].path.clone(), message));
                         }
                     }
                 });
@@ -257,11 +254,7 @@ impl Crossing {
             if mapping.krate(body.module) != own {
                 continue;
             }
-            let (Some(file), Some(facts)) =
-                (world.files.get(body.file.index()), world.facts(body.file))
-            else {
-                continue;
-            };
+            let (file, facts) = (&world[body.file], world.facts(body.file));
             let moved = mapping.owner(body.module) == mapping.owner(module);
             let home = mapping.after(body.module).krate;
             let named = named(mapping, body, facts);
@@ -277,8 +270,8 @@ impl Crossing {
                 };
                 let was = |item: Option<ItemId>| {
                     item.is_some_and(|item| {
-                        let module = world.items.get(item.index()).map(|item| item.module);
-                        module.is_some_and(|module| mapping.krate(module) == own)
+                        let module = world[item].module;
+                        mapping.krate(module) == own
                     })
                 };
                 if !touched || allowed || !(was(of) || was(by)) {
@@ -329,8 +322,8 @@ fn texts_of(
 ) -> Vec<(TreePath, String, ByteSpan)> {
     let world = mapping.world;
     let found = bodies(mapping, module).filter_map(|body| {
-        let path = &world.files.get(body.file.index())?.path;
-        let span = world.facts(body.file)?.scope(body.scope)?.span;
+        let path = &world[body.file].path;
+        let span = world.facts(body.file).scope(body.scope).span;
         Some((path.clone(), texts.text(path)?.to_string(), span))
     });
     found.collect()
@@ -350,8 +343,8 @@ pub(super) fn is_default(
         return condition != "test" && !condition.starts_with("all(test,");
     }
     let world = mapping.world;
-    let krate = world.crates.get(mapping.after(module).krate.index());
-    let package = krate.and_then(|krate| world.packages.get(krate.package));
+    let krate = &world[mapping.after(module).krate];
+    let package = world.packages.get(krate.package);
     let text = package.and_then(|package| texts.text(&package.directory.join("Cargo.toml").ok()?));
     let features = text.and_then(|text| features::features(&text).ok());
     let defaults = features
@@ -363,8 +356,8 @@ pub(super) fn is_default(
 /// The packages of two crates.
 fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
     let package = |krate: CrateId| {
-        let found = mapping.world.crates.get(krate.index());
-        found.map_or(usize::MAX, |found| found.package)
+        let found = &mapping.world[krate];
+        found.package
     };
     (package(from), package(to))
 }
@@ -393,7 +386,7 @@ fn bodies<'m>(mapping: &'m Mapping<'_>, module: ModuleId) -> impl Iterator<Item 
 }
 
 fn krate_of(mapping: &Mapping<'_>, item: ItemId) -> CrateId {
-    let node = mapping.world.items.get(item.index());
+    let node = Some(&mapping.world[item]);
     let node = node.expect("invariant: an item's number is its place in the table");
     mapping.after(node.module).krate
 }
@@ -409,11 +402,7 @@ fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u3
         .flat_map(|found| [found.self_path, found.trait_path])
         .flatten()
         .collect();
-    let Some(file) = world
-        .files
-        .get(body.file.index())
-        .filter(|_| !paths.is_empty())
-    else {
+    let Some(file) = Some(&world[body.file]).filter(|_| !paths.is_empty()) else {
         return found;
     };
     for load in &file.loads {
@@ -432,7 +421,7 @@ fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u3
                 .flat_map(|last| last.all());
             for (res, _) in items {
                 if let Res::Item(item) = res
-                    && world.items.get(item.index()).map(|item| item.kind) != Some(ItemKind::Macro)
+                    && world[item].kind != ItemKind::Macro
                 {
                     found.entry(path).or_insert(item);
                 }

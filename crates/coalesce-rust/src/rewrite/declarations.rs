@@ -72,8 +72,8 @@ impl<'a> Placing<'a> {
     pub fn place(&mut self) -> Vec<NewFile> {
         let length = |leaving: &&Leaving| {
             let facts = self.mapping.world.facts(leaving.file);
-            let found = facts.and_then(|facts| facts.modules.get(leaving.declaration as usize));
-            found.map_or(0, |found| found.span.len())
+            let found = facts.module(leaving.declaration);
+            found.span.len()
         };
         let mut order: Vec<&Leaving> = self.structure.leaving.iter().collect();
         // Inner ones first: what they leave behind travels with the outer one.
@@ -94,15 +94,8 @@ impl<'a> Placing<'a> {
 
     fn one(&mut self, leaving: &Leaving) {
         let world = self.mapping.world;
-        let (Some(source), Some(facts)) = (
-            world.files.get(leaving.file.index()),
-            world.facts(leaving.file),
-        ) else {
-            return;
-        };
-        let Some(declaration) = facts.modules.get(leaving.declaration as usize) else {
-            return;
-        };
+        let (source, facts) = (&world[leaving.file], world.facts(leaving.file));
+        let declaration = facts.module(leaving.declaration);
         let Some(text) = self.texts.text(&source.path) else {
             self.refusals.push(refusal(
                 source.path.clone(),
@@ -172,7 +165,7 @@ impl<'a> Placing<'a> {
 
     fn note(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, path: &TreePath) {
         let name = |place: &Place| self.mapping.name_of(place);
-        let from = self.mapping.world.module(leaving.module);
+        let from = Some(&self.mapping.world[leaving.module]);
         self.rewrites.push(Rewrite {
             path: path.clone(),
             span: declaration.name.span,
@@ -295,12 +288,9 @@ impl<'a> Placing<'a> {
         let bodies = self
             .mapping
             .at(home)
-            .and_then(|module| world.module(module))
+            .map(|module| &world[module])
             .map_or(&[][..], |node| node.bodies.as_slice());
-        for body in bodies
-            .iter()
-            .filter_map(|body| world.bodies.get(body.index()))
-        {
+        for body in bodies.iter().map(|body| &world[body]) {
             if !body.included {
                 self.insert_into(body, name, text);
             }
@@ -311,20 +301,21 @@ impl<'a> Placing<'a> {
     fn insert_before_macros(&mut self, home: &Place, name: &str, text: &str) {
         let world = self.mapping.world;
         let module = self.mapping.at(home);
-        let bodies = module.and_then(|module| world.module(module));
+        let bodies = module.map(|module| &world[module]);
         for body in bodies.map_or(&[][..], |node| &node.bodies) {
-            let Some(body) = world.bodies.get(body.index()).filter(|body| !body.included) else {
+            let Some(body) = Some(&world[body]).filter(|body| !body.included) else {
                 continue;
             };
             let facts = world.facts(body.file);
-            let gives = facts.is_some_and(|facts| {
+            let gives = {
+                let facts = &facts;
                 let here = |scope: ScopeId| scope == body.scope;
                 let modules = facts.modules.iter();
                 let mut given = modules.filter(|found| here(found.scope) && found.macro_use);
                 let mut items = facts.items.iter();
                 given.next().is_some()
                     || items.any(|item| here(item.scope) && item.kind == ItemKind::Macro)
-            });
+            };
             self.first = gives;
             self.insert_into(body, name, text);
             self.first = false;
@@ -333,11 +324,7 @@ impl<'a> Placing<'a> {
 
     fn insert_into(&mut self, body: &Body, name: &str, declaration: &str) {
         let world = self.mapping.world;
-        let (Some(source), Some(facts)) =
-            (world.files.get(body.file.index()), world.facts(body.file))
-        else {
-            return;
-        };
+        let (source, facts) = (&world[body.file], world.facts(body.file));
         let Some(text) = self.texts.text(&source.path) else {
             return;
         };
@@ -440,7 +427,7 @@ impl<'a> Placing<'a> {
                 ..Spot::plain(at, prefix.unwrap_or_default().to_owned())
             };
         }
-        let end = facts.scope(scope).map_or(0, |scope| scope.span.end);
+        let end = facts.scope(scope).span.end;
         let inline = scope.0 != 0;
         let at = if inline {
             end.saturating_sub(1)
@@ -486,7 +473,7 @@ fn shim_edits(
     let said = visibility.of(text).unwrap_or_default();
     let said = format!("{attribute}{line}{indent}{said}");
     let mut edits = vec![Edit::replace(visibility, said)];
-    let body = declaration.body.and_then(|body| facts.scope(body));
+    let body = declaration.body.map(|body| facts.scope(body));
     if let Some(body) = body {
         let start = declaration.name.span.end;
         edits.push(Edit::replace(ByteSpan::new(start, body.span.end), ";"));

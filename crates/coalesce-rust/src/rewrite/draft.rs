@@ -98,7 +98,7 @@ pub(super) fn leaf_change(
     leaf: u32,
     respelling: &Respelling,
 ) -> Option<LeafChange> {
-    let fact = facts.leaves.get(leaf as usize)?;
+    let fact = facts.leaf(leaf);
     let names: Vec<String> = facts
         .segments(fact.segments)
         .iter()
@@ -162,9 +162,7 @@ impl Draft<'_> {
 
     /// A path is imported besides what the declaration of a leaf imports.
     pub fn beside(&mut self, leaf: u32, path: &[String]) {
-        let Some(fact) = self.facts.leaves.get(leaf as usize) else {
-            return;
-        };
+        let fact = self.facts.leaf(leaf);
         let tree: Vec<String> = path.iter().map(|name| written(name)).collect();
         let trees = self.work.besides.entry(fact.declaration).or_default();
         trees.insert(tree.join("::"));
@@ -302,7 +300,7 @@ impl Draft<'_> {
             return;
         }
         self.work.edits.push(Edit::replace(span, inner));
-        let node = self.mapping.world.module(reach);
+        let node = Some(&self.mapping.world[reach]);
         self.told.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,

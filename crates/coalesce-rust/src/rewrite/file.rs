@@ -29,9 +29,7 @@ pub(super) fn rewrite(
     texts: &dyn Texts,
 ) -> FileEdits {
     let world = mapping.world;
-    let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
-        return FileEdits::default();
-    };
+    let (source, facts) = (&world[file], world.facts(file));
     let (mut work, mut told) = (FileWork::default(), Told::default());
     let mut pass = Pass {
         speller: Speller { mapping },
@@ -90,8 +88,8 @@ impl<'p> Pass<'p> {
                 }
             }
             UseSite::Leaf(leaf) => {
-                let fact = self.draft.facts.leaves.get(leaf as usize);
-                let spent = fact.is_some_and(|fact| self.is_at_home(fact, &respelling));
+                let fact = self.draft.facts.leaf(leaf);
+                let spent = self.is_at_home(fact, &respelling);
                 self.draft.change(site, &respelling, spent);
             }
             _ => self.draft.change(site, &respelling, false),
@@ -117,10 +115,7 @@ impl<'p> Pass<'p> {
     /// Whether somebody goes through an import into a module; nobody knows of public ones.
     fn is_used_as_module(&self, leaf: u32) -> bool {
         let (world, facts) = (self.mapping().world, self.draft.facts);
-        let declaration = facts
-            .leaves
-            .get(leaf as usize)
-            .and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+        let declaration = Some(facts.leaf(leaf)).map(|leaf| facts.declaration(leaf.declaration));
         if declaration.is_none_or(|found| found.visibility.kind != VisibilityKind::Private) {
             return true;
         }
@@ -140,20 +135,18 @@ impl<'p> Pass<'p> {
     fn is_at_home(&self, fact: &UseLeaf, respelling: &Respelling) -> bool {
         let (facts, mapping) = (self.draft.facts, self.mapping());
         let whole = respelling.end == fact.segments.len as usize;
-        let declaration = facts.uses.get(fact.declaration as usize);
+        let declaration = Some(facts.declaration(fact.declaration));
         let scope = declaration.map(|declaration| facts.module_scope(declaration.scope));
         let plain = declaration.is_some_and(|found| Some(found.scope) == scope);
         if !whole || !plain || fact.kind == LeafKind::Glob {
             return false;
         }
         let world = mapping.world;
-        let source = world
-            .file_at(self.draft.path)
-            .and_then(|file| world.files.get(file.index()));
+        let source = world.file_at(self.draft.path).map(|file| &world[file]);
         let bodies = source.map_or(&[][..], |source| source.bodies.as_slice());
         bodies
             .iter()
-            .filter_map(|body| world.bodies.get(body.index()))
+            .map(|body| &world[body])
             .filter(|body| Some(body.scope) == scope)
             .any(|body| {
                 let last = respelling.path.last().map_or("", String::as_str);
@@ -202,7 +195,7 @@ impl<'p> Pass<'p> {
             besides.extend(trees);
         }
         for (leaf, name) in globs.guessed {
-            let fact = self.draft.facts.leaves.get(leaf as usize);
+            let fact = Some(self.draft.facts.leaf(leaf));
             self.draft.told.unproven.push(Unproven {
                 path: self.draft.path.clone(),
                 span: fact.map(|fact| fact.span),

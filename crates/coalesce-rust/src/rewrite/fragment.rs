@@ -30,9 +30,7 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)>
         let mut changes = BTreeMap::new();
         let mut first = None;
         for at in declaration.leaves.0..declaration.leaves.1 {
-            let Some(leaf) = facts.leaves.get(at as usize) else {
-                continue;
-            };
+            let leaf = facts.leaf(at);
             let segments = facts.segments(leaf.segments);
             let Some((from, to)) = renamed(mapping, &facts, segments) else {
                 continue;

@@ -41,9 +41,7 @@ pub(super) fn globs(
 ) -> Globs {
     let mut found = Globs::default();
     let world = speller.mapping.world;
-    let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
-        return found;
-    };
+    let (source, facts) = (&world[file], world.facts(file));
     for (at, leaf) in (0..).zip(&facts.leaves) {
         if leaf.kind != LeafKind::Glob {
             continue;
@@ -96,17 +94,15 @@ pub(super) fn globs(
 fn is_alone(speller: &Speller<'_>, (file, leaf): (FileId, u32), target: ModuleId) -> bool {
     let world = speller.mapping.world;
     let opaque = world.space(target).is_none_or(|space| space.opaque);
-    let alone = world.facts(file).is_some_and(|facts| {
-        let declaration = facts
-            .leaves
-            .get(leaf as usize)
-            .and_then(|leaf| facts.uses.get(leaf.declaration as usize));
+    let alone = {
+        let facts = world.facts(file);
+        let declaration = Some(facts.leaf(leaf)).map(|leaf| facts.declaration(leaf.declaration));
         declaration.is_some_and(|found| {
             let scope = found.scope;
             found.visibility.kind == VisibilityKind::Private
                 && !facts.modules.iter().any(|module| module.scope == scope)
         })
-    });
+    };
     alone && !opaque
 }
 
@@ -143,12 +139,12 @@ fn methods(
 ) -> bool {
     let world = speller.mapping.world;
     let found = world.loads.get(load).and_then(|loaded| {
-        let facts = world.facts(loaded.file)?;
-        let leaf = facts.leaves.get(place.1 as usize)?;
-        let declaration = facts.uses.get(leaf.declaration as usize)?;
+        let facts = world.facts(loaded.file);
+        let leaf = facts.leaf(place.1);
+        let declaration = facts.declaration(leaf.declaration);
         let space = *loaded.spaces.get(declaration.scope.0 as usize)?;
-        let span = facts.scope(declaration.scope)?.span;
-        let text = texts.text(&world.files.get(loaded.file.index())?.path)?;
+        let span = facts.scope(declaration.scope).span;
+        let text = texts.text(&world[loaded.file].path)?;
         Some((space, traits::method_names(&text, span)))
     });
     let Some((space, methods)) = found else {
@@ -192,8 +188,8 @@ fn methods(
 }
 
 fn is_macro(world: &World, item: ItemId) -> bool {
-    let node = world.items.get(item.index());
-    node.is_some_and(|node| node.kind == ItemKind::Macro)
+    let node = &world[item];
+    node.kind == ItemKind::Macro
 }
 
 /// The tree that imports what a glob no longer brings; `None` when widening it is enough.
@@ -236,9 +232,8 @@ pub(super) fn import_of(
 /// Where the module that has an import is after.
 fn place_of(speller: &Speller<'_>, load: usize, (file, leaf): (FileId, u32)) -> Option<Place> {
     let world = speller.mapping.world;
-    let facts = world.facts(file)?;
-    let declaration = facts.leaves.get(leaf as usize)?.declaration;
-    let scope = facts.uses.get(declaration as usize)?.scope;
+    let facts = world.facts(file);
+    let scope = facts.declaration_of(leaf).scope;
     let space = world.loads.get(load)?.spaces.get(scope.0 as usize)?;
     Some(speller.mapping.after(world.module_of(*space)))
 }

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, UnprovenKind};
 
 use super::{
-    items,
     mapping::refusal,
     place::Place,
     spell::Speller,
@@ -18,6 +17,7 @@ use super::{
 use crate::{
     facts::{LeafKind, Namespaces, Origin, SourceFacts},
     resolve::{CrateId, Res, Site, UseSite, World},
+    words::PRELUDE,
 };
 
 /// What code takes along of what it had without a word.
@@ -83,7 +83,7 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
                     return;
                 };
                 let leaves = relocation.pieces.iter().any(|piece| {
-                    world.files.get(piece.file.index()).map(|file| &file.path) == Some(&source.path)
+                    &world[piece.file].path == &source.path
                         && piece.span.start <= first.span.start
                         && first.span.start < piece.span.end
                 });
@@ -91,7 +91,7 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
                 let name = facts.name(first.name);
                 used |= alone
                     && !leaves
-                    && !items::is_everywhere(name)
+                    && !PRELUDE.contains(name)
                     && is_macro(facts, &site, &text)
                     && is_from_nowhere(&site);
             });
@@ -102,12 +102,12 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
 
 /// The libraries whose macros the root of a crate gives to all of its modules.
 fn giving(world: &World, krate: CrateId) -> BTreeSet<String> {
-    let root = world.crates.get(krate.index()).and_then(|krate| krate.root);
-    let bodies = root.and_then(|root| world.module(root));
+    let root = world[krate].root;
+    let bodies = root.map(|root| &world[root]);
     let mut found = BTreeSet::new();
     for body in bodies.map_or(&[][..], |node| &node.bodies) {
-        let body = world.bodies.get(body.index());
-        let facts = body.and_then(|body| Some((world.facts(body.file)?, body.scope)));
+        let body = &world[body];
+        let facts = Some((world.facts(body.file), body.scope));
         let Some((facts, scope)) = facts else {
             continue;
         };
@@ -129,9 +129,7 @@ impl Implicit {
         texts: &dyn Texts,
     ) {
         let world = relocation.mapping.world;
-        let Some(source) = world.files.get(piece.file.index()) else {
-            return;
-        };
+        let source = &world[piece.file];
         let Some(text) = texts.text(&source.path) else {
             return;
         };
@@ -156,7 +154,7 @@ impl Implicit {
     ) {
         let [segment] = site.segments else { return };
         let name = facts.name(segment.name);
-        if items::is_everywhere(name) {
+        if PRELUDE.contains(name) {
             return;
         }
         let mut libraries = given.iter();
@@ -199,12 +197,12 @@ impl Implicit {
 
     /// Takes `#[macro_use]` from the declarations of a root that nothing uses any more.
     fn spent(&mut self, world: &World, krate: CrateId, texts: &dyn Texts) {
-        let root = world.crates.get(krate.index()).and_then(|krate| krate.root);
-        let bodies = root.and_then(|root| world.module(root));
+        let root = world[krate].root;
+        let bodies = root.map(|root| &world[root]);
         for body in bodies.map_or(&[][..], |node| &node.bodies) {
-            let body = world.bodies.get(body.index());
-            let source = body.and_then(|body| world.files.get(body.file.index()));
-            let facts = body.and_then(|body| world.facts(body.file));
+            let body = Some(&world[body]);
+            let source = body.map(|body| &world[body.file]);
+            let facts = body.map(|body| world.facts(body.file));
             let (Some(source), Some(facts)) = (source, facts) else {
                 continue;
             };
@@ -267,12 +265,12 @@ fn is_macro(facts: &SourceFacts, site: &Site<'_>, text: &str) -> bool {
             Origin::Code | Origin::KnownMacro | Origin::MacroArguments
         );
     }
-    let fact = facts.paths.get(path as usize);
+    let fact = facts.path(path);
     let start = site.segments.first().map_or(0, |first| first.span.start);
     let head = text.get(..start as usize).unwrap_or_default();
     let attribute = head.rfind("#[").and_then(|at| head.get(at..));
     site.origin == Origin::Attribute
-        && fact.is_some_and(|fact| fact.namespaces.meets(Namespaces::MACRO))
+        && fact.namespaces.meets(Namespaces::MACRO)
         && attribute.is_some_and(|said| said.contains("derive(") && !said.contains(']'))
 }
 

@@ -16,17 +16,17 @@ pub(super) fn declaration_of<'w>(
     body: &Body,
 ) -> Option<(&'w Body, &'w ModuleDeclaration)> {
     let (outer, at) = body.declared?;
-    let outer = world.bodies.get(outer.index())?;
-    let declaration = world.facts(outer.file)?.modules.get(at as usize)?;
+    let outer = &world[outer];
+    let declaration = world.facts(outer.file).module(at);
     Some((outer, declaration))
 }
 
 /// Whether a body is the braces of an inline module.
 pub(super) fn is_inline(world: &World, body: &Body) -> bool {
-    world
-        .facts(body.file)
-        .and_then(|facts| facts.scope(body.scope))
-        .is_some_and(|scope| matches!(scope.kind, ScopeKind::Module(_)))
+    matches!(
+        world.facts(body.file).scope(body.scope).kind,
+        ScopeKind::Module(_)
+    )
 }
 
 /// The directory of files of modules that a body declares, with files at their paths in `moved`.
@@ -35,14 +35,14 @@ pub(super) fn directory(
     body: BodyId,
     moved: &BTreeMap<TreePath, TreePath>,
 ) -> Option<TreePath> {
-    let body = world.bodies.get(body.index())?;
-    let path = &world.files.get(body.file.index())?.path;
+    let body = &world[body];
+    let path = &world[body.file].path;
     // The root of a library that moves is declared from then on.
     let declared = moved.contains_key(path) && is_library(world, body);
     let path = moved.get(path).unwrap_or(path);
     if is_inline(world, body) {
         let outer = body.declared?.0;
-        let name = &world.module(body.module)?.name;
+        let name = &world[body.module].name;
         return directory(world, outer, moved)?.join(name).ok();
     }
     let parent = path.parent()?;
@@ -55,9 +55,9 @@ pub(super) fn directory(
 
 /// Whether a body is the root file of a library.
 fn is_library(world: &World, body: &Body) -> bool {
-    let node = world.module(body.module);
+    let node = Some(&world[body.module]);
     let krate = node.filter(|node| node.parent.is_none() && !body.included);
-    let krate = krate.and_then(|node| world.crates.get(node.krate.index()));
+    let krate = krate.map(|node| &world[node.krate]);
     krate.is_some_and(|krate| krate.kind == TargetKind::Lib)
 }
 
@@ -72,10 +72,10 @@ pub(super) fn owns_directory(world: &World, body: &Body) -> bool {
 
 /// Whether the file of a body is named by a `#[path]` of its declaration.
 pub(super) fn by_path(world: &World, body: &Body, declaration: &ModuleDeclaration) -> bool {
-    let path = world.files.get(body.file.index()).map(|file| &file.path);
+    let path = &world[body.file].path;
     let named = |value: &str| {
         let last = value.rsplit('/').next().unwrap_or(value);
-        path.is_some_and(|path| path.file_name() == last)
+        path.file_name() == last
     };
     declaration
         .path_attributes
@@ -86,16 +86,13 @@ pub(super) fn by_path(world: &World, body: &Body, declaration: &ModuleDeclaratio
 /// Whether the neighbours of a new module keep their submodules in `name/mod.rs`; where there are no
 /// neighbours, whether the crate does.
 pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
-    let Some(node) = world.module(parent) else {
-        return false;
-    };
+    let node = &world[parent];
     let (with, without) = styles(world, node.children.iter().copied());
     if with + without > 0 {
         return with > without;
     }
     let all = (0_u32..).zip(&world.modules).map(|(at, _)| ModuleId(at));
-    let own =
-        all.filter(|module| world.module(*module).map(|other| other.krate) == Some(node.krate));
+    let own = all.filter(|module| world[*module].krate == node.krate);
     let (with, without) = styles(world, own);
     with > without
 }
@@ -103,13 +100,9 @@ pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
 /// How many of these modules are `name/mod.rs`, and how many are `name.rs` with modules below.
 fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usize) {
     let (mut with, mut without) = (0, 0);
-    for node in modules.filter_map(|module| world.module(module)) {
-        for body in node
-            .bodies
-            .iter()
-            .filter_map(|body| world.bodies.get(body.index()))
-        {
-            let path = world.files.get(body.file.index()).map(|file| &file.path);
+    for node in modules.map(|module| &world[module]) {
+        for body in node.bodies.iter().map(|body| &world[body]) {
+            let path = Some(&world[body.file]).map(|file| &file.path);
             let declared = body.declared.is_some() && !is_inline(world, body);
             match path.map(TreePath::file_name) {
                 Some("mod.rs") if declared => with += 1,

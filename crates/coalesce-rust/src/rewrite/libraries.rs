@@ -16,7 +16,7 @@ use crate::{
 impl Speller<'_> {
     /// Code in documents is outside of its crate: it names it, and needs others for tests alone.
     pub(super) fn in_documents(&self, here: &Place, new: &mut Respelling, needs: &mut [Need]) {
-        let krate = self.world().crates.get(here.krate.index());
+        let krate = Some(&self.world()[here.krate]);
         if let (Some(krate), Some(first)) = (krate, new.path.first_mut())
             && first == "crate"
         {
@@ -65,7 +65,7 @@ impl Speller<'_> {
 
     /// The path by which a crate that defines an item says it.
     pub fn definition_in(&self, item: ItemId, krate: CrateId) -> Option<Vec<String>> {
-        let node = self.world().items.get(item.index())?;
+        let node = &self.world()[item];
         let place = self.mapping.after(node.module);
         // Macros are named by other paths than where they are defined.
         let plain = !node.local && node.kind != ItemKind::Macro && place.krate == krate;
@@ -76,10 +76,9 @@ impl Speller<'_> {
 
     /// The crate after of the module that has an import.
     pub fn krate_of(&self, (file, leaf): (FileId, u32)) -> Option<CrateId> {
-        let facts = self.world().facts(file)?;
-        let declaration = facts.leaves.get(leaf as usize)?.declaration;
-        let scope = facts.uses.get(declaration as usize)?.scope;
-        let load = *self.world().files.get(file.index())?.loads.first()?;
+        let facts = self.world().facts(file);
+        let scope = facts.declaration_of(leaf).scope;
+        let load = *self.world()[file].loads.first()?;
         let load = self.world().loads.get(load as usize)?;
         let space = load.spaces.get(scope.0 as usize)?;
         Some(self.mapping.after(self.world().module_of(*space)).krate)
@@ -176,7 +175,7 @@ impl Speller<'_> {
 
     /// By the name that a crate has for the crate of a place.
     pub(super) fn through_dependency(&self, here: &Place, place: &Place) -> Option<Vec<String>> {
-        let own = self.world().crates.get(here.krate.index())?;
+        let own = &self.world()[here.krate];
         // There, an `extern crate` would have to come first.
         (own.edition != Edition::E2015).then(|| self.rooted_in(here.krate, place))
     }

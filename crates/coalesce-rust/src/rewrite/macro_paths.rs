@@ -59,7 +59,7 @@ impl<'a> Paths<'a> {
     /// none.
     pub fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
         let world = self.mapping.world;
-        let node = world.items.get(item.index())?;
+        let node = &world[item];
         let home = self.mapping.after(node.module);
         let exported = is_exported(world, item);
         let crosses = home.krate != here.krate;
@@ -109,7 +109,7 @@ impl<'a> Paths<'a> {
     /// Puts an import behind the definition of a macro, unless it has one.
     fn import_behind(&mut self, item: ItemId) -> Option<()> {
         let world = self.mapping.world;
-        let node = world.items.get(item.index())?;
+        let node = &world[item];
         let imports = imports(world, node.module, item, &node.name);
         let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
         if imports.iter().any(|(_, kind)| wide(*kind)) {
@@ -119,7 +119,7 @@ impl<'a> Paths<'a> {
         if !imports.is_empty() || is_attribute(&node.name) {
             return None;
         }
-        let path = world.files.get(file.index())?.path.clone();
+        let path = world[file].path.clone();
         let text = self.texts.text(&path)?;
         let indent = lines::prefix(&text, fact.span.start)?;
         let line = lines::line_break(&text);
@@ -132,10 +132,10 @@ impl<'a> Paths<'a> {
     /// Adds an import to every text of a module, before its first `use` or item.
     fn import(&mut self, user: ModuleId, path: &str) -> Option<()> {
         let world = self.mapping.world;
-        for id in &world.module(user)?.bodies {
-            let body = world.bodies.get(id.index())?;
-            let facts = world.facts(body.file)?;
-            let file = world.files.get(body.file.index())?.path.clone();
+        for id in &world[user].bodies {
+            let body = &world[id];
+            let facts = world.facts(body.file);
+            let file = world[body.file].path.clone();
             let text = self.texts.text(&file)?;
             let line = lines::line_break(&text);
             let uses = facts.uses.iter().filter(|one| {
@@ -145,7 +145,7 @@ impl<'a> Paths<'a> {
                     && one.attributes.is_none()
             });
             let first = uses.map(|one| one.span.start).min();
-            let at = first.unwrap_or(facts.scope(body.scope)?.items_start);
+            let at = first.unwrap_or(facts.scope(body.scope).items_start);
             let indent = lines::prefix(&text, at);
             let import = match (indent, first) {
                 (Some(indent), Some(_)) => format!("use {path};{line}{indent}"),
@@ -161,11 +161,11 @@ impl<'a> Paths<'a> {
 
 /// The one definition of a macro, unless it is generated or conditional.
 fn only_definition(world: &World, item: ItemId) -> Option<(FileId, &Item)> {
-    let node = world.items.get(item.index())?;
+    let node = &world[item];
     let [(file, at)] = node.definitions.as_slice() else {
         return None;
     };
-    let fact = world.facts(*file)?.items.get(*at as usize)?;
+    let fact = world.facts(*file).item(*at);
     let plain = fact.origin == Origin::Code && !fact.conditional;
     plain.then_some((*file, fact))
 }
@@ -177,8 +177,7 @@ fn calls_by_position(world: &World, item: ItemId, counts: &dyn Fn(ItemId) -> boo
         return true;
     };
     let mut found = false;
-    let loads = world.files.get(file.index());
-    for load in loads.map_or(&[][..], |file| &file.loads) {
+    for load in &world[file].loads {
         world.visit(*load as usize, &mut |_, site| {
             let [segment] = site.segments else { return };
             let block = world.space_kind(site.space) == Some(SpaceKind::Block);
@@ -187,9 +186,8 @@ fn calls_by_position(world: &World, item: ItemId, counts: &dyn Fn(ItemId) -> boo
             }
             for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
                 let Res::Item(other) = res else { continue };
-                let node = world.items.get(other.index());
-                let textual = other != item
-                    && node.is_some_and(|node| node.kind == ItemKind::Macro && !node.local);
+                let node = &world[other];
+                let textual = other != item && (node.kind == ItemKind::Macro && !node.local);
                 found |= textual && counts(other);
             }
         });

@@ -32,12 +32,10 @@ pub(super) fn is_seen(
     arriving: &mut Option<Arriving<'_>>,
 ) -> bool {
     let world = mapping.world;
-    let Some(node) = world.items.get(item.index()) else {
-        return false;
-    };
+    let node = &world[item];
     node.definitions.iter().any(|(file, at)| {
         let facts = world.facts(*file);
-        let definition = facts.and_then(|facts| facts.items.get(*at as usize));
+        let definition = Some(facts.item(*at));
         let first = definition.map(|definition| Anchor {
             module: node.module,
             file: *file,
@@ -72,9 +70,9 @@ pub(super) fn is_seen_at_end(
 
 /// Where a module gives its macros to the one around it.
 fn given(world: &World, module: ModuleId) -> Option<Anchor> {
-    let parent = world.module(module)?.parent?;
+    let parent = world[module].parent?;
     let (file, at) = *world.declarations(module).first()?;
-    let declaration = world.facts(file)?.modules.get(at as usize)?;
+    let declaration = world.facts(file).module(at);
     let gives = declaration.macro_use || world.gives_macros(module);
     gives.then_some(Anchor {
         module: parent,
@@ -115,7 +113,7 @@ fn covers(
     let world = mapping.world;
     world.declarations(declared).iter().any(|(file, index)| {
         let facts = world.facts(*file);
-        let found = facts.and_then(|facts| facts.modules.get(*index as usize));
-        *file == anchor.file && found.is_some_and(|found| found.span.start >= anchor.at)
+        let found = facts.module(*index);
+        *file == anchor.file && (found.span.start >= anchor.at)
     })
 }

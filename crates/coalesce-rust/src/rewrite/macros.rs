@@ -41,8 +41,8 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure, texts: &dyn Te
     });
     for file in &world.files {
         let moves = file.bodies.iter().any(|body| {
-            let body = world.bodies.get(body.index());
-            body.is_some_and(|body| mapping.is_changed(body.module))
+            let body = &world[body];
+            mapping.is_changed(body.module)
         });
         if !moves || structure.deletes.contains(&file.path) {
             continue;
@@ -97,9 +97,7 @@ fn is_in_scope(
     user: ModuleId,
     arriving: &mut Option<Arriving<'_>>,
 ) -> bool {
-    let Some(node) = mapping.world.items.get(item.index()) else {
-        return true;
-    };
+    let node = &mapping.world[item];
     // Inside what moves, nothing changes its place.
     node.kind != ItemKind::Macro
         || node.local

@@ -82,7 +82,7 @@ impl<'a> Mapping<'a> {
 
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
         let module = self.world.modules_named(&change.from).first().copied()?;
-        let node = self.world.module(module)?;
+        let node = &self.world[module];
         let file = self.file_of(module).unwrap_or_else(TreePath::root);
         let own = node.parent.is_some().then_some(node.krate);
         let Some((to, below)) = self.target(own, &change.to) else {
@@ -113,9 +113,9 @@ impl<'a> Mapping<'a> {
 
     /// The change as that of a library, where it names the root of one.
     fn library(&self, change: usize, module: ModuleId, to: CrateId) -> Option<Library> {
-        let node = self.world.module(module)?;
-        let krate = self.world.crates.get(node.krate.index())?;
-        let target = self.world.crates.get(to.index())?;
+        let node = &self.world[module];
+        let krate = &self.world[node.krate];
+        let target = &self.world[to];
         node.parent.is_none().then_some(Library {
             change,
             module,
@@ -143,11 +143,11 @@ impl<'a> Mapping<'a> {
     pub fn target<'n>(&self, own: Option<CrateId>, to: &'n str) -> Option<(CrateId, &'n str)> {
         let ids = (0..self.world.crates.len()).filter_map(|at| u32::try_from(at).ok());
         let libraries = ids.map(CrateId).filter(|krate| {
-            let found = self.world.crates.get(krate.index());
-            found.is_some_and(|found| found.kind == TargetKind::Lib && found.root.is_some())
+            let found = &self.world[krate];
+            found.kind == TargetKind::Lib && found.root.is_some()
         });
         own.into_iter().chain(libraries).find_map(|krate| {
-            let found = self.world.crates.get(krate.index())?;
+            let found = &self.world[krate];
             let below = [found.canonical.as_str(), found.name.as_str()]
                 .into_iter()
                 .find_map(|root| match to.strip_prefix(root)? {
@@ -160,7 +160,7 @@ impl<'a> Mapping<'a> {
 
     /// The crate of a module before.
     pub fn krate(&self, module: ModuleId) -> CrateId {
-        self.world.node(module).krate
+        self.world[module].krate
     }
 
     /// Whether a module leaves its crate for another one.
@@ -172,9 +172,7 @@ impl<'a> Mapping<'a> {
     fn places(&mut self) {
         for at in 0..self.world.modules.len() {
             let module = ModuleId(id(at));
-            let Some(node) = self.world.module(module) else {
-                continue;
-            };
+            let node = &self.world[module];
             let named = self
                 .roots
                 .iter()
@@ -209,9 +207,9 @@ impl<'a> Mapping<'a> {
 
     /// The first file of a module.
     pub fn file_of(&self, module: ModuleId) -> Option<TreePath> {
-        let node = self.world.module(module)?;
-        let body = self.world.bodies.get(node.bodies.first()?.index())?;
-        Some(self.world.files.get(body.file.index())?.path.clone())
+        let node = &self.world[module];
+        let body = &self.world[node.bodies.first()?];
+        Some(self.world[body.file].path.clone())
     }
 
     /// The place of a module after the changes.
@@ -269,8 +267,8 @@ impl<'a> Mapping<'a> {
 
     /// The full name of a place.
     pub fn name_of(&self, place: &Place) -> String {
-        let root = self.world.crates.get(place.krate.index());
-        let mut name = root.map_or_else(String::new, |krate| krate.canonical.clone());
+        let root = &self.world[place.krate];
+        let mut name = root.canonical.clone();
         for part in &place.path {
             name.push_str("::");
             name.push_str(part);

@@ -26,9 +26,7 @@ pub(super) struct Target<'t> {
 /// Adds the edits of one file.
 pub(super) fn rewrite(target: Target<'_>, file: FileId, edits: &mut Vec<Edit>, told: &mut Told) {
     let world = target.mapping.world;
-    let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
-        return;
-    };
+    let (source, facts) = (&world[file], world.facts(file));
     let mut pass = Pass {
         mapping: target.mapping,
         structure: target.structure,
@@ -113,13 +111,13 @@ impl Pass<'_> {
 
     fn module(&self) -> Option<ModuleId> {
         let world = self.mapping.world;
-        let body = world.files.get(self.file.index())?.bodies.first()?;
-        Some(world.bodies.get(body.index())?.module)
+        let body = world[self.file].bodies.first()?;
+        Some(world[body].module)
     }
 
     fn package_of(&self, krate: CrateId) -> Option<TreePath> {
         let world = self.mapping.world;
-        let package = world.crates.get(krate.index())?.package;
+        let package = world[krate].package;
         Some(world.packages.get(package)?.directory.clone())
     }
 
@@ -191,12 +189,7 @@ impl Pass<'_> {
         for (at, declaration) in self.facts.modules.iter().enumerate() {
             let leaves = self.structure.leaving.iter().any(|leaving| {
                 leaving.declaration as usize == at
-                    && self
-                        .mapping
-                        .world
-                        .files
-                        .get(leaving.file.index())
-                        .is_some_and(|file| file.path == *self.path)
+                    && (self.mapping.world[leaving.file].path == *self.path)
             });
             let plain = self.facts.module_scope(declaration.scope).0 == 0
                 && declaration.origin == Origin::Code;
@@ -250,7 +243,7 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
         return None;
     }
     let place = mapping.after(module);
-    let home = mapping.world.crates.get(place.krate.index());
+    let home = Some(&mapping.world[place.krate]);
     let home = home.filter(|_| mapping.crosses(module));
     let first = home.map(|home| home.name.as_str());
     let mut path: Vec<&str> = first.or(names.first().copied()).into_iter().collect();
@@ -291,16 +284,11 @@ pub(super) fn module_of(mapping: &Mapping<'_>, names: &[&str]) -> Option<(usize,
     let mut module = krate.root?;
     let mut count = 1;
     for name in rest {
-        let child = world
-            .module(module)?
+        let child = world[module]
             .children
             .iter()
             .copied()
-            .find(|child| {
-                world
-                    .module(*child)
-                    .is_some_and(|child| child.name == *name)
-            });
+            .find(|child| world[*child].name == *name);
         let Some(child) = child else { break };
         module = child;
         count += 1;

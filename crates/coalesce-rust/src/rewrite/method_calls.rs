@@ -70,7 +70,7 @@ impl Given<'_> {
                 found.extend(traits::outside_methods(world, binding.res));
                 continue;
             };
-            let node = world.items.get(item.index());
+            let node = Some(&world[item]);
             let Some(node) = node.filter(|node| node.kind == ItemKind::Trait) else {
                 continue;
             };

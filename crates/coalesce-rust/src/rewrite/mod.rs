@@ -235,9 +235,7 @@ fn relocation<'a>(mapping: &'a Mapping<'a>) -> Relocation<'a> {
             continue;
         };
         let facts = world.facts(body.file);
-        let Some(scope) = facts.and_then(|facts| facts.scope(body.scope)) else {
-            continue;
-        };
+        let scope = facts.scope(body.scope);
         if mapping.is_replaced(body.module) {
             gone.push((body.module, body.file, scope.span));
         } else if change.kind == ChangeKind::Move {
@@ -299,8 +297,8 @@ fn files(
         .into_par_iter()
         .filter_map(|at| {
             let file = FileId(at);
-            let source = world.files.get(file.index())?;
-            if !is_concerned(mapping, structure, file, world.facts(file)?, &names) {
+            let source = &world[file];
+            if !is_concerned(mapping, structure, file, world.facts(file), &names) {
                 return None;
             }
             let text = texts.text(&source.path)?;
@@ -324,15 +322,13 @@ fn is_concerned(
     names: &BTreeSet<String>,
 ) -> bool {
     let world = mapping.world;
-    let Some(source) = world.files.get(file.index()) else {
-        return false;
-    };
+    let source = &world[file];
     if structure.deletes.contains(&source.path) {
         return false;
     }
     let changed = source.bodies.iter().any(|body| {
-        let body = world.bodies.get(body.index());
-        body.is_some_and(|body| mapping.is_changed(body.module))
+        let body = &world[body];
+        mapping.is_changed(body.module)
     });
     let named = || {
         names.iter().any(|name| {

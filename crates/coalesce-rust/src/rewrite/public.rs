@@ -27,8 +27,8 @@ pub(super) fn is_declared_public(mapping: &Mapping<'_>, module: ModuleId) -> boo
 
 /// Whether the module is part of a program, a test, an example or another target that is no library.
 pub(super) fn is_in_program(mapping: &Mapping<'_>, module: ModuleId) -> bool {
-    let krate = mapping.world.crates.get(mapping.krate(module).index());
-    krate.is_some_and(|krate| krate.kind != TargetKind::Lib)
+    let krate = &mapping.world[mapping.krate(module)];
+    krate.kind != TargetKind::Lib
 }
 
 /// Whether what is declared `pub` in a place after can be named by another crate.
@@ -50,7 +50,7 @@ pub(super) fn severity_of_widening(mapping: &Mapping<'_>, home: &Place, written:
 fn all_public(mapping: &Mapping<'_>, module: ModuleId, enough: impl Fn(ModuleId) -> bool) -> bool {
     let world = mapping.world;
     let mut at = module;
-    while let Some(node) = world.module(at) {
+    while let Some(node) = Some(&world[at]) {
         if enough(at) {
             return true;
         }
@@ -59,9 +59,7 @@ fn all_public(mapping: &Mapping<'_>, module: ModuleId, enough: impl Fn(ModuleId)
         };
         let public = world.declarations(at).iter().any(|(file, index)| {
             let facts = world.facts(*file);
-            facts
-                .and_then(|facts| facts.modules.get(*index as usize))
-                .is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
+            facts.module(*index).visibility.kind == VisibilityKind::Public
         });
         if !public {
             return false;

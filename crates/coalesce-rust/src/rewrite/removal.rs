@@ -67,24 +67,16 @@ impl Removal<'_> {
     }
 
     fn path(&self, file: FileId) -> TreePath {
-        let file = self.world.files.get(file.index());
-        file.map_or_else(TreePath::root, |file| file.path.clone())
+        let file = &self.world[file];
+        file.path.clone()
     }
 
     /// Nothing may be defined in it, and no module that stays may stand in it.
     fn is_empty(&mut self, module: ModuleId, name: &str) {
-        let Some(node) = self.world.module(module) else {
-            return;
-        };
+        let node = &self.world[module];
         let mut found = Vec::new();
-        for body in node
-            .bodies
-            .iter()
-            .filter_map(|body| self.world.bodies.get(body.index()))
-        {
-            let Some(facts) = self.world.facts(body.file) else {
-                continue;
-            };
+        for body in node.bodies.iter().map(|body| &self.world[body]) {
+            let facts = self.world.facts(body.file);
             found.extend(defined(facts, body.scope).map(|(span, what)| (body.file, span, what)));
         }
         for (file, span, what) in found {
@@ -96,14 +88,11 @@ impl Removal<'_> {
             .children
             .iter()
             .filter(stays)
-            .filter_map(|child| Some(self.world.module(*child)?.canonical.clone()))
+            .filter_map(|child| Some(self.world[*child].canonical.clone()))
             .collect();
         for inner in inner {
             let message = format!("`{name}` cannot be removed: `{inner}` is in it");
-            let path = node
-                .bodies
-                .first()
-                .and_then(|body| self.world.bodies.get(body.index()));
+            let path = node.bodies.first().map(|body| &self.world[body]);
             let path = path.map_or_else(TreePath::root, |body| self.path(body.file));
             self.refuse(path, None, message);
         }
@@ -111,10 +100,7 @@ impl Removal<'_> {
 
     /// Its declarations and files.
     fn text(&mut self, module: ModuleId, name: &str) {
-        let bodies = self
-            .world
-            .module(module)
-            .map_or(&[][..], |node| &node.bodies);
+        let bodies = &self.world[module].bodies;
         let declarations = self.world.declarations(module);
         if declarations.is_empty() || bodies.is_empty() {
             let message = format!("`{name}` has no declaration that can be taken out");
@@ -123,7 +109,7 @@ impl Removal<'_> {
         }
         for (file, at) in declarations {
             let facts = self.world.facts(file);
-            let declared = facts.and_then(|facts| facts.modules.get(at as usize));
+            let declared = Some(facts.module(at));
             let path = self.path(file);
             let (Some(declared), Some(text)) = (declared, self.texts.text(&path)) else {
                 continue;
@@ -140,18 +126,13 @@ impl Removal<'_> {
                 .push(rewrite_of(path.clone(), declared.name.span, name));
             add(&mut self.plan.edits, BTreeMap::from([(path, vec![edit])]));
         }
-        for body in bodies
-            .iter()
-            .filter_map(|body| self.world.bodies.get(body.index()))
-        {
+        for body in bodies.iter().map(|body| &self.world[body]) {
             let path = self.path(body.file);
-            let shared = self.world.files.get(body.file.index()).is_some_and(|file| {
-                let mut owners = file
-                    .bodies
-                    .iter()
-                    .filter_map(|body| self.world.bodies.get(body.index()));
+            let shared = {
+                let file = &self.world[body.file];
+                let mut owners = file.bodies.iter().map(|body| &self.world[body]);
                 owners.any(|other| !self.is_within_going(other.module))
-            });
+            };
             if layout::is_inline(self.world, body) {
                 continue;
             }
@@ -174,9 +155,7 @@ impl Removal<'_> {
     fn users(&mut self) {
         for at in 0..self.world.files.len() {
             let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-            let Some(facts) = self.world.facts(file) else {
-                continue;
-            };
+            let facts = self.world.facts(file);
             let named = self.named(file);
             let mut spent: BTreeMap<u32, LeafChange> = BTreeMap::new();
             let mut told = BTreeSet::new();
@@ -226,8 +205,7 @@ impl Removal<'_> {
     /// The places in a file that name what goes, from outside of it.
     fn named(&self, file: FileId) -> Vec<Named> {
         let mut found = Vec::new();
-        let loads = self.world.files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &self.world[file].loads {
             self.world.visit(*load as usize, &mut |_, site| {
                 if !self.is_within_going(self.world.module_of(site.space)) {
                     found.extend(self.named_by(&site));
@@ -255,13 +233,11 @@ impl Removal<'_> {
 
     /// Whether an import of such a module, or of everything in it, is used for nothing.
     fn is_spent(&self, file: FileId, facts: &SourceFacts, leaf: u32) -> bool {
-        let Some(fact) = facts.leaves.get(leaf as usize) else {
-            return false;
-        };
-        let declaration = facts.uses.get(fact.declaration as usize);
-        let private = declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Private);
+        let fact = facts.leaf(leaf);
+        let declaration = facts.declaration(fact.declaration);
+        let private = declaration.visibility.kind == VisibilityKind::Private;
         private
-            && declaration.is_some_and(|one| one.origin == Origin::Code)
+            && (declaration.origin == Origin::Code)
             && self.leads_to_going(file, leaf, fact.kind)
             && !self.is_used(file, leaf)
     }
@@ -269,8 +245,7 @@ impl Removal<'_> {
     /// Whether the leaf names the module itself, or is a glob of one that shows nothing.
     fn leads_to_going(&self, file: FileId, leaf: u32, kind: LeafKind) -> bool {
         let mut leads = false;
-        let loads = self.world.files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &self.world[file].loads {
             self.world.visit(*load as usize, &mut |_, site| {
                 if site.site != UseSite::Leaf(leaf) {
                     return;

@@ -120,7 +120,7 @@ impl<'a> ShimNames<'a> {
     fn definition(&self, res: Res) -> Option<Vec<String>> {
         let world = self.mapping.world;
         let item = |item: crate::resolve::ItemId| {
-            let node = world.items.get(item.index())?;
+            let node = &world[item];
             let home = self.mapping.after(node.module);
             let mut path = self.speller().rooted_in(self.here.krate, &home);
             path.push(node.name.clone());
@@ -208,15 +208,13 @@ impl<'a> ShimNames<'a> {
         let declarations = world.declarations(module);
         let public = declarations.iter().any(|(file, at)| {
             let facts = world.facts(*file);
-            let found = facts.and_then(|facts| facts.modules.get(*at as usize));
-            found.is_some_and(|found| found.visibility.kind == VisibilityKind::Public)
+            let found = facts.module(*at);
+            found.visibility.kind == VisibilityKind::Public
         });
         if public || declarations.is_empty() || self.here.is_within(outer) {
             return true;
         }
-        let Some(node) = world.module(module) else {
-            return false;
-        };
+        let node = &world[module];
         let parent = node.parent.filter(|_| !self.mapping.is_root(module));
         parent.is_some_and(|parent| {
             let bindings = self.bindings(parent, &node.name).iter();
@@ -241,8 +239,8 @@ impl<'a> ShimNames<'a> {
         let mut unsayable = BTreeSet::new();
         let world = self.mapping.world;
         let words = ["crate::", "self::", "super::"];
-        let load = world.files.get(file.index());
-        let load = load.and_then(|file| file.loads.first());
+        let load = &world[file];
+        let load = load.loads.first();
         let load = load.filter(|_| words.iter().any(|word| text.contains(word)));
         if let Some(load) = load {
             world.visit(*load as usize, &mut |facts, site| {
@@ -296,10 +294,7 @@ impl<'a> ShimNames<'a> {
             Some((at, res.next()?))
         })?;
         let inside = match res {
-            Res::Item(item) => world
-                .items
-                .get(item.index())
-                .is_some_and(|node| moved(node.module)),
+            Res::Item(item) => moved(world[item].module),
             _ => false,
         };
         if self.source == self.module && !through && !inside {

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
+    words::EVERYWHERE,
 };
 
 /// The shims of a set of changes.
@@ -63,9 +64,9 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
         let (Some(_), Some((module, place))) = (&change.shim, root) else {
             continue;
         };
-        let node = mapping.world.module(*module);
-        let outer = node.and_then(|node| Some((node.parent?, &node.name)));
-        if node.is_some_and(|node| node.parent.is_none()) {
+        let node = &mapping.world[*module];
+        let outer = node.parent.map(|parent| (parent, &node.name));
+        if node.parent.is_none() {
             let here = Place::root(mapping.krate(*module));
             speller.chain(place, &here, &mut needs);
         }
@@ -132,7 +133,7 @@ impl Shims {
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
                     builder.inside(module),
-                    silent_lines(&made.silent, mapping.world.module(module)),
+                    silent_lines(&made.silent, Some(&mapping.world[module])),
                     made.text
                 );
                 self.files.push(ShimFile {
@@ -161,8 +162,8 @@ impl Shims {
         module: ModuleId,
         texts: &dyn Texts,
     ) -> (String, String) {
-        let node = mapping.world.module(module);
-        if node.is_some_and(|node| node.parent.is_none()) {
+        let node = &mapping.world[module];
+        if node.parent.is_none() {
             return packages::of_shim(mapping, module, texts);
         }
         let attribute = builder.attribute(module);
@@ -261,8 +262,8 @@ fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
 /// The file of the shim: the old one, or for an inline module the one that it would have.
 fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
     let world = mapping.world;
-    let node = world.module(module)?;
-    let body = world.bodies.get(node.bodies.first()?.index())?;
+    let node = &world[module];
+    let body = &world[node.bodies.first()?];
     if !layout::is_inline(world, body) {
         return mapping.file_of(module);
     }
@@ -279,7 +280,7 @@ pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
         .names
         .get(name)
         .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
-    bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(&name)
+    bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(name)
 }
 
 struct Builder<'a> {
@@ -298,62 +299,6 @@ struct Made {
     /// What the plan says besides.
     notes: Vec<Finding>,
 }
-
-/// Types and traits that no module has to import.
-pub(super) const EVERYWHERE: &[&str] = &[
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Clone",
-    "Copy",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "Into",
-    "IntoIterator",
-    "Iterator",
-    "Option",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Result",
-    "Self",
-    "Send",
-    "Sized",
-    "String",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "Unpin",
-    "Vec",
-    "bool",
-    "char",
-    "core",
-    "crate",
-    "f32",
-    "f64",
-    "i128",
-    "i16",
-    "i32",
-    "i64",
-    "i8",
-    "isize",
-    "std",
-    "str",
-    "u128",
-    "u16",
-    "u32",
-    "u64",
-    "u8",
-    "usize",
-];
 
 /// Modules in modules are followed no further.
 const DEEPEST: usize = 32;
@@ -379,8 +324,8 @@ impl Builder<'_> {
     }
 
     fn outside_of(&self, place: &Place) -> String {
-        let krate = self.mapping.world.crates.get(place.krate.index());
-        let name = krate.map_or("crate", |krate| krate.name.as_str());
+        let krate = &self.mapping.world[place.krate];
+        let name = krate.name.as_str();
         let names = place.path.iter().map(|name| written(name));
         let path = std::iter::once(name.to_owned()).chain(names);
         path.collect::<Vec<_>>().join("::")
@@ -417,13 +362,13 @@ impl Builder<'_> {
         names.extend(self.forwarded(module, &self.mapping.after(module)));
         let mut result = self.definitions(module, source, &names)?;
         self.elsewhere(module, &mut result)?;
-        for child in world.module(module).map_or(&[][..], |node| &node.children) {
+        for child in &world[module].children {
             if depth >= DEEPEST || !self.is_public_child(*child) {
                 continue;
             }
             let gone = self.mapping.is_replaced(*child);
             if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
-                lost.extend(world.module(*child).map(|node| node.name.clone()));
+                lost.extend(Some(&world[*child]).map(|node| node.name.clone()));
             } else {
                 self.child(*child, depth, &mut result)?;
             }
@@ -544,7 +489,7 @@ impl Builder<'_> {
                 whole: false,
                 dates: &self.dates,
                 trait_bounds: self.request.trait_bounds,
-                known: &|name| EVERYWHERE.contains(&name),
+                known: &|name| EVERYWHERE.contains(name),
             })?;
             let end = result.text.trim_end().len();
             result.text.truncate(end);
@@ -556,10 +501,10 @@ impl Builder<'_> {
 
     fn is_public_child(&self, child: ModuleId) -> bool {
         let world = self.mapping.world;
-        let Some(parent) = world.module(child).and_then(|node| node.parent) else {
+        let Some(parent) = world[child].parent else {
             return false;
         };
-        let name = world.module(child).map_or("", |node| &node.name);
+        let name = &world[child].name;
         let sym = world.names.get(name);
         let bindings = sym.and_then(|sym| world.space(parent)?.names.get(&sym));
         bindings.into_iter().flatten().any(|binding| {
@@ -571,7 +516,7 @@ impl Builder<'_> {
 
     fn child(&self, child: ModuleId, depth: usize, result: &mut Made) -> Option<()> {
         let world = self.mapping.world;
-        let name = world.module(child).map(|node| node.name.clone())?;
+        let name = Some(&world[child]).map(|node| node.name.clone())?;
         let made = self.module(child, depth + 1)?;
         let declared: String = conditions::declared(world, child, self.texts)
             .iter()
@@ -608,9 +553,9 @@ impl Builder<'_> {
 
     /// The place at which a shim stays: that of its module before.
     fn place_before(&self, module: ModuleId) -> Place {
-        let node = self.mapping.world.module(module);
-        match node.and_then(|node| Some((node.parent?, &node.name))) {
-            Some((parent, name)) => self.place_before(parent).child(name),
+        let node = &self.mapping.world[module];
+        match node.parent {
+            Some(parent) => self.place_before(parent).child(&node.name),
             None => Place::root(self.mapping.krate(module)),
         }
     }
@@ -618,14 +563,14 @@ impl Builder<'_> {
     /// The text of a module's first body, its file, and where in that it starts.
     fn text_of(&self, module: ModuleId) -> Option<(String, FileId, u32)> {
         let world = self.mapping.world;
-        let node = world.module(module)?;
-        let body = world.bodies.get(node.bodies.first()?.index())?;
-        let file = world.files.get(body.file.index())?;
+        let node = &world[module];
+        let body = &world[node.bodies.first()?];
+        let file = &world[body.file];
         let text = self.texts.text(&file.path)?;
         if !layout::is_inline(world, body) {
             return Some((text.to_string(), body.file, 0));
         }
-        let scope = world.facts(body.file)?.scope(body.scope)?;
+        let scope = world.facts(body.file).scope(body.scope);
         let inner = ByteSpan::new(scope.items_start, scope.span.end.saturating_sub(1));
         Some((inner.of(&text)?.to_owned(), body.file, inner.start))
     }
@@ -673,11 +618,10 @@ impl Builder<'_> {
 
     /// The conditions on an import, a line each.
     fn conditions(&self, (file, leaf): (FileId, u32)) -> String {
-        let found = self.mapping.world.facts(file).and_then(|facts| {
-            let declaration = facts.leaves.get(leaf as usize)?.declaration;
-            let span = facts.uses.get(declaration as usize)?.span;
-            let path = &self.mapping.world.files.get(file.index())?.path;
-            let text = self.texts.text(path)?;
+        let world = self.mapping.world;
+        let span = world.facts(file).declaration_of(leaf).span;
+        let text = self.texts.text(&world[file].path);
+        let found = text.and_then(|text| {
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))
         });

@@ -223,7 +223,7 @@ impl<'a> Speller<'a> {
             }
             Goal::Module(module) => {
                 let mut new = self.to_place(way, at, (self.mapping.after(module), None), needs)?;
-                if let Some(node) = self.world().module(module) {
+                if let Some(node) = Some(&self.world()[module]) {
                     new.from.clone_from(&node.canonical);
                 }
                 return Ok(new);
@@ -317,14 +317,14 @@ impl<'a> Speller<'a> {
             return None;
         }
         let (file, at) = leaf;
-        let facts = self.world().facts(file)?;
-        let load = *self.world().files.get(file.index())?.loads.first()?;
+        let facts = self.world().facts(file);
+        let load = *self.world()[file].loads.first()?;
         let lookup = Lookup {
             world: self.world(),
             load: load as usize,
         };
-        let fact = facts.leaves.get(at as usize)?;
-        let declaration = facts.uses.get(fact.declaration as usize)?;
+        let fact = facts.leaf(at);
+        let declaration = facts.declaration(fact.declaration);
         let loaded = self.world().loads.get(load as usize)?;
         let space = loaded.spaces.get(declaration.scope.0 as usize).copied()?;
         let site = Site {
@@ -394,10 +394,11 @@ impl<'a> Speller<'a> {
 
     /// Whether only a part of the crate sees an import.
     fn is_kept(&self, (file, leaf): (FileId, u32)) -> bool {
-        let declaration = self.world().facts(file).and_then(|facts| {
-            let leaf = facts.leaves.get(leaf as usize)?;
-            facts.uses.get(leaf.declaration as usize)
-        });
+        let declaration = {
+            let facts = self.world().facts(file);
+            let leaf = facts.leaf(leaf);
+            Some(facts.declaration(leaf.declaration))
+        };
         declaration.is_none_or(|declaration| {
             let kind = declaration.visibility.kind;
             !matches!(kind, VisibilityKind::Public | VisibilityKind::Crate)
@@ -424,8 +425,8 @@ impl<'a> Speller<'a> {
             return Some((path, 1));
         }
         if let Some(module) = module_in(first) {
-            let node = self.world().module(module)?;
-            let own = self.world().module(self.here(site))?.krate;
+            let node = &self.world()[module];
+            let own = self.world()[self.here(site)].krate;
             if node.parent.is_none() && node.krate != own {
                 return Some((vec![name.to_owned()], 1));
             }
@@ -434,7 +435,7 @@ impl<'a> Speller<'a> {
         }
         first.all().find_map(|(res, _)| match res {
             Res::Item(item) => {
-                let item = self.world().items.get(item.index())?;
+                let item = &self.world()[item];
                 let user = self.mapping.after(self.here(site)).krate;
                 let mut path = self.rooted_in(user, &self.mapping.after(item.module));
                 path.push(item.name.clone());
@@ -515,7 +516,7 @@ impl<'a> Speller<'a> {
         at: usize,
         place: &Place,
     ) -> Option<Vec<String>> {
-        let root = self.world().crates.get(place.krate.index())?.root?;
+        let root = self.world()[place.krate].root?;
         let steps = site.trace.steps.iter().take(at);
         let mut named = steps
             .enumerate()
@@ -545,14 +546,8 @@ impl<'a> Speller<'a> {
         let open = names.names.values().flatten().any(|binding| {
             binding.glob
                 && match binding.res {
-                    Res::Module(module) => {
-                        self.world().module(module).and_then(|node| node.parent) == Some(root)
-                    }
-                    Res::Item(item) => self
-                        .world()
-                        .items
-                        .get(item.index())
-                        .is_some_and(|item| item.module == root),
+                    Res::Module(module) => self.world()[module].parent == Some(root),
+                    Res::Item(item) => self.world()[item].module == root,
                     _ => false,
                 }
         });
@@ -567,29 +562,19 @@ impl<'a> Speller<'a> {
     fn style(&self, facts: &SourceFacts, site: &Site<'_>) -> Style {
         let names = || site.segments.iter().map(|segment| facts.name(segment.name));
         let first = names().next().unwrap_or_default();
-        let own = self.world().module(self.here(site)).map(|node| node.krate);
-        let krate = own.and_then(|own| self.world().crates.get(own.index()));
+        let own = Some(&self.world()[self.here(site)]).map(|node| node.krate);
+        let krate = own.map(|own| &self.world()[own]);
         let root = site
             .trace
             .steps
             .first()
             .and_then(module_in)
-            .filter(|module| {
-                self.world()
-                    .module(*module)
-                    .is_some_and(|node| node.parent.is_none())
-            });
+            .filter(|module| self.world()[*module].parent.is_none());
         let word = matches!(first, "crate" | "$crate");
         let named = root.is_some() && !matches!(first, "self" | "super");
         let (colons, import) = match site.site {
-            UseSite::Leaf(leaf) => (false, facts.leaves.get(leaf as usize).is_some()),
-            UseSite::Path(path) => (
-                facts
-                    .paths
-                    .get(path as usize)
-                    .is_some_and(|path| path.leading_colons),
-                false,
-            ),
+            UseSite::Leaf(leaf) => (false, Some(facts.leaf(leaf)).is_some()),
+            UseSite::Path(path) => (facts.path(path).leading_colons, false),
             UseSite::ExternCrate(_) => (false, false),
         };
         let old = krate.is_some_and(|krate| krate.edition == Edition::E2015);
@@ -667,9 +652,7 @@ impl<'a> Speller<'a> {
 
     /// Notes that a module's declaration has to be seen from `here`, unless it is anyway.
     pub(super) fn see_module(&self, module: ModuleId, here: &Place, needs: &mut Vec<Need>) {
-        let Some(node) = self.world().module(module) else {
-            return;
-        };
+        let node = &self.world()[module];
         let Some(outer) = node.parent else { return };
         let reach = self.declared(outer, &node.name, |res| res == Res::Module(module));
         let hidden = reach.is_some_and(|reach| !self.sees(here, reach, outer));
@@ -758,13 +741,13 @@ impl<'a> Speller<'a> {
     /// The module that a glob import leads to.
     pub fn glob_target(&self, leaf: (FileId, u32)) -> Option<ModuleId> {
         let (file, at) = leaf;
-        let facts = self.world().facts(file)?;
-        let fact = facts.leaves.get(at as usize)?;
+        let facts = self.world().facts(file);
+        let fact = facts.leaf(at);
         if fact.kind != LeafKind::Glob {
             return None;
         }
-        let load = *self.world().files.get(file.index())?.loads.first()?;
-        let declaration = facts.uses.get(fact.declaration as usize)?;
+        let load = *self.world()[file].loads.first()?;
+        let declaration = facts.declaration(fact.declaration);
         let loaded = self.world().loads.get(load as usize)?;
         let space = loaded.spaces.get(declaration.scope.0 as usize).copied()?;
         let lookup = Lookup {

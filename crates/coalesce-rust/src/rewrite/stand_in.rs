@@ -11,7 +11,6 @@ use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest, Texts, TreeP
 use super::{
     mapping::Mapping,
     place::Place,
-    shims::EVERYWHERE,
     signatures::{self, Renames},
     spell::{Speller, written},
 };
@@ -19,6 +18,7 @@ use crate::{
     facts::{self, ItemKind, SourceFacts},
     resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
     shim::{self, Dates, Shim, ShimItems},
+    words::EVERYWHERE,
 };
 
 /// Libraries that every crate has.
@@ -67,7 +67,7 @@ impl<'a> StandIn<'a> {
         module: ModuleId,
     ) -> Option<Self> {
         let place = mapping.after(module);
-        let root = mapping.world.crates.get(place.krate.index())?.root?;
+        let root = mapping.world[place.krate].root?;
         Some(Self {
             mapping,
             texts,
@@ -128,12 +128,12 @@ impl<'a> StandIn<'a> {
     /// The signature of a function, from behind its name.
     fn call(&self, item: ItemId) -> Option<String> {
         let world = self.mapping.world;
-        let node = world.items.get(item.index())?;
+        let node = &world[item];
         let [(file, at)] = node.definitions.as_slice() else {
             return None;
         };
-        let fact = world.facts(*file)?.items.get(*at as usize)?;
-        let text = self.texts.text(&world.files.get(file.index())?.path)?;
+        let fact = world.facts(*file).item(*at);
+        let text = self.texts.text(&world[file].path)?;
         let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
         let text = span.of(&text)?.trim_end().to_owned();
         (node.kind == ItemKind::Function).then_some(text)
@@ -152,8 +152,8 @@ impl<'a> StandIn<'a> {
             mapping: self.mapping,
         };
         let inside = speller.rooted_in(self.mapping.krate(self.module), &place);
-        let krate = self.mapping.world.crates.get(place.krate.index());
-        let krate = krate.map_or("crate", |krate| krate.name.as_str());
+        let krate = &self.mapping.world[place.krate];
+        let krate = krate.name.as_str();
         let outside = std::iter::once(krate.to_owned()).chain(place.path);
         Name {
             old,
@@ -175,13 +175,13 @@ impl<'a> StandIn<'a> {
 
     /// The definition that warns, where there can be one.
     fn one(&self, name: &Name<'_>, item: ItemId) -> Option<ShimItems> {
-        let node = self.mapping.world.items.get(item.index())?;
+        let node = &self.mapping.world[item];
         let [(file, at)] = node.definitions.as_slice() else {
             return None;
         };
-        let source = self.mapping.world.files.get(file.index())?;
+        let source = &self.mapping.world[file];
         let text = self.texts.text(&source.path)?;
-        let fact = self.mapping.world.facts(*file)?.items.get(*at as usize)?;
+        let fact = self.mapping.world.facts(*file).item(*at);
         let text = self.in_full(*file, fact, &text)?;
         let made = shim::items(&Shim {
             text: &text,
@@ -210,7 +210,7 @@ impl<'a> StandIn<'a> {
         }
         .name_of_crate(krate, self.place.krate);
         let mut externs = externs.into_iter().flatten();
-        first != "crate" && EVERYWHERE.contains(&first)
+        first != "crate" && EVERYWHERE.contains(first)
             || STANDARD.contains(&first)
             || first == target
             || externs.any(|(name, known)| name == first && known.is_none())
@@ -221,7 +221,7 @@ impl<'a> StandIn<'a> {
         let world = self.mapping.world;
         let mut edits: BTreeMap<ByteSpan, String> = BTreeMap::new();
         let mut can_be_said = true;
-        for load in &world.files.get(file.index())?.loads {
+        for load in &world[file].loads {
             world.visit(*load as usize, &mut |facts, site| {
                 let first = site.segments.first().map(|first| first.span);
                 let Some(first) = first.filter(|first| is_in(fact.signature, *first)) else {

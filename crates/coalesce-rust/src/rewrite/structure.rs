@@ -62,10 +62,7 @@ impl Structure {
         order.sort_by_key(|change| {
             let root = mapping.roots.get(*change).and_then(Option::as_ref);
             root.map_or((0, 0), |(module, place)| {
-                let depth = mapping
-                    .world
-                    .module(*module)
-                    .map_or(0, |node| node.canonical.matches("::").count());
+                let depth = mapping.world[*module].canonical.matches("::").count();
                 (place.path.len(), depth)
             })
         });
@@ -112,18 +109,16 @@ impl Structure {
     /// Notes the declarations that leave.
     fn may_leave(&mut self, mapping: &Mapping<'_>, module: ModuleId) -> Result<(), String> {
         let world = mapping.world;
-        let name = world.module(module).map_or("", |node| &node.canonical);
+        let name = &world[module].canonical;
         let declarations = world.declarations(module);
-        let bodies = world.module(module).map_or(0, |node| node.bodies.len());
+        let bodies = world[module].bodies.len();
         if declarations.is_empty() || bodies == 0 {
             return Err(format!(
                 "`{name}` is declared by a macro, which cannot be rewritten"
             ));
         }
         for (file, at) in declarations {
-            let declaration = world
-                .facts(file)
-                .and_then(|facts| facts.modules.get(at as usize));
+            let declaration = Some(world.facts(file).module(at));
             let Some(declaration) = declaration else {
                 continue;
             };
@@ -196,12 +191,12 @@ impl Structure {
             };
         }
         let module = mapping.at(place)?;
-        let body = mapping.world.module(module)?.bodies.first()?;
+        let body = mapping.world[module].bodies.first()?;
         self.directory_after(mapping, *body)
     }
 
     fn directory_after(&self, mapping: &Mapping<'_>, body: BodyId) -> Option<TreePath> {
-        let found = mapping.world.bodies.get(body.index())?;
+        let found = &mapping.world[body];
         if layout::is_inline(mapping.world, found) {
             let place = mapping.after(found.module);
             return self
@@ -226,12 +221,10 @@ impl Structure {
         else {
             return;
         };
-        let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+        let bodies = &world[module].bodies;
         let nothing = BTreeMap::new();
         for body in bodies {
-            let Some(found) = world.bodies.get(body.index()) else {
-                continue;
-            };
+            let found = &world[body];
             let Some((_, declaration)) = layout::declaration_of(world, found) else {
                 continue;
             };
@@ -244,7 +237,7 @@ impl Structure {
                 continue;
             };
             if !layout::is_inline(world, found)
-                && let Some(file) = world.files.get(found.file.index())
+                && let Some(file) = Some(&world[found.file])
             {
                 let new = if file.path.file_name() == "mod.rs" {
                     new_directory.join("mod.rs")
@@ -279,9 +272,7 @@ impl Structure {
         let world = mapping.world;
         let mut open = vec![module];
         while let Some(at) = open.pop() {
-            let Some(node) = world.module(at) else {
-                continue;
-            };
+            let node = &world[at];
             if !mapping.is_replaced(at) {
                 continue;
             }
@@ -302,13 +293,9 @@ impl Structure {
                     ..refusal(path, message)
                 });
             }
-            for body in node
-                .bodies
-                .iter()
-                .filter_map(|body| world.bodies.get(body.index()))
-            {
+            for body in node.bodies.iter().map(|body| &world[body]) {
                 if !layout::is_inline(world, body)
-                    && let Some(file) = world.files.get(body.file.index())
+                    && let Some(file) = Some(&world[body.file])
                 {
                     self.deletes.insert(file.path.clone());
                 }
@@ -320,21 +307,14 @@ impl Structure {
     fn outside_users(&mut self, mapping: &Mapping<'_>) {
         let world = mapping.world;
         for path in self.files.keys().chain(&self.deletes) {
-            let Some(source) = world
-                .file_at(path)
-                .and_then(|file| world.files.get(file.index()))
-            else {
+            let Some(source) = world.file_at(path).map(|file| &world[file]) else {
                 continue;
             };
-            for body in source
-                .bodies
-                .iter()
-                .filter_map(|body| world.bodies.get(body.index()))
-            {
+            for body in source.bodies.iter().map(|body| &world[body]) {
                 if mapping.is_changed(body.module) || packages::goes_along(mapping, body.module) {
                     continue;
                 }
-                let name = world.module(body.module).map_or("", |node| &node.canonical);
+                let name = &world[body.module].canonical;
                 let message = format!("`{name}` is made of this file, too, and stays");
                 self.refusals.push(refusal(path.clone(), message));
             }
@@ -345,7 +325,7 @@ impl Structure {
 
     /// Whether a module's declaration simply gets another name where it is.
     pub fn is_in_place(mapping: &Mapping<'_>, module: ModuleId) -> bool {
-        let parent = mapping.world.module(module).and_then(|node| node.parent);
+        let parent = mapping.world[module].parent;
         let home = mapping.after(module).parent();
         !mapping.is_replaced(module)
             && parent.is_some_and(|parent| home == Some(mapping.after(parent)))
@@ -362,10 +342,7 @@ pub(super) fn own_edits(
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     let place = mapping.after(leaving.module);
-    let old = mapping
-        .world
-        .module(leaving.module)
-        .map_or("", |node| &node.name);
+    let old = &mapping.world[leaving.module].name;
     if place.name() != old {
         edits.push(Edit::replace(
             declaration.name.span,
@@ -397,10 +374,7 @@ fn path_edits(
 ) -> Vec<Edit> {
     let world = mapping.world;
     let mut edits = Vec::new();
-    let old_base = world
-        .files
-        .get(leaving.file.index())
-        .and_then(|file| file.path.parent());
+    let old_base = world[leaving.file].path.parent();
     let home = mapping.after(leaving.module).parent();
     let new_base = home.and_then(|home| {
         let file = match structure.made.get(&home) {

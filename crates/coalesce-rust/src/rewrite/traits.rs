@@ -14,107 +14,8 @@ use crate::{
     facts::{ItemKind, PathFact},
     lexer::{self, Token, TokenKind},
     resolve::{ItemId, ModuleId, Res, World},
+    words::{self, INHERENT_METHODS, KNOWN_TRAITS, ORDINARY_METHODS, STANDARD_TRAITS},
 };
-
-/// Traits of the standard library that no prelude of all editions has, with their methods.
-const STANDARD: &[(&str, &str)] = &[
-    ("Add", "add"),
-    ("Any", "type_id"),
-    ("AsFd", "as_fd"),
-    ("AsHandle", "as_handle"),
-    ("AsRawFd", "as_raw_fd"),
-    ("AsRawHandle", "as_raw_handle"),
-    ("AsRawSocket", "as_raw_socket"),
-    ("AsSocket", "as_socket"),
-    ("BitAnd", "bitand"),
-    ("BitOr", "bitor"),
-    ("BitXor", "bitxor"),
-    ("Borrow", "borrow"),
-    ("BorrowMut", "borrow_mut"),
-    (
-        "BufRead",
-        "fill_buf consume read_until read_line lines split",
-    ),
-    ("BuildHasher", "build_hasher hash_one"),
-    ("Debug", "fmt"),
-    ("Deref", "deref"),
-    ("DerefMut", "deref_mut"),
-    ("Display", "fmt"),
-    ("Div", "div"),
-    ("Error", "source description cause"),
-    ("FromIterator", "from_iter"),
-    ("FromRawFd", "from_raw_fd"),
-    ("FromRawHandle", "from_raw_handle"),
-    ("FromRawSocket", "from_raw_socket"),
-    ("FromStr", "from_str"),
-    ("Future", "poll"),
-    ("GlobalAlloc", "alloc dealloc alloc_zeroed realloc"),
-    ("Hash", "hash hash_slice"),
-    (
-        "Hasher",
-        "finish write write_u8 write_u16 write_u32 write_u64 write_u128 write_usize write_i8 \
-         write_i16 write_i32 write_i64 write_i128 write_isize",
-    ),
-    ("Index", "index"),
-    ("IndexMut", "index_mut"),
-    ("IntoFuture", "into_future"),
-    ("IntoRawFd", "into_raw_fd"),
-    ("IntoRawHandle", "into_raw_handle"),
-    ("IntoRawSocket", "into_raw_socket"),
-    ("Mul", "mul"),
-    ("Neg", "neg"),
-    ("Not", "not"),
-    ("RangeBounds", "start_bound end_bound contains"),
-    (
-        "Read",
-        "read read_vectored read_to_end read_to_string read_exact by_ref bytes chain take",
-    ),
-    ("Rem", "rem"),
-    ("Seek", "seek rewind stream_position seek_relative"),
-    ("Shl", "shl"),
-    ("Shr", "shr"),
-    ("Sub", "sub"),
-    ("ToOwned", "to_owned clone_into"),
-    ("ToSocketAddrs", "to_socket_addrs"),
-    ("ToString", "to_string"),
-    ("TryFrom", "try_from"),
-    ("TryInto", "try_into"),
-    ("Wake", "wake wake_by_ref"),
-    (
-        "Write",
-        "write write_vectored write_all write_fmt write_str write_char flush by_ref",
-    ),
-];
-
-/// Traits of crates that many use, with their methods, as those crates document them.
-const KNOWN: &[(&str, &str)] = &[
-    ("anyhow::Context", "context with_context"),
-    (
-        "bytes::Buf",
-        "advance chunk copy_to_slice get_u8 has_remaining remaining",
-    ),
-    ("bytes::BufMut", "put put_slice put_u8 remaining_mut"),
-    ("num_traits::Bounded", "min_value max_value"),
-    (
-        "num_traits::FromPrimitive",
-        "from_f32 from_f64 from_i16 from_i32 from_i64 from_i8 from_isize from_u16 from_u32 from_u64 \
-         from_u8 from_usize",
-    ),
-    ("num_traits::NumCast", "from"),
-    ("num_traits::One", "one is_one set_one"),
-    (
-        "num_traits::Signed",
-        "abs abs_sub is_negative is_positive signum",
-    ),
-    (
-        "num_traits::ToPrimitive",
-        "to_f32 to_f64 to_i16 to_i32 to_i64 to_i8 to_isize to_u16 to_u32 to_u64 to_u8 to_usize",
-    ),
-    ("num_traits::Zero", "zero is_zero set_zero"),
-    ("serde::Deserialize", "deserialize"),
-    ("serde::Serialize", "serialize"),
-    ("sha2::Digest", "chain_update digest finalize reset update"),
-];
 
 /// Names that code says where a method may be named.
 pub(crate) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
@@ -151,113 +52,13 @@ pub(super) enum Demand {
 impl Demand {
     fn of<'m>(own: impl IntoIterator<Item = &'m str>, methods: &BTreeSet<String>) -> Self {
         let called = own.into_iter().filter(|own| methods.contains(*own));
-        let demand = called.map(|own| match INHERENT.binary_search(&own) {
-            Ok(_) => Self::Perhaps,
-            Err(_) => Self::Yes,
+        let demand = called.map(|own| match INHERENT_METHODS.contains(own) {
+            true => Self::Perhaps,
+            false => Self::Yes,
         });
         demand.max().unwrap_or(Self::No)
     }
 }
-
-/// Methods of traits that types of the standard library have by themselves, too.
-const INHERENT: &[&str] = &[
-    "abs",
-    "add",
-    "advance",
-    "all",
-    "alloc",
-    "any",
-    "append",
-    "as_ptr",
-    "as_ref",
-    "as_slice",
-    "as_str",
-    "borrow",
-    "borrow_mut",
-    "by_ref",
-    "bytes",
-    "ceil",
-    "chain",
-    "clear",
-    "cmp",
-    "contains",
-    "contains_key",
-    "count",
-    "default",
-    "drain",
-    "eq",
-    "extend",
-    "filter",
-    "find",
-    "first",
-    "flatten",
-    "floor",
-    "flush",
-    "fmt",
-    "fold",
-    "get",
-    "get_mut",
-    "hash",
-    "index",
-    "insert",
-    "into_iter",
-    "is_empty",
-    "is_negative",
-    "is_positive",
-    "iter",
-    "iter_mut",
-    "join",
-    "keys",
-    "last",
-    "len",
-    "lines",
-    "lock",
-    "map",
-    "max",
-    "max_value",
-    "min",
-    "min_value",
-    "mul_add",
-    "neg",
-    "new",
-    "next",
-    "not",
-    "pop",
-    "pow",
-    "powf",
-    "powi",
-    "push",
-    "read",
-    "recv",
-    "remove",
-    "replace",
-    "reset",
-    "resize",
-    "retain",
-    "reverse",
-    "round",
-    "send",
-    "set",
-    "signum",
-    "sort",
-    "split",
-    "sqrt",
-    "starts_with",
-    "sub",
-    "swap",
-    "take",
-    "then",
-    "to_owned",
-    "to_string",
-    "type_id",
-    "unwrap",
-    "update",
-    "values",
-    "with",
-    "write",
-    "write_fmt",
-    "zip",
-];
 
 /// Whether methods with these names may be of the trait that `res` is, if it is one; `usage` says
 /// whether a name from elsewhere is used as traits are.
@@ -282,7 +83,7 @@ pub(super) fn demand(
 ) -> Demand {
     match res {
         Res::Item(item) => {
-            let kind = world.items.get(item.index()).map(|item| item.kind);
+            let kind = Some(&world[item]).map(|item| item.kind);
             if kind != Some(ItemKind::Trait) {
                 return Demand::No;
             }
@@ -300,8 +101,8 @@ pub(super) fn demand(
             let last = parts.last().unwrap_or_default();
             if matches!(first, "std" | "core" | "alloc") {
                 standard_demand(last, methods)
-            } else if let Some((_, own)) = KNOWN.iter().find(|(known, _)| *known == full) {
-                Demand::of(own.split(' '), methods)
+            } else if let Some(own) = words::methods_of(KNOWN_TRAITS, &full) {
+                Demand::of(own, methods)
             } else if (calls_unknown(methods) && usage(name))
                 // `Zero::zero`: a trait is often called like its one method.
                 || methods.contains(&snake(last))
@@ -318,93 +119,8 @@ pub(super) fn demand(
 /// Whether code calls methods that types of the standard library do not have anyway.
 fn calls_unknown(methods: &BTreeSet<String>) -> bool {
     let mut methods = methods.iter();
-    methods.any(|name| ORDINARY.binary_search(&name.as_str()).is_err())
+    methods.any(|name| !ORDINARY_METHODS.contains(name))
 }
-
-/// Methods of numbers, texts, slices, options and results, which nobody gives them by a trait.
-const ORDINARY: &[&str] = &[
-    "abs_diff",
-    "and_then",
-    "as_bytes",
-    "as_mut",
-    "as_mut_slice",
-    "as_ptr",
-    "as_ref",
-    "as_slice",
-    "as_str",
-    "checked_add",
-    "checked_div",
-    "checked_mul",
-    "checked_sub",
-    "clone",
-    "cloned",
-    "copied",
-    "copy_from_slice",
-    "count_ones",
-    "div_ceil",
-    "ends_with",
-    "expect",
-    "expect_err",
-    "fetch_add",
-    "fetch_sub",
-    "fill",
-    "fmt",
-    "get",
-    "get_mut",
-    "insert",
-    "into",
-    "into_iter",
-    "is_char_boundary",
-    "is_empty",
-    "is_err",
-    "is_none",
-    "is_ok",
-    "is_power_of_two",
-    "is_some",
-    "iter",
-    "iter_mut",
-    "leading_zeros",
-    "len",
-    "map_err",
-    "next_power_of_two",
-    "ok",
-    "ok_or",
-    "ok_or_else",
-    "overflowing_add",
-    "pop",
-    "pow",
-    "push",
-    "push_str",
-    "rotate_left",
-    "rotate_right",
-    "saturating_add",
-    "saturating_mul",
-    "saturating_sub",
-    "split_at",
-    "split_at_mut",
-    "split_first",
-    "starts_with",
-    "swap",
-    "to_be_bytes",
-    "to_bits",
-    "to_le_bytes",
-    "to_lowercase",
-    "to_owned",
-    "to_string",
-    "to_uppercase",
-    "to_vec",
-    "trailing_zeros",
-    "trim",
-    "try_into",
-    "unwrap",
-    "unwrap_or",
-    "unwrap_or_default",
-    "unwrap_or_else",
-    "wrapping_add",
-    "wrapping_mul",
-    "wrapping_neg",
-    "wrapping_sub",
-];
 
 /// The name of a type as a function would be called.
 fn snake(name: &str) -> String {
@@ -423,9 +139,7 @@ fn standard_demand(name: &str, methods: &BTreeSet<String>) -> Demand {
     if name.ends_with("Ext") {
         return Demand::Perhaps;
     }
-    let known = STANDARD.binary_search_by_key(&name, |(name, _)| name);
-    let known = known.ok().and_then(|at| STANDARD.get(at));
-    known.map_or(Demand::No, |(_, own)| Demand::of(own.split(' '), methods))
+    words::methods_of(STANDARD_TRAITS, name).map_or(Demand::No, |own| Demand::of(own, methods))
 }
 
 /// The names of the functions of a trait; `None` where its text does not tell.
@@ -440,10 +154,10 @@ pub(super) fn read(
     item: ItemId,
     texts: &dyn Texts,
 ) -> Option<(Vec<String>, Vec<String>)> {
-    let (file, at) = *world.items.get(item.index())?.definitions.first()?;
-    let facts = world.facts(file)?;
-    let fact = facts.items.get(at as usize)?;
-    let text = texts.text(&world.files.get(file.index())?.path)?;
+    let (file, at) = *world[item].definitions.first()?;
+    let facts = world.facts(file);
+    let fact = facts.item(at);
+    let text = texts.text(&world[file].path)?;
     let Ok(item) = syn::parse_str::<syn::ItemTrait>(fact.span.of(&text)?) else {
         return read_tokens(&text, fact.name.span);
     };
@@ -501,12 +215,11 @@ pub(super) fn outside_methods(world: &World, res: Res) -> Vec<String> {
     let standard = ["std::", "core::", "alloc::"];
     let last = full.rsplit("::").next().unwrap_or_default();
     let own = if standard.iter().any(|start| full.starts_with(start)) {
-        STANDARD.iter().find(|(name, _)| *name == last)
+        words::methods_of(STANDARD_TRAITS, last)
     } else {
-        KNOWN.iter().find(|(name, _)| *name == full)
+        words::methods_of(KNOWN_TRAITS, &full)
     };
-    let own = own.map_or("", |(_, own)| own).split(' ');
-    own.map(str::to_owned).collect()
+    own.into_iter().flatten().map(str::to_owned).collect()
 }
 
 /// How a module uses the names that it imports from elsewhere. Read once for all of them.
@@ -524,16 +237,9 @@ impl Usage {
             bounds: BTreeSet::new(),
             named: BTreeSet::new(),
         };
-        let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
-        for body in bodies
-            .iter()
-            .filter_map(|body| world.bodies.get(body.index()))
-        {
-            let (Some(facts), Some(file)) =
-                (world.facts(body.file), world.files.get(body.file.index()))
-            else {
-                continue;
-            };
+        let bodies = &world[module].bodies;
+        for body in bodies.iter().map(|body| &world[body]) {
+            let (facts, file) = (world.facts(body.file), &world[body.file]);
             let first = |path: &PathFact| {
                 let first = facts.segments(path.segments).first();
                 first.map(|first| facts.name(first.name).to_owned())
@@ -603,13 +309,6 @@ mod tests {
             });
             assert_eq!(found, expected, "{text}");
         }
-    }
-
-    #[test]
-    fn the_table_is_sorted() {
-        assert!(STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
-        assert!(INHERENT.is_sorted());
-        assert!(ORDINARY.is_sorted());
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) fn places(
     let crates: BTreeSet<&str> = world.crates.iter().map(|krate| &*krate.name).collect();
     let mut found = Vec::new();
     for (file, source) in (0..).map(FileId).zip(&world.files) {
-        let (Some(facts), Some(text)) = (world.facts(file), texts.text(&source.path)) else {
+        let facts = world.facts(file);
+        let Some(text) = texts.text(&source.path) else {
             continue;
         };
         let reader = Reader {
@@ -132,11 +133,8 @@ impl<'r> Reader<'r> {
     fn quoted(&self, facts: &SourceFacts) -> Vec<Unproven> {
         let mut found = Vec::new();
         for call in &facts.macro_calls {
-            let name = facts.paths.get(call.path as usize).and_then(|path| {
-                let last = facts.segments(path.segments).last()?;
-                Some(facts.name(last.name))
-            });
-            if !name.is_some_and(|name| QUOTES.contains(&name)) {
+            let last = facts.segments(facts.path(call.path).segments).last();
+            if !last.is_some_and(|last| QUOTES.contains(&facts.name(last.name))) {
                 continue;
             }
             for quoted in self.paths(&lexer::tokens(self.text, call.body)) {

@@ -141,7 +141,7 @@ fn end_of(facts: &SourceFacts, tree: &UseTree) -> u32 {
 }
 
 fn leaf_of(facts: &SourceFacts, leaf: u32) -> Option<&UseLeaf> {
-    facts.leaves.get(leaf as usize)
+    Some(facts.leaf(leaf))
 }
 
 fn leaves(tree: &UseTree, found: &mut Vec<u32>) {

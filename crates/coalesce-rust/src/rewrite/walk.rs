@@ -142,11 +142,9 @@ impl Speller<'_> {
 
 /// Whether an import stands in a module, and in no block of it.
 pub(super) fn is_of_module(world: &World, (file, leaf): (FileId, u32)) -> bool {
-    let scope = world.facts(file).and_then(|facts| {
-        let declaration = facts.leaves.get(leaf as usize)?.declaration;
-        facts.scope(facts.uses.get(declaration as usize)?.scope)
-    });
-    scope.is_some_and(|scope| matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_)))
+    let facts = world.facts(file);
+    let scope = facts.scope(facts.declaration_of(leaf).scope);
+    matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_))
 }
 
 /// What all steps of a walk have in common.
@@ -196,8 +194,8 @@ impl Walker<'_, '_, '_> {
     /// Whether the path starts at the crate's root without saying so: 2015 edition.
     fn is_rooted(&self) -> bool {
         let krate = self.mapping().krate(self.home());
-        let krate = self.world().crates.get(krate.index());
-        let old = krate.is_some_and(|krate| krate.edition == Edition::E2015);
+        let krate = &self.world()[krate];
+        let old = krate.edition == Edition::E2015;
         let colons = leading_colons(self.facts, self.site.site);
         old && (colons || matches!(self.site.site, UseSite::Leaf(_)))
     }
@@ -342,8 +340,8 @@ impl Stepping<'_, '_, '_> {
     fn bare(&self, leaving: Leaving<'_, '_>, (at, moving): (usize, &Moving<'_>), walk: &mut Walk) {
         let set = leaving.set;
         let leaves = leaving.chunk.is_some();
-        let old = self.world().items.get(moving.item.index());
-        let renamed = old.is_some_and(|old| old.name != moving.name);
+        let old = &self.world()[moving.item];
+        let renamed = old.name != moving.name;
         let here = moving.rules.is_some() && set.is_in_place(moving);
         let start = self.site.segments.first().map(|first| first.span.start);
         let load = self.world().loads.get(self.site.load);
@@ -374,7 +372,7 @@ impl Stepping<'_, '_, '_> {
         for (res, namespaces) in self.step.all() {
             match res {
                 Res::Item(item) => {
-                    let node = self.world().items.get(item.index());
+                    let node = Some(&self.world()[item]);
                     let Some(node) = node.filter(|node| !node.local) else {
                         continue;
                     };
@@ -385,9 +383,7 @@ impl Stepping<'_, '_, '_> {
                     }
                 }
                 Res::Module(module) => {
-                    let Some(node) = self.world().module(module) else {
-                        continue;
-                    };
+                    let node = &self.world()[module];
                     if !node.local && node.parent == Some(self.home()) {
                         walk.borrowed = Some(Source::Module(module));
                     } else if node.parent.is_none()
@@ -405,7 +401,7 @@ impl Stepping<'_, '_, '_> {
 
     /// Whether a module is still below the one around it, by the same name.
     fn is_in_place(&self, module: ModuleId) -> bool {
-        let parent = self.world().module(module).and_then(|node| node.parent);
+        let parent = self.world()[module].parent;
         match parent {
             None => !self.mapping().is_changed(module),
             Some(parent) => {
@@ -415,8 +411,8 @@ impl Stepping<'_, '_, '_> {
     }
 
     fn is_crate(&self, module: ModuleId) -> bool {
-        let node = self.world().module(module);
-        node.is_some_and(|node| node.parent.is_none())
+        let node = &self.world()[module];
+        node.parent.is_none()
     }
 
     /// Whether the crate that the code goes to calls a library by the name that is written, or will.
@@ -607,9 +603,9 @@ impl Stepping<'_, '_, '_> {
     fn see_items(&self, outer: ModuleId, walk: &mut Walk) {
         for (res, _) in self.step.all() {
             let Res::Item(item) = res else { continue };
-            let node = self.world().items.get(item.index());
+            let node = &self.world()[item];
             // Macros are seen by where they stand, which is looked at by itself.
-            let textual = node.is_some_and(|node| node.kind == ItemKind::Macro);
+            let textual = node.kind == ItemKind::Macro;
             if !textual && !self.is_seen(outer, res) {
                 self.need(Subject::Item(item), walk);
             }
@@ -666,9 +662,9 @@ impl Stepping<'_, '_, '_> {
         let moving = self.leaving.and_then(|leaving| leaving.set.moving(moved));
         let Some(moving) = moving else { return };
         let in_place = moving.to == self.mapping().after(moving.home);
-        let old = self.world().items.get(moving.item.index());
+        let old = &self.world()[moving.item];
         let root = self.mapping().after(outer);
-        let same = old.is_some_and(|old| old.name == moving.name) && root == moving.named_at;
+        let same = (old.name == moving.name) && root == moving.named_at;
         if moving.rules.is_some() && same && !moving.gives_way() && walk.broken.is_none() {
             // The root of the crate has it by this name, wherever it stands.
         } else if in_place {

@@ -77,7 +77,7 @@ fn is_named_before(world: &World, package: &Package, name: &str) -> bool {
 /// Whether a name stands in a file, as the facts of it say.
 fn names_it(world: &World, at: usize, name: &str) -> bool {
     let file = u32::try_from(at).ok().map(FileId);
-    let facts = file.and_then(|file| world.facts(file));
+    let facts = file.map(|file| world.facts(file));
     facts.is_some_and(|facts| facts.names.iter().any(|known| **known == *name))
 }
 

@@ -58,7 +58,7 @@ impl Sides<'_> {
                 .iter()
                 .flat_map(|item| self.lacking(*item).map(|name| (name, *item)))
                 .collect();
-            let source = self.mapping.world.files.get(file.index());
+            let source = Some(&self.mapping.world[file]);
             let text = source.and_then(|source| self.texts.text(&source.path));
             let (Some(source), Some(text)) = (source, text.filter(|_| !lacking.is_empty())) else {
                 continue;
@@ -104,8 +104,8 @@ impl Sides<'_> {
     fn goes(&self, file: FileId, at: u32) -> bool {
         let world = self.mapping.world;
         world.bodies.iter().any(|body| {
-            let scopes = world.facts(body.file).map(|facts| &facts.scopes);
-            let scope = scopes.and_then(|scopes| scopes.get(body.scope.0 as usize));
+            let scopes = &world.facts(body.file).scopes;
+            let scope = scopes.get(body.scope.0 as usize);
             body.file == file
                 && self.mapping.is_replaced(body.module)
                 && scope.is_some_and(|scope| scope.span.start <= at && at < scope.span.end)
@@ -141,9 +141,7 @@ impl Sides<'_> {
                 let of = head.split_once(" for ").map(|(of, _)| of);
                 of.is_some_and(|of| new.derives.contains(of))
             });
-        let Some(source) = self.mapping.world.files.get(block.file.index()) else {
-            return;
-        };
+        let source = &self.mapping.world[block.file];
         if derived {
             return;
         }
@@ -168,9 +166,8 @@ impl Sides<'_> {
 
     /// Whether an item goes and has nothing in its place: who names it is refused elsewhere.
     fn leaves(&self, item: ItemId) -> bool {
-        let node = self.mapping.world.items.get(item.index());
-        !self.pairs.contains_key(&item)
-            && node.is_some_and(|node| self.mapping.is_replaced(node.module))
+        let node = &self.mapping.world[item];
+        !self.pairs.contains_key(&item) && self.mapping.is_replaced(node.module)
     }
 
     fn key(&self, block: &Block) -> Key {
@@ -197,8 +194,8 @@ impl Sides<'_> {
                 .map(String::as_str)
                 .filter(|of| !has(of))
                 .collect();
-            let node = self.mapping.world.items.get(old.index());
-            let path = node.and_then(|node| self.mapping.file_of(node.module));
+            let node = &self.mapping.world[old];
+            let path = self.mapping.file_of(node.module);
             if let Some(path) = path.filter(|_| there.is_known && !lost.is_empty()) {
                 let name = super::name_of(self.mapping, *new);
                 let message = format!("`{name}` does not derive {}", lost.join(", "));
@@ -216,9 +213,10 @@ impl Sides<'_> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for body in &world.bodies {
-            let source = world.files.get(body.file.index());
-            let text = source.and_then(|source| self.texts.text(&source.path));
-            let Some((facts, text)) = world.facts(body.file).zip(text) else {
+            let source = &world[body.file];
+            let text = self.texts.text(&source.path);
+            let facts = world.facts(body.file);
+            let Some(text) = text else {
                 continue;
             };
             let mut own = facts.impls.iter().filter(|one| one.scope == body.scope);

@@ -98,7 +98,7 @@ impl Comparison<'_, '_> {
     /// The definition of an item and its `impl`s, by their heads.
     fn pieces(&self, item: ItemId) -> Option<Vec<Piece>> {
         let (file, fact) = self.names.definition(item)?;
-        let module = self.names.world.items.get(item.index())?.module;
+        let module = self.names.world[item].module;
         let mut impls: Vec<(String, Piece)> = Vec::new();
         for (file, span, module) in self.names.impls(item) {
             let names = self.names.file(file)?;

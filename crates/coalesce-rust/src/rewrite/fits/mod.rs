@@ -87,7 +87,7 @@ pub(super) fn compare(
     let shapes = shape::shapes(mapping.world, &wanted, texts);
     let mut found = Vec::new();
     for (file, uses) in &uses {
-        let source = mapping.world.files.get(file.index());
+        let source = Some(&mapping.world[file]);
         let Some(text) = source.and_then(|source| texts.text(&source.path)) else {
             continue;
         };
@@ -141,8 +141,8 @@ pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
                 _ => None,
             })
             .find(|new| {
-                let node = world.items.get(new.index());
-                node.is_some_and(|node| node.namespaces.meets(item.namespaces))
+                let node = &world[new];
+                node.namespaces.meets(item.namespaces)
             });
         let old = ItemId(u32::try_from(at).unwrap_or(u32::MAX));
         pairs.extend(new.filter(|new| *new != old).map(|new| (old, new)));
@@ -151,11 +151,12 @@ pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
 }
 
 fn name_of(mapping: &Mapping<'_>, item: ItemId) -> String {
-    let node = mapping.world.items.get(item.index());
-    node.map_or_else(String::new, |node| {
+    let node = &mapping.world[item];
+    {
+        let node = &node;
         let home = mapping.name_of(&mapping.after(node.module));
         format!("{home}::{}", node.name)
-    })
+    }
 }
 
 /// A place that names an item which goes.

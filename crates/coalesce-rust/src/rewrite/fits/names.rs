@@ -57,8 +57,8 @@ impl<'n> Names<'n> {
     }
 
     fn read(&self, file: FileId) -> Option<FileNames> {
-        let source = self.world.files.get(file.index())?;
-        let facts = self.world.facts(file)?;
+        let source = &self.world[file];
+        let facts = self.world.facts(file);
         let text = self.texts.text(&source.path)?;
         let mut leads: BTreeMap<u32, BTreeSet<Res>> = BTreeMap::new();
         let mut paths: BTreeMap<u32, ItemId> = BTreeMap::new();
@@ -119,8 +119,8 @@ impl<'n> Names<'n> {
             _ => None,
         });
         let is_trait = |item: &ItemId| {
-            let node = self.world.items.get(item.index());
-            node.is_some_and(|node| node.kind == ItemKind::Trait)
+            let node = &self.world[item];
+            node.kind == ItemKind::Trait
         };
         let found = items.filter(is_trait);
         found
@@ -153,11 +153,11 @@ impl<'n> Names<'n> {
 
     /// Where an item is defined; `None` of several definitions, by condition.
     pub fn definition(&self, item: ItemId) -> Option<(FileId, &'n crate::facts::Item)> {
-        let node = self.world.items.get(item.index())?;
+        let node = &self.world[item];
         let [(file, at)] = node.definitions.as_slice() else {
             return None;
         };
-        let fact = self.world.facts(*file)?.items.get(*at as usize)?;
+        let fact = self.world.facts(*file).item(*at);
         Some((*file, fact))
     }
 
@@ -166,7 +166,7 @@ impl<'n> Names<'n> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
         for body in &self.world.bodies {
-            let facts = self.world.facts(body.file);
+            let facts = Some(self.world.facts(body.file));
             let own = facts.is_some_and(|facts| {
                 let mut impls = facts.impls.iter();
                 impls.any(|one| one.scope == body.scope)

@@ -60,18 +60,18 @@ pub(super) fn shapes(
     let mut shapes: BTreeMap<ItemId, Shape> = BTreeMap::new();
     for item in wanted {
         let mut shape = Shape::default();
-        let node = world.items.get(item.index());
-        for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+        let node = &world[item];
+        for (file, at) in &node.definitions {
             let facts = world.facts(*file);
-            let fact = facts.and_then(|facts| facts.items.get(*at as usize));
-            let source = world.files.get(file.index());
-            let text = source.and_then(|source| texts.text(&source.path));
+            let fact = Some(facts.item(*at));
+            let source = &world[file];
+            let text = texts.text(&source.path);
             if let (Some(fact), Some(text)) = (fact, text) {
                 shape.read(fact.span.of(&text).unwrap_or_default());
             }
         }
         // Several definitions, by condition: what one of them is does not hold for all.
-        if node.is_some_and(|node| node.definitions.len() > 1) {
+        if node.definitions.len() > 1 {
             shape = Shape::default();
         }
         shapes.insert(*item, shape);
@@ -85,7 +85,7 @@ pub(super) fn shapes(
 fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>) {
     for (at, source) in world.files.iter().enumerate() {
         let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-        let Some(facts) = world.facts(file).filter(|facts| !facts.impls.is_empty()) else {
+        let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty()) else {
             continue;
         };
         let paths: BTreeMap<u32, ByteSpan> = facts

@@ -72,7 +72,7 @@ impl Signatures<'_, '_> {
     /// What is known of an item: nothing of several definitions, by condition.
     pub fn of(&self, item: ItemId) -> Definition {
         let mut made = Definition::default();
-        let node = self.names.world.items.get(item.index());
+        let node = Some(&self.names.world[item]);
         let (Some((file, fact)), Some(node)) = (self.names.definition(item), node) else {
             return made;
         };

@@ -179,7 +179,7 @@ impl Reader<'_, '_> {
     /// A type of the tree; an alias without parameters is what it stands for.
     fn item(&self, item: ItemId, arguments: Vec<Type>) -> Type {
         let item = self.after(item);
-        let node = self.names.world.items.get(item.index());
+        let node = Some(&self.names.world[item]);
         let alias = node.filter(|node| node.kind == ItemKind::TypeAlias);
         let meant = alias.and_then(|node| {
             let (file, fact) = self.names.definition(item)?;
@@ -272,13 +272,14 @@ impl Type {
             }
             (Self::Item(old, _), Self::Item(new, _)) => {
                 let is_alias = |item: &ItemId| {
-                    let node = names.world.items.get(item.index());
-                    node.is_none_or(|node| {
+                    let node = &names.world[item];
+                    {
+                        let node = &node;
                         !matches!(
                             node.kind,
                             ItemKind::Struct | ItemKind::Enum | ItemKind::Union
                         )
-                    })
+                    }
                 };
                 if is_alias(old) || is_alias(new) {
                     Fits::Unknown
@@ -297,8 +298,8 @@ impl Type {
                 }
             }
             (Self::Item(item, _), _) | (_, Self::Item(item, _)) => {
-                let node = names.world.items.get(item.index());
-                let is_alias = node.is_some_and(|node| node.kind == ItemKind::TypeAlias);
+                let node = &names.world[item];
+                let is_alias = node.kind == ItemKind::TypeAlias;
                 if is_alias || names.gone.contains(item) {
                     Fits::Unknown
                 } else {

@@ -104,8 +104,8 @@ impl Pairs {
         };
         let merges = merge::merges(changes);
         for old in found.all.keys() {
-            let home = world.items.get(old.index()).map(|node| node.module);
-            let change = home.and_then(|home| mapping.change_of(home));
+            let home = world[old].module;
+            let change = mapping.change_of(home);
             if change.is_some_and(|change| merges.contains(change)) {
                 found.merged.insert(*old);
             }
@@ -142,7 +142,7 @@ impl Pairs {
     }
 
     fn pair(&mut self, world: &World, old: &[ItemId], new: &[ItemId]) {
-        let spaces = |item: &ItemId| world.items.get(item.index()).map(|node| node.namespaces);
+        let spaces = |item: &ItemId| Some(&world[item]).map(|node| node.namespaces);
         for one in old {
             let mut there = new.iter().filter(|other| *other != one);
             let stand_in = there.find(|other| {
@@ -236,7 +236,7 @@ impl<'g, 'm> Gone<'g, 'm> {
         let mut around: Vec<(u32, ModuleId)> = Vec::new();
         for body in bodies {
             let facts = world.facts(file);
-            let scope = facts.and_then(|facts| facts.scope(body.scope));
+            let scope = Some(facts.scope(body.scope));
             let span = scope.map(|scope| scope.span);
             if let Some(span) = span.filter(|span| span.start <= at && at < span.end) {
                 around.push((span.len(), body.module));
@@ -267,8 +267,8 @@ struct Reliance<'r> {
 impl Fitting<'_, '_> {
     fn file(&self, file: FileId, uses: &[Use], gone: &Gone<'_, '_>, whole: &mut Whole) {
         let world = self.mapping.world;
-        let (Some(source), Some(names)) = (world.files.get(file.index()), self.names.file(file))
-        else {
+        let source = &world[file];
+        let Some(names) = self.names.file(file) else {
             return;
         };
         let usage = Usage::of(&names.text);
@@ -384,7 +384,7 @@ impl Fitting<'_, '_> {
         };
         for (old, new) in &self.found.all {
             let place = self.names.definition(*old);
-            let path = place.and_then(|(file, _)| self.mapping.world.files.get(file.index()));
+            let path = place.map(|(file, _)| &self.mapping.world[file]);
             let (Some((_, fact)), Some(path)) = (place, path.map(|file| file.path.clone())) else {
                 continue;
             };
@@ -427,7 +427,7 @@ impl Fitting<'_, '_> {
         let world = self.mapping.world;
         let mut told = BTreeSet::new();
         for (old, new) in &self.found.all {
-            let home = |item: &ItemId| world.items.get(item.index()).map(|node| node.module);
+            let home = |item: &ItemId| Some(&world[item]).map(|node| node.module);
             let (Some(from), Some(to)) = (home(old), home(new)) else {
                 continue;
             };

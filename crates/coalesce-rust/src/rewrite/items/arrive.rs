@@ -67,8 +67,8 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         return Some(refusal(TreePath::root(), message));
     };
     let path = set.mapping.file_of(module).unwrap_or_else(TreePath::root);
-    let mut around = set.world().module(module).and_then(|node| node.parent);
-    while let Some(node) = around.and_then(|outer| set.world().module(outer)) {
+    let mut around = set.world()[module].parent;
+    while let Some(node) = around.map(|outer| &set.world()[outer]) {
         if node.bodies.len() > 1 {
             let message = format!(
                 "nothing can be put into `{name}`: `{}` has several texts, one for each condition",
@@ -78,14 +78,11 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         }
         around = node.parent;
     }
-    let bodies = set
-        .world()
-        .module(module)
-        .map_or(&[][..], |node| &node.bodies);
-    let why = match bodies {
+    let bodies = &set.world()[module].bodies;
+    let why = match bodies.as_slice() {
         [one] => {
-            let body = set.world().bodies.get(one.index())?;
-            let broken = set.world().facts(body.file)?.problem.is_some();
+            let body = &set.world()[one];
+            let broken = set.world().facts(body.file).problem.is_some();
             if body.included {
                 "comes by `include!`"
             } else if broken {
@@ -273,11 +270,11 @@ impl Arriving<'_, '_> {
 
     /// The new name in the definition itself.
     fn renamed(&self, chunk: &Chunk, moving: &Moving<'_>, mut edits: Vec<Edit>) -> Vec<Edit> {
-        let facts = self.set.world().facts(chunk.file);
+        let facts = Some(self.set.world().facts(chunk.file));
         let name = chunk
             .definition
             .and_then(|at| Some(facts?.items.get(at as usize)?.name));
-        let old = self.set.world().items.get(moving.item.index());
+        let old = Some(&self.set.world()[moving.item]);
         if let (Some(name), Some(old)) = (name, old)
             && old.name != moving.name
         {
@@ -287,7 +284,7 @@ impl Arriving<'_, '_> {
     }
 
     fn note(&mut self, chunk: &Chunk, moving: &Moving<'_>) {
-        let facts = self.set.world().facts(chunk.file);
+        let facts = Some(self.set.world().facts(chunk.file));
         let defined = chunk
             .definition
             .and_then(|at| facts?.items.get(at as usize));
@@ -338,10 +335,8 @@ impl Arriving<'_, '_> {
     /// Adds imports to a body.
     fn import(&mut self, body: BodyId, list: &BTreeSet<Import>) {
         let world = self.set.world();
-        let Some(body) = world.bodies.get(body.index()) else {
-            return;
-        };
-        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let body = &world[body];
+        let (path, facts) = (self.set.path(body.file), Some(world.facts(body.file)));
         let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
             return;
         };
@@ -376,14 +371,12 @@ impl Arriving<'_, '_> {
     /// Puts texts at the end of an existing module.
     fn put(&mut self, place: &Place, list: &BTreeSet<Import>, texts: &[String]) {
         let world = self.set.world();
-        let module = self.set.mapping.at(place).and_then(|at| world.module(at));
+        let module = self.set.mapping.at(place).map(|at| &world[at]);
         let Some(id) = module.and_then(|node| node.bodies.first()).copied() else {
             return;
         };
-        let Some(body) = world.bodies.get(id.index()) else {
-            return;
-        };
-        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let body = &world[id];
+        let (path, facts) = (self.set.path(body.file), Some(world.facts(body.file)));
         let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
             return;
         };
@@ -619,7 +612,7 @@ fn end_of(scope: ScopeId, facts: &SourceFacts, text: &str) -> (u32, String) {
     if scope.0 == 0 {
         return (u32::try_from(text.len()).unwrap_or(0), String::new());
     }
-    let end = facts.scope(scope).map_or(0, |scope| scope.span.end);
+    let end = facts.scope(scope).span.end;
     let brace = end.saturating_sub(1);
     let start = lines::line_start(text, brace);
     match lines::prefix(text, brace) {

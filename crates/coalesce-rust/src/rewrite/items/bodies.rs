@@ -191,7 +191,7 @@ impl Pass<'_, '_> {
             Res::Item(item) => Some(item),
             _ => None,
         });
-        if let Some(node) = item.and_then(|item| world.items.get(item.index())) {
+        if let Some(node) = item.map(|item| &world[item]) {
             let home = self.set.mapping.after(node.module);
             if home.krate != here.krate {
                 return None;
@@ -304,8 +304,8 @@ fn inner(set: &Set<'_>, scan: &mut Scan) {
         let Some(moving) = set.moving(one.of) else {
             continue;
         };
-        let old = set.world().items.get(moving.item.index());
-        if old.is_some_and(|old| old.name != moving.name) {
+        let old = &set.world()[moving.item];
+        if old.name != moving.name {
             say(scan, &one, std::slice::from_ref(&moving.name));
         }
     }

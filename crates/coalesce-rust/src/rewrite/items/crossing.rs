@@ -28,12 +28,8 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
         pairs.insert((set.mapping.krate(moving.home), moving.to.krate, file));
     }
     for (from, to, file) in pairs {
-        let package = set
-            .world()
-            .crates
-            .get(to.index())
-            .map(|krate| krate.package);
-        if is_macro_package(set.world(), texts, package.unwrap_or(usize::MAX)) {
+        let package = set.world()[to].package;
+        if is_macro_package(set.world(), texts, package) {
             let message = "a library of procedural macros exports nothing else".to_owned();
             found.refusals.push(refusal(file, message));
             continue;
@@ -91,8 +87,7 @@ fn conditions(
 ) {
     let world = set.world();
     let mut used: BTreeSet<ModuleId> = BTreeSet::new();
-    let loads = world.files.get(chunk.file.index());
-    for load in loads.map_or(&[][..], |file| &file.loads) {
+    for load in &world[chunk.file].loads {
         world.visit(*load as usize, &mut |_, site| {
             let inside = |at: u32| chunk.span.start <= at && at < chunk.span.end;
             if site
@@ -112,7 +107,7 @@ fn conditions(
             for step in &site.trace.steps {
                 used.extend(module_in(step));
                 used.extend(step.all().filter_map(|(res, _)| match res {
-                    Res::Item(item) => world.items.get(item.index()).map(|node| node.module),
+                    Res::Item(item) => Some(&world[item]).map(|node| node.module),
                     _ => None,
                 }));
             }
@@ -139,9 +134,7 @@ fn calls(set: &Set<'_>, found: &mut Crossing) {
     let world = set.world();
     for (at, source) in world.files.iter().enumerate() {
         let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
+        let facts = world.facts(file);
         let calls = facts.macro_calls.iter().filter(|call| call.item_position);
         let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
         if bodies.is_empty() {
@@ -192,9 +185,7 @@ fn orphans(set: &Set<'_>, found: &mut Crossing) {
         if !from.contains(&krate) || !seen.insert((body.file, body.scope)) {
             continue;
         }
-        let Some(facts) = world.facts(body.file) else {
-            continue;
-        };
+        let facts = world.facts(body.file);
         let named = named(set, body.file);
         for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
             let item = |path: Option<u32>| named.get(&path?).copied();
@@ -210,7 +201,7 @@ fn orphans(set: &Set<'_>, found: &mut Crossing) {
                 Some(_) => local(of) == Some(true) || local(by) == Some(true),
             };
             let was = |item: Option<ItemId>| {
-                item.and_then(|item| world.items.get(item.index()))
+                item.map(|item| &world[item])
                     .is_some_and(|node| set.mapping.krate(node.module) == krate)
             };
             if !touched || allowed || !(was(of) || was(by)) {
@@ -228,7 +219,7 @@ fn orphans(set: &Set<'_>, found: &mut Crossing) {
 
 fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
     let moving = set.of(item).and_then(|at| set.moving(at));
-    let node = set.world().items.get(item.index());
+    let node = Some(&set.world()[item]);
     match moving {
         Some(moving) if !moving.gives_way() || set.is_whole(moving.home) => moving.to.krate,
         _ => {
@@ -241,8 +232,7 @@ fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
 /// The items that the paths of a file name, by path.
 fn named(set: &Set<'_>, file: FileId) -> BTreeMap<u32, ItemId> {
     let mut found = BTreeMap::new();
-    let loads = set.world().files.get(file.index());
-    for load in loads.map_or(&[][..], |file| &file.loads) {
+    for load in &set.world()[file].loads {
         set.world().visit(*load as usize, &mut |_, site| {
             let UseSite::Path(path) = site.site else {
                 return;

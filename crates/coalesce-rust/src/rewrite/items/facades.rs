@@ -63,19 +63,19 @@ fn reexports(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, Strin
     let world = set.world();
     let mut found = bound(set, item);
     found.retain(|((file, at), home, _)| {
-        let Some(facts) = world.facts(*file) else {
-            return false;
-        };
-        let leaf = facts.leaves.get(*at as usize);
-        leaf.is_some_and(|leaf| {
-            let declaration = facts.uses.get(leaf.declaration as usize);
+        let facts = world.facts(*file);
+        let leaf = facts.leaf(*at);
+        {
+            let leaf = leaf;
+            let declaration = facts.declaration(leaf.declaration);
             leaf.kind == LeafKind::Name
-                && declaration.is_some_and(|one| {
+                && ({
+                    let one = declaration;
                     one.visibility.kind == VisibilityKind::Public && one.cfg.is_empty()
                 })
                 && is_of_module(world, (*file, *at))
                 && home_of(world, (*file, *at)) == Some(*home)
-        })
+        }
     });
     found
 }
@@ -135,8 +135,8 @@ pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
         let Some(request) = moving.change.shim.as_ref() else {
             continue;
         };
-        let node = set.world().items.get(moving.item.index());
-        let definitions = node.map_or(&[][..], |node| &node.definitions);
+        let node = &set.world()[moving.item];
+        let definitions = &node.definitions;
         let spot = Spot {
             set,
             at: facade.moving,
@@ -145,10 +145,11 @@ pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
             home: facade.home,
             old: facade.name.clone(),
         };
-        let declaration = set.world().facts(*file).and_then(|facts| {
-            let leaf = facts.leaves.get(*leaf as usize)?;
-            facts.uses.get(leaf.declaration as usize)
-        });
+        let declaration = {
+            let facts = set.world().facts(*file);
+            let leaf = facts.leaf(*leaf);
+            Some(facts.declaration(leaf.declaration))
+        };
         for definition in definitions {
             let text = shims.one(&spot, *definition, texts);
             if let (Some(text), Some(declaration)) = (text, declaration) {

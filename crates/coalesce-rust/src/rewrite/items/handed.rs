@@ -20,7 +20,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Findin
     for (file, work) in &scan.files {
         let path = set.path(*file);
         let paths: Vec<&Edit> = work.edits.iter().filter(|edit| is_path(edit)).collect();
-        let facts = set.world().facts(*file).filter(|_| !paths.is_empty());
+        let facts = Some(set.world().facts(*file)).filter(|_| !paths.is_empty());
         let (Some(facts), Some(text)) = (facts, texts.text(&path)) else {
             continue;
         };
@@ -66,9 +66,7 @@ fn takers_of_names(set: &Set<'_>, texts: &dyn Texts) -> BTreeSet<String> {
         if node.kind != ItemKind::Macro || found.contains(&node.name) {
             continue;
         }
-        let fact = world
-            .facts(file)
-            .and_then(|facts| facts.items.get(at as usize));
+        let fact = Some(world.facts(file).item(at));
         let (Some(fact), Some(text)) = (fact, texts.text(&set.path(file))) else {
             continue;
         };

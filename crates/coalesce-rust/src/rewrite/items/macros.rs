@@ -16,8 +16,8 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         if is_seen(set.mapping, *item, place, &mut None) {
             continue;
         }
-        let name = set.world().items.get(item.index());
-        let name = name.map_or("", |node| node.name.as_str());
+        let name = &set.world()[item];
+        let name = name.name.as_str();
         found.push(Finding {
             span: Some(*span),
             help: Some(format!(
@@ -42,8 +42,8 @@ pub(super) fn fragments(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
         .moving
         .iter()
         .map(|moving| {
-            let node = world.items.get(moving.item.index());
-            (moving.home, node.map_or("", |node| node.name.as_str()))
+            let node = &world[moving.item];
+            (moving.home, node.name.as_str())
         })
         .collect();
     let found = parts(world, texts, &sought).into_iter();

@@ -22,7 +22,6 @@ mod scan;
 mod shims;
 mod visibility;
 
-pub(super) use imports::is_everywhere;
 pub(super) use rules::{imports, is_attribute, is_exported};
 
 use std::collections::BTreeMap;
@@ -140,8 +139,8 @@ fn visible(
 /// Imports that stand on both sides because method calls there may need them.
 fn guessed(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
     let place = |(file, leaf): &(FileId, u32)| {
-        let facts = set.world().facts(*file)?;
-        let leaf = facts.leaves.get(*leaf as usize)?;
+        let facts = set.world().facts(*file);
+        let leaf = facts.leaf(*leaf);
         let name = facts.segments(leaf.segments).last()?;
         let name = facts.name(name.name);
         Some(Unproven {
@@ -212,7 +211,8 @@ fn file_edits(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> BTreeMap<Tre
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (file, work) in &scan.files {
         let path = set.path(*file);
-        let (Some(facts), Some(text)) = (set.world().facts(*file), texts.text(&path)) else {
+        let facts = set.world().facts(*file);
+        let Some(text) = texts.text(&path) else {
             continue;
         };
         let edits = work.finish((facts, &path, &text), &mut scan.told);

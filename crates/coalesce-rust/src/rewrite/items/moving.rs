@@ -147,13 +147,13 @@ impl<'a> Set<'a> {
     pub fn renamed_in_place(&self) -> Vec<(FileId, ByteSpan, String)> {
         let mut found = Vec::new();
         for moving in &self.moving {
-            let node = self.world().items.get(moving.item.index());
+            let node = &self.world()[moving.item];
             if !self.is_in_place(moving) {
                 continue;
             }
-            for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
+            for (file, at) in &node.definitions {
                 let fact = self.world().facts(*file);
-                let fact = fact.and_then(|facts| facts.items.get(*at as usize));
+                let fact = Some(fact.item(*at));
                 found.extend(fact.map(|fact| (*file, fact.name.span, moving.name.clone())));
             }
         }
@@ -247,8 +247,8 @@ impl<'a> Set<'a> {
         (to, name): (&Place, &str),
     ) -> Result<Moving<'a>, String> {
         let world = self.world();
-        let node = world.items.get(item.index());
-        let kind = node.map_or(ItemKind::Unknown, |node| node.kind);
+        let node = &world[item];
+        let kind = node.kind;
         if kind == ItemKind::Unknown {
             return Err(format!(
                 "`{}` comes out of a macro: there is no text of it to move",
@@ -263,7 +263,7 @@ impl<'a> Set<'a> {
             ));
         }
         let exported = rules.as_ref().is_some_and(|rules| rules.exported);
-        let renamed = node.is_some_and(|node| node.name != name);
+        let renamed = node.name != name;
         let known = match rules {
             // The name that it has in the root is what others know.
             Some(_) => exported && (to.krate != self.mapping.krate(home) || renamed),
@@ -290,14 +290,10 @@ impl<'a> Set<'a> {
         let mut found = Vec::new();
         let mut refusals = Vec::new();
         for (at, moving) in self.moving.iter().enumerate() {
-            let node = self.world().items.get(moving.item.index());
-            for (file, index) in node.map_or(&[][..], |node| &node.definitions) {
-                let Some(facts) = self.world().facts(*file) else {
-                    continue;
-                };
-                let Some(fact) = facts.items.get(*index as usize) else {
-                    continue;
-                };
+            let node = &self.world()[moving.item];
+            for (file, index) in &node.definitions {
+                let facts = self.world().facts(*file);
+                let fact = facts.item(*index);
                 let path = self.path(*file);
                 if fact.origin != Origin::Code || facts.problem.is_some() {
                     let message = format!(
@@ -308,7 +304,7 @@ impl<'a> Set<'a> {
                     refusals.push(refusal(path, message));
                     continue;
                 }
-                let root = self.world().node(moving.home).parent.is_none();
+                let root = self.world()[moving.home].parent.is_none();
                 if root
                     && facts.name(fact.name.name) == "main"
                     && is_in_program(self.mapping, moving.home)
@@ -354,9 +350,7 @@ impl<'a> Set<'a> {
             if !homes.contains(&body.module) || !seen.insert((body.file, body.scope)) {
                 continue;
             }
-            let Some(facts) = self.world().facts(body.file) else {
-                continue;
-            };
+            let facts = self.world().facts(body.file);
             let own = self.own_types(body.file);
             for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
                 let named = fact.self_path.and_then(|path| own.get(&path)).copied();
@@ -381,8 +375,7 @@ impl<'a> Set<'a> {
         let open = fact.span.of(&text)?.find('{')?;
         let head = ByteSpan::new(fact.span.start, fact.span.start + u32::try_from(open).ok()?);
         let (mut moving, mut other) = (None, fact.trait_path.is_none());
-        let loads = self.world().files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &self.world()[file].loads {
             self.world().visit(*load as usize, &mut |_, site| {
                 let inside = site
                     .segments
@@ -411,8 +404,7 @@ impl<'a> Set<'a> {
     /// The paths of a file that name what moves, whole.
     fn own_types(&self, file: FileId) -> BTreeMap<u32, usize> {
         let mut found = BTreeMap::new();
-        let loads = self.world().files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &self.world()[file].loads {
             self.world().visit(*load as usize, &mut |_, site| {
                 let UseSite::Path(path) = site.site else {
                     return;
@@ -466,8 +458,8 @@ impl<'a> Set<'a> {
     }
 
     pub fn path(&self, file: FileId) -> TreePath {
-        let file = self.world().files.get(file.index());
-        file.map_or_else(TreePath::root, |file| file.path.clone())
+        let file = &self.world()[file];
+        file.path.clone()
     }
 }
 
@@ -475,15 +467,15 @@ impl<'a> Set<'a> {
 /// module that defines them, and whether the root only exports them.
 fn named(world: &World, home: ModuleId, name: &str) -> (Vec<ItemId>, ModuleId, bool) {
     let own = |item: &ItemId| {
-        let node = world.items.get(item.index());
-        node.is_some_and(|node| node.module == home && !node.local)
+        let node = &world[item];
+        node.module == home && !node.local
     };
     let items: Vec<ItemId> = world.items_of(home, name).into_iter().filter(own).collect();
     if !items.is_empty() {
         return (items, home, false);
     }
     let items = rules::exported_by(world, home, name);
-    let first = items.first().and_then(|item| world.items.get(item.index()));
+    let first = items.first().map(|item| &world[item]);
     let home = first.map_or(home, |node| node.module);
     (items, home, true)
 }

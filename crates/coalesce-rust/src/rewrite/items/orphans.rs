@@ -62,7 +62,8 @@ fn orphan(
     let world = set.world();
     for body in world.bodies.iter().filter(|body| body.module == home) {
         let text = texts.text(&set.path(body.file));
-        let Some((facts, text)) = world.facts(body.file).zip(text) else {
+        let facts = world.facts(body.file);
+        let Some(text) = text else {
             continue;
         };
         for (at, item) in (0_u32..).zip(&facts.items) {
@@ -114,8 +115,8 @@ fn named_by(
     let mut found = None;
     for (file, source) in (0..).map(FileId).zip(&world.files) {
         let sees = source.bodies.iter().any(|body| {
-            let body = world.bodies.get(body.index());
-            body.is_some_and(|body| is_within(world, body.module, home))
+            let body = &world[body];
+            is_within(world, body.module, home)
         });
         let text = texts.text(&source.path).filter(|_| sees);
         let Some(text) = text.filter(|text| text.contains(name)) else {

@@ -47,8 +47,8 @@ fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
         chunk.is_some_and(|chunk| set.is_dropped(chunk))
     };
     let whole = |item: &ItemId| {
-        let node = set.world().items.get(item.index());
-        node.is_some_and(|node| set.is_whole(node.module))
+        let node = &set.world()[item];
+        set.is_whole(node.module)
     };
     let carried: BTreeSet<ItemId> = pairs.keys().copied().filter(whole).collect();
     compare(set.mapping, &pairs, &carried, &goes, texts)
@@ -65,7 +65,7 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
         let Some(primary) = moving.gives_way().then(|| primary(set, moving)).flatten() else {
             continue;
         };
-        let home = world.items.get(primary.index()).map(|node| node.module);
+        let home = Some(&world[primary]).map(|node| node.module);
         let Some(home) = home else { continue };
         let names = world.space(home).map(|space| &space.names);
         let own = names
@@ -92,7 +92,7 @@ pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<It
     let module = set.mapping.at(&moving.to)?;
     let sym = world.names.get(&moving.name)?;
     let bindings = world.space(module)?.names.get(&sym)?;
-    let node = world.items.get(moving.item.index())?;
+    let node = &world[moving.item];
     bindings.iter().find_map(|binding| match binding.res {
         Res::Item(item) if binding.namespaces.meets(node.namespaces) => Some(item),
         _ => None,
@@ -107,7 +107,7 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
         // It leads out of the tree: what it has is not known.
         return Vec::new();
     };
-    let kind = world.items.get(primary.index()).map(|node| node.kind);
+    let kind = Some(&world[primary]).map(|node| node.kind);
     if !alike(moving.kind, kind.unwrap_or(ItemKind::Unknown)) {
         let message = format!(
             "`{}` is another kind of item than `{}`",
@@ -228,11 +228,9 @@ impl Members {
     pub fn of(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Self {
         let world = set.world();
         let mut members = Self::default();
-        let node = world.items.get(item.index());
-        for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
-            let fact = world
-                .facts(*file)
-                .and_then(|facts| facts.items.get(*at as usize));
+        let node = &world[item];
+        for (file, at) in &node.definitions {
+            let fact = Some(world.facts(*file).item(*at));
             let text = texts.text(&set.path(*file));
             if let Some((fact, text)) = fact.zip(text) {
                 members.read(fact.span.of(&text).unwrap_or_default());
@@ -240,7 +238,8 @@ impl Members {
         }
         for at in 0..world.files.len() {
             let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-            let Some(facts) = world.facts(file).filter(|facts| !facts.impls.is_empty()) else {
+            let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty())
+            else {
                 continue;
             };
             let spans = impls_of(set, file, facts, item);
@@ -291,8 +290,7 @@ impl Members {
 fn impls_of(set: &Set<'_>, file: FileId, facts: &SourceFacts, item: ItemId) -> Vec<ByteSpan> {
     let world = set.world();
     let mut paths = BTreeSet::new();
-    let loads = world.files.get(file.index());
-    for load in loads.map_or(&[][..], |file| &file.loads) {
+    for load in &world[file].loads {
         world.visit(*load as usize, &mut |_, site| {
             let last = site.trace.steps.last();
             let named = last.is_some_and(|last| last.all().any(|(res, _)| res == Res::Item(item)));

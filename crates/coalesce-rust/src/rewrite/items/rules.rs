@@ -19,6 +19,7 @@ use crate::{
     lexer::{self, TokenKind},
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{place::Place, spell::written, walk::is_of_module},
+    words::COMPILER_ATTRIBUTES,
 };
 
 /// What only macros have.
@@ -32,64 +33,14 @@ pub(in crate::rewrite) struct Rules {
     pub imports: Vec<((FileId, u32), VisibilityKind)>,
 }
 
-/// Attributes of the compiler: an import of such a name is ambiguous.
-const ATTRIBUTES: [&str; 46] = [
-    "allow",
-    "automatically_derived",
-    "cfg",
-    "cfg_attr",
-    "cold",
-    "crate_name",
-    "crate_type",
-    "deny",
-    "deprecated",
-    "derive",
-    "doc",
-    "expect",
-    "export_name",
-    "feature",
-    "forbid",
-    "global_allocator",
-    "ignore",
-    "inline",
-    "instruction_set",
-    "link",
-    "link_name",
-    "link_section",
-    "macro_export",
-    "macro_use",
-    "must_use",
-    "naked",
-    "no_implicit_prelude",
-    "no_link",
-    "no_main",
-    "no_mangle",
-    "no_std",
-    "non_exhaustive",
-    "panic_handler",
-    "path",
-    "proc_macro",
-    "proc_macro_attribute",
-    "proc_macro_derive",
-    "recursion_limit",
-    "repr",
-    "should_panic",
-    "target_feature",
-    "track_caller",
-    "type_length_limit",
-    "used",
-    "warn",
-    "windows_subsystem",
-];
-
 /// Whether an import of a macro of that name is ambiguous.
 pub(in crate::rewrite) fn is_attribute(name: &str) -> bool {
-    ATTRIBUTES.contains(&name)
+    COMPILER_ATTRIBUTES.contains(name)
 }
 
 /// What is known of a macro that its module defines.
 pub(super) fn of(world: &World, home: ModuleId, item: ItemId) -> Option<Rules> {
-    let node = world.items.get(item.index())?;
+    let node = &world[item];
     (node.kind == ItemKind::Macro).then(|| Rules {
         exported: is_exported(world, item),
         gains_export: false,
@@ -99,18 +50,18 @@ pub(super) fn of(world: &World, home: ModuleId, item: ItemId) -> Option<Rules> {
 
 /// `#[macro_export]`
 pub(in crate::rewrite) fn is_exported(world: &World, item: ItemId) -> bool {
-    let node = world.items.get(item.index());
-    let definitions = node.map_or(&[][..], |node| &node.definitions);
+    let node = &world[item];
+    let definitions = &node.definitions;
     definitions.iter().any(|(file, at)| {
         let facts = world.facts(*file);
-        let fact = facts.and_then(|facts| facts.items.get(*at as usize));
-        fact.is_some_and(|fact| fact.exported)
+        let fact = facts.item(*at);
+        fact.exported
     })
 }
 
 /// The macro that a crate exports by a name of its root, where another module defines it.
 pub(super) fn exported_by(world: &World, root: ModuleId, name: &str) -> Vec<ItemId> {
-    if world.module(root).is_none_or(|node| node.parent.is_some()) {
+    if world[root].parent.is_some() {
         return Vec::new();
     }
     let named = world.items_of(root, name).into_iter();
@@ -119,12 +70,12 @@ pub(super) fn exported_by(world: &World, root: ModuleId, name: &str) -> Vec<Item
 
 /// Several definitions one after the other, of which the place of a call picks one.
 pub(super) fn is_redefined(world: &World, item: ItemId) -> bool {
-    let node = world.items.get(item.index());
-    let definitions = node.map_or(&[][..], |node| &node.definitions);
+    let node = &world[item];
+    let definitions = &node.definitions;
     let plain = |(file, at): &(FileId, u32)| {
         let facts = world.facts(*file);
-        let fact = facts.and_then(|facts| facts.items.get(*at as usize));
-        fact.is_some_and(|fact| !fact.conditional)
+        let fact = facts.item(*at);
+        !fact.conditional
     };
     definitions.len() > 1 && definitions.iter().any(plain)
 }
@@ -158,15 +109,9 @@ pub(in crate::rewrite) fn imports(
         let Some((file, at)) = binding.import.filter(|_| own) else {
             continue;
         };
-        let Some(facts) = world.facts(file) else {
-            continue;
-        };
-        let Some(leaf) = facts.leaves.get(at as usize) else {
-            continue;
-        };
-        let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
-            continue;
-        };
+        let facts = world.facts(file);
+        let leaf = facts.leaf(at);
+        let declaration = facts.declaration(leaf.declaration);
         let plain = leaf.kind == LeafKind::Name && leaf.segments.len == 1 && leaf.alias.is_none();
         let known = found.iter().any(|(known, _)| *known == (file, at));
         if plain && !known && own_module(world, (file, at)) == Some(home) {
@@ -178,12 +123,13 @@ pub(in crate::rewrite) fn imports(
 
 /// Whether an import beside a macro lets the whole crate name it.
 fn has_wide_import(world: &World, item: ItemId) -> bool {
-    let node = world.items.get(item.index());
-    node.is_some_and(|node| {
+    let node = &world[item];
+    {
+        let node = &node;
         let imports = imports(world, node.module, item, &node.name);
         let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
         imports.iter().any(|(_, kind)| wide(*kind))
-    })
+    }
 }
 
 /// The module that an import stands in, where no block has it.
@@ -310,12 +256,10 @@ pub(super) fn stands_in(
 /// What each arm of a macro takes, without blanks.
 fn matchers(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Vec<String> {
     let world = set.world();
-    let node = world.items.get(item.index());
+    let node = &world[item];
     let mut found = Vec::new();
-    for (file, at) in node.map_or(&[][..], |node| &node.definitions) {
-        let fact = world
-            .facts(*file)
-            .and_then(|facts| facts.items.get(*at as usize));
+    for (file, at) in &node.definitions {
+        let fact = Some(world.facts(*file).item(*at));
         let (Some(fact), Some(text)) = (fact, texts.text(&set.path(*file))) else {
             continue;
         };

@@ -101,7 +101,8 @@ pub(super) fn scan(set: &Set<'_>, texts: &dyn Texts) -> Scan {
     for (file, source) in (0..).map(FileId).zip(&world.files) {
         let concerned = is_concerned(set, file);
         let text = concerned.then(|| texts.text(&source.path)).flatten();
-        let (Some(facts), Some(text)) = (world.facts(file), text) else {
+        let facts = world.facts(file);
+        let Some(text) = text else {
             continue;
         };
         let mut pass = Pass {
@@ -122,17 +123,15 @@ pub(super) fn scan(set: &Set<'_>, texts: &dyn Texts) -> Scan {
 /// A file that names what moves, holds it, or sees what its old module keeps to itself.
 pub(super) fn is_concerned(set: &Set<'_>, file: FileId) -> bool {
     let world = set.world();
-    let (Some(source), Some(facts)) = (world.files.get(file.index()), world.facts(file)) else {
-        return false;
-    };
+    let (source, facts) = (&world[file], world.facts(file));
     let names = |name: &str| facts.names.iter().any(|known| **known == *name);
     set.moving.iter().any(|moving| {
-        let item = world.items.get(moving.item.index());
+        let item = &world[moving.item];
         let below = source.bodies.iter().any(|body| {
-            let body = world.bodies.get(body.index());
-            body.is_some_and(|body| is_within(world, body.module, moving.home))
+            let body = &world[body];
+            is_within(world, body.module, moving.home)
         });
-        below || item.is_some_and(|item| names(&item.name))
+        below || names(&item.name)
     })
 }
 
@@ -393,9 +392,7 @@ impl<'p> Pass<'p, '_> {
 
     /// Whether an import goes: its module has the name from now on, or has it already.
     fn is_spent(&mut self, leaf: u32, respelling: &Respelling, here: &Place) -> bool {
-        let Some(fact) = self.facts.leaves.get(leaf as usize) else {
-            return false;
-        };
+        let fact = self.facts.leaf(leaf);
         let segments = self.facts.segments(fact.segments);
         if respelling.end != segments.len() || fact.kind != LeafKind::Name {
             return false;
@@ -439,11 +436,8 @@ impl<'p> Pass<'p, '_> {
             return false;
         }
         // Who saw the import sees the definition.
-        let visibility = self
-            .facts
-            .leaves
-            .get(leaf as usize)
-            .and_then(|leaf| self.facts.uses.get(leaf.declaration as usize))
+        let visibility = Some(self.facts.leaf(leaf))
+            .map(|leaf| self.facts.declaration(leaf.declaration))
             .map(|declaration| declaration.visibility.kind);
         let seen_by = match visibility {
             Some(VisibilityKind::Crate) => Some(Place::root(here.krate)),
@@ -484,9 +478,7 @@ impl<'p> Pass<'p, '_> {
         let (Some(chunk), Some(moving)) = (chunk, moving) else {
             return;
         };
-        let definition = chunk
-            .definition
-            .and_then(|at| self.facts.items.get(at as usize));
+        let definition = chunk.definition.map(|at| self.facts.item(at));
         let span = span_of(site, 0, site.segments.len());
         if definition.is_some_and(|item| item.visibility.span.contains(span)) {
             // That of the item itself is written with it.

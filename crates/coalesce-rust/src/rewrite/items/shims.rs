@@ -82,8 +82,7 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
         let Some(spot) = spot(set, at).filter(|spot| set.is_in_place(spot.moving)) else {
             continue;
         };
-        let node = set.world().items.get(spot.moving.item.index());
-        for definition in node.map_or(&[][..], |node| &node.definitions) {
+        for definition in &set.world()[spot.moving.item].definitions {
             if spot.moving.rules.is_some() {
                 forward::write(&spot, *definition, None, texts, &mut shims);
             } else if let Some(text) = shims.one(&spot, *definition, texts)
@@ -100,7 +99,7 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
 fn spot<'s, 'a>(set: &'s Set<'a>, at: usize) -> Option<Spot<'s, 'a>> {
     let moving = set.moving(at)?;
     let request = moving.change.shim.as_ref().filter(|_| moving.shim)?;
-    let old = set.world().items.get(moving.item.index())?;
+    let old = &set.world()[moving.item];
     Some(Spot {
         set,
         at,
@@ -112,7 +111,7 @@ fn spot<'s, 'a>(set: &'s Set<'a>, at: usize) -> Option<Spot<'s, 'a>> {
 }
 
 pub(super) fn span_of(set: &Set<'_>, (file, at): (FileId, u32)) -> Option<ByteSpan> {
-    let fact = set.world().facts(file)?.items.get(at as usize)?;
+    let fact = set.world().facts(file).item(at);
     Some(fact.span)
 }
 
@@ -131,7 +130,7 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
         ),
         Some((module, name)) => format!(
             "no shim for `{from}`: other crates name it `{}::{name}`, which goes on leading to it",
-            world.module(*module).map_or("", |node| &node.canonical)
+            &world[*module].canonical
         ),
         None => format!("no shim for `{from}`: nobody outside the crate can name it"),
     };
@@ -158,7 +157,7 @@ impl Shims {
     ) -> Option<String> {
         let (set, moving) = (spot.set, spot.moving);
         let world = set.world();
-        let fact = world.facts(file)?.items.get(at as usize)?;
+        let fact = world.facts(file).item(at);
         let text = texts.text(&set.path(file))?;
         let definition = fact.span.of(&text)?;
         let (inside, outside) = paths(spot);
@@ -166,10 +165,10 @@ impl Shims {
         let pair = [(spot.old.clone(), moving.name.clone())];
         let key = (spot.home, moving.named_at.clone());
         let short = self.short.get(&key).map_or("", String::as_str);
-        let defined = world.items.get(moving.item.index());
+        let defined = &world[moving.item];
         let made = shim::items(&Shim {
             text: definition,
-            defined_as: defined.map_or("", |item| item.name.as_str()),
+            defined_as: defined.name.as_str(),
             inside: &inside,
             short,
             outside: &outside,
@@ -244,8 +243,8 @@ fn paths(spot: &Spot<'_, '_>) -> (String, String) {
         let names: Vec<String> = path.iter().map(|name| written(name)).collect();
         names.join("::")
     };
-    let krate = set.world().crates.get(moving.to.krate.index());
-    let krate = krate.map_or("crate", |krate| krate.name.as_str());
+    let krate = &set.world()[moving.to.krate];
+    let krate = krate.name.as_str();
     let outside = std::iter::once(krate.to_owned()).chain(moving.named_at.path.iter().cloned());
     let outside = names(outside.collect());
     if set.mapping.after(spot.home) == moving.named_at {
@@ -258,8 +257,8 @@ fn paths(spot: &Spot<'_, '_>) -> (String, String) {
 /// Whether a name of a module is that of another shim.
 fn is_shimmed(set: &Set<'_>, home: ModuleId, name: &str) -> bool {
     set.moving.iter().any(|other| {
-        let item = set.world().items.get(other.item.index());
-        other.shim && other.home == home && item.is_some_and(|item| item.name == *name)
+        let item = &set.world()[other.item];
+        other.shim && other.home == home && (item.name == *name)
     }) || set
         .facades
         .values()
@@ -276,7 +275,7 @@ fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
         *counts.entry(key).or_default() += usize::from(!silent);
     }
     for left in &scan.left {
-        let body = set.world().bodies.get(left.body.index());
+        let body = Some(&set.world()[left.body]);
         let moving = set.moving(left.moving).filter(|moving| moving.shim);
         if let (Some(body), Some(moving)) = (body, moving)
             && body.module == moving.home
@@ -300,13 +299,13 @@ fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
 fn short_name(set: &Set<'_>, home: ModuleId, to: &Place) -> Option<String> {
     let world = set.world();
     let here = set.mapping.after(home);
-    let node = world.module(home)?;
+    let node = &world[home];
     if to.path.is_empty() || *to == here || node.bodies.len() != 1 {
         return None;
     }
     let name = to.name();
     let target = set.mapping.at(to);
-    let krate = world.crates.get(node.krate.index())?;
+    let krate = &world[node.krate];
     if krate.externs.iter().any(|(known, _)| known == name) || written(name) != name {
         return None;
     }

@@ -89,8 +89,8 @@ impl ItemVisibility {
         let (Some(moving), Some(at)) = (set.moving(chunk.moving), chunk.definition) else {
             return;
         };
-        let fact = set.world().facts(chunk.file);
-        let Some(fact) = fact.and_then(|facts| facts.items.get(at as usize)) else {
+        let fact = Some(set.world().facts(chunk.file));
+        let Some(fact) = fact.map(|facts| facts.item(at)) else {
             return;
         };
         if moving.gives_way() || moving.rules.is_some() {

@@ -161,7 +161,7 @@ impl Home<'_> {
     /// something from outside.
     pub fn is_covered(&self, moving: &Moving<'_>) -> bool {
         let target = self.set.mapping.at(&moving.to);
-        let node = self.world.items.get(moving.item.index());
+        let node = Some(&self.world[moving.item]);
         let (Some(target), Some(node)) = (target, node) else {
             return false;
         };
@@ -386,10 +386,10 @@ impl Home<'_> {
 
     /// Where an item is defined.
     fn place(&self, moving: &Moving<'_>) -> (FileId, ByteSpan) {
-        let node = self.world.items.get(moving.item.index());
-        let first = node.and_then(|node| node.definitions.first());
+        let node = &self.world[moving.item];
+        let first = node.definitions.first();
         let found = first.and_then(|(file, at)| {
-            let fact = self.world.facts(*file)?.items.get(*at as usize)?;
+            let fact = self.world.facts(*file).item(*at);
             Some((*file, fact.name.span))
         });
         found.unwrap_or((FileId(0), ByteSpan::default()))
@@ -432,8 +432,7 @@ impl Home<'_> {
         let open = own.find('{').unwrap_or(own.len());
         let end = chunk.span.start + u32::try_from(open).unwrap_or(0);
         let mut named = false;
-        let loads = self.world.files.get(chunk.file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &self.world[chunk.file].loads {
             self.world.visit(*load as usize, &mut |_, site| {
                 let inside = site.segments.first().is_some_and(|first| {
                     chunk.span.start <= first.span.start && first.span.start < end

@@ -109,7 +109,7 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     for body in &world.bodies {
-        let Some((facts, text)) = world.facts(body.file).zip(home.text(body.file)) else {
+        let Some((facts, text)) = Some(world.facts(body.file)).zip(home.text(body.file)) else {
             continue;
         };
         if facts.impls.is_empty() || !seen.insert((body.file, body.scope)) {
@@ -149,8 +149,7 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
 /// The items that the paths of a file name, by path.
 pub(in crate::rewrite) fn paths(world: &World, file: FileId) -> BTreeMap<u32, ItemId> {
     let mut found = BTreeMap::new();
-    let loads = world.files.get(file.index());
-    for load in loads.map_or(&[][..], |file| &file.loads) {
+    for load in &world[file].loads {
         world.visit(*load as usize, &mut |_, site| {
             let UseSite::Path(path) = site.site else {
                 return;

@@ -30,13 +30,11 @@ pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
         .iter()
         .filter(|body| body.module == home.module)
     {
-        let Some((facts, text)) = world.facts(body.file).zip(home.text(body.file)) else {
+        let Some((facts, text)) = Some(world.facts(body.file)).zip(home.text(body.file)) else {
             continue;
         };
         for (at, leaf) in facts.leaves.iter().enumerate() {
-            let Some(declaration) = facts.uses.get(leaf.declaration as usize) else {
-                continue;
-            };
+            let declaration = facts.declaration(leaf.declaration);
             let private = declaration.visibility.kind == VisibilityKind::Private;
             if declaration.scope != body.scope || private {
                 continue;
@@ -70,14 +68,14 @@ pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
             found.insert(format!("{conditions}{visibility} use {tree};"));
         }
     }
-    let first = world.module(target).and_then(|node| node.bodies.first());
-    if let Some(body) = first.and_then(|body| world.bodies.get(body.index())) {
+    let first = world[target].bodies.first();
+    if let Some(body) = first.map(|body| &world[body]) {
         insert(home, body, &found, edits);
     }
 }
 
 fn bound(facts: &SourceFacts, (_, at): (FileId, u32)) -> Option<String> {
-    let leaf = facts.leaves.get(at as usize)?;
+    let leaf = facts.leaf(at);
     let segments = facts.segments(leaf.segments);
     let name = leaf.alias.or(segments.last().copied())?;
     let name = facts.name(name.name);
@@ -104,12 +102,10 @@ fn globs(home: &Home<'_>, speller: &Speller<'_>) -> BTreeSet<Vec<String>> {
     let target = home.target();
     let bodies = home.world.bodies.iter();
     for body in bodies.filter(|body| Some(body.module) == target) {
-        let Some(facts) = home.world.facts(body.file) else {
-            continue;
-        };
+        let facts = home.world.facts(body.file);
         for (at, leaf) in facts.leaves.iter().enumerate() {
-            let own = facts.uses.get(leaf.declaration as usize);
-            let own = own.is_some_and(|declaration| declaration.scope == body.scope);
+            let own = facts.declaration(leaf.declaration);
+            let own = own.scope == body.scope;
             if own && leaf.kind == LeafKind::Glob {
                 let import = (body.file, u32::try_from(at).unwrap_or(u32::MAX));
                 found.extend(speller.absolute(import));
@@ -121,7 +117,7 @@ fn globs(home: &Home<'_>, speller: &Speller<'_>) -> BTreeSet<Vec<String>> {
 
 /// Puts declarations behind the imports of a body.
 fn insert(home: &Home<'_>, body: &Body, list: &BTreeSet<String>, edits: &mut Edits) {
-    let Some((facts, text)) = home.world.facts(body.file).zip(home.text(body.file)) else {
+    let Some((facts, text)) = Some(home.world.facts(body.file)).zip(home.text(body.file)) else {
         return;
     };
     if list.is_empty() {
@@ -134,10 +130,7 @@ fn insert(home: &Home<'_>, body: &Body, list: &BTreeSet<String>, edits: &mut Edi
             lines::line_end(&text, last.span.end),
             lines::prefix(&text, last.span.start).unwrap_or_default(),
         ),
-        None => (
-            facts.scope(body.scope).map_or(0, |scope| scope.items_start),
-            "",
-        ),
+        None => (facts.scope(body.scope).items_start, ""),
     };
     let line = lines::line_break(&text);
     let block: String = list

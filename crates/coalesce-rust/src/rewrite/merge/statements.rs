@@ -60,12 +60,11 @@ fn statements(home: &Home<'_>, module: ModuleId) -> Vec<Statement> {
         .iter()
         .filter(|body| body.module == module)
     {
-        let Some((facts, text)) = home.world.facts(body.file).zip(home.text(body.file)) else {
+        let Some((facts, text)) = Some(home.world.facts(body.file)).zip(home.text(body.file))
+        else {
             continue;
         };
-        let Some(scope) = facts.scope(body.scope) else {
-            continue;
-        };
+        let scope = facts.scope(body.scope);
         let end = if body.scope.0 == 0 {
             scope.span.end
         } else {
@@ -121,9 +120,7 @@ fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Ve
         let Some((file, at)) = item.definitions.first().copied() else {
             continue;
         };
-        let fact = world
-            .facts(file)
-            .and_then(|facts| facts.items.get(at as usize));
+        let fact = Some(world.facts(file).item(at));
         let Some((fact, text)) = fact.zip(home.text(file)) else {
             continue;
         };

@@ -73,10 +73,10 @@ fn visibility(world: &World, name: &str) -> Option<(TreePath, Visibility)> {
     let home = *world.modules_named(parent).first()?;
     let mut items = world.items_of(home, own).into_iter();
     items.find_map(|item| {
-        let node = world.items.get(item.index())?;
+        let node = &world[item];
         let (file, at) = *node.definitions.first().filter(|_| node.module == home)?;
-        let fact = world.facts(file)?.items.get(at as usize)?;
-        let path = world.files.get(file.index())?.path.clone();
+        let fact = world.facts(file).item(at);
+        let path = world[file].path.clone();
         Some((path, fact.visibility))
     })
 }

@@ -4,9 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, TreePath,
-};
+use coalesce_model::{Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, TreePath};
 
 use super::{Edits, home::Home, note};
 use crate::{
@@ -46,15 +44,15 @@ pub(super) fn is_test(text: &str) -> bool {
 /// Finds them.
 pub(super) fn find(home: &Home<'_>, modules: &[Change]) -> Tests {
     let mut tests = Tests::default();
-    let children = home.world.module(home.module).map(|node| &node.children);
+    let children = Some(&home.world[home.module]).map(|node| &node.children);
     for child in children.into_iter().flatten().copied() {
-        let name = home.world.module(child).map_or("", |node| &node.canonical);
+        let name = &home.world[child].canonical;
         let into = format!(
             "{}::{}",
             home.merge.to,
             name.rsplit("::").next().unwrap_or(name)
         );
-        match modules.iter().find(|change| change.from == name) {
+        match modules.iter().find(|change| change.from == *name) {
             Some(change)
                 if change.kind == ChangeKind::Move
                     && change.to == into
@@ -80,8 +78,8 @@ pub(super) fn find(home: &Home<'_>, modules: &[Change]) -> Tests {
 fn is_only_for_tests(home: &Home<'_>, module: ModuleId) -> bool {
     home.world.declarations(module).iter().any(|(file, at)| {
         let facts = home.world.facts(*file);
-        let declared = facts.and_then(|facts| facts.modules.get(*at as usize));
-        declared.is_some_and(|declared| declared.cfg.iter().any(|cfg| **cfg == *"test"))
+        let declared = facts.module(*at);
+        declared.cfg.iter().any(|cfg| **cfg == *"test")
     })
 }
 
@@ -115,12 +113,12 @@ impl Carrying<'_, '_> {
             .target()
             .ok_or_else(|| self.stuck("there is no way"))?;
         let (file, declared) = self.declaration()?;
-        let crosses = world.module(target).map(|node| node.krate)
-            != world.module(self.module).map(|node| node.krate);
+        let crosses = Some(&world[target]).map(|node| node.krate)
+            != Some(&world[self.module]).map(|node| node.krate);
         if crosses {
             return Err(self.stuck("it would change its crate"));
         }
-        let first = world.module(target).and_then(|node| node.bodies.first());
+        let first = world[target].bodies.first();
         let first = first
             .copied()
             .ok_or_else(|| self.stuck("there is no text to put it into"))?;
@@ -129,7 +127,7 @@ impl Carrying<'_, '_> {
         let path = self.home.set.path(file);
         let span = lines::with_comments_above(&text, declared.span);
         let mut inside = self.imports(target)?;
-        if name != world.module(self.module).map_or("", |node| &node.name) {
+        if name != world[self.module].name {
             let edit = Edit::replace(declared.name.span, name.clone());
             inside.entry(path.clone()).or_default().push(edit);
         }
@@ -144,13 +142,12 @@ impl Carrying<'_, '_> {
             }
         }
         self.edits.cut(path.clone(), &text, declared.span);
-        let body = world.bodies.get(first.index());
+        let body = Some(&world[first]);
         let body = body.ok_or_else(|| self.stuck("there is no text to put it into"))?;
         self.put(body, &moved)?;
         let message = format!(
             "the tests in `{}` go to `{}::{name}`, and test what is there",
-            world.module(self.module).map_or("", |node| &node.canonical),
-            self.home.merge.to
+            &world[self.module].canonical, self.home.merge.to
         );
         self.plan
             .notes
@@ -160,8 +157,8 @@ impl Carrying<'_, '_> {
 
     /// Why tests cannot go along.
     fn stuck(&self, why: &str) -> Finding {
-        let node = self.home.world.module(self.module);
-        let name = node.map_or("", |node| &node.canonical);
+        let node = &self.home.world[self.module];
+        let name = &node.canonical;
         Finding {
             help: Some(format!(
                 "say what becomes of `{name}` in an entry of its own"
@@ -184,7 +181,7 @@ impl Carrying<'_, '_> {
             return Err(self.stuck("they are declared more than once"));
         };
         let facts = world.facts(file);
-        let declared = facts.and_then(|facts| facts.modules.get(at as usize));
+        let declared = Some(facts.module(at));
         let plain = declared.filter(|one| one.origin == Origin::Code);
         let plain = plain.ok_or_else(|| self.stuck("they are declared in a macro call"))?;
         Ok((file, plain.clone()))
@@ -193,7 +190,7 @@ impl Carrying<'_, '_> {
     /// The name under the other module: another one where that has such a module.
     fn name_in(&self, target: ModuleId) -> String {
         let world = self.home.world;
-        let node = |module: ModuleId| world.module(module);
+        let node = |module: ModuleId| Some(&world[module]);
         let own = node(self.module).map_or("", |node| &node.name);
         let taken = |name: &str| {
             let children = node(target).map_or(&[][..], |node| &node.children);
@@ -214,15 +211,14 @@ impl Carrying<'_, '_> {
 
     fn move_file(&mut self, into: crate::resolve::BodyId, name: &str) -> Result<(), Finding> {
         let world = self.home.world;
-        let node = world.module(self.module);
-        let body = match node.map_or(&[][..], |node| &node.bodies) {
-            [one] => world.bodies.get(one.index()),
-            _ => None,
+        let node = &world[self.module];
+        let [one] = node.bodies.as_slice() else {
+            return Err(self.stuck("they have several texts"));
         };
-        let body = body.ok_or_else(|| self.stuck("they have several texts"))?;
+        let body = &world[one];
         let declared = layout::declaration_of(world, body);
         let by_path = declared.is_some_and(|(_, one)| !one.path_attributes.is_empty());
-        if by_path || node.is_some_and(|node| !node.children.is_empty()) {
+        if by_path || !node.children.is_empty() {
             return Err(self.stuck("they have files of their own, or a `#[path]`"));
         }
         let from = self.home.set.path(body.file);
@@ -249,9 +245,7 @@ impl Carrying<'_, '_> {
         let text = self.text(body.file)?;
         let path = self.home.set.path(body.file);
         let line = lines::line_break(&text);
-        let scope = world
-            .facts(body.file)
-            .and_then(|facts| facts.scope(body.scope));
+        let scope = Some(world.facts(body.file).scope(body.scope));
         let inline = scope.filter(|_| body.scope.0 != 0);
         let end = u32::try_from(text.len()).unwrap_or(0);
         let (at, indent) = inline.map_or((end, String::new()), |scope| {
@@ -332,7 +326,7 @@ impl Carrying<'_, '_> {
 
     fn import(&self, body: &Body, list: &BTreeSet<String>) -> Option<(TreePath, Edit)> {
         let text = self.home.text(body.file).filter(|_| !list.is_empty())?;
-        let facts = self.home.world.facts(body.file)?;
+        let facts = self.home.world.facts(body.file);
         let uses = facts.uses.iter().filter(|one| one.scope == body.scope);
         let first = uses.min_by_key(|one| one.span.start)?;
         let indent = lines::prefix(&text, first.span.start).unwrap_or_default();
@@ -349,7 +343,8 @@ impl Carrying<'_, '_> {
     fn names_of(&self, body: &Body, speller: &Speller<'_>) -> Names {
         let world = self.home.world;
         let mut names = Names::default();
-        let Some((facts, text)) = world.facts(body.file).zip(self.home.text(body.file)) else {
+        let Some((facts, text)) = Some(world.facts(body.file)).zip(self.home.text(body.file))
+        else {
             return names;
         };
         let here: Vec<usize> = facts
@@ -363,8 +358,7 @@ impl Carrying<'_, '_> {
             })
             .map(|(at, _)| at)
             .collect();
-        let loads = world.files.get(body.file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &world[body.file].loads {
             world.visit(*load as usize, &mut |facts, site| {
                 if world.module_of(site.space) != body.module {
                     return;
@@ -377,7 +371,7 @@ impl Carrying<'_, '_> {
                     .is_some_and(|step| step.glob || step.is_empty());
                 match word(0) {
                     Some("super") if self.is_import(word(1)) => {
-                        let parent = world.module(body.module).and_then(|node| node.parent);
+                        let parent = world[body.module].parent;
                         if parent == Some(self.home.module) {
                             names.qualified.extend(word(1).map(str::to_owned));
                         }
@@ -409,10 +403,7 @@ impl Carrying<'_, '_> {
     /// Traits that the old module imports and whose methods tests may call.
     fn traits(&self, body: &Body, text: &str) -> BTreeSet<String> {
         let world = self.home.world;
-        let span = world
-            .facts(body.file)
-            .and_then(|facts| facts.scope(body.scope))
-            .map_or_else(|| ByteSpan::from_range(0..text.len()), |scope| scope.span);
+        let span = world.facts(body.file).scope(body.scope).span;
         let methods = traits::method_names(text, span);
         let usage = traits::Usage::of(world, self.home.module, self.home.texts);
         let looks = |name: &str| usage.looks_like_trait(name);

@@ -18,6 +18,7 @@ use crate::{
         lines,
         mapping::refusal,
     },
+    words::STANDARD_DERIVES,
 };
 
 /// A type that the other module has as well.
@@ -97,7 +98,7 @@ impl Type {
         }
         let names: Vec<&str> = lacking.iter().map(|of| of.as_str()).collect();
         let list = names.join(", ");
-        let plain = names.iter().all(|of| PLAIN.contains(of));
+        let plain = names.iter().all(|of| STANDARD_DERIVES.contains(of));
         let (path, span) = (home.set.path(old.file), Some(old.name));
         if old.fields != new.fields || !plain {
             let message = format!("`{}` does not derive {list}, as this does", self.name);
@@ -120,19 +121,6 @@ impl Type {
     }
 }
 
-/// Traits that a derive finds without an import.
-const PLAIN: &[&str] = &[
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "Eq",
-    "Hash",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-];
-
 /// What a definition says of itself.
 struct Definition {
     file: FileId,
@@ -147,8 +135,8 @@ struct Definition {
 }
 
 fn definition(home: &Home<'_>, item: ItemId) -> Option<Definition> {
-    let (file, at) = *home.world.items.get(item.index())?.definitions.first()?;
-    let fact = home.world.facts(file)?.items.get(at as usize)?;
+    let (file, at) = *home.world[item].definitions.first()?;
+    let fact = home.world.facts(file).item(at);
     let text = home.text(file)?;
     let own = fact.span.of(&text)?;
     let parsed = syn::parse_str::<syn::Item>(own).ok()?;

@@ -26,10 +26,8 @@ pub(super) fn library(
     made: &mut Packages,
 ) {
     let world = mapping.world;
-    let (Some(package), Some(krate)) = (
-        world.packages.get(library.package),
-        world.crates.get(library.krate.index()),
-    ) else {
+    let krate = &world[library.krate];
+    let Some(package) = world.packages.get(library.package) else {
         return;
     };
     let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
@@ -125,8 +123,8 @@ fn twice(mapping: &Mapping<'_>, library: &Library) -> Option<String> {
 fn edition(mapping: &Mapping<'_>, library: &Library) -> Option<String> {
     let place = mapping.after(library.module);
     let edition = |krate: CrateId| {
-        let found = mapping.world.crates.get(krate.index());
-        found.map_or(Edition::default(), |found| found.edition)
+        let found = &mapping.world[krate];
+        found.edition
     };
     let (old, new) = (edition(library.krate), edition(place.krate));
     if old != new {
@@ -167,8 +165,8 @@ pub(super) fn exported(mapping: &Mapping<'_>, krate: CrateId) -> BTreeSet<String
         }
         let exported = item.definitions.iter().any(|(file, at)| {
             let facts = world.facts(*file);
-            let item = facts.and_then(|facts| facts.items.get(*at as usize));
-            item.is_some_and(|item| item.exported)
+            let item = facts.item(*at);
+            item.exported
         });
         if exported {
             found.insert(item.name.clone());

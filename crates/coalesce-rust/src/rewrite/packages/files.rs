@@ -96,8 +96,8 @@ pub(super) fn bodies<'w>(
 ) -> impl Iterator<Item = (ModuleId, &'w TreePath)> + use<'w> {
     let krate = library.krate;
     world.bodies.iter().filter_map(move |body| {
-        let own = world.module(body.module)?.krate == krate;
-        let path = &world.files.get(body.file.index())?.path;
+        let own = world[body.module].krate == krate;
+        let path = &world[body.file].path;
         (own && body.scope.0 == 0).then_some((body.module, path))
     })
 }
@@ -160,7 +160,7 @@ fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTre
     let world = mapping.world;
     let mut found = BTreeSet::new();
     for (_, path) in bodies(world, library) {
-        let facts = world.file_at(path).and_then(|file| world.facts(file));
+        let facts = world.file_at(path).map(|file| world.facts(file));
         let package = world.packages.get(library.package);
         for include in facts.into_iter().flat_map(|facts| &facts.includes) {
             let base = if include.from_manifest {

@@ -20,69 +20,8 @@ use super::{
 use crate::{
     facts::{ItemKind, SourceFacts},
     resolve::World,
+    words,
 };
-
-/// Options of `#![doc(…)]` that speak of the crate as a whole.
-const CRATE_DOCS: &[&str] = &[
-    "html_favicon_url",
-    "html_logo_url",
-    "html_no_source",
-    "html_playground_url",
-    "html_root_url",
-    "issue_tracker_base_url",
-    "test",
-    "auto_cfg",
-    "cfg_hide",
-];
-
-/// Attributes that a crate has for itself, with what becomes of them.
-const CRATE_ALONE: &[&str] = &[
-    "crate_name",
-    "crate_type",
-    "no_main",
-    "recursion_limit",
-    "type_length_limit",
-    "windows_subsystem",
-    "feature",
-    "no_std",
-    "no_core",
-];
-
-/// Lints of rustc that say nothing unless they are asked to.
-const QUIET: &[&str] = &[
-    "elided_lifetimes_in_paths",
-    "explicit_outlives_requirements",
-    "future_incompatible",
-    "keyword_idents",
-    "let_underscore_drop",
-    "macro_use_extern_crate",
-    "meta_variable_misuse",
-    "missing_abi",
-    "missing_copy_implementations",
-    "missing_debug_implementations",
-    "missing_docs",
-    "non_ascii_idents",
-    "redundant_lifetimes",
-    "rust_2018_idioms",
-    "rust_2021_compatibility",
-    "rust_2024_compatibility",
-    "single_use_lifetimes",
-    "trivial_casts",
-    "trivial_numeric_casts",
-    "unnameable_types",
-    "unreachable_pub",
-    "unsafe_code",
-    "unsafe_op_in_unsafe_fn",
-    "unstable_features",
-    "unused_crate_dependencies",
-    "unused_extern_crates",
-    "unused_import_braces",
-    "unused_lifetimes",
-    "unused_macro_rules",
-    "unused_qualifications",
-    "unused_results",
-    "variant_size_differences",
-];
 
 /// An inner attribute of a root file.
 struct Inner {
@@ -111,11 +50,7 @@ pub(super) fn root(
     made: &mut Packages,
 ) {
     let target = mapping.after(library.module).krate;
-    let target = mapping
-        .world
-        .crates
-        .get(target.index())
-        .and_then(|krate| krate.root);
+    let target = mapping.world[target].root;
     let roots = (
         read(mapping, library.module, texts),
         target.and_then(|target| read(mapping, target, texts)),
@@ -364,10 +299,10 @@ impl Pass<'_, '_> {
         let old = self.old;
         for inner in &old.inner {
             let alone = |name: &String| {
-                CRATE_ALONE.contains(&name.as_str())
+                words::CRATE_ATTRIBUTES.contains(&name)
                     || name
                         .strip_prefix("doc::")
-                        .is_some_and(|option| CRATE_DOCS.contains(&option))
+                        .is_some_and(|option| words::CRATE_DOCS.contains(option))
             };
             let own = inner.names.iter().filter(|name| alone(name)).count();
             if own == 0 {
@@ -470,7 +405,7 @@ impl Pass<'_, '_> {
 
     /// Whether a name is that of a library of the tree that goes along: its users are spelled anew.
     fn is_of_tree(&self, name: &str) -> bool {
-        let krate = self.mapping.world.crates.get(self.library.krate.index());
+        let krate = Some(&self.mapping.world[self.library.krate]);
         let externs = krate.map_or(&[][..], |krate| &krate.externs);
         let known = externs.iter().find(|(known, _)| known == name);
         let place = self.mapping.after(self.library.module);
@@ -517,14 +452,14 @@ impl Pass<'_, '_> {
                 continue;
             };
             let facts = world.facts(*file);
-            let fact = facts.and_then(|facts| facts.items.get(*at as usize));
+            let fact = Some(facts.item(*at));
             let Some(fact) = fact.filter(|fact| fact.exported) else {
                 continue;
             };
             for condition in conditions::conditions_of(self.mapping, item.module) {
                 found.push_str(&format!("#[cfg({condition})]\n"));
             }
-            if let (true, Some(source)) = (fact.conditional, world.files.get(file.index())) {
+            if let (true, Some(source)) = (fact.conditional, Some(&world[file])) {
                 found.push_str(&self.own_conditions(&source.path, fact.span));
             }
         }
@@ -575,7 +510,7 @@ impl Pass<'_, '_> {
                 self.forbidden(lint);
             } else if matches!(level.as_str(), "deny" | "warn") && !known {
                 // What warns anyway goes on warning, as it did.
-                let anyway = !lint.contains("::") && !QUIET.contains(&lint.as_str());
+                let anyway = !lint.contains("::") && !words::QUIET_LINTS.contains(&lint);
                 match (anyway, level.as_str()) {
                     (true, "deny") => head.push_str(&format!("#[warn({lint})]\n")),
                     (true, _) => {}
@@ -645,7 +580,7 @@ impl Pass<'_, '_> {
 }
 
 fn facts<'w>(world: &'w World, path: &TreePath) -> Option<&'w SourceFacts> {
-    world.facts(world.file_at(path)?)
+    Some(world.facts(world.file_at(path)?))
 }
 
 /// The crates that a root names, and whether with their macros.

@@ -116,15 +116,16 @@ pub(super) fn grant(
 
 /// Whether a module belongs to a test, an example or a bench that goes along with its library.
 pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
-    let krate = mapping.world.crates.get(mapping.krate(module).index());
-    krate.is_some_and(|krate| {
+    let krate = &mapping.world[mapping.krate(module)];
+    {
+        let krate = &krate;
         let kind = matches!(
             krate.kind,
             TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::BuildScript
         );
         let mut libraries = mapping.libraries.iter();
         kind && libraries.any(|library| library.package == krate.package)
-    })
+    }
 }
 
 /// The names that what moves may be found by: the last one of each module, for a library all that
@@ -133,7 +134,7 @@ pub(super) fn names(mapping: &Mapping<'_>) -> BTreeSet<String> {
     let world = mapping.world;
     let modules = mapping.roots.iter().flatten().map(|(module, _)| *module);
     let mut names: BTreeSet<String> = modules
-        .filter_map(|module| Some(world.module(module)?.name.clone()))
+        .filter_map(|module| Some(world[module].name.clone()))
         .collect();
     for krate in world
         .crates

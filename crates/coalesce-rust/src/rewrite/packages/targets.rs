@@ -69,7 +69,7 @@ fn script(
     let found: Vec<TreePath> = targets(old, TargetKind::BuildScript)
         .flat_map(|target| {
             let file = world.file_at(&target.path);
-            let facts = file.and_then(|file| world.facts(file));
+            let facts = file.map(|file| world.facts(file));
             let home = target.path.parent();
             let includes = facts.into_iter().flat_map(|facts| &facts.includes);
             let included: Vec<TreePath> = includes

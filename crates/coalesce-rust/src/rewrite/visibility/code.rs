@@ -39,8 +39,7 @@ pub(super) struct FilePaths {
 impl FilePaths {
     fn of(world: &World, file: FileId) -> Self {
         let mut found = Self::default();
-        let loads = world.files.get(file.index());
-        for load in loads.map_or(&[][..], |file| &file.loads) {
+        for load in &world[file].loads {
             world.visit(*load as usize, &mut |facts, site| {
                 let Some(first) = site.segments.first() else {
                     return;
@@ -123,9 +122,7 @@ impl<'a> Resolved<'a> {
 
     /// Whether a type has a member of a name itself, as its own module defines it.
     fn has_member(&self, item: ItemId, name: &str) -> bool {
-        let Some(home) = self.world.items.get(item.index()).map(|node| node.module) else {
-            return false;
-        };
+        let home = self.world[item].module;
         let known = self.members.borrow().get(&home).cloned();
         let members = known.unwrap_or_else(|| {
             let bodies = self.world.bodies.iter();
@@ -148,12 +145,10 @@ impl<'a> Resolved<'a> {
             let mut found = BTreeSet::new();
             for at in 0..self.world.files.len() {
                 let Ok(at) = u32::try_from(at) else { break };
-                let Some(facts) = self.world.facts(FileId(at)) else {
-                    continue;
-                };
+                let facts = self.world.facts(FileId(at));
                 let is_deref = |path: u32| {
-                    let path = facts.paths.get(path as usize);
-                    let last = path.and_then(|path| facts.segments(path.segments).last());
+                    let path = facts.path(path);
+                    let last = facts.segments(path.segments).last();
                     last.is_some_and(|last| facts.name(last.name) == "Deref")
                 };
                 let own = facts.impls.iter();
@@ -176,7 +171,7 @@ impl<'a> Resolved<'a> {
     }
 
     pub(super) fn text_of(&self, file: FileId) -> Option<std::sync::Arc<str>> {
-        let file = self.world.files.get(file.index())?;
+        let file = &self.world[file];
         self.texts.text(&file.path)
     }
 }
@@ -244,7 +239,7 @@ impl Code {
             return;
         };
         let facts = tree.world.facts(file);
-        let impls = facts.map_or(&[][..], |facts| &facts.impls);
+        let impls = &facts.impls;
         let of_self = |at: u32| -> BTreeSet<ItemId> {
             let around = impls
                 .iter()
@@ -270,8 +265,8 @@ impl Code {
             _ => paths.ends.get(&path.span.end).cloned().unwrap_or_default(),
         });
         let is_alias = |item: &ItemId| {
-            let node = tree.world.items.get(item.index());
-            node.is_some_and(|node| node.kind == ItemKind::TypeAlias)
+            let node = &tree.world[item];
+            node.kind == ItemKind::TypeAlias
         };
         let aliased = self.in_literals.iter().filter(|(item, _)| is_alias(item));
         self.aliased.extend(aliased.map(|(_, name)| name.clone()));

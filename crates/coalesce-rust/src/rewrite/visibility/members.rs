@@ -52,7 +52,8 @@ impl Member {
 
 /// The members that a body of a module defines.
 pub(super) fn members_of(tree: &Resolved<'_>, body: &Body) -> Vec<Member> {
-    let (Some(facts), Some(text)) = (tree.world.facts(body.file), tree.text_of(body.file)) else {
+    let facts = tree.world.facts(body.file);
+    let Some(text) = tree.text_of(body.file) else {
         return Vec::new();
     };
     let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -77,7 +78,7 @@ pub(super) fn members_of(tree: &Resolved<'_>, body: &Body) -> Vec<Member> {
 
 /// The module around all that see what has this visibility in `home`; `None` for everybody.
 fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<ModuleId> {
-    let above = |module: ModuleId| world.module(module).and_then(|node| node.parent);
+    let above = |module: ModuleId| world[module].parent;
     let segments = match visibility {
         syn::Visibility::Inherited => return Some(home),
         syn::Visibility::Public(_) => return None,
@@ -91,7 +92,7 @@ fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<
             "super" => at.and_then(above),
             // Below `crate`: the module of that name around here.
             name => std::iter::successors(Some(home), |module| above(*module))
-                .find(|module| world.module(*module).is_some_and(|node| node.name == name)),
+                .find(|module| world[*module].name == name),
         };
     }
     at

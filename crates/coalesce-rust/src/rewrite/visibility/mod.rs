@@ -138,7 +138,7 @@ impl Needs {
         written: Visibility,
     ) -> Option<String> {
         let home = mapping.after(module).parent()?;
-        let old = mapping.world.module(module)?.parent?;
+        let old = mapping.world[module].parent?;
         let width = self.width(Subject::Module(module), &home);
         if matches!(width, Width::Within(_)) && is_narrowed(mapping, module, written.kind) {
             return Some("pub(crate) ".to_owned());
@@ -149,7 +149,7 @@ impl Needs {
             (_, Width::Public) => return Some("pub ".to_owned()),
             (VisibilityKind::Private | VisibilityKind::SelfModule, Width::Within(reach)) => reach,
             (VisibilityKind::Super | VisibilityKind::In(_), Width::Within(reach)) => {
-                let above = mapping.world.module(old).and_then(|node| node.parent);
+                let above = mapping.world[old].parent;
                 let above = mapping.after(above.unwrap_or(old));
                 reach.common(&above).unwrap_or(reach)
             }
@@ -168,7 +168,7 @@ impl Needs {
                 conditions::refused(
                     mapping,
                     &Arrival {
-                        before: mapping.world.module(module)?.canonical.clone(),
+                        before: mapping.world[module].canonical.clone(),
                         after: mapping.name_of(&mapping.after(module)),
                         known: conditions_of(mapping, module),
                         to: mapping.after(module).parent()?,
@@ -236,10 +236,7 @@ impl Needs {
         let name = mapping.name_of(&mapping.after(module));
         let width = self.width(Subject::Module(module), &home);
         for (file, at) in mapping.world.declarations(module) {
-            let declaration = mapping
-                .world
-                .facts(file)
-                .and_then(|facts| facts.modules.get(at as usize));
+            let declaration = Some(mapping.world.facts(file).module(at));
             let Some(declaration) = declaration else {
                 continue;
             };
@@ -259,17 +256,12 @@ impl Needs {
         users: &BTreeSet<Place>,
         made: &mut Widenings,
     ) {
-        let Some(node) = mapping.world.items.get(item.index()) else {
-            return;
-        };
+        let node = &mapping.world[item];
         let home = mapping.after(node.module);
         let name = format!("{}::{}", mapping.name_of(&home), node.name);
         let width = self.width(Subject::Item(item), &home);
         for (file, at) in &node.definitions {
-            let definition = mapping
-                .world
-                .facts(*file)
-                .and_then(|facts| facts.items.get(*at as usize));
+            let definition = Some(mapping.world.facts(*file).item(*at));
             let Some(definition) = definition else {
                 continue;
             };
@@ -354,8 +346,8 @@ impl Widenings {
     fn narrow(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         for (file, at) in mapping.world.declarations(module) {
             let facts = mapping.world.facts(file);
-            let found = facts.and_then(|facts| facts.modules.get(at as usize));
-            let source = mapping.world.files.get(file.index());
+            let found = Some(facts.module(at));
+            let source = Some(&mapping.world[file]);
             let (Some(found), Some(source)) = (found, source) else {
                 continue;
             };
@@ -383,7 +375,7 @@ impl Widenings {
         (width, home): (&Width, &Place),
         users: &BTreeSet<Place>,
     ) {
-        let path = mapping.world.files.get(written.file.index());
+        let path = Some(&mapping.world[written.file]);
         let Some(path) = path.map(|file| file.path.clone()) else {
             return;
         };
@@ -444,6 +436,6 @@ fn has_impls(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     world.bodies.iter().any(|body| {
         let facts = world.facts(body.file);
         mapping.owner(body.module) == owner
-            && facts.is_some_and(|facts| facts.impls.iter().any(|found| found.scope == body.scope))
+            && facts.impls.iter().any(|found| found.scope == body.scope)
     })
 }

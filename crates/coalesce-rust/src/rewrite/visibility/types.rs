@@ -68,7 +68,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
         let mut found = Vec::new();
         for (file, span) in parts {
             let facts = self.tree.world.facts(*file);
-            let items = facts.map_or(&[][..], |facts| &facts.items);
+            let items = &facts.items;
             for (at, item) in (0_u32..).zip(items) {
                 if span.contains(item.span) {
                     found.extend(self.by_definition.get(&(*file, at)));
@@ -88,8 +88,8 @@ impl<'r, 'a> Reachable<'r, 'a> {
             _ => None,
         });
         let is_trait = |item: &ItemId| {
-            let node = world.items.get(item.index());
-            node.is_some_and(|node| node.kind == ItemKind::Trait)
+            let node = &world[item];
+            node.kind == ItemKind::Trait
         };
         items.filter(is_trait).collect()
     }
@@ -105,12 +105,10 @@ impl<'r, 'a> Reachable<'r, 'a> {
     fn read(&mut self, item: ItemId) -> BTreeSet<ItemId> {
         let world = self.tree.world;
         let mut found = BTreeSet::new();
-        let Some(node) = world.items.get(item.index()) else {
-            return found;
-        };
+        let node = &world[item];
         for (file, at) in &node.definitions {
-            let fact = world.facts(*file);
-            let Some(fact) = fact.and_then(|facts| facts.items.get(*at as usize)) else {
+            let fact = Some(world.facts(*file));
+            let Some(fact) = fact.map(|facts| facts.item(*at)) else {
                 continue;
             };
             let span = match fact.kind {
@@ -141,7 +139,8 @@ impl<'r, 'a> Reachable<'r, 'a> {
         for at in 0..world.files.len() {
             let Ok(at) = u32::try_from(at) else { break };
             let file = FileId(at);
-            let Some(facts) = world.facts(file).filter(|facts| !facts.impls.is_empty()) else {
+            let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty())
+            else {
                 continue;
             };
             if !facts.names.iter().any(|known| **known == *name) {
@@ -168,7 +167,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
         self.impls.entry(file).or_insert_with(|| {
             let facts = tree.world.facts(file);
             let text = tree.text_of(file).unwrap_or_else(|| "".into());
-            let impls = facts.map_or(&[][..], |facts| &facts.impls).iter();
+            let impls = facts.impls.iter();
             let read = impls.map(|one| (*one, interface_of(&text, one.span)));
             read.collect()
         })

@@ -122,7 +122,7 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>, texts: &dyn Texts) ->
     let regions = regions(relocation);
     let mut within: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
     for (index, region) in regions.iter().enumerate() {
-        let above = |module: &ModuleId| world.module(*module).and_then(|node| node.parent);
+        let above = |module: &ModuleId| world[*module].parent;
         for module in std::iter::successors(Some(region.from), above) {
             within.entry(module).or_default().push(index);
         }
@@ -186,12 +186,8 @@ fn regions(relocation: &Relocation<'_>) -> Vec<Region> {
 
 /// The parts of a body that neither move nor are modules of their own.
 fn parts_that_stay(relocation: &Relocation<'_>, body: &Body) -> Vec<ByteSpan> {
-    let Some(facts) = relocation.mapping.world.facts(body.file) else {
-        return Vec::new();
-    };
-    let Some(scope) = facts.scope(body.scope) else {
-        return Vec::new();
-    };
+    let facts = relocation.mapping.world.facts(body.file);
+    let scope = facts.scope(body.scope);
     let inner = facts
         .scopes
         .iter()
@@ -237,7 +233,7 @@ impl<'a> Work<'_, 'a> {
 
     fn read_replaced(&mut self) {
         let world = self.tree.world;
-        let home = |item: &ItemId| world.items.get(item.index()).map(|node| node.module);
+        let home = |item: &ItemId| Some(&world[item]).map(|node| node.module);
         let homes: BTreeSet<ModuleId> = self.relocation.replaced.keys().filter_map(home).collect();
         for body in world
             .bodies
@@ -258,8 +254,8 @@ impl<'a> Work<'_, 'a> {
         let world = self.mapping().world;
         let home = body.module;
         let takes_over = self.relocation.replaced.values().any(|item| {
-            let node = world.items.get(item.index());
-            node.is_some_and(|node| self.mapping().krate(node.module) == self.mapping().krate(home))
+            let node = &world[item];
+            self.mapping().krate(node.module) == self.mapping().krate(home)
         });
         if takes_over {
             return true;
@@ -368,11 +364,8 @@ impl<'a> Work<'_, 'a> {
             let limit = known.copied().flatten();
             limit.is_none_or(|limit| is_within(world, region.from, limit))
         })?;
-        let name = world.items.get(old.index()).map(|node| node.name.as_str());
-        Some((
-            BTreeSet::from([old]),
-            Cause::Replaces(name.unwrap_or_default()),
-        ))
+        let name = world[old].name.as_str();
+        Some((BTreeSet::from([old]), Cause::Replaces(name)))
     }
 
     /// The place whose code sees a member after, as its visibility is written.
@@ -396,11 +389,7 @@ impl<'a> Work<'_, 'a> {
             mapping: self.relocation.mapping,
         };
         for (old, new) in &self.relocation.replaced {
-            let (Some(before), Some(node)) =
-                (world.items.get(old.index()), world.items.get(new.index()))
-            else {
-                continue;
-            };
+            let (before, node) = (&world[old], &world[new]);
             let Some(reach) = world.definition_reach(*new) else {
                 continue;
             };
@@ -445,9 +434,7 @@ impl<'a> Work<'_, 'a> {
     }
 
     fn write(&mut self, member: &Member, reach: Option<Place>, home: &Place, cause: Cause<'_>) {
-        let Some(path) = self.tree.world.files.get(member.file.index()) else {
-            return;
-        };
+        let path = &self.tree.world[member.file];
         let path = path.path.clone();
         let name = member.full_name();
         if !member.plain {
@@ -494,9 +481,7 @@ fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> 
     let mut needs = Vec::new();
     for name in &member.types {
         for item in world.items_of(member.home, name) {
-            let Some(node) = world.items.get(item.index()) else {
-                continue;
-            };
+            let node = &world[item];
             let reach = world.definition_reach(item);
             if reach.is_some_and(|reach| !speller.sees(place, reach, node.module)) {
                 needs.push(Need {

@@ -9,6 +9,7 @@ use crate::{
     facts::{LeafKind, Origin, UseLeaf},
     resolve::{FileId, ModuleId, Res, World},
     rewrite::{conditions, draft::untouchable, mapping::refusal, place::Place, traits},
+    words,
 };
 
 impl<'a> Settler<'_, 'a> {
@@ -51,10 +52,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether a name that leads nowhere may be that of something which a macro call of the file
     /// defines: the call says the word, and nobody has read it.
     fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
-        let facts = self
-            .world()
-            .facts(file)
-            .filter(|_| may_be_imported(name, origin));
+        let facts = Some(self.world().facts(file)).filter(|_| may_be_imported(name, origin));
         facts.is_some_and(|facts| {
             facts
                 .module_words
@@ -151,7 +149,7 @@ impl<'a> Settler<'_, 'a> {
             }
             path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
             let alias = fact.alias.and_then(|alias| {
-                let facts = world.facts(leaf.0)?;
+                let facts = world.facts(leaf.0);
                 Some(facts.name(alias.name).to_owned())
             });
             if glob {
@@ -198,7 +196,7 @@ fn may_be_imported(name: &str, origin: Origin) -> bool {
         origin,
         Origin::DocLink | Origin::DocCode | Origin::FormatString
     );
-    !quiet && PRELUDE.binary_search(&name).is_err()
+    !quiet && !words::PRELUDE.contains(name)
 }
 
 /// The way to what preludes bring, for where a module has the name for something else.
@@ -219,153 +217,15 @@ fn in_core(name: &str) -> Option<Vec<String>> {
     )
 }
 
-/// Whether every module has a macro, a derive or an item of that name.
-pub(in crate::rewrite) fn is_everywhere(name: &str) -> bool {
-    PRELUDE.contains(&name)
-}
-
-/// Names that every module has: of preludes, of built-in macros, derives and attributes.
-const PRELUDE: &[&str] = &[
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "DoubleEndedIterator",
-    "Drop",
-    "Eq",
-    "Err",
-    "ExactSizeIterator",
-    "Extend",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Hash",
-    "Into",
-    "IntoIterator",
-    "Iterator",
-    "None",
-    "Ok",
-    "Option",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Result",
-    "Self",
-    "Send",
-    "Sized",
-    "Some",
-    "String",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-    "Unpin",
-    "Vec",
-    "allow",
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "automatically_derived",
-    "bench",
-    "bool",
-    "cfg",
-    "cfg_attr",
-    "char",
-    "cold",
-    "column",
-    "compile_error",
-    "concat",
-    "dbg",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "default",
-    "deny",
-    "deprecated",
-    "derive",
-    "doc",
-    "drop",
-    "env",
-    "eprint",
-    "eprintln",
-    "expect",
-    "f32",
-    "f64",
-    "file",
-    "forbid",
-    "format",
-    "format_args",
-    "global_allocator",
-    "i128",
-    "i16",
-    "i32",
-    "i64",
-    "i8",
-    "ignore",
-    "include",
-    "include_bytes",
-    "include_str",
-    "inline",
-    "isize",
-    "line",
-    "link",
-    "macro_export",
-    "macro_use",
-    "matches",
-    "module_path",
-    "must_use",
-    "no_mangle",
-    "non_exhaustive",
-    "option_env",
-    "panic",
-    "path",
-    "print",
-    "println",
-    "repr",
-    "should_panic",
-    "str",
-    "stringify",
-    "target_feature",
-    "test",
-    "thread_local",
-    "todo",
-    "track_caller",
-    "transparent",
-    "u128",
-    "u16",
-    "u32",
-    "u64",
-    "u8",
-    "unimplemented",
-    "unreachable",
-    "usize",
-    "vec",
-    "warn",
-    "write",
-    "writeln",
-];
-
 /// The imports of a module that stand in none of its blocks.
 fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
-    let bodies = world.module(module).map_or(&[][..], |node| &node.bodies);
+    let bodies = &world[module].bodies;
     let mut found = Vec::new();
-    for body in bodies
-        .iter()
-        .filter_map(|body| world.bodies.get(body.index()))
-    {
-        let Some(facts) = world.facts(body.file) else {
-            continue;
-        };
+    for body in bodies.iter().map(|body| &world[body]) {
+        let facts = world.facts(body.file);
         for (at, leaf) in (0_u32..).zip(&facts.leaves) {
-            let declaration = facts.uses.get(leaf.declaration as usize);
-            if declaration.is_some_and(|one| one.scope == body.scope && one.origin == Origin::Code)
-            {
+            let declaration = facts.declaration(leaf.declaration);
+            if declaration.scope == body.scope && declaration.origin == Origin::Code {
                 found.push((body.file, at));
             }
         }

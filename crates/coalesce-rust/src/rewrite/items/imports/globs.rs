@@ -86,9 +86,8 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn inner_globs(&mut self) {
         let world = self.world();
         for chunk in &self.set.chunks {
-            let (Some(moving), Some(facts)) =
-                (self.set.moving(chunk.moving), world.facts(chunk.file))
-            else {
+            let facts = world.facts(chunk.file);
+            let Some(moving) = self.set.moving(chunk.moving) else {
                 continue;
             };
             let text = self.texts.text(&self.set.path(chunk.file));
@@ -157,10 +156,7 @@ impl<'a> Settler<'_, 'a> {
         if place == moved.named_at && is_of_module(world, leaf) {
             return;
         }
-        let old = world
-            .items
-            .get(moved.item.index())
-            .map(|item| item.name.clone());
+        let old = Some(&world[moved.item]).map(|item| item.name.clone());
         let old = old.unwrap_or_default();
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
@@ -212,9 +208,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether a glob brings nothing any more that is used, as far as can be seen.
     pub(super) fn is_spent(&self, leaf: (FileId, u32), here: ModuleId, target: ModuleId) -> bool {
         let world = self.world();
-        let alone = world
-            .module(here)
-            .is_some_and(|node| node.children.is_empty())
+        let alone = world[here].children.is_empty()
             && visibility_of(world, leaf) == Some(VisibilityKind::Private);
         let known = world.space(target).filter(|space| !space.opaque);
         if known.is_some() && self.brings_what_left(leaf, here) {
@@ -264,7 +258,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether the old module imports what left it, and its glob brings that import here.
     pub(super) fn is_imported(&self, target: ModuleId, here: ModuleId, moving: usize) -> bool {
         let world = self.world();
-        let bodies = world.module(target).map_or(&[][..], |node| &node.bodies);
+        let bodies = &world[target].bodies;
         let Some(moved) = self.set.moving(moving) else {
             return false;
         };
@@ -294,9 +288,7 @@ impl<'a> Settler<'_, 'a> {
         let Some(target) = self.set.mapping.at(&moved.named_at) else {
             return false;
         };
-        let Some(facts) = world.facts(leaf.0) else {
-            return false;
-        };
+        let facts = world.facts(leaf.0);
         let visibility = visibility_of(world, leaf);
         (0_u32..).zip(&facts.leaves).any(|(at, other)| {
             let at = (leaf.0, at);

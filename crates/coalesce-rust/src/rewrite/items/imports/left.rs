@@ -24,23 +24,17 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let mut found = Vec::new();
         for (index, moved) in self.set.moving.iter().enumerate() {
-            let old = world
-                .items
-                .get(moved.item.index())
-                .map(|item| item.name.clone());
+            let old = Some(&world[moved.item]).map(|item| item.name.clone());
             let old = old.unwrap_or_default();
-            let bodies = world
-                .module(moved.home)
-                .map_or(&[][..], |node| &node.bodies);
+            let bodies = &world[moved.home].bodies;
             if moved.shim || moved.to == self.set.mapping.after(moved.home) {
                 continue;
             }
             for id in bodies {
-                let Some(body) = world.bodies.get(id.index()) else {
-                    continue;
-                };
+                let body = &world[id];
                 let text = self.texts.text(&self.set.path(body.file));
-                let (Some(facts), Some(text)) = (world.facts(body.file), text) else {
+                let facts = world.facts(body.file);
+                let Some(text) = text else {
                     continue;
                 };
                 let calls = facts.macro_calls.iter().filter(|call| {
@@ -87,10 +81,7 @@ impl<'a> Settler<'_, 'a> {
         let Some(first) = uses.first() else { return };
         let world = self.world();
         let speller = self.speller();
-        let old = world
-            .items
-            .get(moved.item.index())
-            .map(|item| item.name.clone());
+        let old = Some(&world[moved.item]).map(|item| item.name.clone());
         let old = old.unwrap_or_default();
         let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
         path.push(moved.name.clone());
@@ -146,9 +137,9 @@ impl<'a> Settler<'_, 'a> {
 
     /// The path through the import of the new module, where the old one has that.
     fn shortened(&mut self, id: BodyId, moved: &Moving<'_>, path: Vec<String>) -> Vec<String> {
-        let body = self.world().bodies.get(id.index());
+        let body = &self.world()[id];
         let key = (moved.home, moved.named_at.clone());
-        let own = body.is_some_and(|body| body.module == moved.home);
+        let own = body.module == moved.home;
         let Some(name) = self.short.get(&key).filter(|_| own && moved.shim).cloned() else {
             return path;
         };
@@ -218,13 +209,9 @@ impl<'a> Settler<'_, 'a> {
             if moved.kind != ItemKind::Trait || moved.to == self.set.mapping.after(moved.home) {
                 continue;
             }
-            let bodies = world
-                .module(moved.home)
-                .map_or(&[][..], |node| &node.bodies);
+            let bodies = &world[moved.home].bodies;
             for id in bodies {
-                let Some(body) = world.bodies.get(id.index()) else {
-                    continue;
-                };
+                let body = &world[id];
                 let known = self
                     .scan
                     .left
@@ -236,9 +223,7 @@ impl<'a> Settler<'_, 'a> {
                 };
                 let mut methods = self.methods_that_stay(moved.home, body.file, &text);
                 // Modules inside have names of their own.
-                let inner = world
-                    .facts(body.file)
-                    .map_or_else(BTreeSet::new, |facts| own_methods(facts, body.scope, &text));
+                let inner = own_methods(world.facts(body.file), body.scope, &text);
                 methods.retain(|name| inner.contains(name));
                 if !self.is_trait_with(moved.item, &methods) {
                     continue;
@@ -275,7 +260,7 @@ fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
 
 /// Names behind dots in a scope, those of the modules in it left out.
 fn own_methods(facts: &SourceFacts, scope: ScopeId, text: &str) -> BTreeSet<String> {
-    let Some(own) = facts.scope(scope).map(|scope| scope.span) else {
+    let Some(own) = Some(facts.scope(scope)).map(|scope| scope.span) else {
         return BTreeSet::new();
     };
     let mut inner: Vec<ByteSpan> = facts

@@ -10,8 +10,6 @@ mod shims;
 mod spent;
 mod textual;
 
-pub(in crate::rewrite) use carry::is_everywhere;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, Finding, Texts};
@@ -143,9 +141,7 @@ impl<'a> Settler<'_, 'a> {
             return;
         };
         let world = self.set.mapping.world;
-        let Some(facts) = world.facts(file) else {
-            return;
-        };
+        let facts = world.facts(file);
         let respelling = Respelling {
             end: 1,
             path: path.to_vec(),
@@ -158,12 +154,9 @@ impl<'a> Settler<'_, 'a> {
     /// Whether the code that a glob serves may call methods of a trait that it brings.
     fn needs_trait(&self, leaf: (FileId, u32), item: ItemId) -> bool {
         let world = self.world();
-        let scope = world.facts(leaf.0).and_then(|facts| {
-            let declaration = facts.leaves.get(leaf.1 as usize)?.declaration;
-            facts.scope(facts.uses.get(declaration as usize)?.scope)
-        });
-        let text = self.texts.text(&self.set.path(leaf.0));
-        let (Some(scope), Some(text)) = (scope, text) else {
+        let facts = world.facts(leaf.0);
+        let scope = facts.scope(facts.declaration_of(leaf.1).scope);
+        let Some(text) = self.texts.text(&self.set.path(leaf.0)) else {
             return false;
         };
         let methods = traits::method_names(&text, scope.span);
@@ -203,13 +196,11 @@ impl<'a> Settler<'_, 'a> {
             return BTreeSet::new();
         };
         let world = self.world();
-        let node = world.items.get(item.index());
-        let [(file, at)] = node.map_or(&[][..], |node| &node.definitions) else {
+        let node = &world[item];
+        let [(file, at)] = node.definitions.as_slice() else {
             return BTreeSet::new();
         };
-        let fact = world
-            .facts(*file)
-            .and_then(|facts| facts.items.get(*at as usize));
+        let fact = Some(world.facts(*file).item(*at));
         let text = self.texts.text(&self.set.path(*file));
         let own = fact.filter(|fact| fact.conditional).zip(text);
         own.and_then(|(fact, text)| Some(conditions(fact.span.of(&text)?)))
@@ -219,10 +210,9 @@ impl<'a> Settler<'_, 'a> {
     /// The conditions on an import.
     fn conditions(&self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
         let world = self.world();
-        let found = world.facts(file).and_then(|facts| {
-            let declaration = facts.leaves.get(leaf as usize)?.declaration;
-            let span = facts.uses.get(declaration as usize)?.span;
-            let text = self.texts.text(&self.set.path(file))?;
+        let span = world.facts(file).declaration_of(leaf).span;
+        let text = self.texts.text(&self.set.path(file));
+        let found = text.and_then(|text| {
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))
         });
@@ -232,22 +222,20 @@ impl<'a> Settler<'_, 'a> {
 }
 
 fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> Option<&UseLeaf> {
-    world.facts(file)?.leaves.get(leaf as usize)
+    Some(world.facts(file).leaf(leaf))
 }
 
 fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<VisibilityKind> {
-    let facts = world.facts(file)?;
-    let declaration = facts.leaves.get(leaf as usize)?.declaration;
-    let declaration = facts.uses.get(declaration as usize)?;
+    let facts = world.facts(file);
+    let declaration = facts.declaration_of(leaf);
     Some(declaration.visibility.kind)
 }
 
 /// The module that has an import.
 pub(super) fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
-    let facts = world.facts(file)?;
-    let declaration = facts.leaves.get(leaf as usize)?.declaration;
-    let scope = facts.uses.get(declaration as usize)?.scope;
-    let load = *world.files.get(file.index())?.loads.first()?;
+    let facts = world.facts(file);
+    let scope = facts.declaration_of(leaf).scope;
+    let load = *world[file].loads.first()?;
     let load = world.loads.get(load as usize)?;
     Some(world.module_of(*load.spaces.get(scope.0 as usize)?))
 }

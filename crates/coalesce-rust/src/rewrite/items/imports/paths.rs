@@ -53,14 +53,14 @@ impl<'a> Settler<'_, 'a> {
         let (place, name) = match borrow.source {
             Source::Moved(moving) => return Some(after(self.set, moving)?.0),
             Source::Item(item) => {
-                let node = world.items.get(item.index())?;
+                let node = &world[item];
                 self.see_item(node.module, item, &borrow.to);
                 (self.set.mapping.after(node.module), node.name.clone())
             }
             Source::Module(module) => {
                 let needs = &mut self.scan.told.needs;
                 speller.see_module(module, &borrow.to, needs);
-                let node = world.module(module)?;
+                let node = &world[module];
                 (self.set.mapping.after(node.parent?), node.name.clone())
             }
             Source::Import(leaf) => {
@@ -111,7 +111,7 @@ impl<'a> Settler<'_, 'a> {
         }
         let mut home = match borrow.source {
             Source::Import(leaf) | Source::Glob(leaf) => home_of(world, leaf)?,
-            Source::Item(item) => world.items.get(item.index())?.module,
+            Source::Item(item) => world[item].module,
             Source::Module(_) | Source::Moved(_) => return None,
         };
         let sym = world.names.get(&borrow.name)?;
@@ -142,8 +142,8 @@ impl<'a> Settler<'_, 'a> {
                 return Some(seen.then_some(path));
             }
             let import = bindings.iter().find_map(|one| one.import)?;
-            let facts = world.facts(import.0)?;
-            let fact = facts.leaves.get(import.1 as usize)?;
+            let facts = world.facts(import.0);
+            let fact = facts.leaf(import.1);
             if fact.kind == LeafKind::Glob {
                 home = speller.glob_target(import)?;
             } else {

@@ -26,8 +26,8 @@ impl<'a> Settler<'_, 'a> {
             let here = self.set.mapping.after(facade.home);
             self.speller()
                 .chain(&moved.named_at, &here, &mut self.scan.told.needs);
-            let home = world.module(facade.home);
-            let home = home.map_or("", |node| node.canonical.as_str());
+            let home = &world[facade.home];
+            let home = home.canonical.as_str();
             let because = Because::Shim(format!("{home}::{}", facade.name));
             self.depend(moved.named_at.krate, &here, because);
             let users = self.scan.users.entry(facade.moving).or_default();
@@ -70,8 +70,8 @@ impl<'a> Settler<'_, 'a> {
         }
         let here = self.set.mapping.after(*home);
         let path = self.speller().rooted_in(here.krate, to);
-        let node = self.world().module(*home);
-        if let Some(body) = node.and_then(|node| node.bodies.first()) {
+        let node = &self.world()[*home];
+        if let Some(body) = node.bodies.first() {
             let list = self.imports.left.entry(*body).or_default();
             let (alias, cfg) = (None, BTreeSet::new());
             list.insert(Import { path, alias, cfg });
@@ -90,10 +90,7 @@ impl<'a> Settler<'_, 'a> {
         let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {
             return;
         };
-        let bodies = self
-            .world()
-            .module(home)
-            .map_or(&[][..], |node| &node.bodies);
+        let bodies = &self.world()[home].bodies;
         let mut path = self.speller().rooted_in(here.krate, &moved.named_at);
         path.push(moved.name.clone());
         self.scan

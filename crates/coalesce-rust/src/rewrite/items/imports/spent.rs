@@ -51,7 +51,7 @@ impl<'a> Settler<'_, 'a> {
         if !private || fact.kind == LeafKind::Glob || self.scan.used_imports.contains(&import) {
             return None;
         }
-        let facts = world.facts(import.0)?;
+        let facts = world.facts(import.0);
         let bound = fact
             .alias
             .or_else(|| facts.segments(fact.segments).last().copied());
@@ -72,8 +72,8 @@ impl<'a> Settler<'_, 'a> {
         let mut used = false;
         for (file, source) in (0..).map(FileId).zip(&world.files) {
             let below = source.bodies.iter().any(|body| {
-                let body = world.bodies.get(body.index());
-                body.is_some_and(|body| is_within(world, body.module, home))
+                let body = &world[body];
+                is_within(world, body.module, home)
             });
             if !below || is_concerned(self.set, file) {
                 continue;
@@ -94,7 +94,7 @@ impl<'a> Settler<'_, 'a> {
     fn has_glob_of(&self, file: FileId, user: ModuleId, home: ModuleId) -> bool {
         let world = self.world();
         let inside = user != home && is_within(world, user, home);
-        let leaves = world.facts(file).filter(|_| inside);
+        let leaves = Some(world.facts(file)).filter(|_| inside);
         let leaves = leaves.map_or(&[][..], |facts| facts.leaves.as_slice());
         (0_u32..).zip(leaves).any(|(at, leaf)| {
             leaf.kind == LeafKind::Glob && self.speller().glob_target((file, at)) == Some(home)

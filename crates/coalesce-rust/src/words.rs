@@ -1,0 +1,103 @@
+//! Lists of names that the language, its library and its tools have: data, in `words.txt`, with what
+//! each list is for.
+
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashSet;
+
+/// The text of all lists.
+const TEXT: &str = include_str!("words.txt");
+
+/// One list.
+pub(crate) struct Words {
+    section: &'static str,
+    known: OnceLock<FxHashSet<&'static str>>,
+}
+
+impl Words {
+    /// Whether a word is on the list.
+    pub fn contains(&self, word: &str) -> bool {
+        let known = self.known.get_or_init(|| read(self.section));
+        known.contains(word)
+    }
+}
+
+macro_rules! lists {
+    ($($name:ident = $section:literal;)*) => {
+        $(pub(crate) static $name: Words = Words { section: $section, known: OnceLock::new() };)*
+
+        #[cfg(test)]
+        const ALL: &[&Words] = &[$(&$name),*];
+    };
+}
+
+lists! {
+    KEYWORDS = "keywords";
+    NESTING_WORDS = "words that nest";
+    PRIMITIVES = "primitives";
+    PRELUDE = "prelude";
+    EVERYWHERE = "names that signatures may say anywhere";
+    COMPILER_ATTRIBUTES = "attributes of the compiler";
+    BUILT_IN_ATTRIBUTES = "built-in attributes";
+    PLAIN_ATTRIBUTES = "plain attributes";
+    PLAIN_DERIVES = "plain derives";
+    STANDARD_DERIVES = "derives of the standard library";
+    CRATE_ATTRIBUTES = "attributes of a crate alone";
+    CRATE_DOCS = "options of doc for a crate";
+    EXPRESSION_MACROS = "macros of expressions";
+    FORMAT_MACROS = "macros with a format";
+    QUIET_LINTS = "quiet lints";
+    BODY_LINTS = "lints of bodies";
+    INHERENT_METHODS = "methods that types have by themselves";
+    ORDINARY_METHODS = "methods that no trait gives";
+}
+
+/// Traits of the standard library that no prelude of all editions has, with their methods.
+pub(crate) const STANDARD_TRAITS: &str = "traits of the standard library";
+/// Traits of crates that many use, with their methods, as those crates document them.
+pub(crate) const KNOWN_TRAITS: &str = "traits of known crates";
+
+/// The methods of a trait, as a section says them.
+pub(crate) fn methods_of(section: &str, name: &str) -> Option<impl Iterator<Item = &'static str>> {
+    let mut pairs = lines(section).filter_map(|line| line.split_once(" = "));
+    let (_, methods) = pairs.find(|(known, _)| *known == name)?;
+    Some(methods.split(' '))
+}
+
+fn read(section: &str) -> FxHashSet<&'static str> {
+    let mut found = FxHashSet::default();
+    for line in lines(section) {
+        match line.strip_prefix('+') {
+            Some(other) => found.extend(read(other)),
+            None => found.extend(line.split_ascii_whitespace()),
+        }
+    }
+    found
+}
+
+fn lines(section: &str) -> impl Iterator<Item = &'static str> {
+    let after = TEXT.lines().skip_while(move |line| {
+        let name = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'));
+        name != Some(section)
+    });
+    after.skip(1).take_while(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_has_words() {
+        for words in ALL {
+            assert!(!read(words.section).is_empty(), "{}", words.section);
+        }
+        assert!(PRELUDE.contains("u8") && PRELUDE.contains("Vec") && PRELUDE.contains("vec"));
+        assert!(!EVERYWHERE.contains("vec"));
+        for section in [STANDARD_TRAITS, KNOWN_TRAITS] {
+            assert!(lines(section).all(|line| line.contains(" = ")));
+        }
+    }
+}
