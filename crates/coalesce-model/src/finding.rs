@@ -159,3 +159,52 @@ pub struct Finding {
     /// What to do about it.
     pub help: Option<String>,
 }
+
+impl Finding {
+    /// What stops a change, at a file.
+    #[must_use]
+    pub fn refusal(path: TreePath, message: impl Into<String>) -> Self {
+        Self::of_change(Severity::Error, path, message.into())
+    }
+
+    /// What a change does and somebody will notice, at a file.
+    #[must_use]
+    pub fn warning(path: TreePath, message: impl Into<String>) -> Self {
+        Self::of_change(Severity::Warning, path, message.into())
+    }
+
+    /// What is worth knowing of a change, at a file.
+    #[must_use]
+    pub fn note(path: TreePath, message: impl Into<String>) -> Self {
+        Self::of_change(Severity::Note, path, message.into())
+    }
+
+    fn of_change(severity: Severity, path: TreePath, message: String) -> Self {
+        Self {
+            code: codes::UNSAFE_CHANGE,
+            severity,
+            path,
+            span: None,
+            message,
+            help: None,
+        }
+    }
+
+    /// The same at a place of the file.
+    #[must_use]
+    pub fn at(self, span: impl Into<Option<ByteSpan>>) -> Self {
+        Self {
+            span: span.into(),
+            ..self
+        }
+    }
+
+    /// The same with what to do about it.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<Option<String>>) -> Self {
+        Self {
+            help: help.into(),
+            ..self
+        }
+    }
+}

@@ -191,7 +191,7 @@ impl LanguageGraph for RustGraph {
                 .filter(|(name, reach)| *reach == Reach::Public && &**name != "_")
                 .map(|(name, _)| name)
                 .collect();
-            let child = |id: &ModuleId| Some(&world[*id]).map(|child| child.name.as_str());
+            let child = |id: &ModuleId| Some(world[*id].name.as_str());
             let is_public = |id: &&ModuleId| child(id).is_some_and(|name| public.contains(name));
             open.extend(node.children.iter().filter(is_public));
             names.extend(

@@ -142,7 +142,7 @@ fn put_together(world: &World, wanted: &Wanted, texts: &dyn Texts, found: &mut V
         .collect();
     let known = found.len();
     for part in parts(world, texts, &sought) {
-        let path = Some(&world[part.file]).map(|file| &file.path);
+        let path = Some(&world[part.file].path);
         let Some(path) = path else { continue };
         let resolved = found
             .iter()

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{
-    ByteSpan, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{ByteSpan, Edit, Finding, LanguagePlan, Texts, TreePath};
 
 use crate::{
     facts::{ModuleDeclaration, Origin},
@@ -99,14 +97,8 @@ pub(crate) fn lines(text: &str, span: ByteSpan) -> ByteSpan {
 }
 
 fn refusal(path: &TreePath, why: &str) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path: path.clone(),
-        span: None,
-        message: format!("the shim cannot be removed: {why}"),
-        help: Some("remove it by hand".to_owned()),
-    }
+    Finding::refusal(path.clone(), format!("the shim cannot be removed: {why}"))
+        .with_help("remove it by hand".to_owned())
 }
 
 #[cfg(test)]

@@ -6,10 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Edit, Finding, ItemShim, LanguagePlan, Reference, Severity, Texts, TreePath,
-    finding::codes,
-};
+use coalesce_model::{ByteSpan, Edit, Finding, ItemShim, LanguagePlan, Reference, Texts, TreePath};
 
 use crate::{
     facts::{LeafKind, SourceFacts, VisibilityKind},
@@ -27,7 +24,7 @@ pub(crate) fn all(world: &World) -> Vec<ItemShim> {
             let Some(home) = home_of(world, file, facts, name) else {
                 continue;
             };
-            let module = Some(&world[home]).map(|node| node.canonical.clone());
+            let module = Some(world[home].canonical.clone());
             let module = module.unwrap_or_default();
             shims.push(ItemShim {
                 name: format!("{module}::{name}"),
@@ -205,7 +202,7 @@ fn leaf_of(facts: &SourceFacts, name: &str) -> Option<u32> {
 fn files(world: &World) -> impl Iterator<Item = (FileId, &SourceFacts)> {
     let ids = (0..world.files.len()).filter_map(|at| u32::try_from(at).ok());
     ids.map(FileId)
-        .filter_map(|file| Some((file, world.facts(file))))
+        .map(|file| (file, world.facts(file)))
         .filter(|(_, facts)| !facts.item_shims.is_empty())
 }
 
@@ -245,12 +242,9 @@ fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Opti
 }
 
 fn refusal(path: &TreePath, name: &str) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path: path.clone(),
-        span: None,
-        message: format!("the shim of `{name}` is not as it was left and cannot be removed"),
-        help: Some("remove it and its marker by hand".to_owned()),
-    }
+    Finding::refusal(
+        path.clone(),
+        format!("the shim of `{name}` is not as it was left and cannot be removed"),
+    )
+    .with_help("remove it and its marker by hand".to_owned())
 }

@@ -136,9 +136,7 @@ impl Reader<'_> {
     /// Public names that a shim has by its re-exports alone, its modules included: rustc is silent
     /// about those, unless they were deprecated all along.
     fn silent(&self, home: &Home, module: ModuleId, found: &mut BTreeSet<OldName>) {
-        let Some(space) = self.world.space(module) else {
-            return;
-        };
+        let space = self.world.space(module);
         let mut inner = Vec::new();
         for (sym, bindings) in space.names.iter() {
             let name = self.world.names.as_str(*sym);
@@ -180,7 +178,7 @@ impl Reader<'_> {
     fn definitions(&self, module: ModuleId, name: &str) -> Vec<Definition> {
         let names = &self.world.names;
         let bindings = names.get(name).and_then(|sym| {
-            let space = self.world.space(module)?;
+            let space = self.world.space(module);
             space.names.get(&sym)
         });
         let items = bindings

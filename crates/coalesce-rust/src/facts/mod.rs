@@ -592,7 +592,7 @@ impl SourceFacts {
     /// The `use` that a leaf is part of.
     #[must_use]
     pub fn declaration_of(&self, leaf: u32) -> &UseDeclaration {
-        self.declaration(self.leaf(leaf).declaration)
+        self.declaration_of(leaf)
     }
 
     /// The `mod` of that index.

@@ -132,7 +132,7 @@ impl Context<'_> {
             step.all().find_map(|(res, _)| match res {
                 Res::Module(module) => Some(module),
                 Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
-                    Some(&self.world[item]).map(|item| item.module)
+                    Some(self.world[item].module)
                 }
                 Res::External(_) => None,
             })

@@ -38,7 +38,7 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of a module; none where it has several bodies, of which some will be there.
     pub fn of_module(&mut self, module: ModuleId) -> BTreeSet<String> {
-        match Some(&self.tree.world[module]).map(|node| node.bodies.as_slice()) {
+        match Some(self.tree.world[module].bodies.as_slice()) {
             Some([body]) => self.of_body(*body),
             _ => BTreeSet::new(),
         }
@@ -79,13 +79,13 @@ impl<'a> Conditions<'a> {
         let mut found = BTreeSet::new();
         let mut at = Some(&world[body]);
         while let Some(body) = at {
-            if let Some(facts) = Some(world.facts(body.file)) {
-                let own = facts
-                    .inner_cfg
-                    .iter()
-                    .filter(|(scope, _)| *scope == body.scope);
-                own.for_each(|(_, condition)| split(&plain(condition), &mut found));
-            }
+            let facts = world.facts(body.file);
+            let own = facts
+                .inner_cfg
+                .iter()
+                .filter(|(scope, _)| *scope == body.scope);
+            own.for_each(|(_, condition)| split(&plain(condition), &mut found));
+
             at = body.declared.and_then(|(outer, declaration)| {
                 let outer = &world[outer];
                 let facts = world.facts(outer.file);

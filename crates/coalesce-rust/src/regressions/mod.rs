@@ -17,7 +17,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{Finding, Texts, TreePath};
 
 use self::{
     conditions::{Conditions, display},
@@ -102,14 +102,7 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
                 .to_owned(),
         ),
     };
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path,
-        span: None,
-        message,
-        help: Some(help),
-    }
+    Finding::refusal(path, message).with_help(help)
 }
 
 fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
@@ -194,12 +187,11 @@ impl Check<'_> {
     }
 
     fn add(&mut self, file: FileId, (last, full): (&str, String), problem: Problem) {
-        if let Some(source) = Some(&self.tree.world[file]) {
-            let place = (source.path.clone(), full);
-            self.found
-                .entry((last.to_owned(), problem))
-                .or_insert(place);
-        }
+        let source = &self.tree.world[file];
+        let place = (source.path.clone(), full);
+        self.found
+            .entry((last.to_owned(), problem))
+            .or_insert(place);
     }
 
     fn full_name(&self, facts: &SourceFacts, site: &Site<'_>, at: usize) -> String {
@@ -226,13 +218,9 @@ impl Check<'_> {
                 continue;
             };
             let name = facts.name(segment.name);
-            let bindings = world
-                .names
-                .get(name)
-                .and_then(|sym| world.space(module)?.names.get(&sym));
+            let bindings = world.bindings(module, name);
             let mut meant = bindings
-                .into_iter()
-                .flatten()
+                .iter()
                 .filter(|binding| step.all().any(|(res, _)| res == binding.res))
                 .peekable();
             if meant.peek().is_none() {
@@ -283,7 +271,7 @@ impl Check<'_> {
                 let user = package_of(world, from);
                 let own = own.get_or_insert_with(|| {
                     let mut own = self.conditions.at_place(file, body, first.span.start);
-                    let krate = Some(&world[from]).map(|node| node.krate);
+                    let krate = Some(world[from].krate);
                     let krate = krate.map(|krate| &world[krate]);
                     if let Some(krate) = krate {
                         own.extend(self.features.required(krate.package, &krate.name));
@@ -302,11 +290,8 @@ impl Check<'_> {
     /// Whether a module has several things by a name, of which conditions choose.
     fn is_alternative(&self, module: ModuleId, name: &str, step: &Found) -> bool {
         let world = self.tree.world;
-        let bindings = world
-            .names
-            .get(name)
-            .and_then(|sym| world.space(module)?.names.get(&sym));
-        let alike = bindings.into_iter().flatten().filter(|binding| {
+        let bindings = world.bindings(module, name);
+        let alike = bindings.iter().filter(|binding| {
             step.all()
                 .any(|(_, namespaces)| namespaces.meets(binding.namespaces))
         });

@@ -164,7 +164,7 @@ impl<'a> Named<'a> {
             let own: Vec<ByteSpan> = definitions
                 .iter()
                 .filter(|(of, _)| *of == file)
-                .filter_map(|(_, at)| Some(facts.item(*at).span))
+                .map(|(_, at)| facts.item(*at).span)
                 .collect();
             for load in &source.loads {
                 let mut found = Vec::new();

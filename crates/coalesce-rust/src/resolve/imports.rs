@@ -61,7 +61,7 @@ fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
     }
     .leaf(facts, leaf, import.space);
     let modules = found.all().filter_map(|(res, _)| match res {
-        Res::Module(module) => world.space(module),
+        Res::Module(module) => Some(world.space(module)),
         _ => None,
     });
     let unknown: Vec<Sym> = modules

@@ -355,10 +355,7 @@ impl Lookup<'_> {
         if wanted.meets(Namespaces::MACRO) && here.kind == SpaceKind::Module {
             let mut at = self.world[here.module].parent;
             while let Some(module) = at {
-                let names = self
-                    .world
-                    .space(module)
-                    .and_then(|space| space.names.get(&sym));
+                let names = self.world.space(module).names.get(&sym);
                 let found = self.pick(None, names.unwrap_or_default(), Namespaces::MACRO);
                 if !found.is_empty() {
                     return found;
@@ -408,9 +405,7 @@ impl Lookup<'_> {
         wanted: Namespaces,
         from: Option<ModuleId>,
     ) -> Found {
-        let Some(space) = self.world.space(module) else {
-            return Found::NONE;
-        };
+        let space = self.world.space(module);
         let bindings = space.names.get(&sym).unwrap_or_default();
         let seen = |binding: &&Binding| {
             binding.reach == Reach::Public

@@ -291,9 +291,7 @@ fn share_macros(world: &mut World) {
         }
     }
     for (from, to) in shared.into_iter().rev() {
-        let Some(space) = world.space(from) else {
-            continue;
-        };
+        let space = world.space(from);
         let mut macros: Vec<(Sym, Binding)> = Vec::new();
         let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
         names.sort_by_key(|(sym, _)| **sym);

@@ -105,21 +105,18 @@ fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
                 found.entry(name).or_default().names.extend(names);
             }
         }
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let Some(last) = site.segments.last() else {
-                    return;
-                };
-                let inside = macros.iter().find(|item| item.span.contains(last.span));
-                let rest = text.get(last.span.end as usize..).unwrap_or_default();
-                let module = module_at_end(&site);
-                if let (Some(item), Some(module), true) = (inside, module, rest.starts_with("::$"))
-                {
-                    let name = facts.name(item.name.name).to_owned();
-                    found.entry(name).or_default().behind.insert(module);
-                }
-            });
-        }
+        world.visit_file(&source, &mut |facts, site| {
+            let Some(last) = site.segments.last() else {
+                return;
+            };
+            let inside = macros.iter().find(|item| item.span.contains(last.span));
+            let rest = text.get(last.span.end as usize..).unwrap_or_default();
+            let module = module_at_end(&site);
+            if let (Some(item), Some(module), true) = (inside, module, rest.starts_with("::$")) {
+                let name = facts.name(item.name.name).to_owned();
+                found.entry(name).or_default().behind.insert(module);
+            }
+        });
     }
     found
 }

@@ -47,11 +47,7 @@ impl World {
     }
 
     fn named_in(&self, module: ModuleId, name: &str) -> &[Binding] {
-        let found = self
-            .names
-            .get(name)
-            .and_then(|sym| self.space(module)?.names.get(&sym));
-        found.unwrap_or_default()
+        self.bindings(module, name)
     }
 
     /// The shortest path below a library's root by which others can name each item, of several the
@@ -78,10 +74,7 @@ impl World {
 
     /// The names that everybody sees in a module, by alphabet.
     fn public_names(&self, module: ModuleId) -> Vec<(String, Res)> {
-        let names = self
-            .space(module)
-            .into_iter()
-            .flat_map(|space| space.names.iter());
+        let names = self.space(module).names.iter();
         let mut found: Vec<(String, Res)> = names
             .flat_map(|(sym, bindings)| bindings.iter().map(move |binding| (*sym, binding)))
             .filter(|(_, binding)| binding.reach == Reach::Public)

@@ -5,7 +5,7 @@ use coalesce_model::{ByteSpan, Certainty, Form};
 use super::{
     lookup::{Found, Lookup, Trace},
     tree::id,
-    world::{BodyId, FileId, ModuleId, Res, SpaceId, SpaceKind, Target, World},
+    world::{BodyId, FileId, ModuleId, Res, SourceFile, SpaceId, SpaceKind, Target, World},
 };
 use crate::facts::{LeafKind, Origin, ScopeId, Segment, SourceFacts};
 
@@ -153,12 +153,21 @@ impl World {
     #[must_use]
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {
         let mut uses = Vec::new();
-        for load in &self[file].loads {
-            self.visit(*load as usize, &mut |facts, site| {
-                uses.push(self.spell(facts, &site))
-            });
-        }
+        self.visit_file(&self[file], &mut |facts, site| {
+            uses.push(self.spell(facts, &site))
+        });
         uses
+    }
+
+    /// Each place of a file, once for every crate that it is part of.
+    pub(crate) fn visit_file<'w>(
+        &'w self,
+        file: &SourceFile,
+        visit: &mut dyn FnMut(&'w SourceFacts, Site<'w>),
+    ) {
+        for load in &file.loads {
+            self.visit(*load as usize, visit);
+        }
     }
 
     /// Calls `visit` for every site of one load.

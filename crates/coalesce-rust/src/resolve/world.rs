@@ -436,6 +436,13 @@ impl World {
             .expect("invariant: loads are named by their place in the table")
     }
 
+    /// What a module binds a name to.
+    pub(crate) fn bindings(&self, module: ModuleId, name: &str) -> &[Binding] {
+        let sym = self.names.get(name);
+        let names = &self[self.space_of(module)].names;
+        sym.and_then(|sym| names.get(&sym)).unwrap_or_default()
+    }
+
     /// The space of a module.
     pub(crate) fn space_of(&self, module: ModuleId) -> SpaceId {
         *self
@@ -499,9 +506,8 @@ impl World {
         found
     }
 
-    pub(crate) fn space(&self, module: ModuleId) -> Option<&Space> {
-        self.spaces
-            .get(self.module_spaces.get(module.index())?.0 as usize)
+    pub(crate) fn space(&self, module: ModuleId) -> &Space {
+        &self[self.space_of(module)]
     }
 
     /// Whether one of a module's bodies says `#![macro_use]`.
@@ -538,7 +544,7 @@ impl World {
         let (outer, last) = name.rsplit_once("::")?;
         let sym = self.names.get(last)?;
         self.modules_named(outer).into_iter().find_map(|outer| {
-            let bindings = self.space(outer)?.names.get(&sym)?;
+            let bindings = self.space(outer).names.get(&sym)?;
             let own = bindings
                 .iter()
                 .find(|binding| !binding.glob && binding.namespaces.meets(Namespaces::TYPE))?;
@@ -580,7 +586,7 @@ impl World {
         let bound = self
             .names
             .get(name)
-            .and_then(|sym| self.space(module)?.names.get(&sym));
+            .and_then(|sym| self.space(module).names.get(&sym));
         items.extend(
             bound
                 .into_iter()
@@ -599,7 +605,7 @@ impl World {
     pub(crate) fn definition_reach(&self, item: ItemId) -> Option<Reach> {
         let node = &self[item];
         let sym = self.names.get(&node.name)?;
-        let bindings = self.space(node.module)?.names.get(&sym)?;
+        let bindings = self.space(node.module).names.get(&sym)?;
         let own = bindings.iter();
         let own = own.filter(|one| one.import.is_none() && one.res == Res::Item(item));
         own.map(|one| one.reach).next()
@@ -610,10 +616,7 @@ impl World {
         &self,
         module: ModuleId,
     ) -> impl Iterator<Item = (Arc<str>, Reach)> + '_ {
-        let names = self
-            .space(module)
-            .into_iter()
-            .flat_map(|space| space.names.iter());
+        let names = self.space(module).names.iter();
         names.flat_map(|(sym, bindings)| {
             bindings
                 .iter()
@@ -626,13 +629,9 @@ impl World {
         let Some((module, last)) = name.rsplit_once("::") else {
             return Vec::new();
         };
-        let Some(sym) = self.names.get(last) else {
-            return Vec::new();
-        };
-        let modules = self.modules_named(module);
-        let spaces = modules.into_iter().filter_map(|module| self.space(module));
-        let bindings = spaces.filter_map(|space| space.names.get(&sym));
-        bindings.flatten().map(|binding| binding.res).collect()
+        let modules = self.modules_named(module).into_iter();
+        let bindings = modules.flat_map(|module| self.bindings(module, last));
+        bindings.map(|binding| binding.res).collect()
     }
 
     /// Whether `name` is `module::name` for a name that the module defines or re-exports.
@@ -640,14 +639,8 @@ impl World {
         let Some((module, last)) = name.rsplit_once("::") else {
             return false;
         };
-        let Some(sym) = self.names.get(last) else {
-            return false;
-        };
-        let bound = |module: &ModuleId| {
-            self.space(*module)
-                .is_some_and(|space| space.names.contains_key(&sym))
-        };
-        self.modules_named(module).iter().any(bound)
+        let bound = |module: ModuleId| !self.bindings(module, last).is_empty();
+        self.modules_named(module).into_iter().any(bound)
     }
 
     /// What stands at the name of an item: its definition, or an import that leads on.
@@ -655,7 +648,7 @@ impl World {
         let (parent, last) = name.rsplit_once("::")?;
         let sym = self.names.get(last)?;
         let module = *self.modules_named(parent).first()?;
-        let bindings = self.space(module)?.names.get(&sym)?;
+        let bindings = self.space(module).names.get(&sym)?;
         if let Some(id) = self.item_shim(module, last) {
             return Some(ItemPlace::Shim(id));
         }
@@ -675,7 +668,7 @@ impl World {
         let (parent, last) = name.rsplit_once("::")?;
         let sym = self.names.get(last)?;
         let module = *self.modules_named(parent).first()?;
-        let bindings = self.space(module)?.names.get(&sym)?;
+        let bindings = self.space(module).names.get(&sym)?;
         let mut items = bindings.iter().filter_map(|binding| match binding.res {
             Res::Item(item) => {
                 // Macros have names of their own, and do not move by them.
@@ -695,10 +688,10 @@ impl World {
     /// The manifest that left a shim of this name in a module, or all of the module.
     fn item_shim(&self, module: ModuleId, name: &str) -> Option<String> {
         let bodies = self[module].bodies.iter();
-        let own = bodies.filter_map(|body| Some(self[body].file));
+        let own = bodies.map(|body| self[body].file);
         // The root has exported macros, wherever their text is.
         let sym = self.names.get(name)?;
-        let bindings = self.space(module)?.names.get(&sym)?.iter();
+        let bindings = self.space(module).names.get(&sym)?.iter();
         let macros = bindings.filter_map(|binding| match binding.res {
             Res::Item(item) if binding.namespaces.meets(Namespaces::MACRO) => {
                 let (file, _) = self[item].definitions.first()?;
@@ -741,7 +734,7 @@ impl World {
 
     pub(crate) fn path_of_load(&self, load: usize) -> Option<&TreePath> {
         let load = self.loads.get(load)?;
-        Some(&self[load.file]).map(|file| &file.path)
+        Some(&self[load.file].path)
     }
 
     /// Every `mod` declaration of a module: file and index into the file's `modules`. All `cfg`

@@ -204,12 +204,11 @@ fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) ->
         "this build script {} would be in `{name}` itself: a build script is run before its package is built",
         names.unwrap_or_else(|| "uses what".to_owned()),
     );
-    Some(Finding {
-        help: Some(format!(
+    Some(
+        refusal(script.root_file.clone(), message).with_help(format!(
             "move it to a package that `{name}` can have as a build dependency"
         )),
-        ..refusal(script.root_file.clone(), message)
-    })
+    )
 }
 
 /// What would name something in a program, a test or an example of another target: none can.
@@ -226,10 +225,10 @@ fn of_program(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) -
         mapping.name_of(user),
         named.min().unwrap_or(&program.name)
     );
-    Some(Finding {
-        help: Some("move that to the library first, or along".to_owned()),
-        ..refusal(program.root_file.clone(), message)
-    })
+    Some(
+        refusal(program.root_file.clone(), message)
+            .with_help("move that to the library first, or along".to_owned()),
+    )
 }
 
 /// What code of a package needs another one of the tree for; tests may need what needs them.
@@ -355,14 +354,11 @@ impl Dependencies {
                 name(target)
             );
             let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
-            self.refusals.push(Finding {
-                help: Some(format!(
-                    "move what `{}` and `{}` have in common first",
-                    name(library.package),
-                    name(*other)
-                )),
-                ..refusal(path, message)
-            });
+            self.refusals.push(refusal(path, message).with_help(format!(
+                "move what `{}` and `{}` have in common first",
+                name(library.package),
+                name(*other)
+            )));
         }
     }
 }

@@ -59,11 +59,11 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
                     "`{name}` means something else here, and would mean `{}`",
                     mapping.name_of(place)
                 );
-                return Some(Finding {
-                    span: Some(span),
-                    help: Some("give the module another name".to_owned()),
-                    ..refusal(file.path.clone(), message)
-                });
+                return Some(
+                    refusal(file.path.clone(), message)
+                        .at(span)
+                        .with_help("give the module another name".to_owned()),
+                );
             }
         }
     }
@@ -92,7 +92,7 @@ fn is_another(mapping: &Mapping<'_>, site: &Site<'_>, at: usize, home: ModuleId)
             Res::External(_) => true,
             // A library that goes away is spelled anew wherever it is named.
             Res::Module(module) => {
-                let own = Some(&world[home]).map(|node| node.krate);
+                let own = Some(world[home].krate);
                 let other = world[module].parent.is_none() && Some(world[module].krate) != own;
                 other && !mapping.is_changed(module)
             }

@@ -176,7 +176,8 @@ pub(super) fn undocumented(
         }
         for (file, at) in mapping.world.declarations(*module) {
             let (source, facts) = (&mapping.world[file], mapping.world.facts(file));
-            let (Some(one), Some(text)) = (Some(facts.module(at)), texts.text(&source.path)) else {
+            let one = facts.module(at);
+            let Some(text) = texts.text(&source.path) else {
                 continue;
             };
             let start = one.visibility.span.start;
@@ -261,13 +262,13 @@ pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec
             .then(|| mapping.name_of(&Place::root(to)))
         };
         if let Some(name) = module.or_else(package) {
-            found.insert(Finding {
-                span: Some(word.span),
-                ..refusal(
+            found.insert(
+                refusal(
                     source.path.clone(),
                     format!("`{name}` allows no unsafe code"),
                 )
-            });
+                .at(word.span),
+            );
         }
     }
     found.into_iter().collect()

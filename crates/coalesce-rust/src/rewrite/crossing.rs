@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath};
 
 use super::{
     cargo::{is_macro_package, manifest_of},
@@ -88,15 +88,12 @@ impl Crossing {
             new.year()
         );
         if new < old || (old == Edition::E2015 && new != old) {
-            self.refusals.push(Finding {
-                help: Some("`cargo fix --edition` brings the older crate up".to_owned()),
-                ..refusal(path.clone(), message)
-            });
+            self.refusals.push(
+                refusal(path.clone(), message)
+                    .with_help("`cargo fix --edition` brings the older crate up".to_owned()),
+            );
         } else if new != old {
-            self.notes.push(Finding {
-                severity: Severity::Warning,
-                ..refusal(path.clone(), message)
-            });
+            self.notes.push(Finding::warning(path.clone(), message));
         }
     }
 
@@ -154,24 +151,18 @@ impl Crossing {
         if gate.own.contains(&feature) {
             self.wishes.features.insert((gate.from, gate.to, feature));
         } else {
-            self.refusals.push(Finding {
-                span,
-                ..no_feature(path, &gate.name, &feature)
-            });
+            self.refusals
+                .push(no_feature(path, &gate.name, &feature).at(span));
         }
     }
 
     /// What a text says of the package that it is compiled in.
     pub fn of_cargo(&mut self, gate: &Gate, (path, text): (&TreePath, &str), span: ByteSpan) {
         for span in cargo_variables(text, span) {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
-                path: path.clone(),
-                span: Some(span),
-                message: format!("this will speak of `{}`", gate.name),
-                help: None,
-            });
+            self.notes.push(
+                Finding::warning(path.clone(), format!("this will speak of `{}`", gate.name))
+                    .at(span),
+            );
         }
     }
 
@@ -180,8 +171,7 @@ impl Crossing {
         let world = mapping.world;
         let mut told: BTreeSet<(ModuleId, String)> = BTreeSet::new();
         for body in bodies(mapping, module) {
-            for load in &world[body.file].loads {
-                world.visit(*load as usize, &mut |_, site: Site<'_>| {
+            world.visit_file(&world[body.file], &mut |_, site: Site<'_>| {
                     let here = world.module_of(site.space);
                     if here != body.module {
                         return;
@@ -206,7 +196,6 @@ impl Crossing {
                         }
                     }
                 });
-            }
         }
     }
 
@@ -278,11 +267,11 @@ impl Crossing {
                     continue;
                 }
                 let message = "this `impl` would be in another crate than its trait and its type";
-                self.refusals.push(Finding {
-                    span: Some(found.span),
-                    help: Some("move the type, or the trait, along with it".to_owned()),
-                    ..refusal(file.path.clone(), message.to_owned())
-                });
+                self.refusals.push(
+                    refusal(file.path.clone(), message.to_owned())
+                        .at(found.span)
+                        .with_help("move the type, or the trait, along with it".to_owned()),
+                );
             }
         }
     }
@@ -371,10 +360,7 @@ fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTre
 
 fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
     let message = format!("`{package}` has no feature `{feature}`");
-    Finding {
-        help: Some(format!("declare it in the manifest of `{package}`")),
-        ..refusal(path.clone(), message)
-    }
+    refusal(path.clone(), message).with_help(format!("declare it in the manifest of `{package}`"))
 }
 
 fn bodies<'m>(mapping: &'m Mapping<'_>, module: ModuleId) -> impl Iterator<Item = &'m Body> {
@@ -405,29 +391,27 @@ fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u3
     let Some(file) = Some(&world[body.file]).filter(|_| !paths.is_empty()) else {
         return found;
     };
-    for load in &file.loads {
-        world.visit(*load as usize, &mut |_, site: Site<'_>| {
-            let UseSite::Path(path) = site.site else {
-                return;
-            };
-            if !paths.contains(&path) || world.module_of(site.space) != body.module {
-                return;
+    world.visit_file(&file, &mut |_, site: Site<'_>| {
+        let UseSite::Path(path) = site.site else {
+            return;
+        };
+        if !paths.contains(&path) || world.module_of(site.space) != body.module {
+            return;
+        }
+        let items = site
+            .trace
+            .steps
+            .last()
+            .into_iter()
+            .flat_map(|last| last.all());
+        for (res, _) in items {
+            if let Res::Item(item) = res
+                && world[item].kind != ItemKind::Macro
+            {
+                found.entry(path).or_insert(item);
             }
-            let items = site
-                .trace
-                .steps
-                .last()
-                .into_iter()
-                .flat_map(|last| last.all());
-            for (res, _) in items {
-                if let Res::Item(item) = res
-                    && world[item].kind != ItemKind::Macro
-                {
-                    found.entry(path).or_insert(item);
-                }
-            }
-        });
-    }
+        }
+    });
     found
 }
 

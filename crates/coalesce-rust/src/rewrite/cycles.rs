@@ -93,10 +93,7 @@ impl Teller<'_, '_> {
             back.join(", ")
         );
         let path = manifest_of(world, edge.from).unwrap_or_else(TreePath::root);
-        Finding {
-            help: Some(self.help(edge, way)),
-            ..refusal(path, message)
-        }
+        refusal(path, message).with_help(self.help(edge, way))
     }
 
     fn step(&self, from: usize, to: usize) -> String {

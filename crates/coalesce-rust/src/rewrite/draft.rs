@@ -126,10 +126,9 @@ pub(super) struct Draft<'d> {
 
 impl Draft<'_> {
     pub fn refuse(&mut self, site: &Site<'_>, why: impl Into<String>) {
-        self.told.refusals.push(Finding {
-            span: Some(span_of(site, 0, site.segments.len())),
-            ..refusal(self.path.clone(), why.into())
-        });
+        self.told
+            .refusals
+            .push(refusal(self.path.clone(), why.into()).at(span_of(site, 0, site.segments.len())));
     }
 
     /// Whether another crate that shares the file was here already, which must have asked for the
@@ -273,10 +272,10 @@ impl Draft<'_> {
                 let span = lines::removal(self.text, declaration.span);
                 self.work.edits.push(Edit::delete(span));
             }
-            Err(why) => self.told.refusals.push(Finding {
-                span: Some(declaration.span),
-                ..refusal(self.path.clone(), why)
-            }),
+            Err(why) => self
+                .told
+                .refusals
+                .push(refusal(self.path.clone(), why).at(declaration.span)),
         }
     }
 

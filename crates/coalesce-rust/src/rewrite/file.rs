@@ -42,9 +42,7 @@ pub(super) fn rewrite(
             told: &mut told,
         },
     };
-    for load in &source.loads {
-        world.visit(*load as usize, &mut |_, site| pass.site(&site));
-    }
+    world.visit_file(&source, &mut |_, site| pass.site(&site));
     pass.globs(file, texts);
     let edits = work.finish((facts, &source.path, text), &mut told);
     FileEdits { edits, told }
@@ -115,8 +113,8 @@ impl<'p> Pass<'p> {
     /// Whether somebody goes through an import into a module; nobody knows of public ones.
     fn is_used_as_module(&self, leaf: u32) -> bool {
         let (world, facts) = (self.mapping().world, self.draft.facts);
-        let declaration = Some(facts.leaf(leaf)).map(|leaf| facts.declaration(leaf.declaration));
-        if declaration.is_none_or(|found| found.visibility.kind != VisibilityKind::Private) {
+        let declaration = facts.declaration_of(leaf);
+        if declaration.visibility.kind != VisibilityKind::Private {
             return true;
         }
         let import = world.file_at(self.draft.path).map(|file| (file, leaf));

@@ -93,15 +93,16 @@ pub(super) fn globs(
 /// Whether nobody but the module that has a glob may use what it brings.
 fn is_alone(speller: &Speller<'_>, (file, leaf): (FileId, u32), target: ModuleId) -> bool {
     let world = speller.mapping.world;
-    let opaque = world.space(target).is_none_or(|space| space.opaque);
+    let opaque = world.space(target).opaque;
     let alone = {
         let facts = world.facts(file);
-        let declaration = Some(facts.leaf(leaf)).map(|leaf| facts.declaration(leaf.declaration));
-        declaration.is_some_and(|found| {
+        let declaration = facts.declaration_of(leaf);
+        {
+            let found = &declaration;
             let scope = found.scope;
             found.visibility.kind == VisibilityKind::Private
                 && !facts.modules.iter().any(|module| module.scope == scope)
-        })
+        }
     };
     alone && !opaque
 }
@@ -118,7 +119,7 @@ fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) 
     let before = world.module_of(site.space);
     let here = speller.mapping.after(before);
     let sym = world.names.get(name)?;
-    let bindings = world.space(target)?.names.get(&sym)?;
+    let bindings = world.space(target).names.get(&sym)?;
     let mut known = bindings
         .iter()
         .filter(|binding| binding.reach.is_seen_from(world, before))
@@ -152,9 +153,7 @@ fn methods(
     };
     let before = world.module_of(space);
     let here = speller.mapping.after(before);
-    let Some(space) = world.space(target) else {
-        return true;
-    };
+    let space = world.space(target);
     let usage = OnceCell::new();
     let looks_like_trait = |name: &str| {
         let usage = usage.get_or_init(|| traits::Usage::of(world, target, texts));
@@ -221,11 +220,7 @@ pub(super) fn import_of(
         (None, Res::Module(module)) => Subject::Module(module),
         (None, _) => return None,
     };
-    needs.push(Need {
-        subject,
-        by: by.clone(),
-        because: None,
-    });
+    needs.push(Need::new(subject, by.clone()));
     None
 }
 

@@ -11,7 +11,6 @@ use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, Unprove
 use super::{
     mapping::refusal,
     place::Place,
-    spell::Speller,
     visibility::{Need, Piece, Relocation},
 };
 use crate::{
@@ -72,30 +71,28 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
         let Some(text) = texts.text(&source.path) else {
             continue;
         };
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let here = world.module_of(site.space);
-                let Some(first) = site
-                    .segments
-                    .first()
-                    .filter(|_| mapping.krate(here) == krate)
-                else {
-                    return;
-                };
-                let leaves = relocation.pieces.iter().any(|piece| {
-                    &world[piece.file].path == &source.path
-                        && piece.span.start <= first.span.start
-                        && first.span.start < piece.span.end
-                });
-                let alone = site.segments.len() == 1;
-                let name = facts.name(first.name);
-                used |= alone
-                    && !leaves
-                    && !PRELUDE.contains(name)
-                    && is_macro(facts, &site, &text)
-                    && is_from_nowhere(&site);
+        world.visit_file(&source, &mut |facts, site| {
+            let here = world.module_of(site.space);
+            let Some(first) = site
+                .segments
+                .first()
+                .filter(|_| mapping.krate(here) == krate)
+            else {
+                return;
+            };
+            let leaves = relocation.pieces.iter().any(|piece| {
+                &world[piece.file].path == &source.path
+                    && piece.span.start <= first.span.start
+                    && first.span.start < piece.span.end
             });
-        }
+            let alone = site.segments.len() == 1;
+            let name = facts.name(first.name);
+            used |= alone
+                && !leaves
+                && !PRELUDE.contains(name)
+                && is_macro(facts, &site, &text)
+                && is_from_nowhere(&site);
+        });
     }
     used
 }
@@ -133,16 +130,14 @@ impl Implicit {
         let Some(text) = texts.text(&source.path) else {
             return;
         };
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let inside = site.segments.first().is_some_and(|first| {
-                    piece.span.start <= first.span.start && first.span.end <= piece.span.end
-                });
-                if inside && is_macro(facts, &site, &text) && is_from_nowhere(&site) {
-                    self.one(relocation, (piece, &source.path), (facts, &site), given);
-                }
+        world.visit_file(&source, &mut |facts, site| {
+            let inside = site.segments.first().is_some_and(|first| {
+                piece.span.start <= first.span.start && first.span.end <= piece.span.end
             });
-        }
+            if inside && is_macro(facts, &site, &text) && is_from_nowhere(&site) {
+                self.one(relocation, (piece, &source.path), (facts, &site), given);
+            }
+        });
     }
 
     fn one(
@@ -165,14 +160,14 @@ impl Implicit {
                  have it",
                 all.join(" or ")
             );
-            self.refusals.push(Finding {
-                span: Some(segment.span),
-                help: Some(format!(
-                    "import it first: `use {}::{name};`",
-                    all.join("/").replace('`', "")
-                )),
-                ..refusal(path.clone(), message)
-            });
+            self.refusals.push(
+                refusal(path.clone(), message)
+                    .at(segment.span)
+                    .with_help(format!(
+                        "import it first: `use {}::{name};`",
+                        all.join("/").replace('`', "")
+                    )),
+            );
             return;
         };
         if has_foreign_glob(relocation, piece, facts) {
@@ -219,9 +214,7 @@ impl Implicit {
 
     /// The name of a library in the crate of a piece after, which depends on it from now on.
     fn say(&mut self, relocation: &Relocation<'_>, piece: &Piece, library: &str) -> String {
-        let speller = Speller {
-            mapping: relocation.mapping,
-        };
+        let speller = relocation.mapping.speller();
         let from = relocation.mapping.krate(piece.from);
         let root = Place::root(piece.to.krate);
         let path = vec![library.to_owned()];
@@ -245,9 +238,7 @@ fn without_macro_use(text: &str, declaration: ByteSpan) -> Option<Edit> {
 
 /// Whether a file imports all that something outside of the tree has: nobody knows what that is.
 fn has_foreign_glob(relocation: &Relocation<'_>, piece: &Piece, facts: &SourceFacts) -> bool {
-    let speller = Speller {
-        mapping: relocation.mapping,
-    };
+    let speller = relocation.mapping.speller();
     let mut leaves = (0_u32..).zip(&facts.leaves);
     leaves.any(|(at, leaf)| {
         leaf.kind == LeafKind::Glob && speller.glob_target((piece.file, at)).is_none()

@@ -102,7 +102,7 @@ fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usi
     let (mut with, mut without) = (0, 0);
     for node in modules.map(|module| &world[module]) {
         for body in node.bodies.iter().map(|body| &world[body]) {
-            let path = Some(&world[body.file]).map(|file| &file.path);
+            let path = Some(&world[body.file].path);
             let declared = body.declared.is_some() && !is_inline(world, body);
             match path.map(TreePath::file_name) {
                 Some("mod.rs") if declared => with += 1,

@@ -120,11 +120,8 @@ impl Speller<'_> {
     pub fn outside(&self, source: CrateId, name: &str, here: &Place) -> Option<Need> {
         let standard = ["std", "core", "alloc", "proc_macro", "test"];
         let sym = self.world().names.get(name)?;
-        (!standard.contains(&name) && source != here.krate).then(|| Need {
-            subject: Subject::External(sym, source, Purpose::Code),
-            by: here.clone(),
-            because: None,
-        })
+        (!standard.contains(&name) && source != here.krate)
+            .then(|| Need::new(Subject::External(sym, source, Purpose::Code), here.clone()))
     }
 
     /// A path that reads so from anywhere in one crate, as a place in another one says it.
@@ -159,11 +156,10 @@ impl Speller<'_> {
             Some(target) => {
                 *first = self.name_of_crate(here.krate, target);
                 let said = path.join("::");
-                needs.push(Need {
-                    subject: Subject::Crate(target, Purpose::Code),
-                    by: here.clone(),
-                    because: Some(Because::Names(said)),
-                });
+                needs.push(
+                    Need::new(Subject::Crate(target, Purpose::Code), here.clone())
+                        .because(Because::Names(said)),
+                );
             }
             None => needs.extend(self.outside(krate, first, here)),
         }

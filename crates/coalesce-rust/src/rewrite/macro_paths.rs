@@ -15,7 +15,7 @@ use super::{
     mapping::Mapping,
     place::Place,
     sight::{Because, Need, Purpose, Subject},
-    spell::{Speller, written},
+    spell::written,
 };
 use crate::{
     facts::{Item, ItemKind, Origin, VisibilityKind},
@@ -79,17 +79,14 @@ impl<'a> Paths<'a> {
         } else {
             home
         };
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let speller = self.mapping.speller();
         speller.chain(&at, here, &mut self.needs);
         if crosses {
             let named = format!("{}::{}", self.mapping.name_of(&at), node.name);
-            self.needs.push(Need {
-                subject: Subject::Crate(at.krate, Purpose::Code),
-                by: here.clone(),
-                because: Some(Because::Names(named)),
-            });
+            self.needs.push(
+                Need::new(Subject::Crate(at.krate, Purpose::Code), here.clone())
+                    .because(Because::Names(named)),
+            );
         }
         let mut path = speller.rooted_in(here.krate, &at);
         path.push(node.name.clone());
@@ -100,7 +97,7 @@ impl<'a> Paths<'a> {
     fn has_name(&self, place: &Place, name: &str) -> bool {
         let world = self.mapping.world;
         let module = self.mapping.at(place);
-        let space = module.and_then(|module| world.space(module));
+        let space = module.map(|module| world.space(module));
         space
             .zip(world.names.get(name))
             .is_some_and(|(space, sym)| space.names.contains_key(&sym))
@@ -177,20 +174,18 @@ fn calls_by_position(world: &World, item: ItemId, counts: &dyn Fn(ItemId) -> boo
         return true;
     };
     let mut found = false;
-    for load in &world[file].loads {
-        world.visit(*load as usize, &mut |_, site| {
-            let [segment] = site.segments else { return };
-            let block = world.space_kind(site.space) == Some(SpaceKind::Block);
-            if !block || !fact.span.contains(segment.span) {
-                return;
-            }
-            for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
-                let Res::Item(other) = res else { continue };
-                let node = &world[other];
-                let textual = other != item && (node.kind == ItemKind::Macro && !node.local);
-                found |= textual && counts(other);
-            }
-        });
-    }
+    world.visit_file(&world[file], &mut |_, site| {
+        let [segment] = site.segments else { return };
+        let block = world.space_kind(site.space) == Some(SpaceKind::Block);
+        if !block || !fact.span.contains(segment.span) {
+            return;
+        }
+        for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
+            let Res::Item(other) = res else { continue };
+            let node = &world[other];
+            let textual = other != item && (node.kind == ItemKind::Macro && !node.local);
+            found |= textual && counts(other);
+        }
+    });
     found
 }

@@ -48,30 +48,27 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure, texts: &dyn Te
             continue;
         }
         let mut told: BTreeSet<String> = BTreeSet::new();
-        for load in &file.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let [segment] = site.segments else { return };
-                let (Some(step), user) = (site.trace.steps.first(), world.module_of(site.space))
-                else {
-                    return;
-                };
-                if step.import.is_some() || !mapping.is_changed(user) {
-                    return;
+        world.visit_file(&file, &mut |facts, site| {
+            let [segment] = site.segments else { return };
+            let (Some(step), user) = (site.trace.steps.first(), world.module_of(site.space)) else {
+                return;
+            };
+            if step.import.is_some() || !mapping.is_changed(user) {
+                return;
+            }
+            for (res, namespaces) in step.all() {
+                let Res::Item(item) = res else { continue };
+                let name = facts.name(segment.name);
+                if namespaces.meets(Namespaces::MACRO)
+                    && !is_in_scope(mapping, item, user, &mut arriving)
+                    && paths.give(item, user).is_none()
+                    && told.insert(name.to_owned())
+                {
+                    let refused = out_of_scope(mapping, &file.path, name, user);
+                    found.refusals.push(refused);
                 }
-                for (res, namespaces) in step.all() {
-                    let Res::Item(item) = res else { continue };
-                    let name = facts.name(segment.name);
-                    if namespaces.meets(Namespaces::MACRO)
-                        && !is_in_scope(mapping, item, user, &mut arriving)
-                        && paths.give(item, user).is_none()
-                        && told.insert(name.to_owned())
-                    {
-                        let refused = out_of_scope(mapping, &file.path, name, user);
-                        found.refusals.push(refused);
-                    }
-                }
-            });
-        }
+            }
+        });
     }
     found.behind = arriving.map(|arriving| arriving.behind).unwrap_or_default();
     found.edits = paths.edits;
@@ -83,12 +80,9 @@ fn out_of_scope(mapping: &Mapping<'_>, path: &TreePath, name: &str, user: Module
     let place = mapping.name_of(&mapping.after(user));
     let message =
         format!("`{name}!` would be out of scope in `{place}`: macro_rules are seen by position");
-    Finding {
-        help: Some(format!(
-            "`pub(crate) use {name};` behind its definition gives it a path, which moves well"
-        )),
-        ..refusal(path.clone(), message)
-    }
+    refusal(path.clone(), message).with_help(format!(
+        "`pub(crate) use {name};` behind its definition gives it a path, which moves well"
+    ))
 }
 
 fn is_in_scope(

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{Change, ChangeKind, Finding, Severity, TreePath, finding::codes};
+use coalesce_model::{Change, ChangeKind, Finding, TreePath};
 
-use super::place::Place;
+use super::{place::Place, spell::Speller};
 use crate::{
     discover::TargetKind,
     resolve::{CrateId, ModuleId, World, id},
@@ -45,15 +45,8 @@ pub(crate) struct Library {
 }
 
 /// An error at a file.
-pub(super) fn refusal(path: TreePath, message: String) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path,
-        span: None,
-        message,
-        help: None,
-    }
+pub(super) fn refusal(path: TreePath, message: impl Into<String>) -> Finding {
+    Finding::refusal(path, message)
 }
 
 impl<'a> Mapping<'a> {
@@ -263,6 +256,11 @@ impl<'a> Mapping<'a> {
             .iter()
             .find(|(old, _)| old == name)
             .map_or(name, |(_, new)| new)
+    }
+
+    /// How paths are spelled after the changes.
+    pub fn speller(&self) -> Speller<'_> {
+        Speller { mapping: self }
     }
 
     /// The full name of a place.

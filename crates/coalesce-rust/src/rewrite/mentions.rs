@@ -127,7 +127,7 @@ impl Pass<'_> {
             let chunk = set.chunk_at(self.file, include.span.start)?;
             Some((set, chunk))
         });
-        let to = set.and_then(|(set, chunk)| Some(&set.moving(chunk.moving)?.to));
+        let to = set.and_then(|(set, chunk)| Some(&set.moving(chunk.moving).to));
         if include.from_manifest {
             let module = self.module()?;
             let after = to.map_or_else(|| self.mapping.after(module).krate, |to| to.krate);
@@ -142,7 +142,7 @@ impl Pass<'_> {
 
     /// The directory of the file that a piece of text goes to.
     fn arrival(&self, set: &Set<'_>, chunk: &Chunk) -> Option<TreePath> {
-        let to = &set.moving(chunk.moving)?.to;
+        let to = &set.moving(chunk.moving).to;
         match self.structure.made.get(to) {
             Some(made) => made.file.parent(),
             None => self.mapping.file_of(self.mapping.at(to)?)?.parent(),

@@ -61,11 +61,8 @@ impl Given<'_> {
         }
         let mut found = BTreeSet::new();
         let world = self.world;
-        let bindings = world
-            .space(home)
-            .zip(world.names.get(name))
-            .and_then(|(space, sym)| space.names.get(&sym));
-        for binding in bindings.into_iter().flatten() {
+        let bindings = world.bindings(home, name);
+        for binding in bindings.iter() {
             let Res::Item(item) = binding.res else {
                 found.extend(traits::outside_methods(world, binding.res));
                 continue;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Evidence, Finding, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
+    ByteSpan, Change, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
 };
 
 use super::{
@@ -60,10 +60,7 @@ struct Removal<'a> {
 
 impl Removal<'_> {
     fn refuse(&mut self, path: TreePath, span: Option<ByteSpan>, message: String) {
-        self.plan.refusals.push(Finding {
-            span,
-            ..refusal(path, message)
-        });
+        self.plan.refusals.push(refusal(path, message).at(span));
     }
 
     fn path(&self, file: FileId) -> TreePath {
@@ -88,7 +85,7 @@ impl Removal<'_> {
             .children
             .iter()
             .filter(stays)
-            .filter_map(|child| Some(self.world[*child].canonical.clone()))
+            .map(|child| self.world[*child].canonical.clone())
             .collect();
         for inner in inner {
             let message = format!("`{name}` cannot be removed: `{inner}` is in it");
@@ -205,13 +202,11 @@ impl Removal<'_> {
     /// The places in a file that name what goes, from outside of it.
     fn named(&self, file: FileId) -> Vec<Named> {
         let mut found = Vec::new();
-        for load in &self.world[file].loads {
-            self.world.visit(*load as usize, &mut |_, site| {
-                if !self.is_within_going(self.world.module_of(site.space)) {
-                    found.extend(self.named_by(&site));
-                }
-            });
-        }
+        self.world.visit_file(&self.world[file], &mut |_, site| {
+            if !self.is_within_going(self.world.module_of(site.space)) {
+                found.extend(self.named_by(&site));
+            }
+        });
         found
     }
 
@@ -245,24 +240,22 @@ impl Removal<'_> {
     /// Whether the leaf names the module itself, or is a glob of one that shows nothing.
     fn leads_to_going(&self, file: FileId, leaf: u32, kind: LeafKind) -> bool {
         let mut leads = false;
-        for load in &self.world[file].loads {
-            self.world.visit(*load as usize, &mut |_, site| {
-                if site.site != UseSite::Leaf(leaf) {
-                    return;
-                }
-                let last = site.trace.steps.last();
-                leads |= last.is_some_and(|last| {
-                    last.all().any(|(res, _)| match res {
-                        Res::Module(module) => {
-                            let shows = self.world.space(module);
-                            let shows = shows.is_some_and(|space| !space.names.is_empty());
-                            self.going.contains_key(&module) && (kind != LeafKind::Glob || !shows)
-                        }
-                        _ => false,
-                    })
-                });
+        self.world.visit_file(&self.world[file], &mut |_, site| {
+            if site.site != UseSite::Leaf(leaf) {
+                return;
+            }
+            let last = site.trace.steps.last();
+            leads |= last.is_some_and(|last| {
+                last.all().any(|(res, _)| match res {
+                    Res::Module(module) => {
+                        let shows = self.world.space(module);
+                        let shows = !shows.names.is_empty();
+                        self.going.contains_key(&module) && (kind != LeafKind::Glob || !shows)
+                    }
+                    _ => false,
+                })
             });
-        }
+        });
         leads
     }
 
@@ -270,14 +263,12 @@ impl Removal<'_> {
     fn is_used(&self, file: FileId, leaf: u32) -> bool {
         let mut used = false;
         for source in &self.world.files {
-            for load in &source.loads {
-                self.world.visit(*load as usize, &mut |_, site| {
-                    if site.site != UseSite::Leaf(leaf) {
-                        let mut steps = site.trace.steps.iter();
-                        used |= steps.any(|step| step.import == Some((file, leaf)));
-                    }
-                });
-            }
+            self.world.visit_file(&source, &mut |_, site| {
+                if site.site != UseSite::Leaf(leaf) {
+                    let mut steps = site.trace.steps.iter();
+                    used |= steps.any(|step| step.import == Some((file, leaf)));
+                }
+            });
         }
         used
     }

@@ -51,18 +51,11 @@ pub(super) struct Respelled {
 
 impl<'a> ShimNames<'a> {
     fn speller(&self) -> Speller<'a> {
-        Speller {
-            mapping: self.mapping,
-        }
+        self.mapping.speller()
     }
 
     fn bindings(&self, module: ModuleId, name: &str) -> &'a [Binding] {
-        let world = self.mapping.world;
-        let found = world
-            .names
-            .get(name)
-            .and_then(|sym| world.space(module)?.names.get(&sym));
-        found.unwrap_or_default()
+        self.mapping.world.bindings(module, name)
     }
 
     /// The imports that a name takes; `None` where the shim cannot name what it leads to.

@@ -5,8 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, LanguagePlan, NewFile, Severity, ShimRequest, Texts, TreePath,
-    finding::codes,
+    ByteSpan, Change, Edit, Finding, LanguagePlan, NewFile, ShimRequest, Texts, TreePath,
 };
 
 use super::{
@@ -17,7 +16,7 @@ use super::{
     public::is_public,
     shim_names::{Import, Respelled, ShimNames},
     sight::{Because, Need, Purpose, Subject},
-    spell::{Speller, written},
+    spell::{spelled, written},
     stand_in::StandIn,
 };
 use crate::{
@@ -59,7 +58,7 @@ struct ShimFile {
 /// What shims have to see: the way to what they forward to.
 pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
     let mut needs = Vec::new();
-    let speller = Speller { mapping };
+    let speller = mapping.speller();
     for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
         let (Some(_), Some((module, place))) = (&change.shim, root) else {
             continue;
@@ -74,11 +73,10 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
             let here = mapping.after(parent).child(name);
             speller.chain(place, &here, &mut needs);
             if place.krate != here.krate {
-                needs.push(Need {
-                    subject: Subject::Crate(place.krate, Purpose::Code),
-                    by: here,
-                    because: Some(Because::Shim(change.from.clone())),
-                });
+                needs.push(
+                    Need::new(Subject::Crate(place.krate, Purpose::Code), here)
+                        .because(Because::Shim(change.from.clone())),
+                );
             }
         }
     }
@@ -203,32 +201,27 @@ impl Shims {
 
 /// Says which names a shim goes without.
 fn lost_note(path: &TreePath, change: &Change, lost: &[String]) -> Option<Finding> {
-    (!lost.is_empty()).then(|| Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Warning,
-        path: path.clone(),
-        span: None,
-        message: format!(
-            "the shim goes without what `{}` does not have: {}",
-            change.to,
-            lost.join(", ")
-        ),
-        help: Some("nobody in the tree names it; somebody outside may".to_owned()),
+    (!lost.is_empty()).then(|| {
+        Finding::warning(
+            path.clone(),
+            format!(
+                "the shim goes without what `{}` does not have: {}",
+                change.to,
+                lost.join(", ")
+            ),
+        )
+        .with_help("nobody in the tree names it; somebody outside may".to_owned())
     })
 }
 
 fn no_shim(path: TreePath, change: &Change) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Note,
+    Finding::note(
         path,
-        span: None,
-        message: format!(
+        format!(
             "no shim for `{}`: nobody outside the crate can name it",
             change.from
         ),
-        help: None,
-    }
+    )
 }
 
 /// How wide a line of documentation is at most.
@@ -279,8 +272,8 @@ pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
     let bound = world
         .names
         .get(name)
-        .is_some_and(|sym| space.is_some_and(|space| space.names.contains_key(&sym)));
-    bound || space.is_none_or(|space| !space.opaque) || EVERYWHERE.contains(name)
+        .is_some_and(|sym| space.names.contains_key(&sym));
+    bound || !space.opaque || EVERYWHERE.contains(name)
 }
 
 struct Builder<'a> {
@@ -311,12 +304,9 @@ impl Builder<'_> {
 
     /// A place as the crate of a shim says it.
     fn inside_of(&self, module: ModuleId, place: &Place) -> String {
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let speller = self.mapping.speller();
         let path = speller.rooted_in(self.mapping.krate(module), place);
-        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-        names.join("::")
+        spelled(&path)
     }
 
     fn outside(&self, module: ModuleId) -> String {
@@ -368,7 +358,7 @@ impl Builder<'_> {
             }
             let gone = self.mapping.is_replaced(*child);
             if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
-                lost.extend(Some(&world[*child]).map(|node| node.name.clone()));
+                lost.extend(Some(world[*child].name.clone()));
             } else {
                 self.child(*child, depth, &mut result)?;
             }
@@ -506,7 +496,7 @@ impl Builder<'_> {
         };
         let name = &world[child].name;
         let sym = world.names.get(name);
-        let bindings = sym.and_then(|sym| world.space(parent)?.names.get(&sym));
+        let bindings = sym.and_then(|sym| world.space(parent).names.get(&sym));
         bindings.into_iter().flatten().any(|binding| {
             binding.import.is_none()
                 && binding.res == Res::Module(child)
@@ -516,7 +506,7 @@ impl Builder<'_> {
 
     fn child(&self, child: ModuleId, depth: usize, result: &mut Made) -> Option<()> {
         let world = self.mapping.world;
-        let name = Some(&world[child]).map(|node| node.name.clone())?;
+        let name = Some(world[child].name.clone())?;
         let made = self.module(child, depth + 1)?;
         let declared: String = conditions::declared(world, child, self.texts)
             .iter()
@@ -581,9 +571,7 @@ impl Builder<'_> {
         if !self.mapping.is_replaced(module) {
             return (names, Vec::new());
         }
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let speller = self.mapping.speller();
         let place = self.mapping.after(module);
         let (kept, lost): (Vec<_>, Vec<_>) = names
             .into_iter()
@@ -600,7 +588,7 @@ impl Builder<'_> {
             .map(|(name, _)| name.to_string())
             .filter(|name| {
                 let sym = world.names.get(name);
-                let bindings = sym.and_then(|sym| world.space(module)?.names.get(&sym));
+                let bindings = sym.and_then(|sym| world.space(module).names.get(&sym));
                 bindings
                     .into_iter()
                     .flatten()

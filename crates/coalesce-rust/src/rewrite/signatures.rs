@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Severity, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, TreePath};
 
 use crate::lexer;
 
@@ -72,18 +72,15 @@ fn is_before_parameter<'w>(here: usize, at: &impl Fn(usize) -> &'w str) -> bool 
 /// Says that the functions of a shim are not called as they were.
 pub(super) fn note(path: &TreePath, name: &str, old: &str, new: &str) -> Finding {
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Warning,
-        path: path.clone(),
-        span: None,
-        message: format!(
+    Finding::warning(
+        path.clone(),
+        format!(
             "the shim's `{name}` takes and gives what its primary does, `{}`, where it had `{}`",
             line(new),
             line(old)
         ),
-        help: Some("who calls it from outside the tree may have to change the call".to_owned()),
-    }
+    )
+    .with_help("who calls it from outside the tree may have to change the call".to_owned())
 }
 
 #[cfg(test)]

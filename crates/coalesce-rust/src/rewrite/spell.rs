@@ -85,6 +85,12 @@ pub(super) fn written(name: &str) -> String {
     }
 }
 
+/// A path as source code says it.
+pub(super) fn spelled(path: &[String]) -> String {
+    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+    names.join("::")
+}
+
 impl<'a> Speller<'a> {
     pub(super) fn world(&self) -> &'a World {
         self.mapping.world
@@ -192,7 +198,7 @@ impl<'a> Speller<'a> {
         new.from = from.unwrap_or_else(|| std::mem::take(&mut new.from));
         let moved = way.leaving.zip(named.last());
         let moved = moved.and_then(|(leaving, at)| {
-            let moving = leaving.set.moving(*at)?;
+            let moving = leaving.set.moving(*at);
             Some(leaving.set.name_after(moving))
         });
         new.to = moved.unwrap_or_else(|| format!("{}::{name}", self.owner_name(site, at)));
@@ -223,13 +229,13 @@ impl<'a> Speller<'a> {
             }
             Goal::Module(module) => {
                 let mut new = self.to_place(way, at, (self.mapping.after(module), None), needs)?;
-                if let Some(node) = Some(&self.world()[module]) {
-                    new.from.clone_from(&node.canonical);
-                }
+                let node = &self.world()[module];
+                new.from.clone_from(&node.canonical);
+
                 return Ok(new);
             }
             Goal::Moved(moved) => {
-                let moving = way.leaving.and_then(|leaving| leaving.set.moving(moved));
+                let moving = way.leaving.map(|leaving| leaving.set.moving(moved));
                 let moving = moving.ok_or("nothing moves")?;
                 (moving.named_at.clone(), Some(moving.name.clone()))
             }
@@ -264,11 +270,10 @@ impl<'a> Speller<'a> {
         let by_name = place.krate != here.krate
             && path.first() == Some(&self.name_of_crate(here.krate, place.krate));
         if by_name {
-            needs.push(Need {
-                subject: Subject::Crate(place.krate, Purpose::Code),
-                by: here.clone(),
-                because: Some(Because::Names(in_full(facts, site, at, &to))),
-            });
+            needs.push(
+                Need::new(Subject::Crate(place.krate, Purpose::Code), here.clone())
+                    .because(Because::Names(in_full(facts, site, at, &to))),
+            );
         }
         let type_alone = path == ["self"]
             && matches!(site.site, UseSite::Path(_))
@@ -542,7 +547,7 @@ impl<'a> Speller<'a> {
         let (outer, facade) = steps
             .filter_map(|(at, step)| Some((at, module_in(step)?)))
             .rfind(|(_, module)| self.mapping.krate(*module) != place.krate)?;
-        let names = self.world().space(facade)?;
+        let names = self.world().space(facade);
         let open = names.names.values().flatten().any(|binding| {
             binding.glob
                 && match binding.res {
@@ -562,7 +567,7 @@ impl<'a> Speller<'a> {
     fn style(&self, facts: &SourceFacts, site: &Site<'_>) -> Style {
         let names = || site.segments.iter().map(|segment| facts.name(segment.name));
         let first = names().next().unwrap_or_default();
-        let own = Some(&self.world()[self.here(site)]).map(|node| node.krate);
+        let own = Some(self.world()[self.here(site)].krate);
         let krate = own.map(|own| &self.world()[own]);
         let root = site
             .trace
@@ -618,7 +623,7 @@ impl<'a> Speller<'a> {
             .world()
             .names
             .get(name)
-            .and_then(|sym| self.world().space(module)?.names.get(&sym));
+            .and_then(|sym| self.world().space(module).names.get(&sym));
         let Some(bindings) = bindings else { return };
         if bindings
             .iter()
@@ -628,11 +633,7 @@ impl<'a> Speller<'a> {
         }
         for binding in bindings {
             if let (Res::Item(item), None) = (binding.res, binding.import) {
-                needs.push(Need {
-                    subject: Subject::Item(item),
-                    by: here.clone(),
-                    because: None,
-                });
+                needs.push(Need::new(Subject::Item(item), here.clone()));
             }
         }
     }
@@ -657,17 +658,13 @@ impl<'a> Speller<'a> {
         let reach = self.declared(outer, &node.name, |res| res == Res::Module(module));
         let hidden = reach.is_some_and(|reach| !self.sees(here, reach, outer));
         if hidden || self.mapping.is_root(module) {
-            needs.push(Need {
-                subject: Subject::Module(module),
-                by: here.clone(),
-                because: None,
-            });
+            needs.push(Need::new(Subject::Module(module), here.clone()));
         }
     }
 
     fn declared(&self, module: ModuleId, name: &str, is: impl Fn(Res) -> bool) -> Option<Reach> {
         let sym = self.world().names.get(name)?;
-        let bindings = self.world().space(module)?.names.get(&sym)?;
+        let bindings = self.world().space(module).names.get(&sym)?;
         bindings
             .iter()
             .find(|binding| binding.import.is_none() && is(binding.res))
@@ -712,10 +709,7 @@ impl<'a> Speller<'a> {
         here: &Place,
         depth: usize,
     ) -> bool {
-        let bindings = self
-            .world()
-            .space(module)
-            .and_then(|space| space.names.get(&sym));
+        let bindings = self.world().space(module).names.get(&sym);
         let Some(bindings) = bindings else {
             return true;
         };
@@ -766,9 +760,7 @@ impl<'a> Speller<'a> {
         if name.contains("::") {
             return !self.world().below(module, name).is_empty();
         }
-        let Some(space) = self.world().space(module) else {
-            return false;
-        };
+        let space = self.world().space(module);
         let sym = self.world().names.get(name);
         space.opaque || sym.is_some_and(|sym| space.names.contains_key(&sym))
     }

@@ -12,7 +12,7 @@ use super::{
     mapping::Mapping,
     place::Place,
     signatures::{self, Renames},
-    spell::{Speller, written},
+    spell::{spelled, written},
 };
 use crate::{
     facts::{self, ItemKind, SourceFacts},
@@ -144,13 +144,8 @@ impl<'a> StandIn<'a> {
         let mut place = self.place.clone();
         let names = home.split("::").filter(|name| !name.is_empty());
         place.path.extend(names.map(str::to_owned));
-        let joined = |path: Vec<String>| {
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            names.join("::")
-        };
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let joined = |path: Vec<String>| spelled(&path);
+        let speller = self.mapping.speller();
         let inside = speller.rooted_in(self.mapping.krate(self.module), &place);
         let krate = &self.mapping.world[place.krate];
         let krate = krate.name.as_str();
@@ -205,10 +200,10 @@ impl<'a> StandIn<'a> {
         let krate = self.mapping.krate(self.module);
         let crates = &self.mapping.world.crates;
         let externs = crates.get(krate.index()).map(|krate| &krate.externs);
-        let target = Speller {
-            mapping: self.mapping,
-        }
-        .name_of_crate(krate, self.place.krate);
+        let target = self
+            .mapping
+            .speller()
+            .name_of_crate(krate, self.place.krate);
         let mut externs = externs.into_iter().flatten();
         first != "crate" && EVERYWHERE.contains(first)
             || STANDARD.contains(&first)
@@ -221,25 +216,23 @@ impl<'a> StandIn<'a> {
         let world = self.mapping.world;
         let mut edits: BTreeMap<ByteSpan, String> = BTreeMap::new();
         let mut can_be_said = true;
-        for load in &world[file].loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let first = site.segments.first().map(|first| first.span);
-                let Some(first) = first.filter(|first| is_in(fact.signature, *first)) else {
-                    return;
-                };
-                if !matches!(site.site, UseSite::Path(_)) {
-                    return;
+        world.visit_file(&world[file], &mut |facts, site| {
+            let first = site.segments.first().map(|first| first.span);
+            let Some(first) = first.filter(|first| is_in(fact.signature, *first)) else {
+                return;
+            };
+            if !matches!(site.site, UseSite::Path(_)) {
+                return;
+            }
+            match self.said(facts, &site) {
+                Said::Same => {}
+                Said::So(end, path) => {
+                    let path: Vec<String> = path.iter().map(|name| written(name)).collect();
+                    edits.insert(ByteSpan::new(first.start, end), path.join("::"));
                 }
-                match self.said(facts, &site) {
-                    Said::Same => {}
-                    Said::So(end, path) => {
-                        let path: Vec<String> = path.iter().map(|name| written(name)).collect();
-                        edits.insert(ByteSpan::new(first.start, end), path.join("::"));
-                    }
-                    Said::Never => can_be_said = false,
-                }
-            });
-        }
+                Said::Never => can_be_said = false,
+            }
+        });
         let edits = edits.into_iter();
         let edits = edits
             .map(|(span, path)| Edit::replace(span, path))
@@ -266,9 +259,7 @@ impl<'a> StandIn<'a> {
             let Some(path) = self.public.get(&item) else {
                 return Said::Never;
             };
-            let speller = Speller {
-                mapping: self.mapping,
-            };
+            let speller = self.mapping.speller();
             let krate = self.mapping.krate(self.module);
             let first = speller.name_of_crate(krate, self.place.krate);
             let path = std::iter::once(first).chain(path.iter().cloned());
@@ -285,9 +276,7 @@ impl<'a> StandIn<'a> {
         let Some(import) = step.import else {
             return Said::Same;
         };
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let speller = self.mapping.speller();
         let Some(mut path) = speller.absolute(import) else {
             return Said::Never;
         };

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Finding, Severity, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath};
 
 use super::{
     layout,
@@ -169,14 +167,10 @@ impl Structure {
             directory.join(&format!("{name}.rs"))
         };
         let Ok(file) = file else { return };
-        self.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
-            path: file.clone(),
-            span: None,
-            message: format!("a new module, made for `{}`", mapping.name_of(place)),
-            help: None,
-        });
+        self.notes.push(Finding::note(
+            file.clone(),
+            format!("a new module, made for `{}`", mapping.name_of(place)),
+        ));
         self.made.insert(parent, Made { file, change });
     }
 
@@ -285,13 +279,10 @@ impl Structure {
                     mapping.name_of(&place)
                 );
                 let path = mapping.file_of(at).unwrap_or_else(TreePath::root);
-                self.refusals.push(Finding {
-                    help: Some(format!(
-                        "say what becomes of `{}` in an entry of its own",
-                        node.canonical
-                    )),
-                    ..refusal(path, message)
-                });
+                self.refusals.push(refusal(path, message).with_help(format!(
+                    "say what becomes of `{}` in an entry of its own",
+                    node.canonical
+                )));
             }
             for body in node.bodies.iter().map(|body| &world[body]) {
                 if !layout::is_inline(world, body)

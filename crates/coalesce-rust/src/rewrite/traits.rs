@@ -83,7 +83,7 @@ pub(super) fn demand(
 ) -> Demand {
     match res {
         Res::Item(item) => {
-            let kind = Some(&world[item]).map(|item| item.kind);
+            let kind = Some(world[item].kind);
             if kind != Some(ItemKind::Trait) {
                 return Demand::No;
             }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, Edit};
 
-use super::{lines, spell::written};
+use super::{
+    lines,
+    spell::{spelled, written},
+};
 use crate::facts::{LeafKind, Segment, SourceFacts, UseDeclaration, UseLeaf, UseTree};
 
 /// What becomes of a leaf.
@@ -156,11 +159,6 @@ fn leaves(tree: &UseTree, found: &mut Vec<u32>) {
     }
 }
 
-fn joined(path: &[String]) -> String {
-    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-    names.join("::")
-}
-
 impl Editor<'_> {
     fn old_path(&self, leaf: u32) -> Vec<String> {
         let segments = leaf_of(self.facts, leaf).map(|leaf| self.facts.segments(leaf.segments));
@@ -222,10 +220,10 @@ impl Editor<'_> {
             last.map_or(fact.span.end, |segment| segment.span.end)
         });
         let (end, mut text) = match fact.kind {
-            LeafKind::Name => (name_end, joined(rest)),
+            LeafKind::Name => (name_end, spelled(rest)),
             LeafKind::SelfModule => (fact.span.start, String::new()),
             LeafKind::Glob if rest.is_empty() => (fact.span.start, String::new()),
-            LeafKind::Glob => (fact.span.start, format!("{}::", joined(rest))),
+            LeafKind::Glob => (fact.span.start, format!("{}::", spelled(rest))),
         };
         let mut end = end;
         let old = fact.alias.map(|alias| self.facts.name(alias.name));
@@ -315,7 +313,7 @@ impl Editor<'_> {
                 let last = segments
                     .last()
                     .map_or(span.start, |segment| segment.span.end);
-                let rest = joined(new.get(prefix.len()..).unwrap_or_default());
+                let rest = spelled(new.get(prefix.len()..).unwrap_or_default());
                 self.replace(ByteSpan::new(first, last), &rest);
                 new
             }
@@ -572,7 +570,7 @@ fn trees_of(taken: &[Taken], skip: usize) -> Vec<String> {
         let prefix = if parent.is_empty() {
             String::new()
         } else {
-            format!("{}::", joined(parent))
+            format!("{}::", spelled(parent))
         };
         match texts.as_slice() {
             [one] => vec![format!("{prefix}{one}")],

@@ -82,7 +82,7 @@ pub(super) struct Leaving<'s, 'a> {
 impl<'s, 'a> Leaving<'s, 'a> {
     /// What the text around the site goes with.
     fn carrier(&self) -> Option<&'s Moving<'a>> {
-        self.set.moving(self.chunk?.moving)
+        Some(self.set.moving(self.chunk?.moving))
     }
 }
 
@@ -236,11 +236,7 @@ impl Stepping<'_, '_, '_> {
     }
 
     fn need(&self, subject: Subject, walk: &mut Walk) {
-        walk.needs.push(Need {
-            subject,
-            by: self.here.clone(),
-            because: None,
-        });
+        walk.needs.push(Need::new(subject, self.here.clone()));
     }
 
     fn first(&self, walk: &mut Walk) {
@@ -313,9 +309,7 @@ impl Stepping<'_, '_, '_> {
     /// A first name that no import brings.
     fn plain(&self, module: Option<ModuleId>, walk: &mut Walk) {
         if let Some(leaving) = self.leaving
-            && let Some((at, moving)) = self
-                .moved
-                .and_then(|at| Some((at, leaving.set.moving(at)?)))
+            && let Some((at, moving)) = self.moved.and_then(|at| Some((at, leaving.set.moving(at))))
         {
             self.bare(leaving, (at, moving), walk);
         } else if self.chunk().is_some() {
@@ -425,11 +419,10 @@ impl Stepping<'_, '_, '_> {
         {
             return false;
         }
-        walk.needs.push(Need {
-            subject: Subject::Crate(krate, Purpose::Code),
-            by: self.here.clone(),
-            because: Some(Because::Names(self.mapping().name_of(&Place::root(krate)))),
-        });
+        walk.needs.push(
+            Need::new(Subject::Crate(krate, Purpose::Code), self.here.clone())
+                .because(Because::Names(self.mapping().name_of(&Place::root(krate)))),
+        );
         true
     }
 
@@ -448,11 +441,8 @@ impl Stepping<'_, '_, '_> {
     /// Whether the module of a glob imports the name for itself: then it is imported besides.
     fn is_brought(&self, glob: (FileId, u32), res: Res) -> bool {
         let world = self.world();
-        let bindings = self.speller.glob_target(glob).and_then(|target| {
-            let sym = world.names.get(self.name)?;
-            world.space(target)?.names.get(&sym)
-        });
-        let mut all = bindings.into_iter().flatten();
+        let target = self.speller.glob_target(glob).into_iter();
+        let mut all = target.flat_map(|target| world.bindings(target, self.name));
         all.any(|binding| {
             binding.import.is_some() && binding.res == res && self.was_seen(binding.reach)
         })
@@ -583,13 +573,8 @@ impl Stepping<'_, '_, '_> {
     /// Whether the name is seen from the site after: some binding of it is.
     fn is_seen(&self, outer: ModuleId, res: Res) -> bool {
         let world = self.world();
-        let bindings = world
-            .names
-            .get(self.name)
-            .and_then(|sym| world.space(outer)?.names.get(&sym));
-        let Some(bindings) = bindings else {
-            return true;
-        };
+        let bindings = world.bindings(outer, self.name);
+
         let same = bindings.iter().filter(|binding| same_res(binding.res, res));
         // What was out of sight before is no concern: another definition is meant.
         let mut known = same
@@ -632,14 +617,9 @@ impl Stepping<'_, '_, '_> {
     /// path stays, and the glob that brought it gets an import beside it.
     fn in_variants(&self, moved: usize, outer: ModuleId, walk: &mut Walk) {
         let world = self.world();
-        let moving = self.leaving.and_then(|leaving| leaving.set.moving(moved));
-        let bindings = world
-            .names
-            .get(self.name)
-            .and_then(|sym| world.space(outer)?.names.get(&sym));
-        let (Some(moving), Some(bindings)) = (moving, bindings) else {
-            return;
-        };
+        let moving = self.leaving.map(|leaving| leaving.set.moving(moved));
+        let bindings = world.bindings(outer, self.name);
+        let Some(moving) = moving else { return };
         for binding in bindings
             .iter()
             .filter(|one| one.res == Res::Item(moving.item))
@@ -659,7 +639,7 @@ impl Stepping<'_, '_, '_> {
 
     /// What left the module that a path leads through.
     fn gone(&self, moved: usize, outer: ModuleId, walk: &mut Walk) {
-        let moving = self.leaving.and_then(|leaving| leaving.set.moving(moved));
+        let moving = self.leaving.map(|leaving| leaving.set.moving(moved));
         let Some(moving) = moving else { return };
         let in_place = moving.to == self.mapping().after(moving.home);
         let old = &self.world()[moving.item];

@@ -6,9 +6,7 @@ use coalesce_cargo::{
     dependencies::{self, Entry},
     features, join, lock, package, workspace,
 };
-use coalesce_model::{
-    ByteSpan, Evidence, Finding, Form, Rewrite, Safety, Severity, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{ByteSpan, Evidence, Finding, Form, Rewrite, Safety, Texts, TreePath};
 
 use super::{
     Gets, Wanted, Wish, gates, is_macro_package, known_edges, manifest_of, package_at, sees,
@@ -553,17 +551,16 @@ impl<'w> Writing<'w, '_> {
             })
         })?;
         if !is_locked {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Note,
-                path,
-                span: None,
-                message: format!(
-                    "`{}` now depends on `{name}`, which is not locked",
-                    user.package.name
-                ),
-                help: Some("`cargo update --workspace` writes the lock file anew".to_owned()),
-            });
+            self.notes.push(
+                Finding::note(
+                    path,
+                    format!(
+                        "`{}` now depends on `{name}`, which is not locked",
+                        user.package.name
+                    ),
+                )
+                .with_help("`cargo update --workspace` writes the lock file anew".to_owned()),
+            );
         }
         Ok(())
     }

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{
-    ByteSpan, EditSet, Finding, LanguagePlan, Severity, Texts, TreePath, finding::codes,
-};
+use coalesce_model::{ByteSpan, EditSet, Finding, LanguagePlan, Texts, TreePath};
 
 use super::{manifest_of, package_at, sources};
 use crate::{
@@ -37,17 +35,16 @@ pub(in super::super) fn tell(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mu
             if is_named_before(world, package, &known.name)
                 && !after.is_named(world, package, &known.name, (texts, plan))
             {
-                notes.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
-                    severity: Severity::Note,
-                    path,
-                    span: None,
-                    message: format!("`{}` does not name `{}` any more", package.name, known.name),
-                    help: Some(format!(
+                notes.push(
+                    Finding::note(
+                        path,
+                        format!("`{}` does not name `{}` any more", package.name, known.name),
+                    )
+                    .with_help(format!(
                         "its line can go, unless what a macro writes names `{}`",
                         known.name
                     )),
-                });
+                );
             }
         }
     }

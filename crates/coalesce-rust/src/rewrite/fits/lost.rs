@@ -73,14 +73,12 @@ impl Sides<'_> {
                 }
                 let of = super::name_of(self.mapping, *new);
                 let message = format!("`{of}` has no `{name}`, which is used here");
-                found.push(Finding {
-                    span: Some(span),
-                    help: Some(
+                found.push(
+                    refusal(source.path.clone(), message).at(span).with_help(
                         "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along"
                             .to_owned(),
                     ),
-                    ..refusal(source.path.clone(), message)
-                });
+                );
             }
         }
         found
@@ -146,10 +144,7 @@ impl Sides<'_> {
             return;
         }
         let message = format!("`impl {head}` goes with its module, and nothing takes its place");
-        let finding = Finding {
-            span: Some(block.span),
-            ..refusal(source.path.clone(), message)
-        };
+        let finding = refusal(source.path.clone(), message).at(block.span);
         if stand_in(block.of) || stand_in(block.by) {
             lost.notes.push(Finding {
                 severity: Severity::Warning,
@@ -199,10 +194,7 @@ impl Sides<'_> {
             if let Some(path) = path.filter(|_| there.is_known && !lost.is_empty()) {
                 let name = super::name_of(self.mapping, *new);
                 let message = format!("`{name}` does not derive {}", lost.join(", "));
-                notes.push(Finding {
-                    severity: Severity::Warning,
-                    ..refusal(path, message)
-                });
+                notes.push(Finding::warning(path, message));
             }
         }
     }

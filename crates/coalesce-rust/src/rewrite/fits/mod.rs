@@ -110,10 +110,7 @@ pub(super) fn compare(
                 usage: &usage,
             };
             if let Some(message) = fit.check() {
-                found.push(Finding {
-                    span: Some(one.span),
-                    ..refusal(source.path.clone(), message)
-                });
+                found.push(refusal(source.path.clone(), message).at(one.span));
             }
         }
     }
@@ -184,41 +181,39 @@ fn uses(
     for (at, source) in world.files.iter().enumerate() {
         let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
         let mut found = BTreeSet::new();
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let first = site.segments.first().map_or(0, |first| first.span.start);
-                if goes(file, world.module_of(site.space), first) {
-                    return;
-                }
-                let import = !matches!(site.site, UseSite::Path(_));
-                let mut item_at = None;
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    for (res, _) in step.all() {
-                        let (item, inside) = match res {
-                            Res::Item(item) => (item, None),
-                            Res::Variant(item, _) => (item, Some(true)),
-                            Res::Member(item, _) => (item, Some(false)),
-                            _ => continue,
-                        };
-                        if !pairs.contains_key(&item) {
-                            continue;
-                        }
-                        let name = facts.name(segment.name).to_owned();
-                        let place = segment.span.start;
-                        if inside.is_none() {
-                            item_at = Some(place);
-                        }
-                        found.insert(Use {
-                            item,
-                            inside: inside.map(|variant| (name, variant)),
-                            span: segment.span,
-                            item_at: item_at.unwrap_or(place),
-                            import,
-                        });
+        world.visit_file(&source, &mut |facts, site| {
+            let first = site.segments.first().map_or(0, |first| first.span.start);
+            if goes(file, world.module_of(site.space), first) {
+                return;
+            }
+            let import = !matches!(site.site, UseSite::Path(_));
+            let mut item_at = None;
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                for (res, _) in step.all() {
+                    let (item, inside) = match res {
+                        Res::Item(item) => (item, None),
+                        Res::Variant(item, _) => (item, Some(true)),
+                        Res::Member(item, _) => (item, Some(false)),
+                        _ => continue,
+                    };
+                    if !pairs.contains_key(&item) {
+                        continue;
                     }
+                    let name = facts.name(segment.name).to_owned();
+                    let place = segment.span.start;
+                    if inside.is_none() {
+                        item_at = Some(place);
+                    }
+                    found.insert(Use {
+                        item,
+                        inside: inside.map(|variant| (name, variant)),
+                        span: segment.span,
+                        item_at: item_at.unwrap_or(place),
+                        import,
+                    });
                 }
-            });
-        }
+            }
+        });
         if !found.is_empty() {
             let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
             all.push((file, found.into_iter().collect()));

@@ -62,24 +62,22 @@ impl<'n> Names<'n> {
         let text = self.texts.text(&source.path)?;
         let mut leads: BTreeMap<u32, BTreeSet<Res>> = BTreeMap::new();
         let mut paths: BTreeMap<u32, ItemId> = BTreeMap::new();
-        for load in &source.loads {
-            self.world.visit(*load as usize, &mut |_, site| {
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    let known = leads.entry(segment.span.start).or_default();
-                    known.extend(step.all().map(|(res, _)| res));
-                }
-                let last = site.trace.steps.last();
-                let item = last.and_then(|last| {
-                    last.all().find_map(|(res, _)| match res {
-                        Res::Item(item) => Some(item),
-                        _ => None,
-                    })
-                });
-                if let (UseSite::Path(path), Some(item)) = (site.site, item) {
-                    paths.insert(path, item);
-                }
+        self.world.visit_file(&source, &mut |_, site| {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                let known = leads.entry(segment.span.start).or_default();
+                known.extend(step.all().map(|(res, _)| res));
+            }
+            let last = site.trace.steps.last();
+            let item = last.and_then(|last| {
+                last.all().find_map(|(res, _)| match res {
+                    Res::Item(item) => Some(item),
+                    _ => None,
+                })
             });
-        }
+            if let (UseSite::Path(path), Some(item)) = (site.site, item) {
+                paths.insert(path, item);
+            }
+        });
         let of = |path: Option<u32>| paths.get(&path?).copied();
         let impls = facts.impls.iter();
         let impls = impls.map(|one| (one.span, of(one.self_path), of(one.trait_path)));
@@ -102,7 +100,7 @@ impl<'n> Names<'n> {
         let in_macro = file.macros.iter().any(|body| body.contains(span));
         let name = span.of(&file.text).unwrap_or_default();
         let bindings = in_macro
-            .then(|| self.world.space(module).zip(self.world.names.get(name)))
+            .then(|| Some(self.world.space(module)).zip(self.world.names.get(name)))
             .flatten()
             .and_then(|(space, sym)| space.names.get(&sym));
         let bindings = bindings.into_iter().flatten();
@@ -112,7 +110,7 @@ impl<'n> Names<'n> {
     /// The traits of the tree that a module has by name and that have a function of this name: what
     /// stands behind a dot may be theirs.
     pub fn traits_with(&self, module: ModuleId, name: &str) -> BTreeSet<Res> {
-        let space = self.world.space(module);
+        let space = Some(self.world.space(module));
         let names = space.into_iter().flat_map(|space| space.names.values());
         let items = names.flatten().filter_map(|binding| match binding.res {
             Res::Item(item) => Some(item),

@@ -94,27 +94,25 @@ fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>)
             .filter_map(|found| Some((found.self_path?, found.span)))
             .collect();
         let mut own: BTreeSet<(ByteSpan, ItemId)> = BTreeSet::new();
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |_, site| {
-                let UseSite::Path(path) = site.site else {
-                    return;
-                };
-                let Some(span) = paths.get(&path) else { return };
-                for (res, _) in site
-                    .trace
-                    .steps
-                    .last()
-                    .into_iter()
-                    .flat_map(|last| last.all())
+        world.visit_file(&source, &mut |_, site| {
+            let UseSite::Path(path) = site.site else {
+                return;
+            };
+            let Some(span) = paths.get(&path) else { return };
+            for (res, _) in site
+                .trace
+                .steps
+                .last()
+                .into_iter()
+                .flat_map(|last| last.all())
+            {
+                if let Res::Item(item) = res
+                    && shapes.contains_key(&item)
                 {
-                    if let Res::Item(item) = res
-                        && shapes.contains_key(&item)
-                    {
-                        own.insert((*span, item));
-                    }
+                    own.insert((*span, item));
                 }
-            });
-        }
+            }
+        });
         let Some(text) = texts.text(&source.path).filter(|_| !own.is_empty()) else {
             continue;
         };

@@ -142,7 +142,7 @@ impl Pairs {
     }
 
     fn pair(&mut self, world: &World, old: &[ItemId], new: &[ItemId]) {
-        let spaces = |item: &ItemId| Some(&world[item]).map(|node| node.namespaces);
+        let spaces = |item: &ItemId| Some(world[item].namespaces);
         for one in old {
             let mut there = new.iter().filter(|other| *other != one);
             let stand_in = there.find(|other| {
@@ -355,13 +355,9 @@ impl Fitting<'_, '_> {
             ));
         }
         if fits == Fits::No {
-            whole.refusals.push(Finding {
-                span: Some(reliance.span),
-                help: Some(format!(
+            whole.refusals.push(refusal(reliance.path.clone(), format!("{says}: this does not fit")).at(reliance.span).with_help(format!(
                     "change what uses `{old_name}` first, or give `{new_name}` what it takes and gives"
-                )),
-                ..refusal(reliance.path.clone(), format!("{says}: this does not fit"))
-            });
+                )));
         } else {
             let unproven = Unproven {
                 path: reliance.path.clone(),
@@ -397,18 +393,14 @@ impl Fitting<'_, '_> {
             );
             match comparison.of(*old, *new) {
                 Meaning::Same | Meaning::OtherText => {}
-                Meaning::OtherThing { name, old, new } => whole.refusals.push(Finding {
-                    span: Some(fact.name.span),
-                    help: Some(format!(
-                        "say in the manifest what becomes of `{old}`, or write what it does where it is used"
-                    )),
-                    ..refusal(
+                Meaning::OtherThing { name, old, new } => whole.refusals.push(refusal(
                         path,
                         format!(
                             "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
                         ),
-                    )
-                }),
+                    ).at(fact.name.span).with_help(format!(
+                        "say in the manifest what becomes of `{old}`, or write what it does where it is used"
+                    ))),
                 Meaning::Unknown { name } => whole.unproven.push(Unproven {
                     path,
                     span: Some(fact.name.span),
@@ -427,7 +419,7 @@ impl Fitting<'_, '_> {
         let world = self.mapping.world;
         let mut told = BTreeSet::new();
         for (old, new) in &self.found.all {
-            let home = |item: &ItemId| Some(&world[item]).map(|node| node.module);
+            let home = |item: &ItemId| Some(world[item].module);
             let (Some(from), Some(to)) = (home(old), home(new)) else {
                 continue;
             };

@@ -125,7 +125,7 @@ pub(super) fn arrive(
     // Macros come first: what stands below sees them.
     for macros in [true, false] {
         for (index, chunk) in set.chunks.iter().enumerate() {
-            let rules = set.moving(chunk.moving).map(|one| one.rules.is_some());
+            let rules = Some(set.moving(chunk.moving).rules.is_some());
             if rules == Some(macros) {
                 arriving.leave(chunk, shims.texts.get(&index));
             }
@@ -186,9 +186,7 @@ impl Arriving<'_, '_> {
 
     /// Takes a text out of its file.
     fn leave(&mut self, chunk: &Chunk, shim: Option<&String>) {
-        let Some(moving) = self.set.moving(chunk.moving) else {
-            return;
-        };
+        let moving = self.set.moving(chunk.moving);
         let path = self.set.path(chunk.file);
         let Some(text) = self.texts.text(&path) else {
             let message = "it would have to be edited and cannot be read".to_owned();

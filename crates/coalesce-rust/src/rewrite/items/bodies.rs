@@ -20,7 +20,7 @@ use super::{
 use crate::{
     facts::{ItemKind, Origin},
     resolve::{FileId, Res, Site},
-    rewrite::{place::Place, sight::Because, spell::Speller},
+    rewrite::{place::Place, sight::Because},
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.
@@ -59,10 +59,10 @@ impl Pass<'_, '_> {
         };
         let through_crate = self.facts.name(first.name) == "$crate";
         let named = walk.named.last().copied();
-        let named = named.and_then(|at| Some((at, self.set.moving(at)?)));
+        let named = named.and_then(|at| Some((at, self.set.moving(at))));
         let owner = chunk.map(|chunk| chunk.moving).filter(|at| {
             let moving = self.set.moving(*at);
-            moving.is_some_and(|moving| moving.rules.is_some())
+            moving.rules.is_some()
         });
         let single = site.segments.len() == 1;
         match (owner, named) {
@@ -108,9 +108,7 @@ impl Pass<'_, '_> {
             let names = moving.named_at.path.iter().cloned();
             std::iter::once("$crate".to_owned()).chain(names).collect()
         } else {
-            let speller = Speller {
-                mapping: self.set.mapping,
-            };
+            let speller = self.set.mapping.speller();
             speller.rooted_in(here.krate, &moving.named_at)
         };
         path.push(moving.name.clone());
@@ -151,7 +149,7 @@ impl Pass<'_, '_> {
         walk: &mut Walk,
         here: &Place,
     ) -> bool {
-        let Some(moving) = owner.and_then(|at| self.set.moving(at)) else {
+        let Some(moving) = owner.map(|at| self.set.moving(at)) else {
             return false;
         };
         if self.set.mapping.krate(moving.home) == moving.to.krate {
@@ -159,7 +157,7 @@ impl Pass<'_, '_> {
         }
         let from = moving.change.from.clone();
         if let Some((_, Goal::Moved(at))) = walk.broken
-            && let Some(target) = self.set.moving(at)
+            && let Some(target) = Some(self.set.moving(at))
             && target.named_at.krate == here.krate
         {
             self.scan.spoken.insert((owner.unwrap_or(at), at));
@@ -204,9 +202,7 @@ impl Pass<'_, '_> {
             path.push(node.name.clone());
             return Some(path);
         }
-        let speller = Speller {
-            mapping: self.set.mapping,
-        };
+        let speller = self.set.mapping.speller();
         let step = site
             .trace
             .steps
@@ -267,9 +263,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
     let none = BTreeSet::new();
     for said in std::mem::take(&mut scan.said) {
         let users = scan.users.get(&said.by).unwrap_or(&none);
-        let there = set
-            .moving(said.by)
-            .is_some_and(|moving| users.contains(&moving.to));
+        let there = users.contains(&set.moving(said.by).to);
         if there {
             scan.borrows.push(said.borrow);
         }
@@ -289,9 +283,7 @@ fn inner(set: &Set<'_>, scan: &mut Scan) {
             break;
         }
         for one in found {
-            let Some(moving) = set.moving(one.of) else {
-                continue;
-            };
+            let moving = set.moving(one.of);
             let mut path = vec!["$crate".to_owned()];
             path.extend(moving.named_at.path.iter().cloned());
             path.push(moving.name.clone());
@@ -301,9 +293,7 @@ fn inner(set: &Set<'_>, scan: &mut Scan) {
         }
     }
     for one in open {
-        let Some(moving) = set.moving(one.of) else {
-            continue;
-        };
+        let moving = set.moving(one.of);
         let old = &set.world()[moving.item];
         if old.name != moving.name {
             say(scan, &one, std::slice::from_ref(&moving.name));

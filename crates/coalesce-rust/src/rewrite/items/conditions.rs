@@ -31,10 +31,11 @@ pub(super) fn undocumented(
 ) -> BTreeSet<(FileId, ByteSpan)> {
     let asked = |chunk: &&Chunk| {
         let moving = set.moving(chunk.moving);
-        moving.is_some_and(|moving| {
+        {
+            let moving = moving;
             let lint = ("missing_docs", &["warn", "deny"][..]);
             conditions::set_at(set.mapping, &moving.to, lint, texts).is_some()
-        })
+        }
     };
     let chunks = set.chunks.iter();
     chunks
@@ -49,13 +50,14 @@ pub(super) fn undocumented(
 fn is_documented(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> bool {
     let text = texts.text(&set.path(chunk.file));
     let own = text.as_deref().and_then(|text| chunk.span.of(text));
-    let single = set.moving(chunk.moving).is_some_and(|moving| {
+    let single = {
+        let moving = set.moving(chunk.moving);
         let kind = moving.kind;
         matches!(
             kind,
             ItemKind::Function | ItemKind::Const | ItemKind::Static
         )
-    });
+    };
     single && own.is_some_and(|own| own.lines().any(|line| line.trim_start().starts_with("///")))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, Texts, TreePath};
 
 use super::{
     super::{
@@ -37,8 +37,7 @@ pub(super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Crossing {
         found.between(set.mapping, (from, to), &file);
     }
     for chunk in &set.chunks {
-        if let Some(moving) = set
-            .moving(chunk.moving)
+        if let Some(moving) = Some(set.moving(chunk.moving))
             .filter(|moving| crosses(set, moving) && !set.is_dropped(chunk))
         {
             text_of(set, chunk, moving, texts, &mut found);
@@ -87,32 +86,30 @@ fn conditions(
 ) {
     let world = set.world();
     let mut used: BTreeSet<ModuleId> = BTreeSet::new();
-    for load in &world[chunk.file].loads {
-        world.visit(*load as usize, &mut |_, site| {
-            let inside = |at: u32| chunk.span.start <= at && at < chunk.span.end;
-            if site
-                .segments
-                .first()
-                .is_none_or(|first| !inside(first.span.start))
-            {
-                return;
-            }
-            let moves = site.trace.steps.iter().any(|step| {
-                step.all()
-                    .any(|(res, _)| matches!(res, Res::Item(item) if set.of(item).is_some()))
-            });
-            if moves {
-                return;
-            }
-            for step in &site.trace.steps {
-                used.extend(module_in(step));
-                used.extend(step.all().filter_map(|(res, _)| match res {
-                    Res::Item(item) => Some(&world[item]).map(|node| node.module),
-                    _ => None,
-                }));
-            }
+    world.visit_file(&world[chunk.file], &mut |_, site| {
+        let inside = |at: u32| chunk.span.start <= at && at < chunk.span.end;
+        if site
+            .segments
+            .first()
+            .is_none_or(|first| !inside(first.span.start))
+        {
+            return;
+        }
+        let moves = site.trace.steps.iter().any(|step| {
+            step.all()
+                .any(|(res, _)| matches!(res, Res::Item(item) if set.of(item).is_some()))
         });
-    }
+        if moves {
+            return;
+        }
+        for step in &site.trace.steps {
+            used.extend(module_in(step));
+            used.extend(step.all().filter_map(|(res, _)| match res {
+                Res::Item(item) => Some(world[item].module),
+                _ => None,
+            }));
+        }
+    });
     let elsewhere = |module: &ModuleId| set.mapping.krate(*module) != moving.to.krate;
     for module in used.into_iter().filter(elsewhere) {
         for condition in conditions_of(set.mapping, module) {
@@ -140,8 +137,7 @@ fn calls(set: &Set<'_>, found: &mut Crossing) {
         if bodies.is_empty() {
             continue;
         }
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |_, site| {
+        world.visit_file(&source, &mut |_, site| {
                 let Some(first) = site.segments.first() else {
                     return;
                 };
@@ -151,24 +147,19 @@ fn calls(set: &Set<'_>, found: &mut Crossing) {
                 }
                 let steps = site.trace.steps.iter().flat_map(|step| step.all());
                 let moving = steps.into_iter().find_map(|(res, _)| match res {
-                    Res::Item(item) => set.moving(set.of(item)?),
+                    Res::Item(item) => Some(set.moving(set.of(item)?)),
                     _ => None,
                 });
                 if let Some(moving) = moving.filter(|moving| crosses(set, moving)) {
-                    found.refusals.push(Finding {
-                        span: Some(first.span),
-                        help: Some("write out what the macro makes, or move that along".to_owned()),
-                        ..refusal(
+                    found.refusals.push(refusal(
                             source.path.clone(),
                             format!(
                                 "a macro may implement something for `{}` here, which only its own crate may",
                                 moving.change.from
                             ),
-                        )
-                    });
+                        ).at(first.span).with_help("write out what the macro makes, or move that along".to_owned()));
                 }
             });
-        }
     }
 }
 
@@ -192,7 +183,7 @@ fn orphans(set: &Set<'_>, found: &mut Crossing) {
             let (of, by) = (item(fact.self_path), item(fact.trait_path));
             let chunk = set.chunk_at(body.file, fact.span.start);
             let home = chunk
-                .and_then(|chunk| set.moving(chunk.moving))
+                .map(|chunk| set.moving(chunk.moving))
                 .map_or(krate, |moving| moving.to.krate);
             let local = |item: Option<ItemId>| item.map(|item| krate_after(set, item) == home);
             let touched = chunk.is_some() || local(of) == Some(false) || local(by) == Some(false);
@@ -208,17 +199,17 @@ fn orphans(set: &Set<'_>, found: &mut Crossing) {
                 continue;
             }
             let message = "this `impl` would be in another crate than its trait and its type";
-            found.refusals.push(Finding {
-                span: Some(fact.span),
-                help: Some("move the type, or the trait, along with it".to_owned()),
-                ..refusal(set.path(body.file), message.to_owned())
-            });
+            found.refusals.push(
+                refusal(set.path(body.file), message.to_owned())
+                    .at(fact.span)
+                    .with_help("move the type, or the trait, along with it".to_owned()),
+            );
         }
     }
 }
 
 fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
-    let moving = set.of(item).and_then(|at| set.moving(at));
+    let moving = set.of(item).map(|at| set.moving(at));
     let node = Some(&set.world()[item]);
     match moving {
         Some(moving) if !moving.gives_way() || set.is_whole(moving.home) => moving.to.krate,
@@ -232,18 +223,16 @@ fn krate_after(set: &Set<'_>, item: ItemId) -> CrateId {
 /// The items that the paths of a file name, by path.
 fn named(set: &Set<'_>, file: FileId) -> BTreeMap<u32, ItemId> {
     let mut found = BTreeMap::new();
-    for load in &set.world()[file].loads {
-        set.world().visit(*load as usize, &mut |_, site| {
-            let UseSite::Path(path) = site.site else {
-                return;
-            };
-            let last = site.trace.steps.last().into_iter();
-            for (res, _) in last.flat_map(|last| last.all()) {
-                if let Res::Item(item) = res {
-                    found.entry(path).or_insert(item);
-                }
+    set.world().visit_file(&set.world()[file], &mut |_, site| {
+        let UseSite::Path(path) = site.site else {
+            return;
+        };
+        let last = site.trace.steps.last().into_iter();
+        for (res, _) in last.flat_map(|last| last.all()) {
+            if let Res::Item(item) = res {
+                found.entry(path).or_insert(item);
             }
-        });
-    }
+        }
+    });
     found
 }

@@ -86,7 +86,7 @@ fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> 
     let mut found = Vec::new();
     for (at, node) in (0_u32..).zip(&world.modules) {
         let module = ModuleId(at);
-        let Some(space) = world.space(module).filter(|_| !node.local) else {
+        let Some(space) = Some(world.space(module)).filter(|_| !node.local) else {
             continue;
         };
         let mut names: Vec<_> = space.names.iter().collect();
@@ -113,11 +113,8 @@ fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> 
 /// Whether a name of a module is that item and nothing else.
 fn is_alone(set: &Set<'_>, home: ModuleId, name: &str, item: ItemId) -> bool {
     let world = set.world();
-    let bindings = world
-        .space(home)
-        .zip(world.names.get(name))
-        .and_then(|(space, sym)| space.names.get(&sym));
-    let mut all = bindings.into_iter().flatten().filter(|one| !one.glob);
+    let bindings = world.bindings(home, name);
+    let mut all = bindings.iter().filter(|one| !one.glob);
     all.all(|binding| binding.res == Res::Item(item))
 }
 
@@ -129,9 +126,7 @@ fn is_public_place(set: &Set<'_>, place: &Place) -> bool {
 /// Writes the shims that take the places of re-exports.
 pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
     for ((file, leaf), facade) in &set.facades {
-        let Some(moving) = set.moving(facade.moving) else {
-            continue;
-        };
+        let moving = set.moving(facade.moving);
         let Some(request) = moving.change.shim.as_ref() else {
             continue;
         };

@@ -13,10 +13,7 @@ use super::{
 };
 use crate::{
     resolve::FileId,
-    rewrite::{
-        place::Place,
-        spell::{Speller, written},
-    },
+    rewrite::{place::Place, spell::written},
     shim::Dates,
 };
 
@@ -71,9 +68,7 @@ fn handing_on(spot: &Spot<'_, '_>, cfg: &str) -> String {
 }
 
 fn reexport(spot: &Spot<'_, '_>, cfg: &str) -> String {
-    let speller = Speller {
-        mapping: spot.set.mapping,
-    };
+    let speller = spot.set.mapping.speller();
     let here = spot.set.mapping.krate(spot.home);
     let mut path = speller.rooted_in(here, &spot.moving.named_at);
     path.push(spot.moving.name.clone());

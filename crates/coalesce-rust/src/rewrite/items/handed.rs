@@ -36,15 +36,15 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Findin
             let by = calls_around(&text, *body, edit.span.start)
                 .into_iter()
                 .find(|name| takers.contains(name));
-            found.extend(by.map(|by| Finding {
-                span: Some(edit.span),
-                ..refusal(
+            found.extend(by.map(|by| {
+                refusal(
                     path.clone(),
                     format!(
                         "`{by}!` takes a plain name here, and not the path `{}`",
                         edit.text
                     ),
                 )
+                .at(edit.span)
             }));
         }
     }

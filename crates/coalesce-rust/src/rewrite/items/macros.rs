@@ -18,19 +18,19 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         }
         let name = &set.world()[item];
         let name = name.name.as_str();
-        found.push(Finding {
-            span: Some(*span),
-            help: Some(format!(
-                "`pub(crate) use {name};` behind its definition gives it a path, if that can be"
-            )),
-            ..refusal(
+        found.push(
+            refusal(
                 set.path(*file),
                 format!(
                     "`{name}!` would be out of scope in `{}`",
                     set.mapping.name_of(place)
                 ),
             )
-        });
+            .at(*span)
+            .with_help(format!(
+                "`pub(crate) use {name};` behind its definition gives it a path, if that can be"
+            )),
+        );
     }
     found
 }
@@ -49,13 +49,10 @@ pub(super) fn fragments(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
     let found = parts(world, texts, &sought).into_iter();
     found
         .filter_map(|part| {
-            let from = &set.moving(part.of)?.change.from;
+            let from = &set.moving(part.of).change.from;
             let message =
                 format!("a macro puts a path to `{from}` together from this and parts of its own");
-            Some(Finding {
-                span: Some(part.span),
-                ..refusal(set.path(part.file), message)
-            })
+            Some(refusal(set.path(part.file), message).at(part.span))
         })
         .collect()
 }

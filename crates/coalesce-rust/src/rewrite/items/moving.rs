@@ -116,8 +116,10 @@ impl<'a> Set<'a> {
         self.by_item.get(&item).copied()
     }
 
-    pub fn moving(&self, at: usize) -> Option<&Moving<'a>> {
-        self.moving.get(at)
+    pub fn moving(&self, at: usize) -> &Moving<'a> {
+        self.moving
+            .get(at)
+            .expect("invariant: what leaves is named by its place in the list")
     }
 
     /// Whether an item gets another name in its own module.
@@ -130,7 +132,7 @@ impl<'a> Set<'a> {
         let by = self.moving(chunk.moving);
         moving.rules.is_some()
             && !moving.gives_way()
-            && by.is_some_and(|by| by.to == moving.to)
+            && by.to == moving.to
             && !self.is_dropped(chunk)
     }
 
@@ -172,8 +174,8 @@ impl<'a> Set<'a> {
     /// Whether a chunk goes away instead of moving.
     pub fn is_dropped(&self, chunk: &Chunk) -> bool {
         let moving = self.moving(chunk.moving);
-        let kept = chunk.definition.is_none() && moving.is_some_and(|one| self.is_whole(one.home));
-        !kept && moving.is_some_and(Moving::gives_way)
+        let kept = chunk.definition.is_none() && self.is_whole(moving.home);
+        !kept && moving.gives_way()
     }
 
     /// Whether nothing of a module stays: then `impl`s of what gives way are text of its successor.
@@ -359,8 +361,7 @@ impl<'a> Set<'a> {
                 let Some(moving) = named.or_else(foreign).or_else(whole) else {
                     continue;
                 };
-                let home = self.moving(moving).map(|moving| moving.home);
-                if home == Some(body.module) {
+                if self.moving(moving).home == body.module {
                     found.extend(self.chunk(moving, body.file, fact.span, None, texts));
                 }
             }
@@ -375,8 +376,8 @@ impl<'a> Set<'a> {
         let open = fact.span.of(&text)?.find('{')?;
         let head = ByteSpan::new(fact.span.start, fact.span.start + u32::try_from(open).ok()?);
         let (mut moving, mut other) = (None, fact.trait_path.is_none());
-        for load in &self.world()[file].loads {
-            self.world().visit(*load as usize, &mut |_, site| {
+        self.world()
+            .visit_file(&self.world()[file], &mut |_, site| {
                 let inside = site
                     .segments
                     .first()
@@ -391,7 +392,6 @@ impl<'a> Set<'a> {
                     }
                 }
             });
-        }
         moving.filter(|_| !other)
     }
 
@@ -404,8 +404,8 @@ impl<'a> Set<'a> {
     /// The paths of a file that name what moves, whole.
     fn own_types(&self, file: FileId) -> BTreeMap<u32, usize> {
         let mut found = BTreeMap::new();
-        for load in &self.world()[file].loads {
-            self.world().visit(*load as usize, &mut |_, site| {
+        self.world()
+            .visit_file(&self.world()[file], &mut |_, site| {
                 let UseSite::Path(path) = site.site else {
                     return;
                 };
@@ -420,7 +420,6 @@ impl<'a> Set<'a> {
                     found.insert(path, moving);
                 }
             });
-        }
         found
     }
 
@@ -432,7 +431,7 @@ impl<'a> Set<'a> {
         definition: Option<u32>,
         texts: &dyn Texts,
     ) -> Option<Chunk> {
-        let node = self.moving(moving)?;
+        let node = self.moving(moving);
         if self.is_in_place(node) {
             // It gets another name where it is.
             return None;
@@ -488,11 +487,8 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) 
             && matches!(binding.res, Res::Item(item) if items.contains(&item)
                 && rules::of(world, home, item).is_some())
     };
-    let bindings = world
-        .space(home)
-        .zip(world.names.get(name))
-        .and_then(|(space, sym)| space.names.get(&sym));
-    let bindings = bindings.unwrap_or_default();
+    let bindings = world.bindings(home, name);
+
     let own = |import: bool| {
         let own = bindings
             .iter()
@@ -507,7 +503,7 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) 
 
 /// Whether a module shows an item that it defines to everybody.
 pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
-    let bindings = world.space(home).map(|space| &space.names);
+    let bindings = Some(&world.space(home).names);
     let mut all = bindings
         .into_iter()
         .flat_map(|names| names.values().flatten());

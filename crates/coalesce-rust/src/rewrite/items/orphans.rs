@@ -29,7 +29,7 @@ pub(super) fn orphans(set: &Set<'_>, texts: &dyn Texts) -> Vec<Orphan> {
     }
     let homes: BTreeSet<ModuleId> = gone
         .iter()
-        .filter_map(|(moving, ..)| Some(set.moving(*moving)?.home))
+        .map(|(moving, ..)| set.moving(*moving).home)
         .collect();
     while let Some(next) = homes
         .iter()
@@ -45,11 +45,7 @@ pub(super) fn orphans(set: &Set<'_>, texts: &dyn Texts) -> Vec<Orphan> {
 /// else settles what becomes of each part.
 fn gives_way(set: &Set<'_>, chunk: &Chunk) -> bool {
     let whole = |home| set.is_whole(home);
-    set.is_dropped(chunk)
-        && chunk.definition.is_some()
-        && set
-            .moving(chunk.moving)
-            .is_some_and(|moving| !whole(moving.home))
+    set.is_dropped(chunk) && chunk.definition.is_some() && !whole(set.moving(chunk.moving).home)
 }
 
 /// One private item of a module that only what is gone names.

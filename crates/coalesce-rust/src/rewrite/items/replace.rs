@@ -11,7 +11,6 @@ use super::{
         fits::{compare, dotted},
         mapping::refusal,
         sight::{Need, Subject},
-        spell::Speller,
     },
     moving::{Moving, Set},
     rules,
@@ -57,17 +56,15 @@ fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
 /// What stays has to be seen by those who name it from now on.
 pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
     let world = set.world();
-    let speller = Speller {
-        mapping: set.mapping,
-    };
+    let speller = set.mapping.speller();
     let mut needs = Vec::new();
     for (index, moving) in set.moving.iter().enumerate() {
         let Some(primary) = moving.gives_way().then(|| primary(set, moving)).flatten() else {
             continue;
         };
-        let home = Some(&world[primary]).map(|node| node.module);
+        let home = Some(world[primary].module);
         let Some(home) = home else { continue };
-        let names = world.space(home).map(|space| &space.names);
+        let names = Some(&world.space(home).names);
         let own = names
             .into_iter()
             .flat_map(|names| names.values().flatten())
@@ -75,11 +72,7 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
         let Some(own) = own else { continue };
         for user in scan.users.get(&index).into_iter().flatten() {
             if !speller.sees(user, own.reach, home) {
-                needs.push(Need {
-                    subject: Subject::Item(primary),
-                    by: user.clone(),
-                    because: None,
-                });
+                needs.push(Need::new(Subject::Item(primary), user.clone()));
             }
         }
     }
@@ -91,7 +84,7 @@ pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<It
     let world = set.world();
     let module = set.mapping.at(&moving.to)?;
     let sym = world.names.get(&moving.name)?;
-    let bindings = world.space(module)?.names.get(&sym)?;
+    let bindings = world.space(module).names.get(&sym)?;
     let node = &world[moving.item];
     bindings.iter().find_map(|binding| match binding.res {
         Res::Item(item) if binding.namespaces.meets(node.namespaces) => Some(item),
@@ -107,7 +100,7 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
         // It leads out of the tree: what it has is not known.
         return Vec::new();
     };
-    let kind = Some(&world[primary]).map(|node| node.kind);
+    let kind = Some(world[primary].kind);
     if !alike(moving.kind, kind.unwrap_or(ItemKind::Unknown)) {
         let message = format!(
             "`{}` is another kind of item than `{}`",
@@ -159,10 +152,7 @@ fn used(
     let mut found: BTreeMap<String, Finding> = BTreeMap::new();
     let mut miss = |file: FileId, span: ByteSpan, name: &str| {
         let message = format!("`{}` has no `{name}`, which is used here", moving.change.to);
-        let finding = Finding {
-            span: Some(span),
-            ..refusal(set.path(file), message)
-        };
+        let finding = refusal(set.path(file), message).at(span);
         found.entry(name.to_owned()).or_insert(finding);
     };
     for (at, source) in world.files.iter().enumerate() {
@@ -172,27 +162,25 @@ fn used(
             chunk.is_none_or(|chunk| !set.is_dropped(chunk))
         };
         let mut named = false;
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    let name = facts.name(segment.name);
-                    for (res, _) in step.all() {
-                        let of = match res {
-                            Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => {
-                                set.of(item) == Some(index)
-                            }
-                            _ => false,
-                        };
-                        named |= of;
-                        let inside = matches!(res, Res::Member(..) | Res::Variant(..));
-                        let missing = lost.iter().any(|lost| *lost == name);
-                        if of && inside && missing && stays(segment.span.start) {
-                            miss(file, segment.span, name);
+        world.visit_file(&source, &mut |facts, site| {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                let name = facts.name(segment.name);
+                for (res, _) in step.all() {
+                    let of = match res {
+                        Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => {
+                            set.of(item) == Some(index)
                         }
+                        _ => false,
+                    };
+                    named |= of;
+                    let inside = matches!(res, Res::Member(..) | Res::Variant(..));
+                    let missing = lost.iter().any(|lost| *lost == name);
+                    if of && inside && missing && stays(segment.span.start) {
+                        miss(file, segment.span, name);
                     }
                 }
-            });
-        }
+            }
+        });
         let Some(text) = texts.text(&source.path).filter(|_| named) else {
             continue;
         };
@@ -263,8 +251,8 @@ impl Members {
 
     /// `impl` blocks that would be left without their type.
     fn elsewhere(&self, set: &Set<'_>, index: usize) -> Vec<Finding> {
-        let home = set.moving(index).map(|moving| moving.home);
-        if home.is_some_and(|home| set.is_whole(home)) {
+        let home = set.moving(index).home;
+        if set.is_whole(home) {
             // What the other one has of it was taken out before.
             return Vec::new();
         }
@@ -273,15 +261,13 @@ impl Members {
             chunk.is_none_or(|chunk| chunk.moving != index)
         });
         outside
-            .map(|(file, span)| Finding {
-                span: Some(*span),
-                help: Some(
-                    "remove it first, or move what it adds to the one that stays".to_owned(),
-                ),
-                ..refusal(
+            .map(|(file, span)| {
+                refusal(
                     set.path(*file),
                     "this `impl` stands in another module than its type, which goes".to_owned(),
                 )
+                .at(*span)
+                .with_help("remove it first, or move what it adds to the one that stays".to_owned())
             })
             .collect()
     }
@@ -290,15 +276,13 @@ impl Members {
 fn impls_of(set: &Set<'_>, file: FileId, facts: &SourceFacts, item: ItemId) -> Vec<ByteSpan> {
     let world = set.world();
     let mut paths = BTreeSet::new();
-    for load in &world[file].loads {
-        world.visit(*load as usize, &mut |_, site| {
-            let last = site.trace.steps.last();
-            let named = last.is_some_and(|last| last.all().any(|(res, _)| res == Res::Item(item)));
-            if let (UseSite::Path(path), true) = (site.site, named) {
-                paths.insert(path);
-            }
-        });
-    }
+    world.visit_file(&world[file], &mut |_, site| {
+        let last = site.trace.steps.last();
+        let named = last.is_some_and(|last| last.all().any(|(res, _)| res == Res::Item(item)));
+        if let (UseSite::Path(path), true) = (site.site, named) {
+            paths.insert(path);
+        }
+    });
     let own = facts.impls.iter();
     own.filter(|one| one.self_path.is_some_and(|path| paths.contains(&path)))
         .map(|one| one.span)

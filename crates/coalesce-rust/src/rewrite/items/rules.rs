@@ -99,12 +99,9 @@ pub(in crate::rewrite) fn imports(
     item: ItemId,
     name: &str,
 ) -> Vec<((FileId, u32), VisibilityKind)> {
-    let bindings = world
-        .space(home)
-        .zip(world.names.get(name))
-        .and_then(|(space, sym)| space.names.get(&sym));
+    let bindings = world.bindings(home, name);
     let mut found = Vec::new();
-    for binding in bindings.into_iter().flatten() {
+    for binding in bindings.iter() {
         let own = binding.res == Res::Item(item) && !binding.glob;
         let Some((file, at)) = binding.import.filter(|_| own) else {
             continue;
@@ -141,7 +138,7 @@ fn own_module(world: &World, leaf: (FileId, u32)) -> Option<ModuleId> {
 /// give way are named as the ones that stay are.
 pub(super) fn place(set: &mut Set<'_>) {
     for at in 0..set.moving.len() {
-        let Some(moving) = set.moving(at).filter(|moving| moving.rules.is_some()) else {
+        let Some(moving) = Some(set.moving(at)).filter(|moving| moving.rules.is_some()) else {
             continue;
         };
         let root = Place::root(moving.to.krate);
@@ -170,18 +167,16 @@ fn has_users(set: &Set<'_>, item: ItemId) -> bool {
     let world = set.world();
     let mut found = false;
     for (file, source) in (0..).map(FileId).zip(&world.files) {
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |_, site| {
-                let own = match site.site {
-                    UseSite::Leaf(leaf) => set.path_giver((file, leaf)).is_some(),
-                    _ => false,
-                };
-                let start = site.segments.first().map_or(0, |first| first.span.start);
-                let stays = !own && set.chunk_at(file, start).is_none();
-                let steps = site.trace.steps.iter().flat_map(|step| step.all());
-                found |= stays && steps.into_iter().any(|(res, _)| res == Res::Item(item));
-            });
-        }
+        world.visit_file(&source, &mut |_, site| {
+            let own = match site.site {
+                UseSite::Leaf(leaf) => set.path_giver((file, leaf)).is_some(),
+                _ => false,
+            };
+            let start = site.segments.first().map_or(0, |first| first.span.start);
+            let stays = !own && set.chunk_at(file, start).is_none();
+            let steps = site.trace.steps.iter().flat_map(|step| step.all());
+            found |= stays && steps.into_iter().any(|(res, _)| res == Res::Item(item));
+        });
     }
     found
 }

@@ -113,9 +113,7 @@ pub(super) fn scan(set: &Set<'_>, texts: &dyn Texts) -> Scan {
             text: &text,
             scan: &mut scan,
         };
-        for load in &source.loads {
-            world.visit(*load as usize, &mut |_, site| pass.site(&site));
-        }
+        world.visit_file(&source, &mut |_, site| pass.site(&site));
     }
     scan
 }
@@ -158,9 +156,7 @@ impl<'p> Pass<'p, '_> {
     }
 
     fn speller(&self) -> Speller<'p> {
-        Speller {
-            mapping: self.set.mapping,
-        }
+        self.set.mapping.speller()
     }
 
     fn site(&mut self, site: &Site<'_>) {
@@ -236,7 +232,7 @@ impl<'p> Pass<'p, '_> {
             users.insert(here.clone());
             let moving = self.set.moving(*named);
             let arrives = chunk.is_some() && site.segments.len() == 1;
-            if !(walk.plain || arrives && moving.is_some_and(|moving| moving.to == *here)) {
+            if !(walk.plain || arrives && (moving.to == *here)) {
                 let by_path = self.scan.by_path.entry(*named).or_default();
                 by_path.insert(here.clone());
             }
@@ -276,11 +272,9 @@ impl<'p> Pass<'p, '_> {
     /// Notes that the package of a place needs another one.
     pub(super) fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
         if krate != here.krate {
-            self.scan.told.needs.push(Need {
-                subject: Subject::Crate(krate, Purpose::Code),
-                by: here.clone(),
-                because: Some(because),
-            });
+            self.scan.told.needs.push(
+                Need::new(Subject::Crate(krate, Purpose::Code), here.clone()).because(because),
+            );
         }
     }
 
@@ -436,9 +430,12 @@ impl<'p> Pass<'p, '_> {
             return false;
         }
         // Who saw the import sees the definition.
-        let visibility = Some(self.facts.leaf(leaf))
-            .map(|leaf| self.facts.declaration(leaf.declaration))
-            .map(|declaration| declaration.visibility.kind);
+        let visibility = Some(
+            self.facts
+                .declaration(self.facts.leaf(leaf).declaration)
+                .visibility
+                .kind,
+        );
         let seen_by = match visibility {
             Some(VisibilityKind::Crate) => Some(Place::root(here.krate)),
             Some(VisibilityKind::Super) => here.parent(),
@@ -462,19 +459,16 @@ impl<'p> Pass<'p, '_> {
             let way = moving.gives_way() && moving.name == *name;
             way.then(|| replace::primary(self.set, moving)).flatten()
         });
-        let bindings = world
-            .space(home)
-            .zip(world.names.get(name))
-            .and_then(|(space, sym)| space.names.get(&sym));
+        let bindings = world.bindings(home, name);
         let Some(primary) = primary else { return false };
-        bindings.into_iter().flatten().any(|binding| {
+        bindings.iter().any(|binding| {
             binding.res == Res::Item(primary) && binding.import != Some(import) && !binding.glob
         })
     }
 
     /// `pub(in path)` and `pub(super)` in moved text: what could be seen before is seen after.
     fn visibility(&mut self, site: &Site<'_>, chunk: Option<&Chunk>) {
-        let moving = chunk.and_then(|chunk| self.set.moving(chunk.moving));
+        let moving = chunk.map(|chunk| self.set.moving(chunk.moving));
         let (Some(chunk), Some(moving)) = (chunk, moving) else {
             return;
         };

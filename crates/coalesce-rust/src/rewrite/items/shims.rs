@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Severity, ShimRequest, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, ShimRequest, Texts, TreePath};
 
 use super::{
     super::{
         shims::is_known_in,
-        spell::{Speller, written},
+        spell::{spelled, written},
     },
     facades, forward,
     moving::{Moving, Set},
@@ -97,7 +97,7 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
 }
 
 fn spot<'s, 'a>(set: &'s Set<'a>, at: usize) -> Option<Spot<'s, 'a>> {
-    let moving = set.moving(at)?;
+    let moving = set.moving(at);
     let request = moving.change.shim.as_ref().filter(|_| moving.shim)?;
     let old = &set.world()[moving.item];
     Some(Spot {
@@ -134,17 +134,12 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
         ),
         None => format!("no shim for `{from}`: nobody outside the crate can name it"),
     };
-    Some(Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Note,
-        path: set
-            .mapping
+    Some(Finding::note(
+        set.mapping
             .file_of(moving.home)
             .unwrap_or_else(TreePath::root),
-        span: None,
         message,
-        help: None,
-    })
+    ))
 }
 
 impl Shims {
@@ -217,15 +212,8 @@ fn is_known(set: &Set<'_>, here: ModuleId, home: ModuleId, name: &str) -> bool {
         return is_known_in(world, home, name);
     }
     let bound = |module: ModuleId| -> Vec<Res> {
-        let bindings = world
-            .space(module)
-            .zip(world.names.get(name))
-            .and_then(|(space, sym)| space.names.get(&sym));
-        bindings
-            .into_iter()
-            .flatten()
-            .map(|binding| binding.res)
-            .collect()
+        let bindings = world.bindings(module, name);
+        bindings.iter().map(|binding| binding.res).collect()
     };
     let there = bound(home);
     is_known_in(world, home, name) && bound(here).iter().all(|res| there.contains(res)) && {
@@ -236,13 +224,8 @@ fn is_known(set: &Set<'_>, here: ModuleId, home: ModuleId, name: &str) -> bool {
 /// The new module as the old crate says it, and as everybody does; nothing for the same module.
 fn paths(spot: &Spot<'_, '_>) -> (String, String) {
     let (set, moving) = (spot.set, spot.moving);
-    let speller = Speller {
-        mapping: set.mapping,
-    };
-    let names = |path: Vec<String>| -> String {
-        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-        names.join("::")
-    };
+    let speller = set.mapping.speller();
+    let names = |path: Vec<String>| spelled(&path);
     let krate = &set.world()[moving.to.krate];
     let krate = krate.name.as_str();
     let outside = std::iter::once(krate.to_owned()).chain(moving.named_at.path.iter().cloned());
@@ -276,7 +259,7 @@ fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
     }
     for left in &scan.left {
         let body = Some(&set.world()[left.body]);
-        let moving = set.moving(left.moving).filter(|moving| moving.shim);
+        let moving = Some(set.moving(left.moving)).filter(|moving| moving.shim);
         if let (Some(body), Some(moving)) = (body, moving)
             && body.module == moving.home
             && left.origin != Origin::DocLink
@@ -309,12 +292,9 @@ fn short_name(set: &Set<'_>, home: ModuleId, to: &Place) -> Option<String> {
     if krate.externs.iter().any(|(known, _)| known == name) || written(name) != name {
         return None;
     }
-    let bindings = world
-        .space(home)
-        .zip(world.names.get(name))
-        .and_then(|(space, sym)| space.names.get(&sym));
+    let bindings = world.bindings(home, name);
     let same = |res: Res| target.is_some_and(|target| res == Res::Module(target));
-    let mut bindings = bindings.into_iter().flatten();
+    let mut bindings = bindings.iter();
     bindings
         .all(|binding| same(binding.res))
         .then(|| name.to_owned())
@@ -323,10 +303,6 @@ fn short_name(set: &Set<'_>, home: ModuleId, to: &Place) -> Option<String> {
 /// Whether a module has another one by its own name already, so that no import is needed.
 pub(super) fn has_module(set: &Set<'_>, home: ModuleId, to: &Place) -> bool {
     let world = set.world();
-    let names = world
-        .space(home)
-        .zip(world.names.get(to.name()))
-        .and_then(|(space, sym)| space.names.get(&sym));
     let child = set.mapping.after(home).child(to.name()) == *to;
-    child || names.is_some_and(|names| !names.is_empty())
+    child || !world.bindings(home, to.name()).is_empty()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
 
 use super::{
     super::{
@@ -86,7 +86,8 @@ fn visibility(
 
 impl ItemVisibility {
     fn definition(&mut self, set: &Set<'_>, scan: &Scan, chunk: &Chunk) {
-        let (Some(moving), Some(at)) = (set.moving(chunk.moving), chunk.definition) else {
+        let moving = set.moving(chunk.moving);
+        let Some(at) = chunk.definition else {
             return;
         };
         let fact = Some(set.world().facts(chunk.file));
@@ -141,19 +142,18 @@ impl ItemVisibility {
         let public =
             written.kind == VisibilityKind::Public && is_reachable_after(set.mapping, &home);
         if public && known && !is_reachable_after(set.mapping, &moving.to) {
-            self.notes.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Warning,
-                path: path.clone(),
-                span: None,
-                message: format!(
-                    "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
-                    moving.change.from,
-                    set.name_after(moving),
-                    set.mapping.name_of(&moving.to)
-                ),
-                help: Some("re-export it, or make its new module `pub`".to_owned()),
-            });
+            self.notes.push(
+                Finding::warning(
+                    path.clone(),
+                    format!(
+                        "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
+                        moving.change.from,
+                        set.name_after(moving),
+                        set.mapping.name_of(&moving.to)
+                    ),
+                )
+                .with_help("re-export it, or make its new module `pub`".to_owned()),
+            );
         }
     }
 }
@@ -162,15 +162,14 @@ impl ItemVisibility {
 pub(super) fn relocation<'s>(set: &'s Set<'_>) -> Relocation<'s> {
     let mut pieces = Vec::new();
     for chunk in set.chunks.iter().filter(|chunk| !set.is_dropped(chunk)) {
-        if let Some(moving) = set.moving(chunk.moving) {
-            pieces.push(Piece {
-                file: chunk.file,
-                span: chunk.span,
-                from: moving.home,
-                to: moving.to.clone(),
-                members: !moving.gives_way(),
-            });
-        }
+        let moving = set.moving(chunk.moving);
+        pieces.push(Piece {
+            file: chunk.file,
+            span: chunk.span,
+            from: moving.home,
+            to: moving.to.clone(),
+            members: !moving.gives_way(),
+        });
     }
     let replaced = set.moving.iter().filter(|moving| moving.gives_way());
     let replaced = replaced.filter_map(|moving| {
@@ -179,7 +178,7 @@ pub(super) fn relocation<'s>(set: &'s Set<'_>) -> Relocation<'s> {
     });
     let gone = set.chunks.iter().filter(|chunk| set.is_dropped(chunk));
     let gone = gone.filter_map(|chunk| {
-        let home = set.moving(chunk.moving)?.home;
+        let home = set.moving(chunk.moving).home;
         Some((home, chunk.file, chunk.span))
     });
     Relocation {

@@ -165,9 +165,7 @@ impl Home<'_> {
         let (Some(target), Some(node)) = (target, node) else {
             return false;
         };
-        let bindings = self
-            .world
-            .space(target)
+        let bindings = Some(self.world.space(target))
             .zip(self.world.names.get(&moving.name))
             .and_then(|(space, sym)| space.names.get(&sym));
         bindings.into_iter().flatten().any(|binding| {
@@ -181,7 +179,7 @@ impl Home<'_> {
     fn is_shown(&self, moving: &Moving<'_>) -> bool {
         let target = self.set.mapping.at(&moving.to);
         let bindings = target
-            .and_then(|target| self.world.space(target))
+            .map(|target| self.world.space(target))
             .zip(self.world.names.get(&moving.name))
             .and_then(|(space, sym)| space.names.get(&sym));
         let mut bindings = bindings.into_iter().flatten();
@@ -240,27 +238,24 @@ impl Home<'_> {
         let mut uses = Uses::default();
         for (at, source) in self.world.files.iter().enumerate() {
             let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-            for load in &source.loads {
-                self.world.visit(*load as usize, &mut |_, site| {
-                    let Some(first) = site.segments.first() else {
-                        return;
-                    };
-                    let here = self.world.module_of(site.space);
-                    for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                        for (res, _) in step.all() {
-                            let (Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _)) =
-                                res
-                            else {
-                                continue;
-                            };
-                            if let Some(to) = self.set.of(item) {
-                                let place = (file, first.span.start, segment.span);
-                                self.note_use(&mut uses, sorted, below, (here, place), to);
-                            }
+            self.world.visit_file(&source, &mut |_, site| {
+                let Some(first) = site.segments.first() else {
+                    return;
+                };
+                let here = self.world.module_of(site.space);
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    for (res, _) in step.all() {
+                        let (Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _)) = res
+                        else {
+                            continue;
+                        };
+                        if let Some(to) = self.set.of(item) {
+                            let place = (file, first.span.start, segment.span);
+                            self.note_use(&mut uses, sorted, below, (here, place), to);
                         }
                     }
-                });
-            }
+                }
+            });
         }
         uses
     }
@@ -432,8 +427,8 @@ impl Home<'_> {
         let open = own.find('{').unwrap_or(own.len());
         let end = chunk.span.start + u32::try_from(open).unwrap_or(0);
         let mut named = false;
-        for load in &self.world[chunk.file].loads {
-            self.world.visit(*load as usize, &mut |_, site| {
+        self.world
+            .visit_file(&self.world[chunk.file], &mut |_, site| {
                 let inside = site.segments.first().is_some_and(|first| {
                     chunk.span.start <= first.span.start && first.span.start < end
                 });
@@ -445,7 +440,6 @@ impl Home<'_> {
                     })
                 });
             });
-        }
         named
     }
 
@@ -454,14 +448,12 @@ impl Home<'_> {
             "`{}` has no `{}`, which is used here",
             self.merge.to, moving.name
         );
-        Finding {
-            span: Some(span),
-            help: Some(format!(
+        refusal(self.set.path(file), message)
+            .at(span)
+            .with_help(format!(
                 "move `{}` in an entry of its own",
                 moving.change.from
-            )),
-            ..refusal(self.set.path(file), message)
-        }
+            ))
     }
 
     /// Whether a byte of the module is part of a text that arrives in the new one.

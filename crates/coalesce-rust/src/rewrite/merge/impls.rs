@@ -149,21 +149,19 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
 /// The items that the paths of a file name, by path.
 pub(in crate::rewrite) fn paths(world: &World, file: FileId) -> BTreeMap<u32, ItemId> {
     let mut found = BTreeMap::new();
-    for load in &world[file].loads {
-        world.visit(*load as usize, &mut |_, site| {
-            let UseSite::Path(path) = site.site else {
-                return;
-            };
-            let last = site.trace.steps.last();
-            let item = last.and_then(|last| {
-                last.all().find_map(|(res, _)| match res {
-                    Res::Item(item) => Some(item),
-                    _ => None,
-                })
-            });
-            found.extend(item.map(|item| (path, item)));
+    world.visit_file(&world[file], &mut |_, site| {
+        let UseSite::Path(path) = site.site else {
+            return;
+        };
+        let last = site.trace.steps.last();
+        let item = last.and_then(|last| {
+            last.all().find_map(|(res, _)| match res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            })
         });
-    }
+        found.extend(item.map(|item| (path, item)));
+    });
     found
 }
 
@@ -181,7 +179,7 @@ impl Sorting<'_, '_> {
         let chunk = chunk.filter(|_| block.module == home.module);
         let taken = |chunk: &Chunk| {
             let moving = home.set.moving(chunk.moving);
-            moving.is_some_and(|moving| self.covered.contains_key(&moving.item))
+            self.covered.contains_key(&moving.item)
         };
         if chunk.is_some_and(|chunk| home.is_of(chunk) && !taken(chunk)) {
             // It goes where its type goes.
@@ -253,14 +251,12 @@ fn methods(
                 "`{name}` cannot go along: it uses `{missing}`, which `{}` lacks",
                 kind.name
             );
-            sorted.refusals.push(Finding {
-                span: Some(span),
-                help: Some(format!(
+            sorted
+                .refusals
+                .push(refusal(path.clone(), message).at(span).with_help(format!(
                     "remove `{name}`, or give `{}` a `{missing}`",
                     kind.name
-                )),
-                ..refusal(path.clone(), message)
-            });
+                )));
         }
         if inside {
             let message = format!("`{name}` goes along: `{}` lacks it", kind.name);

@@ -17,8 +17,7 @@ mod types;
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Severity, Subject, Texts, TreePath,
-    finding::codes,
+    ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Subject, Texts, TreePath,
 };
 
 pub(super) use impls::{head_at as impl_head, paths};
@@ -178,12 +177,5 @@ impl Edits {
 
 /// Something that the reader should know.
 fn note(path: TreePath, span: ByteSpan, message: String) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Note,
-        path,
-        span: Some(span),
-        message,
-        help: None,
-    }
+    Finding::note(path, message).at(span)
 }

@@ -23,7 +23,7 @@ pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
     let world = home.world;
     let Some(target) = home.target() else { return };
     let nothing = Mapping::new(world, &[]);
-    let speller = Speller { mapping: &nothing };
+    let speller = &nothing.speller();
     let mut found = BTreeSet::new();
     for body in world
         .bodies
@@ -87,9 +87,7 @@ fn shows(home: &Home<'_>, name: &str) -> bool {
     let Some(target) = home.target() else {
         return false;
     };
-    let bindings = home
-        .world
-        .space(target)
+    let bindings = Some(home.world.space(target))
         .zip(home.world.names.get(name))
         .and_then(|(space, sym)| space.names.get(&sym));
     let mut bindings = bindings.into_iter().flatten();

@@ -34,11 +34,11 @@ pub(super) fn check(
             "{} would be lost: `{}` has none like it",
             one.what, home.merge.to
         );
-        refusals.push(Finding {
-            span: Some(one.span),
-            help: Some(format!("put it into `{}`, or remove it", home.merge.to)),
-            ..refusal(home.set.path(one.file), message)
-        });
+        refusals.push(
+            refusal(home.set.path(one.file), message)
+                .at(one.span)
+                .with_help(format!("put it into `{}`, or remove it", home.merge.to)),
+        );
     }
     macros(home, kept, refusals);
 }
@@ -139,11 +139,11 @@ fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Ve
                 "`{}!` is a macro, which is seen by where it stands: `{}` has none of that name",
                 item.name, home.merge.to
             );
-            refusals.push(Finding {
-                span: Some(fact.name.span),
-                help: Some("move the macro by hand first".to_owned()),
-                ..refusal(home.set.path(file), message)
-            });
+            refusals.push(
+                refusal(home.set.path(file), message)
+                    .at(fact.name.span)
+                    .with_help("move the macro by hand first".to_owned()),
+            );
         }
     }
 }

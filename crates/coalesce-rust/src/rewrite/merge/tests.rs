@@ -44,7 +44,7 @@ pub(super) fn is_test(text: &str) -> bool {
 /// Finds them.
 pub(super) fn find(home: &Home<'_>, modules: &[Change]) -> Tests {
     let mut tests = Tests::default();
-    let children = Some(&home.world[home.module]).map(|node| &node.children);
+    let children = Some(&home.world[home.module].children);
     for child in children.into_iter().flatten().copied() {
         let name = &home.world[child].canonical;
         let into = format!(
@@ -113,8 +113,7 @@ impl Carrying<'_, '_> {
             .target()
             .ok_or_else(|| self.stuck("there is no way"))?;
         let (file, declared) = self.declaration()?;
-        let crosses = Some(&world[target]).map(|node| node.krate)
-            != Some(&world[self.module]).map(|node| node.krate);
+        let crosses = Some(world[target].krate) != Some(world[self.module].krate);
         if crosses {
             return Err(self.stuck("it would change its crate"));
         }
@@ -159,15 +158,13 @@ impl Carrying<'_, '_> {
     fn stuck(&self, why: &str) -> Finding {
         let node = &self.home.world[self.module];
         let name = &node.canonical;
-        Finding {
-            help: Some(format!(
-                "say what becomes of `{name}` in an entry of its own"
-            )),
-            ..refusal(
-                self.home.path(),
-                format!("the tests in `{name}` would be lost: {why}"),
-            )
-        }
+        refusal(
+            self.home.path(),
+            format!("the tests in `{name}` would be lost: {why}"),
+        )
+        .with_help(format!(
+            "say what becomes of `{name}` in an entry of its own"
+        ))
     }
 
     fn text(&self, file: FileId) -> Result<std::sync::Arc<str>, Finding> {
@@ -195,7 +192,7 @@ impl Carrying<'_, '_> {
         let taken = |name: &str| {
             let children = node(target).map_or(&[][..], |node| &node.children);
             let sym = world.names.get(name);
-            let bound = sym.zip(world.space(target));
+            let bound = sym.zip(Some(world.space(target)));
             children
                 .iter()
                 .any(|child| node(*child).is_some_and(|one| one.name == name))
@@ -273,14 +270,14 @@ impl Carrying<'_, '_> {
     fn imports(&self, target: ModuleId) -> Result<BTreeMap<TreePath, Vec<Edit>>, Finding> {
         let world = self.home.world;
         let nothing = Mapping::new(world, &[]);
-        let speller = Speller { mapping: &nothing };
+        let speller = &nothing.speller();
         let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
         for body in &world.bodies {
             if !is_within(world, body.module, self.module) {
                 continue;
             }
             let names = self.names_of(body, &speller);
-            let space = world.space(self.home.module);
+            let space = Some(world.space(self.home.module));
             let mut list = BTreeSet::new();
             for name in &names.plain {
                 let sym = world.names.get(name);
@@ -358,31 +355,29 @@ impl Carrying<'_, '_> {
             })
             .map(|(at, _)| at)
             .collect();
-        for load in &world[body.file].loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                if world.module_of(site.space) != body.module {
-                    return;
-                }
-                let word = |at: usize| site.segments.get(at).map(|one| facts.name(one.name));
-                let glob = site
-                    .trace
-                    .steps
-                    .first()
-                    .is_some_and(|step| step.glob || step.is_empty());
-                match word(0) {
-                    Some("super") if self.is_import(word(1)) => {
-                        let parent = world[body.module].parent;
-                        if parent == Some(self.home.module) {
-                            names.qualified.extend(word(1).map(str::to_owned));
-                        }
+        world.visit_file(&world[body.file], &mut |facts, site| {
+            if world.module_of(site.space) != body.module {
+                return;
+            }
+            let word = |at: usize| site.segments.get(at).map(|one| facts.name(one.name));
+            let glob = site
+                .trace
+                .steps
+                .first()
+                .is_some_and(|step| step.glob || step.is_empty());
+            match word(0) {
+                Some("super") if self.is_import(word(1)) => {
+                    let parent = world[body.module].parent;
+                    if parent == Some(self.home.module) {
+                        names.qualified.extend(word(1).map(str::to_owned));
                     }
-                    Some(name) if glob && !here.is_empty() && self.is_import(Some(name)) => {
-                        names.plain.insert(name.to_owned());
-                    }
-                    _ => {}
                 }
-            });
-        }
+                Some(name) if glob && !here.is_empty() && self.is_import(Some(name)) => {
+                    names.plain.insert(name.to_owned());
+                }
+                _ => {}
+            }
+        });
         if !here.is_empty() {
             names.plain.extend(self.traits(body, &text));
         }
@@ -393,7 +388,7 @@ impl Carrying<'_, '_> {
     fn is_import(&self, name: Option<&str>) -> bool {
         let world = self.home.world;
         let sym = name.and_then(|name| world.names.get(name));
-        let bindings = sym.and_then(|sym| world.space(self.home.module)?.names.get(&sym));
+        let bindings = sym.and_then(|sym| world.space(self.home.module).names.get(&sym));
         bindings
             .into_iter()
             .flatten()
@@ -407,7 +402,7 @@ impl Carrying<'_, '_> {
         let methods = traits::method_names(text, span);
         let usage = traits::Usage::of(world, self.home.module, self.home.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
-        let space = world.space(self.home.module);
+        let space = Some(world.space(self.home.module));
         let names = space.into_iter().flat_map(|space| space.names.iter());
         names
             .filter_map(|(sym, bindings)| {
@@ -427,7 +422,7 @@ impl Carrying<'_, '_> {
     fn is_bound(&self, target: ModuleId, name: &str, res: Res) -> bool {
         let world = self.home.world;
         let sym = world.names.get(name);
-        let bindings = sym.and_then(|sym| world.space(target)?.names.get(&sym));
+        let bindings = sym.and_then(|sym| world.space(target).names.get(&sym));
         let own = |of: Res| matches!(of, Res::Item(item) if self.home.set.of(item).is_some());
         own(res)
             || bindings
@@ -441,7 +436,7 @@ impl Carrying<'_, '_> {
         let sym = world.names.get(name);
         sym.is_some_and(|sym| {
             let space = world.space(target);
-            space.is_some_and(|space| space.names.contains_key(&sym))
+            space.names.contains_key(&sym)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Edit, Finding};
+use coalesce_model::{ByteSpan, Edit};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -102,13 +102,11 @@ impl Type {
         let (path, span) = (home.set.path(old.file), Some(old.name));
         if old.fields != new.fields || !plain {
             let message = format!("`{}` does not derive {list}, as this does", self.name);
-            sorted.refusals.push(Finding {
-                span,
-                help: Some(format!(
+            sorted
+                .refusals
+                .push(refusal(path, message).at(span).with_help(format!(
                     "derive it there first, or take it out here: {list}"
-                )),
-                ..refusal(path, message)
-            });
+                )));
             return;
         }
         let message = format!("`{}` derives {list} from now on, as this does", self.name);

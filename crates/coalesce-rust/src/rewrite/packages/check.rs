@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_cargo::package::{Tie, is_published, ties};
-use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{Finding, Texts, TreePath};
 
 use super::{
     super::{
@@ -209,12 +209,6 @@ fn published(
             package.name
         )
     };
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Note,
-        path: path.clone(),
-        span: None,
-        message,
-        help: (!shim).then(|| "`shim = true` leaves a package that forwards".to_owned()),
-    }
+    Finding::note(path.clone(), message)
+        .with_help((!shim).then(|| "`shim = true` leaves a package that forwards".to_owned()))
 }

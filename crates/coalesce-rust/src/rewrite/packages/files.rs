@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ChangeKind, Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ChangeKind, Finding, Texts, TreePath};
 
 use super::super::{
     layout,
@@ -208,14 +208,13 @@ fn leave(
         .map(|path| path.file_name())
         .collect();
     if !names.is_empty() {
-        structure.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Warning,
-            path: directory.clone(),
-            span: None,
-            message: format!("the package goes, and with it {}", names.join(", ")),
-            help: Some("move what you want to keep by hand first".to_owned()),
-        });
+        structure.notes.push(
+            Finding::warning(
+                directory.clone(),
+                format!("the package goes, and with it {}", names.join(", ")),
+            )
+            .with_help("move what you want to keep by hand first".to_owned()),
+        );
     }
     structure.deletes.extend(left.into_iter().cloned());
 }

@@ -5,7 +5,7 @@
 //! a note. A crate that can do without `std` stays able to only where the target is, too.
 
 use coalesce_cargo::features;
-use coalesce_model::{ByteSpan, Edit, Finding, Severity, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -278,14 +278,9 @@ struct Pass<'p, 'a> {
 
 impl Pass<'_, '_> {
     fn note(&mut self, span: ByteSpan, message: String) {
-        self.made.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
-            path: self.old.path.clone(),
-            span: Some(span),
-            message,
-            help: None,
-        });
+        self.made
+            .notes
+            .push(Finding::note(self.old.path.clone(), message).at(span));
     }
 
     fn edit(&mut self, path: TreePath, edit: Edit) {
@@ -313,10 +308,9 @@ impl Pass<'_, '_> {
                     "`{}` says what only a crate may say together with what a module may: part it first",
                     inner.text
                 );
-                self.made.refusals.push(Finding {
-                    span: Some(inner.span),
-                    ..refusal(old.path.clone(), message)
-                });
+                self.made
+                    .refusals
+                    .push(refusal(old.path.clone(), message).at(inner.span));
                 continue;
             }
             self.edit(

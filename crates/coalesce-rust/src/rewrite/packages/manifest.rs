@@ -14,7 +14,7 @@ use coalesce_cargo::{
     lock::{self, Lock},
     package, workspace,
 };
-use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes, lines};
+use coalesce_model::{Finding, Texts, TreePath, lines};
 
 use super::{
     super::{
@@ -134,14 +134,7 @@ impl<'m> Merge<'m, '_> {
     }
 
     pub fn note(&mut self, path: &TreePath, message: String) {
-        self.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Note,
-            path: path.clone(),
-            span: None,
-            message,
-            help: None,
-        });
+        self.notes.push(Finding::note(path.clone(), message));
     }
 
     /// Brings every dependency along.

@@ -133,9 +133,7 @@ pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
 pub(super) fn names(mapping: &Mapping<'_>) -> BTreeSet<String> {
     let world = mapping.world;
     let modules = mapping.roots.iter().flatten().map(|(module, _)| *module);
-    let mut names: BTreeSet<String> = modules
-        .filter_map(|module| Some(world[module].name.clone()))
-        .collect();
+    let mut names: BTreeSet<String> = modules.map(|module| world[module].name.clone()).collect();
     for krate in world
         .crates
         .iter()

@@ -39,46 +39,44 @@ pub(super) struct FilePaths {
 impl FilePaths {
     fn of(world: &World, file: FileId) -> Self {
         let mut found = Self::default();
-        for load in &world[file].loads {
-            world.visit(*load as usize, &mut |facts, site| {
-                let Some(first) = site.segments.first() else {
-                    return;
-                };
-                let mut named = Named {
-                    at: first.span.start,
-                    items: Vec::new(),
-                    members: Vec::new(),
-                };
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    for (res, _) in step.all() {
-                        match res {
-                            Res::Item(item) | Res::Variant(item, _) => named.items.push(item),
-                            Res::Member(item, _) => {
-                                let name = facts.name(segment.name).to_owned();
-                                named.items.push(item);
-                                named.members.push((item, name));
-                            }
-                            Res::Module(_) | Res::External(_) => {}
+        world.visit_file(&world[file], &mut |facts, site| {
+            let Some(first) = site.segments.first() else {
+                return;
+            };
+            let mut named = Named {
+                at: first.span.start,
+                items: Vec::new(),
+                members: Vec::new(),
+            };
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                for (res, _) in step.all() {
+                    match res {
+                        Res::Item(item) | Res::Variant(item, _) => named.items.push(item),
+                        Res::Member(item, _) => {
+                            let name = facts.name(segment.name).to_owned();
+                            named.items.push(item);
+                            named.members.push((item, name));
                         }
+                        Res::Module(_) | Res::External(_) => {}
                     }
                 }
-                if let (UseSite::Path(path), Some(last)) = (site.site, site.trace.steps.last()) {
-                    let items = last.all().filter_map(|(res, _)| match res {
-                        Res::Item(item) => Some(item),
-                        _ => None,
-                    });
-                    let items: BTreeSet<ItemId> = items.collect();
-                    let end = site.segments.last().map(|last| last.span.end);
-                    if let Some(end) = end {
-                        found.ends.entry(end).or_default().extend(&items);
-                    }
-                    found.targets.entry(path).or_default().extend(items);
+            }
+            if let (UseSite::Path(path), Some(last)) = (site.site, site.trace.steps.last()) {
+                let items = last.all().filter_map(|(res, _)| match res {
+                    Res::Item(item) => Some(item),
+                    _ => None,
+                });
+                let items: BTreeSet<ItemId> = items.collect();
+                let end = site.segments.last().map(|last| last.span.end);
+                if let Some(end) = end {
+                    found.ends.entry(end).or_default().extend(&items);
                 }
-                if !named.items.is_empty() {
-                    found.named.push(named);
-                }
-            });
-        }
+                found.targets.entry(path).or_default().extend(items);
+            }
+            if !named.items.is_empty() {
+                found.named.push(named);
+            }
+        });
         found.named.sort_by_key(|named| named.at);
         found
     }

@@ -185,11 +185,8 @@ impl Reader<'_> {
     /// The types of the tree that a name of the module is.
     fn defined(&self, name: &str) -> BTreeSet<ItemId> {
         let world = self.tree.world;
-        let bindings = world
-            .names
-            .get(name)
-            .and_then(|sym| world.space(self.body.module)?.names.get(&sym));
-        let items = bindings.into_iter().flatten();
+        let bindings = world.bindings(self.body.module, name);
+        let items = bindings.iter();
         items
             .filter_map(|binding| match binding.res {
                 Res::Item(item) => Some(item),

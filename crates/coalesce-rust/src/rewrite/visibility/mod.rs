@@ -13,7 +13,7 @@ pub(super) use widen::{Piece, Relocation, widen};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, Severity, TreePath, finding::codes};
+use coalesce_model::{Edit, Finding, TreePath, finding::codes};
 
 use super::{
     conditions::{self, Arrival, conditions_of},
@@ -58,6 +58,23 @@ pub(super) struct Need {
     pub by: Place,
     /// What there asks for it, for people.
     pub because: Option<Because>,
+}
+
+impl Need {
+    pub fn new(subject: Subject, by: Place) -> Self {
+        let because = None;
+        Self {
+            subject,
+            by,
+            because,
+        }
+    }
+
+    /// The same with what asks for it.
+    pub fn because(self, because: Because) -> Self {
+        let because = Some(because);
+        Self { because, ..self }
+    }
 }
 
 /// What a module needs a library for.
@@ -332,14 +349,13 @@ impl Widenings {
         message: String,
         help: Option<&str>,
     ) {
-        self.notes.push(Finding {
-            code: codes::UNSAFE_CHANGE,
-            severity: Severity::Warning,
-            path: mapping.file_of(module).unwrap_or_else(TreePath::root),
-            span: None,
-            message,
-            help: help.map(str::to_owned),
-        });
+        self.notes.push(
+            Finding::warning(
+                mapping.file_of(module).unwrap_or_else(TreePath::root),
+                message,
+            )
+            .with_help(help.map(str::to_owned)),
+        );
     }
 
     /// Says so where a module that moves is declared with less than before.
@@ -352,17 +368,16 @@ impl Widenings {
                 continue;
             };
             if is_narrowed(mapping, module, found.visibility.kind) {
-                self.notes.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
-                    severity: Severity::Note,
-                    path: source.path.clone(),
-                    span: Some(found.name.span),
-                    message: format!(
-                        "`{}` is declared pub(crate): other crates could not name it before",
-                        mapping.name_of(&mapping.after(module))
-                    ),
-                    help: None,
-                });
+                self.notes.push(
+                    Finding::note(
+                        source.path.clone(),
+                        format!(
+                            "`{}` is declared pub(crate): other crates could not name it before",
+                            mapping.name_of(&mapping.after(module))
+                        ),
+                    )
+                    .at(found.name.span),
+                );
             }
         }
     }

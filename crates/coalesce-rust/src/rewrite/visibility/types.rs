@@ -81,7 +81,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
     /// Traits that a module has in scope: their methods need no name.
     fn traits_of(&self, module: ModuleId) -> Vec<ItemId> {
         let world = self.tree.world;
-        let names = world.space(module).map(|space| &space.names);
+        let names = Some(&world.space(module).names);
         let bindings = names.into_iter().flat_map(|names| names.values()).flatten();
         let items = bindings.filter_map(|binding| match binding.res {
             Res::Item(item) => Some(item),

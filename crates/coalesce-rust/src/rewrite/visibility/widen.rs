@@ -24,7 +24,6 @@ use crate::{
         mapping::{Mapping, refusal},
         place::Place,
         public::severity_of_widening,
-        spell::Speller,
     },
 };
 
@@ -233,7 +232,7 @@ impl<'a> Work<'_, 'a> {
 
     fn read_replaced(&mut self) {
         let world = self.tree.world;
-        let home = |item: &ItemId| Some(&world[item]).map(|node| node.module);
+        let home = |item: &ItemId| Some(world[item].module);
         let homes: BTreeSet<ModuleId> = self.relocation.replaced.keys().filter_map(home).collect();
         for body in world
             .bodies
@@ -385,9 +384,7 @@ impl<'a> Work<'_, 'a> {
     /// What takes the place of items has to be seen by those who name them so far.
     fn replacements(&mut self) {
         let world = self.tree.world;
-        let speller = Speller {
-            mapping: self.relocation.mapping,
-        };
+        let speller = self.relocation.mapping.speller();
         for (old, new) in &self.relocation.replaced {
             let (before, node) = (&world[old], &world[new]);
             let Some(reach) = world.definition_reach(*new) else {
@@ -400,11 +397,9 @@ impl<'a> Work<'_, 'a> {
                         && region.code(self.tree).items().contains(old)
                 };
                 if !seen && named() {
-                    self.made.needs.push(Need {
-                        subject: Subject::Item(*new),
-                        by: region.to.clone(),
-                        because: None,
-                    });
+                    self.made
+                        .needs
+                        .push(Need::new(Subject::Item(*new), region.to.clone()));
                 }
             }
         }
@@ -477,18 +472,14 @@ fn hidden_in_macro(name: &str) -> String {
 /// The types of a member that would be out of sight.
 fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> Vec<Need> {
     let world = mapping.world;
-    let speller = Speller { mapping };
+    let speller = mapping.speller();
     let mut needs = Vec::new();
     for name in &member.types {
         for item in world.items_of(member.home, name) {
             let node = &world[item];
             let reach = world.definition_reach(item);
             if reach.is_some_and(|reach| !speller.sees(place, reach, node.module)) {
-                needs.push(Need {
-                    subject: Subject::Item(item),
-                    by: place.clone(),
-                    because: None,
-                });
+                needs.push(Need::new(Subject::Item(item), place.clone()));
             }
         }
     }

@@ -30,8 +30,10 @@ impl<'a> Settler<'_, 'a> {
         let mut found: Vec<Borrow> = Vec::new();
         let mut usages: BTreeMap<ModuleId, traits::Usage> = BTreeMap::new();
         for chunk in &self.set.chunks {
-            let (Some(moving), false) = (self.set.moving(chunk.moving), self.set.is_dropped(chunk))
-            else {
+            let (Some(moving), false) = (
+                Some(self.set.moving(chunk.moving)),
+                self.set.is_dropped(chunk),
+            ) else {
                 continue;
             };
             if moving.rules.is_some() {
@@ -39,8 +41,8 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             }
             let path = self.set.path(chunk.file);
-            let (Some(text), Some(space)) = (self.texts.text(&path), world.space(moving.home))
-            else {
+            let space = world.space(moving.home);
+            let Some(text) = self.texts.text(&path) else {
                 continue;
             };
             let called = (&*text, chunk.span);
@@ -95,7 +97,7 @@ impl<'a> Settler<'_, 'a> {
             return false;
         };
         let moved = self.set.moving(*at);
-        moved.is_some_and(|moved| moved.gives_way() && moved.to == *place)
+        moved.gives_way() && moved.to == *place
     }
 
     /// What the module at a place has for a name after.
@@ -122,7 +124,7 @@ impl<'a> Settler<'_, 'a> {
             .set
             .mapping
             .at(place)
-            .and_then(|module| world.space(module))
+            .map(|module| world.space(module))
             .zip(world.names.get(name))
             .and_then(|(space, sym)| space.names.get(&sym));
         let mut met = bindings
@@ -151,7 +153,7 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn has_unnamed(&self, place: &Place, results: &[(Res, Namespaces)]) -> bool {
         let world = self.world();
         let module = self.set.mapping.at(place);
-        let space = module.and_then(|module| world.space(module));
+        let space = module.map(|module| world.space(module));
         let bindings = space
             .zip(world.names.get("_"))
             .and_then(|(space, sym)| space.names.get(&sym));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, Unproven, UnprovenKind};
+use coalesce_model::{Unproven, UnprovenKind};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
@@ -38,13 +38,11 @@ impl<'a> Settler<'_, 'a> {
                 self.replace(file, site, span, &path);
                 continue;
             }
-            let finding = Finding {
-                span: Some(span),
-                ..refusal(
-                    self.set.path(file),
-                    format!("`{name}` would mean `{other}` in the new place"),
-                )
-            };
+            let finding = refusal(
+                self.set.path(file),
+                format!("`{name}` would mean `{other}` in the new place"),
+            )
+            .at(span);
             self.scan.told.refusals.push(finding);
         }
     }
@@ -67,9 +65,7 @@ impl<'a> Settler<'_, 'a> {
         let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
         let mut preludes: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
         for chunk in &self.set.chunks {
-            let Some(moving) = self.set.moving(chunk.moving) else {
-                continue;
-            };
+            let moving = self.set.moving(chunk.moving);
             if self.set.is_dropped(chunk) {
                 continue;
             }
@@ -131,8 +127,7 @@ impl<'a> Settler<'_, 'a> {
             };
             let glob = fact.kind == LeafKind::Glob;
             let target = speller.glob_target(leaf);
-            let known_whole =
-                glob && target.is_some_and(|at| world.space(at).is_some_and(|space| !space.opaque));
+            let known_whole = glob && target.is_some_and(|at| !world.space(at).opaque);
             let used =
                 self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
             let (Some(mut path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf))
@@ -174,7 +169,7 @@ impl<'a> Settler<'_, 'a> {
         }
         let world = self.world();
         let module = self.set.mapping.at(place)?;
-        let bindings = world.space(module)?.names.get(&world.names.get(name)?)?;
+        let bindings = world.space(module).names.get(&world.names.get(name)?)?;
         bindings.iter().find_map(|binding| {
             let target = world.name_of(&world.target(binding.res));
             match binding.res {

@@ -8,7 +8,7 @@ use crate::{
     resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
         globs, items::moving::is_bound_public, mapping::refusal, place::Place, sight::Because,
-        spell::written, traits, use_tree::LeafChange, walk::is_of_module,
+        spell::spelled, traits, use_tree::LeafChange, walk::is_of_module,
     },
 };
 
@@ -37,12 +37,8 @@ impl<'a> Settler<'_, 'a> {
     /// How a module has what moves before.
     fn way(&self, module: ModuleId, moving: usize) -> Way {
         let world = self.world();
-        let Some(moved) = self.set.moving(moving) else {
-            return Way::Other;
-        };
-        let Some(space) = world.space(module) else {
-            return Way::Other;
-        };
+        let moved = self.set.moving(moving);
+        let space = world.space(module);
         let mut bindings = space.names.values().flatten();
         let mut found = Way::Other;
         let own = bindings.any(|binding| {
@@ -87,9 +83,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         for chunk in &self.set.chunks {
             let facts = world.facts(chunk.file);
-            let Some(moving) = self.set.moving(chunk.moving) else {
-                continue;
-            };
+            let moving = self.set.moving(chunk.moving);
             let text = self.texts.text(&self.set.path(chunk.file));
             let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
                 continue;
@@ -113,7 +107,7 @@ impl<'a> Settler<'_, 'a> {
     ) {
         let (world, speller) = (self.world(), self.speller());
         let target = speller.glob_target(leaf);
-        let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)?))) else {
+        let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)))) else {
             return;
         };
         let usage = traits::Usage::of(world, target, self.texts);
@@ -145,9 +139,7 @@ impl<'a> Settler<'_, 'a> {
     /// Imports what left its module next to the glob that brought it.
     pub(super) fn beside(&mut self, leaf: (FileId, u32), target: ModuleId, moving: usize) {
         let world = self.world();
-        let Some(moved) = self.set.moving(moving) else {
-            return;
-        };
+        let moved = self.set.moving(moving);
         let speller = self.speller();
         let Some(here) = home_of(world, leaf) else {
             return;
@@ -156,7 +148,7 @@ impl<'a> Settler<'_, 'a> {
         if place == moved.named_at && is_of_module(world, leaf) {
             return;
         }
-        let old = Some(&world[moved.item]).map(|item| item.name.clone());
+        let old = Some(world[moved.item].name.clone());
         let old = old.unwrap_or_default();
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
@@ -185,11 +177,7 @@ impl<'a> Settler<'_, 'a> {
         self.depend(moved.to.krate, &place, because);
         let users = self.scan.users.entry(moving).or_default();
         users.insert(place);
-        let mut tree: String = path
-            .iter()
-            .map(|name| written(name))
-            .collect::<Vec<_>>()
-            .join("::");
+        let mut tree: String = spelled(&path);
         if old != moved.name {
             tree = format!("{tree} as {old}");
         }
@@ -210,7 +198,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let alone = world[here].children.is_empty()
             && visibility_of(world, leaf) == Some(VisibilityKind::Private);
-        let known = world.space(target).filter(|space| !space.opaque);
+        let known = Some(world.space(target)).filter(|space| !space.opaque);
         if known.is_some() && self.brings_what_left(leaf, here) {
             return true;
         }
@@ -240,14 +228,14 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether all that a glob brings to a module leaves, without a shim in its place.
     fn brings_what_left(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
-        let names = self.world().space(here).map(|space| &space.names);
+        let names = Some(&self.world().space(here).names);
         let all = names.into_iter().flat_map(|names| names.values().flatten());
         let mut brought = all
             .filter(|one| one.glob && one.import == Some(leaf))
             .peekable();
         let leaves = |res: Res| match res {
             Res::Item(item) => {
-                let moving = self.set.of(item).and_then(|at| self.set.moving(at));
+                let moving = self.set.of(item).map(|at| self.set.moving(at));
                 moving.is_some_and(|moving| !moving.shim && !self.set.is_in_place(moving))
             }
             _ => false,
@@ -259,9 +247,7 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn is_imported(&self, target: ModuleId, here: ModuleId, moving: usize) -> bool {
         let world = self.world();
         let bodies = &world[target].bodies;
-        let Some(moved) = self.set.moving(moving) else {
-            return false;
-        };
+        let moved = self.set.moving(moving);
         let imported = bodies.iter().any(|body| {
             let list = self.imports.left.get(body);
             list.is_some_and(|list| {
@@ -274,7 +260,7 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether a module imports an item by its name besides.
     fn is_named_too(&self, here: ModuleId, item: ItemId) -> bool {
-        let names = self.world().space(here).map(|space| &space.names);
+        let names = Some(&self.world().space(here).names);
         let mut all = names.into_iter().flat_map(|names| names.values().flatten());
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
@@ -282,9 +268,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether another glob of the same module brings it from its new place.
     pub(super) fn is_brought(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
         let world = self.world();
-        let Some(moved) = self.set.moving(moving) else {
-            return false;
-        };
+        let moved = self.set.moving(moving);
         let Some(target) = self.set.mapping.at(&moved.named_at) else {
             return false;
         };

@@ -24,7 +24,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let mut found = Vec::new();
         for (index, moved) in self.set.moving.iter().enumerate() {
-            let old = Some(&world[moved.item]).map(|item| item.name.clone());
+            let old = Some(world[moved.item].name.clone());
             let old = old.unwrap_or_default();
             let bodies = &world[moved.home].bodies;
             if moved.shim || moved.to == self.set.mapping.after(moved.home) {
@@ -75,13 +75,11 @@ impl<'a> Settler<'_, 'a> {
     }
 
     pub(super) fn left_in(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
-        let Some(moved) = self.set.moving(moving) else {
-            return;
-        };
+        let moved = self.set.moving(moving);
         let Some(first) = uses.first() else { return };
         let world = self.world();
         let speller = self.speller();
-        let old = Some(&world[moved.item]).map(|item| item.name.clone());
+        let old = Some(world[moved.item].name.clone());
         let old = old.unwrap_or_default();
         let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
         path.push(moved.name.clone());
@@ -155,7 +153,7 @@ impl<'a> Settler<'_, 'a> {
         };
         let module = self.set.mapping.at(place);
         let bindings = module
-            .and_then(|module| world.space(module))
+            .map(|module| world.space(module))
             .zip(world.names.get(&moved.name))
             .and_then(|(space, sym)| space.names.get(&sym));
         let same = |res: Res| primary.is_some_and(|primary| res == Res::Item(primary));
@@ -168,16 +166,14 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn has_name(&self, place: &Place, name: &str) -> bool {
         let world = self.world();
         let module = self.set.mapping.at(place);
-        let space = module.and_then(|module| world.space(module));
+        let space = module.map(|module| world.space(module));
         space
             .zip(world.names.get(name))
             .is_some_and(|(space, sym)| space.names.contains_key(&sym))
     }
 
     pub(super) fn rename(&mut self, one: &Left, path: &[String], old: &str) {
-        let Some(moved) = self.set.moving(one.moving) else {
-            return;
-        };
+        let moved = self.set.moving(one.moving);
         let leaf = matches!(one.site, UseSite::Leaf(_));
         if let Some(why) = untouchable(one.origin, one.site, true) {
             self.scan.told.not_rewritten.push(NotRewritten {
@@ -260,9 +256,7 @@ fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
 
 /// Names behind dots in a scope, those of the modules in it left out.
 fn own_methods(facts: &SourceFacts, scope: ScopeId, text: &str) -> BTreeSet<String> {
-    let Some(own) = Some(facts.scope(scope)).map(|scope| scope.span) else {
-        return BTreeSet::new();
-    };
+    let own = facts.scope(scope).span;
     let mut inner: Vec<ByteSpan> = facts
         .modules
         .iter()

@@ -12,7 +12,7 @@ mod textual;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts};
+use coalesce_model::{ByteSpan, Edit, Texts};
 
 use crate::{
     facts::{UseLeaf, VisibilityKind},
@@ -92,14 +92,12 @@ impl<'a> Settler<'_, 'a> {
     }
 
     fn speller(&self) -> Speller<'a> {
-        Speller {
-            mapping: self.set.mapping,
-        }
+        self.set.mapping.speller()
     }
 
     /// Notes that an item which `home` defines has to be seen from a place, unless it is anyway.
     fn see_item(&mut self, home: ModuleId, item: ItemId, by: &Place) {
-        let names = self.world().space(home).map(|space| &space.names);
+        let names = Some(&self.world().space(home).names);
         let mut own = names
             .into_iter()
             .flat_map(|names| names.values().flatten())
@@ -107,28 +105,23 @@ impl<'a> Settler<'_, 'a> {
         if own.any(|binding| self.speller().sees(by, binding.reach, home)) {
             return;
         }
-        self.scan.told.needs.push(Need {
-            subject: Subject::Item(item),
-            by: by.clone(),
-            because: None,
-        });
+        self.scan
+            .told
+            .needs
+            .push(Need::new(Subject::Item(item), by.clone()));
     }
 
     fn depend(&mut self, krate: CrateId, by: &Place, because: Because) {
         if krate != by.krate {
-            self.scan.told.needs.push(Need {
-                subject: Subject::Crate(krate, Purpose::Code),
-                by: by.clone(),
-                because: Some(because),
-            });
+            self.scan
+                .told
+                .needs
+                .push(Need::new(Subject::Crate(krate, Purpose::Code), by.clone()).because(because));
         }
     }
 
     fn refuse(&mut self, borrow: &Borrow, message: &str) {
-        let finding = Finding {
-            span: Some(borrow.span),
-            ..refusal(self.set.path(borrow.file), message.to_owned())
-        };
+        let finding = refusal(self.set.path(borrow.file), message.to_owned()).at(borrow.span);
         self.scan.told.refusals.push(finding);
     }
 

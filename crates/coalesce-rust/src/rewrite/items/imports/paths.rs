@@ -21,7 +21,7 @@ impl<'a> Settler<'_, 'a> {
         let speller = self.speller();
         let world = self.world();
         let after = |set: &Set<'_>, moving: usize| {
-            let moving = set.moving(moving)?;
+            let moving = set.moving(moving);
             let mut path = speller.rooted_in(borrow.to.krate, &moving.named_at);
             path.push(moving.name.clone());
             Some((path, moving.to.krate))
@@ -36,10 +36,7 @@ impl<'a> Settler<'_, 'a> {
             path.extend(variant.map(|name| world.names.text(name).to_string()));
             let users = self.scan.users.entry(moving).or_default();
             users.insert(borrow.to.clone());
-            let because = self
-                .set
-                .moving(moving)
-                .map(|moving| self.set.name_after(moving));
+            let because = Some(self.set.name_after(&self.set.moving(moving)));
             let because = Because::Names(because.unwrap_or_default());
             self.depend(krate, &borrow.to, because);
             return Some(path);
@@ -116,7 +113,7 @@ impl<'a> Settler<'_, 'a> {
         };
         let sym = world.names.get(&borrow.name)?;
         for _ in 0..DEEPEST {
-            let bindings = world.space(home)?.names.get(&sym)?;
+            let bindings = world.space(home).names.get(&sym)?;
             let explicit = || bindings.iter().filter(|one| !one.glob);
             let several = explicit().any(|one| {
                 let other = |other: &&Binding| {
@@ -171,7 +168,7 @@ impl<'a> Settler<'_, 'a> {
             return outside(&speller);
         };
         let sym = world.names.get(&borrow.name)?;
-        let bindings = world.space(target).and_then(|space| space.names.get(&sym));
+        let bindings = world.space(target).names.get(&sym);
         let wanted = |res: Res| borrow.results.iter().any(|(known, _)| *known == res);
         let binding = bindings.into_iter().flatten().find(|one| wanted(one.res));
         let Some(binding) = binding else {

@@ -20,9 +20,7 @@ impl<'a> Settler<'_, 'a> {
             self.import_module(key);
         }
         for facade in self.set.facades.values() {
-            let Some(moved) = self.set.moving(facade.moving) else {
-                continue;
-            };
+            let moved = self.set.moving(facade.moving);
             let here = self.set.mapping.after(facade.home);
             self.speller()
                 .chain(&moved.named_at, &here, &mut self.scan.told.needs);
@@ -51,11 +49,8 @@ impl<'a> Settler<'_, 'a> {
                 .or_default()
                 .insert(here.clone());
             for name in shims.needed.get(&index).into_iter().flatten() {
-                let bindings = world
-                    .space(moved.home)
-                    .zip(world.names.get(name))
-                    .and_then(|(space, sym)| space.names.get(&sym));
-                for binding in bindings.into_iter().flatten() {
+                let bindings = world.bindings(moved.home, name);
+                for binding in bindings.iter() {
                     self.scan.used_imports.extend(binding.import);
                     self.imported_back(moved.home, binding.res, &here);
                 }
@@ -84,7 +79,7 @@ impl<'a> Settler<'_, 'a> {
             Res::Item(item) => self
                 .set
                 .of(item)
-                .and_then(|at| Some((at, self.set.moving(at)?))),
+                .and_then(|at| Some((at, self.set.moving(at)))),
             _ => None,
         };
         let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {

@@ -78,14 +78,12 @@ impl<'a> Settler<'_, 'a> {
             if !below || is_concerned(self.set, file) {
                 continue;
             }
-            for load in &source.loads {
-                world.visit(*load as usize, &mut |facts, site| {
-                    for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                        let glob = step.glob && facts.name(segment.name) == name;
-                        used |= step.import == Some(import) || glob;
-                    }
-                });
-            }
+            world.visit_file(&source, &mut |facts, site| {
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    let glob = step.glob && facts.name(segment.name) == name;
+                    used |= step.import == Some(import) || glob;
+                }
+            });
         }
         used
     }
@@ -104,8 +102,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether what stays in a module calls a method of a trait that it imports.
     fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
         let world = self.world();
-        let results: Vec<Res> = world
-            .space(home)
+        let results: Vec<Res> = Some(world.space(home))
             .into_iter()
             .flat_map(|space| space.names.values().flatten())
             .filter(|binding| binding.import == Some(import))
