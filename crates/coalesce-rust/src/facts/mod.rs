@@ -592,7 +592,8 @@ impl SourceFacts {
     /// The `use` that a leaf is part of.
     #[must_use]
     pub fn declaration_of(&self, leaf: u32) -> &UseDeclaration {
-        self.declaration_of(leaf)
+        let of = self.leaf(leaf).declaration;
+        self.declaration(of)
     }
 
     /// The `mod` of that index.

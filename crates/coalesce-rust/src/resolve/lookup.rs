@@ -520,8 +520,7 @@ impl Lookup<'_> {
 
     /// Whether a module has several bodies, each under a condition of its own.
     fn has_variants(&self, module: ModuleId) -> bool {
-        let bodies = &self.world[module].bodies;
-        let bodies = bodies.iter().map(|body| &self.world[body]);
+        let bodies = self.world.bodies_of(module);
         bodies.filter(|body| !body.included).count() > 1
     }
 

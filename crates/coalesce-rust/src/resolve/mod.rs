@@ -3,6 +3,7 @@
 mod bindings;
 mod crates;
 mod files;
+mod impls;
 mod imports;
 mod lookup;
 mod names;

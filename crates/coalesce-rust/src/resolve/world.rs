@@ -338,6 +338,8 @@ pub struct World {
     pub(crate) by_name: FxHashMap<String, ModuleId>,
     /// What names of libraries lead to wherever they are said; worked out when it is first asked for.
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
+    /// Filled when it is first asked for.
+    pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
 }
 
 macro_rules! table {
@@ -441,6 +443,11 @@ impl World {
         let sym = self.names.get(name);
         let names = &self[self.space_of(module)].names;
         sym.and_then(|sym| names.get(&sym)).unwrap_or_default()
+    }
+
+    /// The bodies of a module.
+    pub(crate) fn bodies_of(&self, module: ModuleId) -> impl Iterator<Item = &Body> + Clone {
+        self[module].bodies.iter().map(|body| &self[body])
     }
 
     /// The space of a module.

@@ -67,16 +67,14 @@ struct Wish {
 pub(super) fn depend(
     mapping: &Mapping<'_>,
     needs: &Needs,
-    texts: &dyn Texts,
     edits: BTreeMap<TreePath, Vec<Edit>>,
 ) -> Dependencies {
     let mut made = Dependencies::default();
     let wishes = wishes(mapping, needs, &mut made.refusals);
     let mut writing = manifests::Writing {
         mapping,
-        texts,
         sources: sources(mapping),
-        book: Book::new(texts, edits),
+        book: Book::new(mapping.texts, edits),
         rewrites: Vec::new(),
         notes: Vec::new(),
     };

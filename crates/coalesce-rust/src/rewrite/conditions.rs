@@ -84,14 +84,13 @@ pub(super) fn attributes(
     mapping: &Mapping<'_>,
     leaving: &Leaving,
     known: &BTreeSet<String>,
-    texts: &dyn Texts,
 ) -> Vec<String> {
     let world = mapping.world;
     let place = mapping.after(leaving.module);
     let mut found: Vec<String> = Vec::new();
     let mut at = body_around(world, leaving);
     while let Some(body) = at.filter(|body| !is_around(mapping, body, &place)) {
-        let mut own = of_body(world, body, texts);
+        let mut own = of_body(world, body, mapping.texts);
         own.retain(|attribute| !found.contains(attribute));
         own.append(&mut found);
         found = own;
@@ -104,7 +103,7 @@ pub(super) fn attributes(
         condition.is_none_or(|condition| !known.contains(&plain(condition)))
     });
     let from = mapping.krate(leaving.module);
-    found.retain(|attribute| means_something(mapping, (from, &place), attribute, texts));
+    found.retain(|attribute| means_something(mapping, (from, &place), attribute));
     found
 }
 
@@ -114,7 +113,6 @@ fn means_something(
     mapping: &Mapping<'_>,
     (from, place): (CrateId, &Place),
     attribute: &str,
-    texts: &dyn Texts,
 ) -> bool {
     if from == place.krate || !attribute.starts_with("#[cfg_attr(") {
         return true;
@@ -127,7 +125,7 @@ fn means_something(
     let krate = &world[place.krate];
     let package = world.packages.get(krate.package);
     let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
-    let known = manifest.and_then(|path| Some(features(&texts.text(&path)?)));
+    let known = manifest.and_then(|path| Some(features(&mapping.texts.text(&path)?)));
     let known = known.unwrap_or_default();
     named.iter().all(|(name, _)| known.contains(name))
 }
@@ -138,23 +136,20 @@ pub(super) fn around_item(
     home: ModuleId,
     file: FileId,
     place: &Place,
-    texts: &dyn Texts,
 ) -> Vec<String> {
     let world = mapping.world;
-    let known: BTreeSet<String> = around_place(mapping, place, texts);
-    let bodies = &world[home].bodies;
-    let mut bodies = bodies.iter().map(|body| &world[body]);
-    let mut at = bodies.find(|body| body.file == file);
+    let known: BTreeSet<String> = around_place(mapping, place);
+    let mut at = world.bodies_of(home).find(|body| body.file == file);
     let mut found: Vec<String> = Vec::new();
     while let Some(body) = at.filter(|body| !is_around(mapping, body, place)) {
-        let mut own = of_body(world, body, texts);
+        let mut own = of_body(world, body, mapping.texts);
         own.retain(|attribute| !found.contains(attribute) && !known.contains(&plain(attribute)));
         own.append(&mut found);
         found = own;
         at = body.declared.map(|(outer, _)| &world[outer]);
     }
     let from = mapping.krate(home);
-    found.retain(|attribute| means_something(mapping, (from, place), attribute, texts));
+    found.retain(|attribute| means_something(mapping, (from, place), attribute));
     found
 }
 
@@ -163,7 +158,6 @@ pub(super) fn around_item(
 pub(super) fn undocumented(
     mapping: &Mapping<'_>,
     shown: &[ModuleId],
-    texts: &dyn Texts,
 ) -> BTreeMap<TreePath, Vec<Edit>> {
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     let lint = ("missing_docs", &["warn", "deny", "forbid"][..]);
@@ -171,13 +165,13 @@ pub(super) fn undocumented(
         let Some(parent) = mapping.after(*module).parent() else {
             continue;
         };
-        if set_at(mapping, &parent, lint, texts).is_none() {
+        if set_at(mapping, &parent, lint).is_none() {
             continue;
         }
         for (file, at) in mapping.world.declarations(*module) {
             let (source, facts) = (&mapping.world[file], mapping.world.facts(file));
             let one = facts.module(at);
-            let Some(text) = texts.text(&source.path) else {
+            let Some(text) = mapping.texts.text(&source.path) else {
                 continue;
             };
             let start = one.visibility.span.start;
@@ -200,19 +194,15 @@ pub(super) fn set_at(
     mapping: &Mapping<'_>,
     place: &Place,
     lint: (&str, &[&str]),
-    texts: &dyn Texts,
 ) -> Option<ModuleId> {
     let (lint, levels) = lint;
     let mut at = Some(place.clone());
     while let Some(here) = at {
         let module = mapping.at(&here);
-        let bodies = module
-            .map(|module| &mapping.world[module])
-            .map_or(&[][..], |node| &node.bodies);
-        let bodies = bodies.iter().map(|body| &mapping.world[body]);
+        let bodies = module.into_iter();
+        let bodies = bodies.flat_map(|module| mapping.world.bodies_of(module));
         for body in bodies.filter(|body| body.scope.0 == 0) {
-            let file = Some(&mapping.world[body.file]);
-            let text = file.and_then(|file| texts.text(&file.path));
+            let text = mapping.texts.text(&mapping.world[body.file].path);
             let parsed = text.and_then(|text| syn::parse_file(&text).ok());
             let said = parsed.is_some_and(|file| {
                 file.attrs.iter().any(|attribute| {
@@ -235,15 +225,13 @@ pub(super) fn set_at(
 }
 
 /// Unsafe code that goes where a module or a package allows none.
-pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec<Finding> {
+pub(super) fn unsafe_code(relocation: &Relocation<'_>) -> Vec<Finding> {
     let mapping = relocation.mapping;
     let world = mapping.world;
     let mut found = BTreeSet::new();
     for piece in &relocation.pieces {
-        let source = Some(&world[piece.file]);
-        let Some((source, text)) =
-            source.and_then(|source| Some((source, texts.text(&source.path)?)))
-        else {
+        let source = &world[piece.file];
+        let Some(text) = mapping.texts.text(&source.path) else {
             continue;
         };
         let tokens = lexer::tokens(&text, piece.span);
@@ -252,13 +240,13 @@ pub(super) fn unsafe_code(relocation: &Relocation<'_>, texts: &dyn Texts) -> Vec
             continue;
         };
         let levels = ("unsafe_code", &["deny", "forbid"][..]);
-        let module = set_at(mapping, &piece.to, levels, texts)
+        let module = set_at(mapping, &piece.to, levels)
             .filter(|module| !is_within(world, piece.from, *module))
             .map(|module| mapping.name_of(&mapping.after(module)));
         let package = || {
             let (from, to) = (mapping.krate(piece.from), piece.to.krate);
-            (package_forbids_unsafe(world, to, texts)
-                && !package_forbids_unsafe(world, from, texts))
+            (package_forbids_unsafe(world, to, relocation.mapping.texts)
+                && !package_forbids_unsafe(world, from, relocation.mapping.texts))
             .then(|| mapping.name_of(&Place::root(to)))
         };
         if let Some(name) = module.or_else(package) {
@@ -311,17 +299,14 @@ fn denies_unsafe(lints: &toml_edit::Item) -> bool {
 }
 
 /// What the modules around a place say, without spaces.
-fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTreeSet<String> {
+fn around_place(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
     let world = mapping.world;
     let mut found = BTreeSet::new();
     let mut at = Some(place.clone());
     while let Some(here) = at {
-        let bodies = mapping
-            .at(&here)
-            .map(|module| &world[module])
-            .map_or(&[][..], |node| &node.bodies);
-        for body in bodies.iter().map(|body| &world[body]) {
-            let own = of_body(world, body, texts);
+        let bodies = mapping.at(&here).into_iter();
+        for body in bodies.flat_map(|module| world.bodies_of(module)) {
+            let own = of_body(world, body, mapping.texts);
             found.extend(own.iter().map(|attribute| plain(attribute)));
         }
         at = here.parent();
@@ -331,15 +316,9 @@ fn around_place(mapping: &Mapping<'_>, place: &Place, texts: &dyn Texts) -> BTre
 
 /// The lints that the files of a module allow at their head: a shim says the same names.
 pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
-    let bodies = &world[module].bodies;
     let mut found = Vec::new();
-    for body in bodies
-        .iter()
-        .map(|body| &world[body])
-        .filter(|body| body.scope.0 == 0)
-    {
-        let file = Some(&world[body.file]);
-        let text = file.and_then(|file| texts.text(&file.path));
+    for body in world.bodies_of(module).filter(|body| body.scope.0 == 0) {
+        let text = texts.text(&world[body.file].path);
         let parsed = text.and_then(|text| syn::parse_file(&text).ok());
         let own = parsed.map(|file| kept(&file.attrs)).unwrap_or_default();
         found.extend(own.into_iter().filter(|own| own.starts_with("#[allow")));
@@ -351,8 +330,7 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
 
 /// What the declaration of a module says of conditions and allowed lints, and its file of the latter.
 pub(super) fn declared(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
-    let bodies = &world[module].bodies;
-    let first = bodies.first().map(|body| &world[body]);
+    let first = world.bodies_of(module).next();
     let mut found = first
         .map(|body| of_body(world, body, texts))
         .unwrap_or_default();
@@ -405,8 +383,7 @@ fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
         }
     }
     if body.scope.0 == 0 {
-        let file = Some(&world[body.file]);
-        if let Some(text) = file.and_then(|file| texts.text(&file.path)) {
+        if let Some(text) = texts.text(&world[body.file].path) {
             let attributes = syn::parse_file(&text).map(|file| file.attrs);
             found.extend(kept(&attributes.unwrap_or_default()));
         }
@@ -445,14 +422,11 @@ pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet
     let mut at = Some(module);
     while let Some(module) = at {
         let mut all = world.declarations(module).into_iter().map(|(file, index)| {
-            let facts = Some(world.facts(file));
-            let declared = facts.map(|facts| facts.module(index));
-            let conditions = declared.map_or(&[][..], |declared| declared.cfg.as_slice());
-            let around = facts
-                .zip(declared)
-                .and_then(|(facts, declared)| macro_around(facts, declared));
+            let facts = world.facts(file);
+            let declared = facts.module(index);
+            let around = macro_around(facts, declared);
+            let conditions = declared.cfg.iter();
             conditions
-                .iter()
                 .map(|condition| plain(condition))
                 .chain(around)
                 .collect::<BTreeSet<String>>()
@@ -473,12 +447,9 @@ fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
         return Vec::new();
     };
     let body = &world[body];
-    let facts = Some((world.facts(body.file), body.scope));
-    let own = facts.into_iter().flat_map(|(facts, scope)| {
-        let own = facts.inner_cfg.iter().filter(move |(at, _)| *at == scope);
-        own.map(|(_, condition)| plain(condition))
-    });
-    own.collect()
+    let all = world.facts(body.file).inner_cfg.iter();
+    let own = all.filter(|(at, _)| *at == body.scope);
+    own.map(|(_, condition)| plain(condition)).collect()
 }
 
 /// The macro call that a declaration stands in, as a condition: it may add one.

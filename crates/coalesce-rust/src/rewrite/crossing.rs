@@ -1,230 +1,269 @@
-//! What stands in the way of a module that leaves its crate for another one.
+//! What stands in the way of code that leaves its crate for another one, whether it goes as a module,
+//! as a library or item by item.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, TreePath};
 
 use super::{
     cargo::{is_macro_package, manifest_of},
     conditions::conditions_of,
+    items::moving::{Moving, Set},
     mapping::{Mapping, refusal},
     packages::{Ask, Wishes},
     spell::module_in,
 };
 use crate::{
     discover::Edition,
-    facts::{ItemKind, SourceFacts},
     lexer::{self, TokenKind},
-    resolve::{Body, CrateId, ItemId, ModuleId, Res, Site, UseSite},
+    resolve::{CrateId, FileId, Found, ItemId, ModuleId, Res, Site},
 };
 
-/// What is found.
+/// What was found.
 #[derive(Default)]
 pub(super) struct Crossing {
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
-    /// Features that have to be switched on.
+    /// Features that have to come along.
     pub wishes: Wishes,
 }
 
-/// Looks at every module that goes to another crate.
-pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Crossing {
-    let mut found = Crossing::default();
-    for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
-        let Some((module, place)) = root else {
-            continue;
-        };
-        if !mapping.crosses(*module) || change.kind != ChangeKind::Move {
-            continue;
-        }
-        let package = &mapping.world[place.krate];
-        let package = package.package;
-        if is_macro_package(mapping.world, texts, package) {
-            let message = format!(
-                "`{}` would be in a library of procedural macros, which exports nothing else",
-                mapping.name_of(place)
-            );
-            let path = mapping.file_of(*module).unwrap_or_else(TreePath::root);
-            found.refusals.push(refusal(path, message));
-            continue;
-        }
-        let whole = mapping.library_of(mapping.krate(*module)).is_some();
-        if whole {
-            found.variables(mapping, *module, place.krate, texts);
-            found.orphans(mapping, *module);
-            continue;
-        }
-        found.editions(mapping, *module, place.krate);
-        found.texts(mapping, *module, place.krate, texts);
-        found.variables(mapping, *module, place.krate, texts);
-        found.orphans(mapping, *module);
-        found.conditions(mapping, *module, texts);
-    }
-    found
+/// A text that goes to another crate.
+struct Piece {
+    file: FileId,
+    span: ByteSpan,
+    /// The module that it stands in.
+    from: ModuleId,
+    to: CrateId,
+    /// Its library goes as a whole: the edition and the features go along.
+    whole: bool,
+    /// Conditions that it stands under.
+    conditions: BTreeSet<String>,
 }
 
-impl Crossing {
-    fn editions(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId) {
-        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
-        self.between(mapping, (mapping.krate(module), to), &path);
-    }
+/// Whether an item goes to another crate, and does not just give way.
+fn crosses(set: &Set<'_>, moving: &Moving<'_>) -> bool {
+    let carries = !moving.gives_way() || set.is_whole(moving.home);
+    carries && set.mapping.krate(moving.home) != moving.to.krate
+}
 
-    /// Code of one crate that another one would read.
-    pub fn between(
-        &mut self,
-        mapping: &Mapping<'_>,
-        (from, to): (CrateId, CrateId),
-        path: &TreePath,
-    ) {
-        let edition = |krate: CrateId| {
-            let found = &mapping.world[krate];
-            found.edition
-        };
-        let (old, new) = (edition(from), edition(to));
+/// Holds modules that leave their crate against the one that they go to.
+pub(super) fn of_modules(mapping: &Mapping<'_>) -> Crossing {
+    let world = mapping.world;
+    let moves = |module: ModuleId| {
+        let change = mapping.change_of(module)?;
+        let root = mapping.roots.get(mapping.owner(module)?)?.as_ref()?.0;
+        let moved = change.kind == ChangeKind::Move && mapping.crosses(module);
+        (moved && mapping.krate(root) == mapping.krate(module)).then_some(root)
+    };
+    let bodies = world.bodies.iter();
+    let pieces = bodies.filter_map(|body| {
+        let root = moves(body.module)?;
+        Some(Piece {
+            file: body.file,
+            span: world.facts(body.file).scope(body.scope).span,
+            from: body.module,
+            to: mapping.after(body.module).krate,
+            whole: mapping.library_of(mapping.krate(body.module)).is_some(),
+            conditions: conditions_of(mapping, root),
+        })
+    });
+    check(mapping, None, pieces.collect())
+}
+
+/// Holds items that leave their crate against the one that they go to.
+pub(super) fn of_items(set: &Set<'_>) -> Crossing {
+    let chunks = set.chunks.iter().filter(|chunk| !set.is_dropped(chunk));
+    let pieces = chunks.filter_map(|chunk| {
+        let moving = set.moving(chunk.moving);
+        crosses(set, moving).then(|| Piece {
+            file: chunk.file,
+            span: chunk.span,
+            from: moving.home,
+            to: moving.to.krate,
+            whole: false,
+            conditions: chunk.cfg.clone(),
+        })
+    });
+    check(set.mapping, Some(set), pieces.collect())
+}
+
+fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Crossing {
+    let mut crossing = Check {
+        mapping,
+        set,
+        found: Crossing::default(),
+        told: BTreeSet::new(),
+    };
+    let mut targets = BTreeSet::new();
+    for piece in &pieces {
+        let to = mapping.world[piece.to].package;
+        let path = mapping.world[piece.file].path.clone();
+        if is_macro_package(mapping.world, mapping.texts, to) {
+            let message = "a library of procedural macros exports nothing else";
+            crossing.found.refusals.push(refusal(path, message));
+            continue;
+        }
+        let gate = Gate::new(mapping, (mapping.krate(piece.from), piece.to));
+        if !piece.whole {
+            if targets.insert((mapping.krate(piece.from), piece.to)) {
+                crossing.edition((mapping.krate(piece.from), piece.to), &path);
+            }
+            crossing.features(&gate, piece);
+            crossing.conditions(piece);
+        }
+        crossing.variables(&gate, piece);
+    }
+    crossing.orphans(&pieces);
+    crossing.macro_calls();
+    crossing.found.refusals.sort();
+    crossing.found.refusals.dedup();
+    crossing.found
+}
+
+struct Check<'c> {
+    mapping: &'c Mapping<'c>,
+    /// The items that leave, where it is items.
+    set: Option<&'c Set<'c>>,
+    found: Crossing,
+    told: BTreeSet<(ModuleId, String)>,
+}
+
+impl Check<'_> {
+    /// Older editions read newer code otherwise.
+    fn edition(&mut self, (from, to): (CrateId, CrateId), path: &TreePath) {
+        let (old, new) = (
+            self.mapping.world[from].edition,
+            self.mapping.world[to].edition,
+        );
         let message = format!(
             "it is written in edition {}, and would be read in edition {}",
             old.year(),
             new.year()
         );
         if new < old || (old == Edition::E2015 && new != old) {
-            self.refusals.push(
-                refusal(path.clone(), message)
-                    .with_help("`cargo fix --edition` brings the older crate up".to_owned()),
-            );
+            let help = "`cargo fix --edition` brings the older crate up".to_owned();
+            let refused = refusal(path.clone(), message).with_help(help);
+            self.found.refusals.push(refused);
         } else if new != old {
-            self.notes.push(Finding::warning(path.clone(), message));
+            let warning = Finding::warning(path.clone(), message);
+            self.found.notes.push(warning);
         }
     }
 
-    /// Features that the other crate does not have.
-    fn texts(&mut self, mapping: &Mapping<'_>, module: ModuleId, to: CrateId, texts: &dyn Texts) {
-        let gate = Gate::new(mapping, (mapping.krate(module), to), texts);
-        let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
-        for condition in conditions_of(mapping, module) {
-            self.under(&gate, &path, &condition);
-        }
-        for (path, text, span) in texts_of(mapping, module, texts) {
-            self.features(&gate, (&path, &text), span);
-        }
-    }
-
-    /// Variables that cargo sets for each package.
-    fn variables(
-        &mut self,
-        mapping: &Mapping<'_>,
-        module: ModuleId,
-        to: CrateId,
-        texts: &dyn Texts,
-    ) {
-        let gate = Gate::new(mapping, (mapping.krate(module), to), texts);
-        for (path, text, span) in texts_of(mapping, module, texts) {
-            self.of_cargo(&gate, (&path, &text), span);
-        }
-    }
-
-    /// The features of a condition that stands on what goes.
-    pub fn under(&mut self, gate: &Gate, path: &TreePath, condition: &str) {
-        let whole = ByteSpan::from_range(0..condition.len());
-        for (feature, _) in named_features(condition, whole) {
-            self.feature(gate, path, (feature, None));
-        }
-    }
-
-    /// The features that a text names which goes to another package.
-    pub fn features(&mut self, gate: &Gate, (path, text): (&TreePath, &str), span: ByteSpan) {
-        for (feature, span) in named_features(text, span) {
-            self.feature(gate, path, (feature, Some(span)));
-        }
-    }
-
-    /// A feature comes along where the old package has it; else it has to be there.
-    fn feature(
-        &mut self,
-        gate: &Gate,
-        path: &TreePath,
-        (feature, span): (String, Option<ByteSpan>),
-    ) {
-        if gate.known.contains(&feature) {
-            return;
-        }
-        if gate.own.contains(&feature) {
-            self.wishes.features.insert((gate.from, gate.to, feature));
-        } else {
-            self.refusals
-                .push(no_feature(path, &gate.name, &feature).at(span));
+    /// Features that it stands under or names, which the other package has, or has to get.
+    fn features(&mut self, gate: &Gate, piece: &Piece) {
+        let path = &self.mapping.world[piece.file].path;
+        let around = piece.conditions.iter().flat_map(|condition| {
+            let whole = ByteSpan::from_range(0..condition.len());
+            named_features(condition, whole)
+        });
+        let around = around.map(|(feature, _)| (feature, None));
+        let text = self.mapping.texts.text(path);
+        let inside = text.map(|text| named_features(&text, piece.span));
+        let inside = inside.into_iter().flatten();
+        for (feature, span) in around.chain(inside.map(|(name, span)| (name, Some(span)))) {
+            if gate.known.contains(&feature) {
+                continue;
+            }
+            if gate.own.contains(&feature) {
+                let wish = (gate.from, gate.to, feature);
+                self.found.wishes.features.insert(wish);
+                continue;
+            }
+            let message = format!("`{}` has no feature `{feature}`", gate.name);
+            let help = format!("declare it in the manifest of `{}`", gate.name);
+            let refused = refusal(path.clone(), message).at(span).with_help(help);
+            self.found.refusals.push(refused);
         }
     }
 
     /// What a text says of the package that it is compiled in.
-    pub fn of_cargo(&mut self, gate: &Gate, (path, text): (&TreePath, &str), span: ByteSpan) {
-        for span in cargo_variables(text, span) {
-            self.notes.push(
-                Finding::warning(path.clone(), format!("this will speak of `{}`", gate.name))
-                    .at(span),
-            );
+    fn variables(&mut self, gate: &Gate, piece: &Piece) {
+        let path = &self.mapping.world[piece.file].path;
+        let text = self.mapping.texts.text(path).unwrap_or_default();
+        for span in cargo_variables(&text, piece.span) {
+            let message = format!("this will speak of `{}`", gate.name);
+            let warning = Finding::warning(path.clone(), message).at(span);
+            self.found.notes.push(warning);
         }
     }
 
-    /// What the code uses of other crates and what those have under a condition alone.
-    fn conditions(&mut self, mapping: &Mapping<'_>, module: ModuleId, texts: &dyn Texts) {
-        let world = mapping.world;
-        let mut told: BTreeSet<(ModuleId, String)> = BTreeSet::new();
-        for body in bodies(mapping, module) {
-            world.visit_file(&world[body.file], &mut |_, site: Site<'_>| {
-                    let here = world.module_of(site.space);
-                    if here != body.module {
-                        return;
-                    }
-                    let home = mapping.after(here).krate;
-                    let modules = site.trace.steps.iter().filter_map(module_in);
-                    for used in modules.filter(|used| mapping.after(*used).krate != home) {
-                        for condition in conditions_of(mapping, used) {
-                            if !told.insert((used, condition.clone()))
-                                || is_default(mapping, used, &condition, texts)
-                            {
-                                continue;
-                            }
-                            if self.wish(mapping, (body, module), used, &condition) {
-                                continue;
-                            }
-                            let name = mapping.name_of(&mapping.after(used));
-                            let message = format!(
-                                "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
-                            );
-                            self.refusals.push(refusal(world[body.file].path.clone(), message));
-                        }
-                    }
-                });
+    /// Modules of other crates that it names, which are there under conditions that their users know
+    /// nothing of.
+    fn conditions(&mut self, piece: &Piece) {
+        let mapping = self.mapping;
+        for used in self.used(piece) {
+            for condition in conditions_of(mapping, used) {
+                if !self.told.insert((used, condition.clone()))
+                    || is_default(mapping, used, &condition)
+                    || self.wish(piece, used, &condition)
+                {
+                    continue;
+                }
+                let name = mapping.name_of(&mapping.after(used));
+                let message = format!(
+                    "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
+                );
+                let path = mapping.world[piece.file].path.clone();
+                self.found.refusals.push(refusal(path, message));
+            }
         }
     }
 
-    /// Asks for the features of a condition on something that is used; whether that can be done.
-    fn wish(
-        &mut self,
-        mapping: &Mapping<'_>,
-        (body, module): (&Body, ModuleId),
-        used: ModuleId,
-        condition: &str,
-    ) -> bool {
+    /// The modules of other crates that a text goes through. What an item names was imported around it.
+    fn used(&self, piece: &Piece) -> BTreeSet<ModuleId> {
+        let world = self.mapping.world;
+        let mut used = BTreeSet::new();
+        world.visit_file(&world[piece.file], &mut |_, site: Site<'_>| {
+            let first = site.segments.first();
+            let inside = first.is_some_and(|first| piece.span.contains(first.span));
+            let steps = || site.trace.steps.iter().flat_map(Found::all);
+            let leaves = |res: Res| match (self.set, res) {
+                (Some(set), Res::Item(item)) => set.of(item).is_some(),
+                _ => false,
+            };
+            let own = self.set.is_some() || world.module_of(site.space) == piece.from;
+            if !inside || !own || steps().any(|(res, _)| leaves(res)) {
+                return;
+            }
+            used.extend(site.trace.steps.iter().filter_map(module_in));
+            if self.set.is_some() {
+                used.extend(steps().filter_map(|(res, _)| match res {
+                    Res::Item(item) => Some(world[item].module),
+                    _ => None,
+                }));
+            }
+        });
+        used.retain(|module| self.mapping.after(*module).krate != piece.to);
+        used
+    }
+
+    /// Asks for the features that a condition names, under the feature that the code stands under.
+    /// Whether that can be.
+    fn wish(&mut self, piece: &Piece, used: ModuleId, condition: &str) -> bool {
+        let mapping = self.mapping;
         let all = |condition: &str| {
-            let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
+            let whole = ByteSpan::from_range(0..condition.len());
             let plain = !condition.contains("not(") && !condition.contains("any(");
             plain.then(|| named_features(condition, whole))
         };
         let Some(wanted) = all(condition).filter(|wanted| !wanted.is_empty()) else {
             return false;
         };
-        let own = conditions_of(mapping, body.module);
+        let mut own = conditions_of(mapping, piece.from);
+        own.extend(piece.conditions.iter().cloned());
         let mut under = own.iter().filter_map(|own| all(own)).flatten();
         let under = under.next().map(|(name, _)| name);
-        let (from, to) = packages_of(mapping, mapping.krate(module), mapping.after(module).krate);
-        let (used, _) = packages_of(mapping, mapping.after(used).krate, mapping.krate(used));
+        let (from, to) = packages_of(mapping, mapping.krate(piece.from), piece.to);
+        let used = mapping.world[mapping.after(used).krate].package;
+        // What the code leaves behind in its own package is not there without the feature.
         if used == from && under.is_none() {
             return false;
         }
         for (feature, _) in wanted {
-            self.wishes.asks.insert(Ask {
+            self.found.wishes.asks.insert(Ask {
                 from,
                 to,
                 used,
@@ -236,49 +275,92 @@ impl Crossing {
     }
 
     /// `impl`s that would be in another crate than both their trait and their type.
-    fn orphans(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
-        let world = mapping.world;
-        let own = mapping.krate(module);
-        for body in &world.bodies {
-            if mapping.krate(body.module) != own {
+    fn orphans(&mut self, pieces: &[Piece]) {
+        let mapping = self.mapping;
+        let from: BTreeSet<CrateId> = pieces.iter().map(|one| mapping.krate(one.from)).collect();
+        for one in mapping.world.impls() {
+            let krate = mapping.krate(one.module);
+            if !from.contains(&krate) {
                 continue;
             }
-            let (file, facts) = (&world[body.file], world.facts(body.file));
-            let moved = mapping.owner(body.module) == mapping.owner(module);
-            let home = mapping.after(body.module).krate;
-            let named = named(mapping, body, facts);
-            for found in facts.impls.iter().filter(|found| found.scope == body.scope) {
-                let item = |path: Option<u32>| named.get(&path?).copied();
-                let (of, by) = (item(found.self_path), item(found.trait_path));
-                let local = |item: Option<ItemId>| item.map(|item| krate_of(mapping, item) == home);
-                // What stays is touched only where its type or trait goes.
-                let touched = moved || local(of) == Some(false) || local(by) == Some(false);
-                let allowed = match found.trait_path {
-                    None => local(of) == Some(true),
-                    Some(_) => local(of) == Some(true) || local(by) == Some(true),
-                };
-                let was = |item: Option<ItemId>| {
-                    item.is_some_and(|item| {
-                        let module = world[item].module;
-                        mapping.krate(module) == own
-                    })
-                };
-                if !touched || allowed || !(was(of) || was(by)) {
-                    continue;
-                }
-                let message = "this `impl` would be in another crate than its trait and its type";
-                self.refusals.push(
-                    refusal(file.path.clone(), message.to_owned())
-                        .at(found.span)
-                        .with_help("move the type, or the trait, along with it".to_owned()),
-                );
+            let mut around = pieces.iter();
+            let moved = around.find(|piece| {
+                piece.file == one.file
+                    && piece.span.contains(one.span)
+                    && (self.set.is_some() || piece.from == one.module)
+            });
+            let home = moved.map_or(mapping.after(one.module).krate, |piece| piece.to);
+            let local = |item: Option<ItemId>| item.map(|item| self.crate_after(item) == home);
+            let (of, by) = (local(one.of), local(one.by));
+            let touched = moved.is_some() || of == Some(false) || by == Some(false);
+            let allowed = of == Some(true) || (!one.is_inherent() && by == Some(true));
+            let was = |item: ItemId| mapping.krate(mapping.world[item].module) == krate;
+            if !touched || allowed || ![one.of, one.by].into_iter().flatten().any(was) {
+                continue;
             }
+            let path = mapping.world[one.file].path.clone();
+            let message = "this `impl` would be in another crate than its trait and its type";
+            let help = "move the type, or the trait, along with it".to_owned();
+            let refused = refusal(path, message).at(one.span).with_help(help);
+            self.found.refusals.push(refused);
+        }
+    }
+
+    /// The crate of an item afterwards.
+    fn crate_after(&self, item: ItemId) -> CrateId {
+        let moving = self
+            .set
+            .and_then(|set| Some((set, set.moving(set.of(item)?))));
+        match moving {
+            Some((set, moving)) if !moving.gives_way() || set.is_whole(moving.home) => {
+                moving.to.krate
+            }
+            _ => self.mapping.after(self.mapping.world[item].module).krate,
+        }
+    }
+
+    /// Calls of macros that stay and may implement something for an item that leaves, which only its
+    /// own crate may.
+    fn macro_calls(&mut self) {
+        let Some(set) = self.set else { return };
+        let world = self.mapping.world;
+        for (file, source) in (0..).map(FileId).zip(&world.files) {
+            let calls = world.facts(file).macro_calls.iter();
+            let calls = calls.filter(|call| call.item_position);
+            let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
+            if bodies.is_empty() {
+                continue;
+            }
+            world.visit_file(source, &mut |_, site| {
+                let Some(first) = site.segments.first() else {
+                    return;
+                };
+                let inside = bodies.iter().any(|body| body.contains(first.span));
+                if !inside || set.chunk_at(file, first.span.start).is_some() {
+                    return;
+                }
+                let mut steps = site.trace.steps.iter().flat_map(Found::all);
+                let moving = steps.find_map(|(res, _)| match res {
+                    Res::Item(item) => Some(set.moving(set.of(item)?)),
+                    _ => None,
+                });
+                let Some(moving) = moving.filter(|moving| crosses(set, moving)) else {
+                    return;
+                };
+                let message = format!(
+                    "a macro may implement something for `{}` here, which only its own crate may",
+                    moving.change.from
+                );
+                let help = "write out what the macro makes, or move that along".to_owned();
+                let refused = refusal(source.path.clone(), message).at(first.span);
+                self.found.refusals.push(refused.with_help(help));
+            });
         }
     }
 }
 
 /// What code has to pass that goes from one package to another.
-pub(super) struct Gate {
+struct Gate {
     from: usize,
     to: usize,
     /// The features of the package that it leaves.
@@ -290,51 +372,30 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    pub fn new(mapping: &Mapping<'_>, (from, to): (CrateId, CrateId), texts: &dyn Texts) -> Self {
+    fn new(mapping: &Mapping<'_>, (from, to): (CrateId, CrateId)) -> Self {
         let (from, to) = packages_of(mapping, from, to);
         let package = mapping.world.packages.get(to);
         Self {
             from,
             to,
-            own: features_of(mapping, from, texts),
-            known: features_of(mapping, to, texts),
+            own: features_of(mapping, from),
+            known: features_of(mapping, to),
             name: package.map_or_else(String::new, |package| package.name.clone()),
         }
     }
 }
 
-/// The texts of a module and of those in it, with their files.
-fn texts_of(
-    mapping: &Mapping<'_>,
-    module: ModuleId,
-    texts: &dyn Texts,
-) -> Vec<(TreePath, String, ByteSpan)> {
-    let world = mapping.world;
-    let found = bodies(mapping, module).filter_map(|body| {
-        let path = &world[body.file].path;
-        let span = world.facts(body.file).scope(body.scope).span;
-        Some((path.clone(), texts.text(path)?.to_string(), span))
-    });
-    found.collect()
-}
-
 /// Whether a condition holds for those who depend on a package and say no more: a default feature,
 /// or one of the system.
-pub(super) fn is_default(
-    mapping: &Mapping<'_>,
-    module: ModuleId,
-    condition: &str,
-    texts: &dyn Texts,
-) -> bool {
-    let whole = ByteSpan::new(0, u32::try_from(condition.len()).unwrap_or(u32::MAX));
+fn is_default(mapping: &Mapping<'_>, module: ModuleId, condition: &str) -> bool {
+    let whole = ByteSpan::from_range(0..condition.len());
     let named = named_features(condition, whole);
     if named.is_empty() {
         return condition != "test" && !condition.starts_with("all(test,");
     }
-    let world = mapping.world;
-    let krate = &world[mapping.after(module).krate];
-    let package = world.packages.get(krate.package);
-    let text = package.and_then(|package| texts.text(&package.directory.join("Cargo.toml").ok()?));
+    let package = mapping.world[mapping.after(module).krate].package;
+    let path = manifest_of(mapping.world, package);
+    let text = path.and_then(|path| mapping.texts.text(&path));
     let features = text.and_then(|text| features::features(&text).ok());
     let defaults = features
         .map(|known| features::defaults(&known))
@@ -344,75 +405,15 @@ pub(super) fn is_default(
 
 /// The packages of two crates.
 fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usize) {
-    let package = |krate: CrateId| {
-        let found = &mapping.world[krate];
-        found.package
-    };
+    let package = |krate: CrateId| mapping.world[krate].package;
     (package(from), package(to))
 }
 
 /// The features that a package declares.
-fn features_of(mapping: &Mapping<'_>, package: usize, texts: &dyn Texts) -> BTreeSet<String> {
+fn features_of(mapping: &Mapping<'_>, package: usize) -> BTreeSet<String> {
     let path = manifest_of(mapping.world, package);
-    let text = path.and_then(|path| texts.text(&path));
+    let text = path.and_then(|path| mapping.texts.text(&path));
     text.map(|text| features(&text)).unwrap_or_default()
-}
-
-fn no_feature(path: &TreePath, package: &str, feature: &str) -> Finding {
-    let message = format!("`{package}` has no feature `{feature}`");
-    refusal(path.clone(), message).with_help(format!("declare it in the manifest of `{package}`"))
-}
-
-fn bodies<'m>(mapping: &'m Mapping<'_>, module: ModuleId) -> impl Iterator<Item = &'m Body> {
-    let owner = mapping.owner(module);
-    let own = mapping.krate(module);
-    mapping.world.bodies.iter().filter(move |body| {
-        mapping.owner(body.module) == owner && mapping.krate(body.module) == own
-    })
-}
-
-fn krate_of(mapping: &Mapping<'_>, item: ItemId) -> CrateId {
-    let node = Some(&mapping.world[item]);
-    let node = node.expect("invariant: an item's number is its place in the table");
-    mapping.after(node.module).krate
-}
-
-/// The types and traits of the tree that the paths of a body's `impl`s name, by path.
-fn named(mapping: &Mapping<'_>, body: &Body, facts: &SourceFacts) -> BTreeMap<u32, ItemId> {
-    let world = mapping.world;
-    let mut found = BTreeMap::new();
-    let paths: BTreeSet<u32> = facts
-        .impls
-        .iter()
-        .filter(|found| found.scope == body.scope)
-        .flat_map(|found| [found.self_path, found.trait_path])
-        .flatten()
-        .collect();
-    let Some(file) = Some(&world[body.file]).filter(|_| !paths.is_empty()) else {
-        return found;
-    };
-    world.visit_file(&file, &mut |_, site: Site<'_>| {
-        let UseSite::Path(path) = site.site else {
-            return;
-        };
-        if !paths.contains(&path) || world.module_of(site.space) != body.module {
-            return;
-        }
-        let items = site
-            .trace
-            .steps
-            .last()
-            .into_iter()
-            .flat_map(|last| last.all());
-        for (res, _) in items {
-            if let Res::Item(item) = res
-                && world[item].kind != ItemKind::Macro
-            {
-                found.entry(path).or_insert(item);
-            }
-        }
-    });
-    found
 }
 
 /// The features that a manifest declares, optional dependencies among them; none where it does not

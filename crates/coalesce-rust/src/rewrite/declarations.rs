@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Edit, EditSet, Evidence, Form, NewFile, Rewrite, Safety, Texts, TreePath,
-};
+use coalesce_model::{ByteSpan, Edit, EditSet, Evidence, Form, NewFile, Rewrite, Safety, TreePath};
 
 use super::{
     conditions,
@@ -29,7 +27,6 @@ pub(super) struct Placing<'a> {
     pub structure: &'a Structure,
     pub needs: &'a Needs,
     pub shims: &'a Shims,
-    pub texts: &'a dyn Texts,
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub rewrites: Vec<Rewrite>,
     pub refusals: Vec<coalesce_model::Finding>,
@@ -49,7 +46,6 @@ impl<'a> Placing<'a> {
         structure: &'a Structure,
         needs: &'a Needs,
         shims: &'a Shims,
-        texts: &'a dyn Texts,
         edits: BTreeMap<TreePath, Vec<Edit>>,
     ) -> Self {
         Self {
@@ -57,7 +53,6 @@ impl<'a> Placing<'a> {
             structure,
             needs,
             shims,
-            texts,
             edits,
             rewrites: Vec::new(),
             refusals: Vec::new(),
@@ -96,7 +91,7 @@ impl<'a> Placing<'a> {
         let world = self.mapping.world;
         let (source, facts) = (&world[leaving.file], world.facts(leaving.file));
         let declaration = facts.module(leaving.declaration);
-        let Some(text) = self.texts.text(&source.path) else {
+        let Some(text) = self.mapping.texts.text(&source.path) else {
             self.refusals.push(refusal(
                 source.path.clone(),
                 "it would have to be edited and cannot be read".to_owned(),
@@ -152,7 +147,7 @@ impl<'a> Placing<'a> {
             .map(|home| conditions_at(self.mapping, &home))
             .unwrap_or_default();
         known.extend(declaration.cfg.iter().map(|own| conditions::plain(own)));
-        let attributes = conditions::attributes(self.mapping, leaving, &known, self.texts);
+        let attributes = conditions::attributes(self.mapping, leaving, &known);
         let at = declaration.visibility.span.start;
         let indent = lines::prefix(text, at).unwrap_or_default();
         let line = lines::line_break(text);
@@ -165,13 +160,13 @@ impl<'a> Placing<'a> {
 
     fn note(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, path: &TreePath) {
         let name = |place: &Place| self.mapping.name_of(place);
-        let from = Some(&self.mapping.world[leaving.module]);
+        let from = &self.mapping.world[leaving.module];
         self.rewrites.push(Rewrite {
             path: path.clone(),
             span: declaration.name.span,
             form: Form::Declaration,
             evidence: Evidence::Resolved,
-            from: from.map(|node| node.canonical.clone()).unwrap_or_default(),
+            from: from.canonical.clone(),
             to: name(&self.mapping.after(leaving.module)),
             reason: "the declaration goes to the new parent".to_owned(),
             safety: Safety::Safe,
@@ -285,38 +280,23 @@ impl<'a> Placing<'a> {
     /// Puts a declaration into the bodies of an existing module.
     pub fn insert(&mut self, home: &Place, name: &str, text: &str) {
         let world = self.mapping.world;
-        let bodies = self
-            .mapping
-            .at(home)
-            .map(|module| &world[module])
-            .map_or(&[][..], |node| node.bodies.as_slice());
-        for body in bodies.iter().map(|body| &world[body]) {
-            if !body.included {
-                self.insert_into(body, name, text);
-            }
+        let module = self.mapping.at(home).into_iter();
+        let bodies = module.flat_map(|module| world.bodies_of(module));
+        for body in bodies.filter(|body| !body.included) {
+            self.insert_into(body, name, text);
         }
     }
 
     /// As [`Self::insert`], and ahead of macros that what arrives knew nothing of.
     fn insert_before_macros(&mut self, home: &Place, name: &str, text: &str) {
         let world = self.mapping.world;
-        let module = self.mapping.at(home);
-        let bodies = module.map(|module| &world[module]);
-        for body in bodies.map_or(&[][..], |node| &node.bodies) {
-            let Some(body) = Some(&world[body]).filter(|body| !body.included) else {
-                continue;
-            };
+        let module = self.mapping.at(home).into_iter();
+        let bodies = module.flat_map(|module| world.bodies_of(module));
+        for body in bodies.filter(|body| !body.included) {
             let facts = world.facts(body.file);
-            let gives = {
-                let facts = &facts;
-                let here = |scope: ScopeId| scope == body.scope;
-                let modules = facts.modules.iter();
-                let mut given = modules.filter(|found| here(found.scope) && found.macro_use);
-                let mut items = facts.items.iter();
-                given.next().is_some()
-                    || items.any(|item| here(item.scope) && item.kind == ItemKind::Macro)
-            };
-            self.first = gives;
+            let (mut modules, mut items) = (facts.modules.iter(), facts.items.iter());
+            self.first = modules.any(|found| found.scope == body.scope && found.macro_use)
+                || items.any(|item| item.scope == body.scope && item.kind == ItemKind::Macro);
             self.insert_into(body, name, text);
             self.first = false;
         }
@@ -325,7 +305,7 @@ impl<'a> Placing<'a> {
     fn insert_into(&mut self, body: &Body, name: &str, declaration: &str) {
         let world = self.mapping.world;
         let (source, facts) = (&world[body.file], world.facts(body.file));
-        let Some(text) = self.texts.text(&source.path) else {
+        let Some(text) = self.mapping.texts.text(&source.path) else {
             return;
         };
         let spot = if self.first {
@@ -368,10 +348,7 @@ impl<'a> Placing<'a> {
             .map(|(_, other)| other)
             .collect();
         let name_of = |other: &&ModuleDeclaration| facts.name(other.name.name).to_owned();
-        let sorted = others.windows(2).all(|pair| match pair {
-            [a, b] => name_of(a) <= name_of(b),
-            _ => true,
-        });
+        let sorted = others.is_sorted_by_key(name_of);
         let macros = self.behind.get(&(body.module, body.file)).copied();
         let macros = macros.unwrap_or(0);
         let next = others

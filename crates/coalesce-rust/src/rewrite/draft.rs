@@ -299,13 +299,13 @@ impl Draft<'_> {
             return;
         }
         self.work.edits.push(Edit::replace(span, inner));
-        let node = Some(&self.mapping.world[reach]);
+        let node = &self.mapping.world[reach];
         self.told.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,
             form: form(self.facts, site),
             evidence: Evidence::Resolved,
-            from: node.map(|node| node.canonical.clone()).unwrap_or_default(),
+            from: node.canonical.clone(),
             to: self.mapping.name_of(common),
             reason: "is seen from where it was seen before".to_owned(),
             safety: Safety::Safe,

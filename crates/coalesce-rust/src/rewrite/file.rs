@@ -1,6 +1,6 @@
 //! One file: every path in it that names a module which moves, or leads through one.
 
-use coalesce_model::{Edit, Texts, Unproven, UnprovenKind};
+use coalesce_model::{Edit, Unproven, UnprovenKind};
 
 use super::{
     draft::{Draft, FileWork, Told},
@@ -22,12 +22,7 @@ pub(super) struct FileEdits {
 }
 
 /// Works one file out, as all crates that hold it see it.
-pub(super) fn rewrite(
-    mapping: &Mapping<'_>,
-    file: FileId,
-    text: &str,
-    texts: &dyn Texts,
-) -> FileEdits {
+pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEdits {
     let world = mapping.world;
     let (source, facts) = (&world[file], world.facts(file));
     let (mut work, mut told) = (FileWork::default(), Told::default());
@@ -43,7 +38,7 @@ pub(super) fn rewrite(
         },
     };
     world.visit_file(&source, &mut |_, site| pass.site(&site));
-    pass.globs(file, texts);
+    pass.globs(file);
     let edits = work.finish((facts, &source.path, text), &mut told);
     FileEdits { edits, told }
 }
@@ -133,19 +128,17 @@ impl<'p> Pass<'p> {
     fn is_at_home(&self, fact: &UseLeaf, respelling: &Respelling) -> bool {
         let (facts, mapping) = (self.draft.facts, self.mapping());
         let whole = respelling.end == fact.segments.len as usize;
-        let declaration = Some(facts.declaration(fact.declaration));
-        let scope = declaration.map(|declaration| facts.module_scope(declaration.scope));
-        let plain = declaration.is_some_and(|found| Some(found.scope) == scope);
-        if !whole || !plain || fact.kind == LeafKind::Glob {
+        let found = facts.declaration(fact.declaration).scope;
+        let scope = facts.module_scope(found);
+        if !whole || found != scope || fact.kind == LeafKind::Glob {
             return false;
         }
         let world = mapping.world;
         let source = world.file_at(self.draft.path).map(|file| &world[file]);
-        let bodies = source.map_or(&[][..], |source| source.bodies.as_slice());
+        let bodies = source.into_iter().flat_map(|source| &source.bodies);
         bodies
-            .iter()
             .map(|body| &world[body])
-            .filter(|body| Some(body.scope) == scope)
+            .filter(|body| body.scope == scope)
             .any(|body| {
                 let last = respelling.path.last().map_or("", String::as_str);
                 let home = mapping.after(body.module).child(last);
@@ -186,17 +179,16 @@ impl<'p> Pass<'p> {
     }
 
     /// What globs no longer bring is imported besides, and globs that bring nothing go.
-    fn globs(&mut self, file: FileId, texts: &dyn Texts) {
-        let globs = globs::globs(&self.speller, file, texts, &mut self.draft.told.needs);
+    fn globs(&mut self, file: FileId) {
+        let globs = globs::globs(&self.speller, file, &mut self.draft.told.needs);
         for (declaration, trees) in globs.besides {
             let besides = self.draft.work.besides.entry(declaration).or_default();
             besides.extend(trees);
         }
         for (leaf, name) in globs.guessed {
-            let fact = Some(self.draft.facts.leaf(leaf));
             self.draft.told.unproven.push(Unproven {
                 path: self.draft.path.clone(),
-                span: fact.map(|fact| fact.span),
+                span: Some(self.draft.facts.leaf(leaf).span),
                 kind: UnprovenKind::UnknownType,
                 why: format!(
                     "the glob no longer brings `{name}`, and whether the methods that are called \

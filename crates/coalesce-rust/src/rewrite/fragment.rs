@@ -1,8 +1,8 @@
 //! Code that belongs to no crate: fenced blocks of documents. Only full names are followed there.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath};
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Texts, TreePath};
 
 use super::{
     mapping::Mapping,
@@ -74,5 +74,18 @@ fn rewrite_of(span: ByteSpan, from: String, to: &str) -> Rewrite {
         to: to.to_owned(),
         reason: "names what moves".to_owned(),
         safety: Safety::Safe,
+    }
+}
+
+/// The texts of a piece of code that stands in no file of the tree: none are needed.
+pub(super) struct NoTexts;
+
+impl Texts for NoTexts {
+    fn text(&self, _path: &TreePath) -> Option<Arc<str>> {
+        None
+    }
+
+    fn paths(&self) -> &[TreePath] {
+        &[]
     }
 }

@@ -8,8 +8,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::Texts;
-
 use super::{
     place::Place,
     sight::{Need, Subject},
@@ -33,12 +31,7 @@ pub(super) struct Globs {
 }
 
 /// Works out what the globs of a file no longer bring.
-pub(super) fn globs(
-    speller: &Speller<'_>,
-    file: FileId,
-    texts: &dyn Texts,
-    needs: &mut Vec<Need>,
-) -> Globs {
+pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) -> Globs {
     let mut found = Globs::default();
     let world = speller.mapping.world;
     let (source, facts) = (&world[file], world.facts(file));
@@ -65,7 +58,7 @@ pub(super) fn globs(
             });
             let mut guessed = BTreeSet::new();
             let brings = (&mut names, &mut guessed);
-            kept |= methods(speller, (*load as usize, place), target, texts, brings);
+            kept |= methods(speller, (*load as usize, place), target, brings);
             let by = place_of(speller, *load as usize, place);
             let Some(by) = by else { continue };
             for (name, binding) in names {
@@ -94,17 +87,12 @@ pub(super) fn globs(
 fn is_alone(speller: &Speller<'_>, (file, leaf): (FileId, u32), target: ModuleId) -> bool {
     let world = speller.mapping.world;
     let opaque = world.space(target).opaque;
-    let alone = {
-        let facts = world.facts(file);
-        let declaration = facts.declaration_of(leaf);
-        {
-            let found = &declaration;
-            let scope = found.scope;
-            found.visibility.kind == VisibilityKind::Private
-                && !facts.modules.iter().any(|module| module.scope == scope)
-        }
-    };
-    alone && !opaque
+    let facts = world.facts(file);
+    let found = facts.declaration_of(leaf);
+    let mut modules = facts.modules.iter();
+    !opaque
+        && found.visibility.kind == VisibilityKind::Private
+        && !modules.any(|module| module.scope == found.scope)
 }
 
 fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
@@ -135,7 +123,6 @@ fn methods(
     speller: &Speller<'_>,
     (load, place): (usize, (FileId, u32)),
     target: ModuleId,
-    texts: &dyn Texts,
     (names, guessed): (&mut BTreeMap<String, Binding>, &mut BTreeSet<String>),
 ) -> bool {
     let world = speller.mapping.world;
@@ -145,7 +132,7 @@ fn methods(
         let declaration = facts.declaration(leaf.declaration);
         let space = *loaded.spaces.get(declaration.scope.0 as usize)?;
         let span = facts.scope(declaration.scope).span;
-        let text = texts.text(&world[loaded.file].path)?;
+        let text = speller.mapping.texts.text(&world[loaded.file].path)?;
         Some((space, traits::method_names(&text, span)))
     });
     let Some((space, methods)) = found else {
@@ -156,7 +143,7 @@ fn methods(
     let space = world.space(target);
     let usage = OnceCell::new();
     let looks_like_trait = |name: &str| {
-        let usage = usage.get_or_init(|| traits::Usage::of(world, target, texts));
+        let usage = usage.get_or_init(|| traits::Usage::of(world, target, speller.mapping.texts));
         usage.looks_like_trait(name)
     };
     let mut kept = false;
@@ -169,7 +156,13 @@ fn methods(
                 continue;
             }
             let trait_of = (&*name, binding.res);
-            let demand = traits::demand(world, trait_of, &methods, texts, &looks_like_trait);
+            let demand = traits::demand(
+                world,
+                trait_of,
+                &methods,
+                speller.mapping.texts,
+                &looks_like_trait,
+            );
             if demand == Demand::No {
                 continue;
             }

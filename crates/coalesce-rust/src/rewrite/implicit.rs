@@ -31,7 +31,7 @@ pub(super) struct Implicit {
 }
 
 /// Looks at all code that goes to another crate; a library that goes as a whole takes its root along.
-pub(super) fn macros(relocation: &Relocation<'_>, texts: &dyn Texts) -> Implicit {
+pub(super) fn macros(relocation: &Relocation<'_>) -> Implicit {
     let mut found = Implicit::default();
     let mapping = relocation.mapping;
     let crossing = relocation.pieces.iter().filter(|piece| {
@@ -50,25 +50,25 @@ pub(super) fn macros(relocation: &Relocation<'_>, texts: &dyn Texts) -> Implicit
             .or_insert_with(|| giving(mapping.world, piece.to.krate));
         own.retain(|name| !there.contains(name));
         if !own.is_empty() {
-            found.piece(relocation, piece, &own, texts);
+            found.piece(relocation, piece, &own);
         }
     }
     let left: BTreeSet<CrateId> = std::mem::take(&mut found.left);
     for krate in left {
-        if !is_used(relocation, krate, texts) {
-            found.spent(mapping.world, krate, texts);
+        if !is_used(relocation, krate) {
+            found.spent(mapping.world, krate, relocation.mapping.texts);
         }
     }
     found
 }
 
 /// Whether code that stays in a crate may still use a macro that its root gives it.
-fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bool {
+fn is_used(relocation: &Relocation<'_>, krate: CrateId) -> bool {
     let mapping = relocation.mapping;
     let world = mapping.world;
     let mut used = false;
     for source in &world.files {
-        let Some(text) = texts.text(&source.path) else {
+        let Some(text) = relocation.mapping.texts.text(&source.path) else {
             continue;
         };
         world.visit_file(&source, &mut |facts, site| {
@@ -99,17 +99,15 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId, texts: &dyn Texts) -> bo
 
 /// The libraries whose macros the root of a crate gives to all of its modules.
 fn giving(world: &World, krate: CrateId) -> BTreeSet<String> {
-    let root = world[krate].root;
-    let bodies = root.map(|root| &world[root]);
     let mut found = BTreeSet::new();
-    for body in bodies.map_or(&[][..], |node| &node.bodies) {
-        let body = &world[body];
-        let facts = Some((world.facts(body.file), body.scope));
-        let Some((facts, scope)) = facts else {
-            continue;
-        };
+    for body in world[krate]
+        .root
+        .into_iter()
+        .flat_map(|root| world.bodies_of(root))
+    {
+        let facts = world.facts(body.file);
         let own = facts.extern_crates.iter();
-        let own = own.filter(|one| one.macro_use && one.scope == scope);
+        let own = own.filter(|one| one.macro_use && one.scope == body.scope);
         found.extend(own.map(|one| facts.name(one.name.name).to_owned()));
     }
     // Of those, what everybody has anyway says nothing.
@@ -118,16 +116,10 @@ fn giving(world: &World, krate: CrateId) -> BTreeSet<String> {
 }
 
 impl Implicit {
-    fn piece(
-        &mut self,
-        relocation: &Relocation<'_>,
-        piece: &Piece,
-        given: &BTreeSet<String>,
-        texts: &dyn Texts,
-    ) {
+    fn piece(&mut self, relocation: &Relocation<'_>, piece: &Piece, given: &BTreeSet<String>) {
         let world = relocation.mapping.world;
         let source = &world[piece.file];
-        let Some(text) = texts.text(&source.path) else {
+        let Some(text) = relocation.mapping.texts.text(&source.path) else {
             return;
         };
         world.visit_file(&source, &mut |facts, site| {
@@ -192,15 +184,12 @@ impl Implicit {
 
     /// Takes `#[macro_use]` from the declarations of a root that nothing uses any more.
     fn spent(&mut self, world: &World, krate: CrateId, texts: &dyn Texts) {
-        let root = world[krate].root;
-        let bodies = root.map(|root| &world[root]);
-        for body in bodies.map_or(&[][..], |node| &node.bodies) {
-            let body = Some(&world[body]);
-            let source = body.map(|body| &world[body.file]);
-            let facts = body.map(|body| world.facts(body.file));
-            let (Some(source), Some(facts)) = (source, facts) else {
-                continue;
-            };
+        for body in world[krate]
+            .root
+            .into_iter()
+            .flat_map(|root| world.bodies_of(root))
+        {
+            let (source, facts) = (&world[body.file], world.facts(body.file));
             let Some(text) = texts.text(&source.path) else {
                 continue;
             };

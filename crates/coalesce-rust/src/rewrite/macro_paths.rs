@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Texts, TreePath};
+use coalesce_model::{Edit, TreePath};
 
 use super::{
     items::{imports, is_attribute, is_exported},
@@ -25,7 +25,6 @@ use crate::{
 /// The paths that macros get, and the imports of those who call them.
 pub(super) struct Paths<'a> {
     pub mapping: &'a Mapping<'a>,
-    pub texts: &'a dyn Texts,
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub needs: Vec<Need>,
     given: BTreeSet<ItemId>,
@@ -33,10 +32,9 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    pub fn new(mapping: &'a Mapping<'a>, texts: &'a dyn Texts) -> Self {
+    pub fn new(mapping: &'a Mapping<'a>) -> Self {
         Self {
             mapping,
-            texts,
             edits: BTreeMap::new(),
             needs: Vec::new(),
             given: BTreeSet::new(),
@@ -117,7 +115,7 @@ impl<'a> Paths<'a> {
             return None;
         }
         let path = world[file].path.clone();
-        let text = self.texts.text(&path)?;
+        let text = self.mapping.texts.text(&path)?;
         let indent = lines::prefix(&text, fact.span.start)?;
         let line = lines::line_break(&text);
         let import = format!("{line}{indent}pub(crate) use {};", written(&node.name));
@@ -133,7 +131,7 @@ impl<'a> Paths<'a> {
             let body = &world[id];
             let facts = world.facts(body.file);
             let file = world[body.file].path.clone();
-            let text = self.texts.text(&file)?;
+            let text = self.mapping.texts.text(&file)?;
             let line = lines::line_break(&text);
             let uses = facts.uses.iter().filter(|one| {
                 one.scope == body.scope

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, Texts, TreePath};
+use coalesce_model::{Edit, Finding, TreePath};
 
 use super::{
     macro_paths::Paths,
@@ -31,10 +31,10 @@ pub(super) struct Macros {
 }
 
 /// Looks at every call of a macro in what moves.
-pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure, texts: &dyn Texts) -> Macros {
+pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
     let world = mapping.world;
     let mut found = Macros::default();
-    let mut paths = Paths::new(mapping, texts);
+    let mut paths = Paths::new(mapping);
     let mut arriving = Some(Arriving {
         structure,
         behind: BTreeMap::new(),

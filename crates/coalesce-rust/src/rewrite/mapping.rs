@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{Change, ChangeKind, Finding, TreePath};
+use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath};
 
 use super::{place::Place, spell::Speller};
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
 /// The changes, resolved against the tree.
 pub(crate) struct Mapping<'a> {
     pub world: &'a World,
+    pub texts: &'a dyn Texts,
     pub changes: &'a [Change],
     /// The module that each change names, and where it goes.
     pub roots: Vec<Option<(ModuleId, Place)>>,
@@ -50,9 +51,10 @@ pub(super) fn refusal(path: TreePath, message: impl Into<String>) -> Finding {
 }
 
 impl<'a> Mapping<'a> {
-    pub fn new(world: &'a World, changes: &'a [Change]) -> Self {
+    pub fn new(world: &'a World, changes: &'a [Change], texts: &'a dyn Texts) -> Self {
         let mut mapping = Self {
             world,
+            texts,
             changes,
             roots: Vec::new(),
             libraries: Vec::new(),

@@ -91,19 +91,19 @@ fn modules(
     (changes, forwards): (&[Change], &[shims::Forward]),
     texts: &dyn Texts,
 ) -> LanguagePlan {
-    let mapping = Mapping::new(&graph.world, changes);
+    let mapping = Mapping::new(&graph.world, changes, texts);
     let mut plan = LanguagePlan::default();
     plan.refusals.clone_from(&mapping.refusals);
     if !plan.refusals.is_empty() {
         return plan;
     }
-    let packages = packages::check(&mapping, texts);
+    let packages = packages::check(&mapping);
     plan.refusals.extend(packages.refusals);
     plan.notes.extend(packages.notes);
     if !plan.refusals.is_empty() {
         return plan;
     }
-    let mut structure = Structure::new(&mapping, texts);
+    let mut structure = Structure::new(&mapping);
     plan.refusals.extend(structure.refusals.iter().cloned());
     plan.notes.extend(structure.notes.iter().cloned());
     if !plan.refusals.is_empty() && !mapping.libraries.is_empty() {
@@ -111,31 +111,26 @@ fn modules(
     }
     let mut needs = Needs::default();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
-    let macros = macros::check(&mapping, &structure, texts);
+    let macros = macros::check(&mapping, &structure);
     plan.refusals.extend(macros.refusals);
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
     let mut settled = BTreeSet::new();
-    for (path, mut made) in files(&mapping, &structure, texts) {
+    for (path, mut made) in files(&mapping, &structure) {
         settled.append(&mut made.told.settled);
         needs.extend(tell(&mut plan, made.told));
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
-    widen(&mapping, texts, &mut needs, &mut edits, &mut plan);
-    forbid(&mapping, &structure, (&needs, texts), &mut plan);
-    let crossing = crossing::check(&mapping, texts);
+    widen(&mapping, &mut needs, &mut edits, &mut plan);
+    forbid(&mapping, &structure, &needs, &mut plan);
+    let crossing = crossing::of_modules(&mapping);
     plan.refusals.extend(crossing.refusals.iter().cloned());
     plan.notes.extend(crossing.notes.iter().cloned());
-    depend(&mapping, (&needs, texts), &mut edits, &mut plan);
-    let shims = Shims::new(&mapping, forwards, texts);
+    depend(&mapping, &needs, &mut edits, &mut plan);
+    let shims = Shims::new(&mapping, forwards);
     if plan.refusals.is_empty() {
-        let packages = packages::manifests(
-            &mapping,
-            &structure,
-            (&shims, &crossing.wishes),
-            texts,
-            &mut edits,
-        );
+        let packages =
+            packages::manifests(&mapping, &structure, (&shims, &crossing.wishes), &mut edits);
         plan.refusals.extend(packages.refusals);
         plan.notes.extend(packages.notes);
     }
@@ -143,7 +138,7 @@ fn modules(
         let head = packages.heads.get(&arrival.module);
         arrival.head = head.cloned().unwrap_or_default();
     }
-    let mut placing = Placing::new(&mapping, &structure, &needs, &shims, texts, edits);
+    let mut placing = Placing::new(&mapping, &structure, &needs, &shims, edits);
     placing.behind = macros.behind;
     plan.creates = placing.place();
     plan.rewrites.append(&mut placing.rewrites);
@@ -158,14 +153,9 @@ fn modules(
 }
 
 /// What cannot stay as it is: conditions, what does not fit, names that meet.
-fn forbid(
-    mapping: &Mapping<'_>,
-    structure: &Structure,
-    (needs, texts): (&Needs, &dyn Texts),
-    plan: &mut LanguagePlan,
-) {
+fn forbid(mapping: &Mapping<'_>, structure: &Structure, needs: &Needs, plan: &mut LanguagePlan) {
     plan.refusals.extend(needs.conditions(mapping));
-    let fits = fits::check(mapping, texts);
+    let fits = fits::check(mapping);
     plan.refusals.extend(fits.refusals);
     plan.notes.extend(fits.notes);
     plan.refusals.extend(collide::check(mapping, structure));
@@ -174,11 +164,11 @@ fn forbid(
 /// What the manifests of packages have to say.
 fn depend(
     mapping: &Mapping<'_>,
-    (needs, texts): (&Needs, &dyn Texts),
+    needs: &Needs,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
-    let dependencies = cargo::depend(mapping, needs, texts, std::mem::take(edits));
+    let dependencies = cargo::depend(mapping, needs, std::mem::take(edits));
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
     plan.rewrites.extend(dependencies.rewrites);
@@ -203,26 +193,24 @@ fn add(edits: &mut BTreeMap<TreePath, Vec<Edit>>, more: BTreeMap<TreePath, Vec<E
 /// The visibilities that the new places ask for.
 fn widen(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
     needs: &mut Needs,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
     let relocation = relocation(mapping);
-    plan.refusals
-        .extend(conditions::unsafe_code(&relocation, texts));
-    let implicit = implicit::macros(&relocation, texts);
+    plan.refusals.extend(conditions::unsafe_code(&relocation));
+    let implicit = implicit::macros(&relocation);
     plan.refusals.extend(implicit.refusals);
     plan.unproven.extend(implicit.unproven);
     needs.extend(implicit.needs);
     add(edits, implicit.edits);
-    let members = visibility::widen(&relocation, texts);
+    let members = visibility::widen(&relocation);
     needs.extend(members.needs);
     plan.notes.extend(members.notes);
     plan.refusals.extend(members.refusals);
     add(edits, members.edits);
     needs.extend(shims::needs(mapping));
-    widen_needs(mapping, texts, needs, edits, plan);
+    widen_needs(mapping, needs, edits, plan);
 }
 
 /// What modules take along, and what takes the place of items.
@@ -259,7 +247,6 @@ fn relocation<'a>(mapping: &'a Mapping<'a>) -> Relocation<'a> {
 /// The visibilities that needs ask for.
 fn widen_needs(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
     needs: &Needs,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
@@ -270,7 +257,7 @@ fn widen_needs(
     add(edits, widened.edits);
     add(
         edits,
-        conditions::undocumented(mapping, &needs.shown(mapping), texts),
+        conditions::undocumented(mapping, &needs.shown(mapping)),
     );
 }
 
@@ -285,11 +272,7 @@ fn moves(structure: &Structure) -> Vec<FileMove> {
 }
 
 /// Every file that may name what moves, or moves itself.
-fn files(
-    mapping: &Mapping<'_>,
-    structure: &Structure,
-    texts: &dyn Texts,
-) -> Vec<(TreePath, FileEdits)> {
+fn files(mapping: &Mapping<'_>, structure: &Structure) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
     let count = u32::try_from(world.files.len()).unwrap_or(u32::MAX);
     let names = packages::names(mapping);
@@ -301,8 +284,8 @@ fn files(
             if !is_concerned(mapping, structure, file, world.facts(file), &names) {
                 return None;
             }
-            let text = texts.text(&source.path)?;
-            let mut made = file::rewrite(mapping, file, &text, texts);
+            let text = mapping.texts.text(&source.path)?;
+            let mut made = file::rewrite(mapping, file, &text);
             let target = mentions::Target {
                 mapping,
                 structure,
@@ -360,6 +343,6 @@ pub(crate) fn rewrite_fragment(
     changes: &[Change],
     code: &str,
 ) -> Vec<(Rewrite, Edit)> {
-    let mapping = Mapping::new(&graph.world, changes);
+    let mapping = Mapping::new(&graph.world, changes, &fragment::NoTexts);
     fragment::rewrite(&mapping, code)
 }

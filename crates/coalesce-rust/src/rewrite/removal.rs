@@ -105,10 +105,9 @@ impl Removal<'_> {
             return;
         }
         for (file, at) in declarations {
-            let facts = self.world.facts(file);
-            let declared = Some(facts.module(at));
+            let declared = self.world.facts(file).module(at);
             let path = self.path(file);
-            let (Some(declared), Some(text)) = (declared, self.texts.text(&path)) else {
+            let Some(text) = self.texts.text(&path) else {
                 continue;
             };
             if declared.origin != Origin::Code || declared.macro_use {

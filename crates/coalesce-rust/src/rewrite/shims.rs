@@ -84,13 +84,13 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
 }
 
 impl Shims {
-    pub fn new(mapping: &Mapping<'_>, forwards: &[Forward], texts: &dyn Texts) -> Self {
+    pub fn new(mapping: &Mapping<'_>, forwards: &[Forward]) -> Self {
         let mut shims = Self::default();
         for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
             let (Some(request), Some((module, _))) = (&change.shim, root) else {
                 continue;
             };
-            shims.one(mapping, (change, request, *module), forwards, texts);
+            shims.one(mapping, (change, request, *module), forwards);
         }
         shims
     }
@@ -100,7 +100,6 @@ impl Shims {
         mapping: &Mapping<'_>,
         (change, request, module): (&Change, &ShimRequest, ModuleId),
         forwards: &[Forward],
-        texts: &dyn Texts,
     ) {
         let old = mapping.file_of(module).unwrap_or_else(TreePath::root);
         if !is_public(mapping, module) {
@@ -112,7 +111,6 @@ impl Shims {
         };
         let builder = Builder {
             mapping,
-            texts,
             request,
             dates: Dates::of(request),
             forwards,
@@ -120,11 +118,11 @@ impl Shims {
         match builder.module(module, 0) {
             Some(made) => {
                 let removal = &builder.dates.removal;
-                let allowed: String = conditions::allowed(mapping.world, module, texts)
+                let allowed: String = conditions::allowed(mapping.world, module, mapping.texts)
                     .iter()
                     .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
                     .collect();
-                let (inner, crates) = self.head(mapping, &builder, module, texts);
+                let (inner, crates) = self.head(mapping, &builder, module);
                 self.notes.extend(lost_note(&old, change, &made.lost));
                 self.notes.extend(made.notes);
                 let text = format!(
@@ -158,11 +156,10 @@ impl Shims {
         mapping: &Mapping<'_>,
         builder: &Builder<'_>,
         module: ModuleId,
-        texts: &dyn Texts,
     ) -> (String, String) {
         let node = &mapping.world[module];
         if node.parent.is_none() {
-            return packages::of_shim(mapping, module, texts);
+            return packages::of_shim(mapping, module);
         }
         let attribute = builder.attribute(module);
         self.declarations.insert(module, attribute);
@@ -278,7 +275,6 @@ pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
 
 struct Builder<'a> {
     mapping: &'a Mapping<'a>,
-    texts: &'a dyn Texts,
     request: &'a ShimRequest,
     dates: Dates,
     forwards: &'a [Forward],
@@ -379,12 +375,7 @@ impl Builder<'_> {
         let (text, file, base) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
         let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
-            StandIn::new(
-                self.mapping,
-                self.texts,
-                (self.request, &self.dates),
-                module,
-            )
+            StandIn::new(self.mapping, (self.request, &self.dates), module)
         } else {
             None
         };
@@ -508,7 +499,7 @@ impl Builder<'_> {
         let world = self.mapping.world;
         let name = Some(world[child].name.clone())?;
         let made = self.module(child, depth + 1)?;
-        let declared: String = conditions::declared(world, child, self.texts)
+        let declared: String = conditions::declared(world, child, self.mapping.texts)
             .iter()
             .map(|attribute| format!("{attribute}\n"))
             .collect();
@@ -556,7 +547,7 @@ impl Builder<'_> {
         let node = &world[module];
         let body = &world[node.bodies.first()?];
         let file = &world[body.file];
-        let text = self.texts.text(&file.path)?;
+        let text = self.mapping.texts.text(&file.path)?;
         if !layout::is_inline(world, body) {
             return Some((text.to_string(), body.file, 0));
         }
@@ -608,7 +599,7 @@ impl Builder<'_> {
     fn conditions(&self, (file, leaf): (FileId, u32)) -> String {
         let world = self.mapping.world;
         let span = world.facts(file).declaration_of(leaf).span;
-        let text = self.texts.text(&world[file].path);
+        let text = self.mapping.texts.text(&world[file].path);
         let found = text.and_then(|text| {
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))

@@ -38,8 +38,8 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         .extend(more.filter(|finding| !is_told(finding)));
     plan.unproven.extend(whole.unproven);
     if plan.refusals.is_empty() {
-        let mapping = Mapping::new(&graph.world, changes);
-        cargo::tell_unneeded(&mapping, texts, &mut plan);
+        let mapping = Mapping::new(&graph.world, changes, texts);
+        cargo::tell_unneeded(&mapping, &mut plan);
     }
     plan
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest, TreePath};
 
 use super::{
     mapping::Mapping,
@@ -27,7 +27,6 @@ const STANDARD: [&str; 3] = ["std", "core", "alloc"];
 /// Writes the items of one shim module.
 pub(super) struct StandIn<'a> {
     mapping: &'a Mapping<'a>,
-    texts: &'a dyn Texts,
     request: &'a ShimRequest,
     dates: &'a Dates,
     module: ModuleId,
@@ -62,7 +61,6 @@ impl<'a> StandIn<'a> {
     /// `None` where no module of the tree takes over.
     pub fn new(
         mapping: &'a Mapping<'a>,
-        texts: &'a dyn Texts,
         (request, dates): (&'a ShimRequest, &'a Dates),
         module: ModuleId,
     ) -> Option<Self> {
@@ -70,7 +68,6 @@ impl<'a> StandIn<'a> {
         let root = mapping.world[place.krate].root?;
         Some(Self {
             mapping,
-            texts,
             request,
             dates,
             module,
@@ -133,7 +130,7 @@ impl<'a> StandIn<'a> {
             return None;
         };
         let fact = world.facts(*file).item(*at);
-        let text = self.texts.text(&world[file].path)?;
+        let text = self.mapping.texts.text(&world[file].path)?;
         let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
         let text = span.of(&text)?.trim_end().to_owned();
         (node.kind == ItemKind::Function).then_some(text)
@@ -175,7 +172,7 @@ impl<'a> StandIn<'a> {
             return None;
         };
         let source = &self.mapping.world[file];
-        let text = self.texts.text(&source.path)?;
+        let text = self.mapping.texts.text(&source.path)?;
         let fact = self.mapping.world.facts(*file).item(*at);
         let text = self.in_full(*file, fact, &text)?;
         let made = shim::items(&Shim {

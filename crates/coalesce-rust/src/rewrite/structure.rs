@@ -53,7 +53,7 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    pub fn new(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+    pub fn new(mapping: &Mapping<'_>) -> Self {
         let mut structure = Self::default();
         let mut order: Vec<usize> = (0..mapping.changes.len()).collect();
         // Outer modules first: what is below them is then overwritten by its own change.
@@ -68,26 +68,19 @@ impl Structure {
             let Some((module, place)) = mapping.roots.get(change).and_then(Option::as_ref) else {
                 continue;
             };
-            structure.change(mapping, change, *module, place, texts);
+            structure.change(mapping, change, *module, place);
         }
         structure.outside_users(mapping);
         structure
     }
 
-    fn change(
-        &mut self,
-        mapping: &Mapping<'_>,
-        change: usize,
-        module: ModuleId,
-        place: &Place,
-        texts: &dyn Texts,
-    ) {
+    fn change(&mut self, mapping: &Mapping<'_>, change: usize, module: ModuleId, place: &Place) {
         let Some(kind) = mapping.changes.get(change).map(|change| &change.kind) else {
             return;
         };
         let library = mapping.libraries.iter();
         if let Some(library) = library.into_iter().find(|library| library.change == change) {
-            packages::arrange(self, mapping, library, place, texts);
+            packages::arrange(self, mapping, library, place);
             return;
         }
         if let Err(message) = self.may_leave(mapping, module) {
@@ -98,7 +91,7 @@ impl Structure {
         match kind {
             ChangeKind::Move | ChangeKind::Supersede => {
                 self.ways(mapping, change, place);
-                self.move_files(mapping, module, place, texts);
+                self.move_files(mapping, module, place);
             }
             ChangeKind::Replace { .. } | ChangeKind::Remove => self.replace_files(mapping, module),
         }
@@ -201,13 +194,7 @@ impl Structure {
         layout::directory(mapping.world, body, &self.files)
     }
 
-    fn move_files(
-        &mut self,
-        mapping: &Mapping<'_>,
-        module: ModuleId,
-        place: &Place,
-        texts: &dyn Texts,
-    ) {
+    fn move_files(&mut self, mapping: &Mapping<'_>, module: ModuleId, place: &Place) {
         let world = mapping.world;
         let Some(home) = place
             .parent()
@@ -243,7 +230,7 @@ impl Structure {
                 }
             }
             if let Some(directory) = directory {
-                self.move_directory(&directory, &new_directory, texts);
+                self.move_directory(&directory, &new_directory, mapping.texts);
             }
         }
         self.files.retain(|from, to| from != to);

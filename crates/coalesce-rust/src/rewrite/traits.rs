@@ -237,8 +237,7 @@ impl Usage {
             bounds: BTreeSet::new(),
             named: BTreeSet::new(),
         };
-        let bodies = &world[module].bodies;
-        for body in bodies.iter().map(|body| &world[body]) {
+        for body in world.bodies_of(module) {
             let (facts, file) = (world.facts(body.file), &world[body.file]);
             let first = |path: &PathFact| {
                 let first = facts.segments(path.segments).first();

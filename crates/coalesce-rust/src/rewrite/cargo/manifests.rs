@@ -6,7 +6,7 @@ use coalesce_cargo::{
     dependencies::{self, Entry},
     features, join, lock, package, workspace,
 };
-use coalesce_model::{ByteSpan, Evidence, Finding, Form, Rewrite, Safety, Texts, TreePath};
+use coalesce_model::{ByteSpan, Evidence, Finding, Form, Rewrite, Safety, TreePath};
 
 use super::{
     Gets, Wanted, Wish, gates, is_macro_package, known_edges, manifest_of, package_at, sees,
@@ -23,7 +23,6 @@ use crate::{
 /// Manifests and lock files on the way to what they will be.
 pub(super) struct Writing<'w, 'm> {
     pub mapping: &'w Mapping<'m>,
-    pub texts: &'w dyn Texts,
     /// The packages that something leaves.
     pub sources: BTreeSet<usize>,
     pub book: Book<'w>,
@@ -46,7 +45,7 @@ impl<'w> Writing<'w, '_> {
         let (wanted, by) = (&gets.wanted, &wish.by);
         let wrong = |why: String| (user.path.clone(), why);
         if let Wanted::Tree { package: of } = wanted
-            && is_macro_package(self.mapping.world, self.texts, *of)
+            && is_macro_package(self.mapping.world, self.mapping.texts, *of)
         {
             let name = self.package(*of).map_or("", |found| &*found.name);
             return Err(wrong(format!(
@@ -296,7 +295,7 @@ impl<'w> Writing<'w, '_> {
 
     /// The package that an entry names, which the workspace may say for it.
     fn name_of(&mut self, user: &User<'_>, entry: &Entry) -> String {
-        let shared = workspace::root(self.texts, &user.package.directory)
+        let shared = workspace::root(self.mapping.texts, &user.package.directory)
             .filter(|_| entry.is("workspace"))
             .and_then(|(path, _)| self.book.text(&path).ok())
             .and_then(|text| workspace::shared_dependencies(&text).ok());
@@ -317,7 +316,7 @@ impl<'w> Writing<'w, '_> {
             return Ok(Vec::new());
         };
         let mut entry = Entry::new(&[table(kind)], &target.name);
-        let shared = match shared_entry(&mut self.book, self.texts, user.package, target)? {
+        let shared = match shared_entry(&mut self.book, self.mapping.texts, user.package, target)? {
             Some(shared) => Some(shared.key),
             None => self.share(user, target)?,
         };
@@ -345,7 +344,8 @@ impl<'w> Writing<'w, '_> {
     /// Has the workspace say what a package of the tree is, where all that the user has of the tree is
     /// said so; the key that it gets there.
     fn share(&mut self, user: &User<'_>, target: &Package) -> Result<Option<String>, Wrong> {
-        let Some((path, root)) = workspace::root(self.texts, &user.package.directory) else {
+        let Some((path, root)) = workspace::root(self.mapping.texts, &user.package.directory)
+        else {
             return Ok(None);
         };
         let lines = user.entries.iter();
@@ -379,7 +379,7 @@ impl<'w> Writing<'w, '_> {
     fn version_of(&mut self, target: &Package) -> Option<String> {
         let world = self.mapping.world;
         (0..world.packages.len()).find_map(|at| {
-            let text = self.texts.text(&manifest_of(world, at)?)?;
+            let text = self.mapping.texts.text(&manifest_of(world, at)?)?;
             let entries = dependencies::dependencies(&text).ok()?;
             let mut named = entries
                 .iter()
@@ -393,7 +393,7 @@ impl<'w> Writing<'w, '_> {
         let path = target.directory.join("Cargo.toml").ok()?;
         let own = package::version(&self.book.text(&path).ok()?).ok()?;
         own.or_else(|| {
-            let (root, _) = workspace::root(self.texts, &target.directory)?;
+            let (root, _) = workspace::root(self.mapping.texts, &target.directory)?;
             package::shared_version(&self.book.text(&root).ok()?).ok()?
         })
     }
@@ -426,8 +426,8 @@ impl<'w> Writing<'w, '_> {
             };
         }
         for source in self.sources.iter().filter(|source| **source != of) {
-            let text =
-                manifest_of(self.mapping.world, *source).and_then(|path| self.texts.text(&path));
+            let text = manifest_of(self.mapping.world, *source)
+                .and_then(|path| self.mapping.texts.text(&path));
             let entries = text.and_then(|text| dependencies::dependencies(&text).ok());
             let entries = entries.unwrap_or_default();
             let named = entries.iter();
@@ -486,10 +486,12 @@ impl<'w> Writing<'w, '_> {
         entry: &mut Entry,
     ) -> Result<(), coalesce_cargo::Error> {
         let roots = [&there.directory, &user.package.directory]
-            .map(|directory| workspace::root(self.texts, directory));
+            .map(|directory| workspace::root(self.mapping.texts, directory));
         let [old, new] = roots;
         if entry.is("workspace") && old != new {
-            let shared = old.as_ref().and_then(|(path, _)| self.texts.text(path));
+            let shared = old
+                .as_ref()
+                .and_then(|(path, _)| self.mapping.texts.text(path));
             let shared = shared.map(|text| workspace::shared_dependencies(&text));
             let shared = shared.transpose()?.unwrap_or_default();
             let own = shared.into_iter().find(|shared| shared.key == entry.key);
@@ -519,7 +521,7 @@ impl<'w> Writing<'w, '_> {
 
     /// Adds the edge to the lock file, if there is one.
     fn lock(&mut self, user: &User<'_>, wanted: &Wanted) -> Result<(), Wrong> {
-        let Some(path) = lock::path(self.texts, &user.package.directory) else {
+        let Some(path) = lock::path(self.mapping.texts, &user.package.directory) else {
             return Ok(());
         };
         let (name, source) = match wanted {

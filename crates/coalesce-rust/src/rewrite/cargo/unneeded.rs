@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Says of each package which dependencies on what something left it does not name any more.
-pub(in super::super) fn tell(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+pub(in super::super) fn tell(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
     let world = mapping.world;
     let sources = sources(mapping);
     let after = After::new(plan);
@@ -28,12 +28,12 @@ pub(in super::super) fn tell(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mu
                 && leads.is_some_and(|leads| leads != at && sources.contains(&leads))
         });
         for known in of_sources {
-            let stays = manifest_of(world, at).filter(|path| texts.exists(path));
+            let stays = manifest_of(world, at).filter(|path| mapping.texts.exists(path));
             let Some(path) = stays.filter(|path| !after.deleted.contains(path)) else {
                 continue;
             };
             if is_named_before(world, package, &known.name)
-                && !after.is_named(world, package, &known.name, (texts, plan))
+                && !after.is_named(world, package, &known.name, (mapping.texts, plan))
             {
                 notes.push(
                     Finding::note(

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Severity, Texts};
+use coalesce_model::{ByteSpan, Finding, Severity};
 
 use super::{Use, shape::Shape};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     resolve::{FileId, ItemId, ModuleId},
     rewrite::{
         mapping::{Mapping, refusal},
-        merge::{impl_head, paths},
+        merge::impl_head,
     },
 };
 
@@ -31,7 +31,6 @@ pub(super) struct Sides<'s> {
     pub mapping: &'s Mapping<'s>,
     pub pairs: &'s BTreeMap<ItemId, ItemId>,
     pub shapes: &'s BTreeMap<ItemId, Shape>,
-    pub texts: &'s dyn Texts,
 }
 
 /// An `impl` of a trait.
@@ -59,7 +58,7 @@ impl Sides<'_> {
                 .flat_map(|item| self.lacking(*item).map(|name| (name, *item)))
                 .collect();
             let source = Some(&self.mapping.world[file]);
-            let text = source.and_then(|source| self.texts.text(&source.path));
+            let text = source.and_then(|source| self.mapping.texts.text(&source.path));
             let (Some(source), Some(text)) = (source, text.filter(|_| !lacking.is_empty())) else {
                 continue;
             };
@@ -202,37 +201,19 @@ impl Sides<'_> {
     /// The `impl`s of traits in modules that go, and all those of what is in their place.
     fn blocks(&self) -> Vec<Block> {
         let world = self.mapping.world;
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
-        for body in &world.bodies {
-            let source = &world[body.file];
-            let text = self.texts.text(&source.path);
-            let facts = world.facts(body.file);
-            let Some(text) = text else {
-                continue;
-            };
-            let mut own = facts.impls.iter().filter(|one| one.scope == body.scope);
-            let first = own.next();
-            if first.is_none() || !seen.insert((body.file, body.scope)) {
-                continue;
-            }
-            let paths = paths(self.mapping.world, body.file);
-            for fact in first.into_iter().chain(own) {
-                let item = |path: Option<u32>| paths.get(&path?).copied();
-                let name = |name: &str| self.name_after(body.module, name);
-                if let Some(head) = impl_head(&text, fact.span, &name) {
-                    found.push(Block {
-                        module: body.module,
-                        file: body.file,
-                        span: fact.span,
-                        of: item(fact.self_path),
-                        by: item(fact.trait_path),
-                        head,
-                    });
-                }
-            }
-        }
-        found
+        let blocks = world.impls().iter().filter_map(|one| {
+            let text = self.mapping.texts.text(&world[one.file].path)?;
+            let name = |name: &str| self.name_after(one.module, name);
+            Some(Block {
+                module: one.module,
+                file: one.file,
+                span: one.span,
+                of: one.of,
+                by: one.by,
+                head: impl_head(&text, one.span, &name)?,
+            })
+        });
+        blocks.collect()
     }
 
     /// The name that holds after for one in a module.

@@ -15,7 +15,7 @@ mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ChangeKind, Finding, Texts};
+use coalesce_model::{ChangeKind, Finding};
 
 pub(super) use self::{
     lost::{Lost, dotted},
@@ -32,23 +32,22 @@ use crate::{
 };
 
 /// What does not fit of replaced modules, place by place, and what goes with them.
-pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Lost {
+pub(super) fn check(mapping: &Mapping<'_>) -> Lost {
     let goes = |_: FileId, module: ModuleId, _: u32| mapping.is_replaced(module);
     let pairs = pairs(mapping);
     let mut found = Lost {
-        refusals: compare(mapping, &pairs, &BTreeSet::new(), &goes, texts),
+        refusals: compare(mapping, &pairs, &BTreeSet::new(), &goes),
         notes: Vec::new(),
     };
     if !replaces(mapping) {
         return found;
     }
     let both: BTreeSet<ItemId> = pairs.iter().flat_map(|(old, new)| [*old, *new]).collect();
-    let shapes = shape::shapes(mapping.world, &both, texts);
+    let shapes = shape::shapes(mapping.world, &both, mapping.texts);
     let sides = lost::Sides {
         mapping,
         pairs: &pairs,
         shapes: &shapes,
-        texts,
     };
     found
         .refusals
@@ -72,7 +71,6 @@ pub(super) fn compare(
     pairs: &BTreeMap<ItemId, ItemId>,
     carried: &BTreeSet<ItemId>,
     goes: &dyn Fn(FileId, ModuleId, u32) -> bool,
-    texts: &dyn Texts,
 ) -> Vec<Finding> {
     if pairs.is_empty() {
         return Vec::new();
@@ -84,11 +82,11 @@ pub(super) fn compare(
         .flat_map(|found| [Some(found.item), pairs.get(&found.item).copied()])
         .flatten()
         .collect();
-    let shapes = shape::shapes(mapping.world, &wanted, texts);
+    let shapes = shape::shapes(mapping.world, &wanted, mapping.texts);
     let mut found = Vec::new();
     for (file, uses) in &uses {
         let source = Some(&mapping.world[file]);
-        let Some(text) = source.and_then(|source| texts.text(&source.path)) else {
+        let Some(text) = source.and_then(|source| mapping.texts.text(&source.path)) else {
             continue;
         };
         let usage = Usage::of(&text);
@@ -149,11 +147,8 @@ pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
 
 fn name_of(mapping: &Mapping<'_>, item: ItemId) -> String {
     let node = &mapping.world[item];
-    {
-        let node = &node;
-        let home = mapping.name_of(&mapping.after(node.module));
-        format!("{home}::{}", node.name)
-    }
+    let home = mapping.name_of(&mapping.after(node.module));
+    format!("{home}::{}", node.name)
 }
 
 /// A place that names an item which goes.
@@ -178,8 +173,7 @@ fn uses(
 ) -> Vec<(FileId, Vec<Use>)> {
     let world = mapping.world;
     let mut all = Vec::new();
-    for (at, source) in world.files.iter().enumerate() {
-        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+    for (file, source) in (0..).map(FileId).zip(&world.files) {
         let mut found = BTreeSet::new();
         world.visit_file(&source, &mut |facts, site| {
             let first = site.segments.first().map_or(0, |first| first.span.start);
@@ -215,7 +209,6 @@ fn uses(
             }
         });
         if !found.is_empty() {
-            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
             all.push((file, found.into_iter().collect()));
         }
     }

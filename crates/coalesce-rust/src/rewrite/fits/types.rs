@@ -272,14 +272,8 @@ impl Type {
             }
             (Self::Item(old, _), Self::Item(new, _)) => {
                 let is_alias = |item: &ItemId| {
-                    let node = &names.world[item];
-                    {
-                        let node = &node;
-                        !matches!(
-                            node.kind,
-                            ItemKind::Struct | ItemKind::Enum | ItemKind::Union
-                        )
-                    }
+                    let kind = names.world[item].kind;
+                    !matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union)
                 };
                 if is_alias(old) || is_alias(new) {
                     Fits::Unknown

@@ -52,7 +52,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         .filter(|change| change.subject == Subject::Module && change.kind != ChangeKind::Remove)
         .cloned()
         .collect();
-    let mapping = Mapping::new(world, &modules);
+    let mapping = Mapping::new(world, &modules, texts);
     let found = Pairs::new(&mapping, changes);
     if found.all.is_empty() {
         return whole;
@@ -64,7 +64,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
     if !found.moved.is_empty() {
         // Where the one that stays moves as well, each stage sees one of both only.
         let pairs = &found.moved;
-        let found = compare(&mapping, pairs, &BTreeSet::new(), &goes, texts);
+        let found = compare(&mapping, pairs, &BTreeSet::new(), &goes);
         whole.refusals.extend(found);
     }
     let fitting = Fitting {
@@ -426,7 +426,7 @@ impl Fitting<'_, '_> {
             if !told.insert((from, to)) {
                 continue;
             }
-            let plain = Mapping::new(world, &[]);
+            let plain = Mapping::new(world, &[], self.names.texts);
             let (here, there) = (conditions_of(&plain, from), conditions_of(&plain, to));
             let opposite = here.iter().find_map(|one| {
                 let other = there.iter().find(|other| are_opposite(one, other))?;

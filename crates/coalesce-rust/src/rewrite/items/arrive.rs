@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    ByteSpan, Edit, Evidence, Finding, Form, NewFile, Rewrite, Safety, Texts, TreePath,
-};
+use coalesce_model::{ByteSpan, Edit, Evidence, Finding, Form, NewFile, Rewrite, Safety, TreePath};
 
 use super::{
     super::{
@@ -107,11 +105,10 @@ pub(super) fn arrive(
     (imports, shims): (&Imports, &Shims),
     (scan, undocumented): (&Scan, &BTreeSet<(FileId, ByteSpan)>),
     edits: BTreeMap<TreePath, Vec<Edit>>,
-    texts: &dyn Texts,
 ) -> Arrival {
     let mut arriving = Arriving {
         set,
-        texts,
+
         arrival: Arrival {
             edits,
             ..Arrival::default()
@@ -154,7 +151,6 @@ pub(super) fn arrive(
 
 struct Arriving<'s, 'a> {
     set: &'s Set<'a>,
-    texts: &'s dyn Texts,
     arrival: Arrival,
     by_place: BTreeMap<Place, Vec<String>>,
     /// Texts that get to be public without docs where docs are asked for.
@@ -188,7 +184,7 @@ impl Arriving<'_, '_> {
     fn leave(&mut self, chunk: &Chunk, shim: Option<&String>) {
         let moving = self.set.moving(chunk.moving);
         let path = self.set.path(chunk.file);
-        let Some(text) = self.texts.text(&path) else {
+        let Some(text) = self.set.mapping.texts.text(&path) else {
             let message = "it would have to be edited and cannot be read".to_owned();
             self.arrival.refusals.push(refusal(path, message));
             return;
@@ -242,7 +238,7 @@ impl Arriving<'_, '_> {
             let mut later = shims.beside.iter().skip(index + 1);
             let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
             let path = self.set.path(*file);
-            let Some(text) = self.texts.text(&path) else {
+            let Some(text) = self.set.mapping.texts.text(&path) else {
                 continue;
             };
             let line = lines::line_break(&text);
@@ -268,33 +264,26 @@ impl Arriving<'_, '_> {
 
     /// The new name in the definition itself.
     fn renamed(&self, chunk: &Chunk, moving: &Moving<'_>, mut edits: Vec<Edit>) -> Vec<Edit> {
-        let facts = Some(self.set.world().facts(chunk.file));
-        let name = chunk
+        let world = self.set.world();
+        let renamed = chunk
             .definition
-            .and_then(|at| Some(facts?.items.get(at as usize)?.name));
-        let old = Some(&self.set.world()[moving.item]);
-        if let (Some(name), Some(old)) = (name, old)
-            && old.name != moving.name
-        {
-            edits.push(Edit::replace(name.span, written(&moving.name)));
-        }
+            .filter(|_| world[moving.item].name != moving.name);
+        edits.extend(renamed.map(|at| {
+            let name = world.facts(chunk.file).item(at).name.span;
+            Edit::replace(name, written(&moving.name))
+        }));
         edits
     }
 
     fn note(&mut self, chunk: &Chunk, moving: &Moving<'_>) {
-        let facts = Some(self.set.world().facts(chunk.file));
-        let defined = chunk
-            .definition
-            .and_then(|at| facts?.items.get(at as usize));
+        let facts = self.set.world().facts(chunk.file);
+        let defined = chunk.definition.map(|at| facts.item(at));
         let name = defined.map(|item| item.name.span);
         let own = moving.change.from.rsplit_once("::");
-        let along = defined
-            .zip(facts)
-            .zip(own)
-            .and_then(|((item, facts), own)| {
-                let name = facts.name(item.name.name);
-                (name != own.1).then(|| format!("{}::{name}", own.0))
-            });
+        let along = defined.zip(own).and_then(|(item, own)| {
+            let name = facts.name(item.name.name);
+            (name != own.1).then(|| format!("{}::{name}", own.0))
+        });
         if let Some(from) = along.filter(|_| self.set.is_dropped(chunk)) {
             self.arrival.rewrites.push(Rewrite {
                 path: self.set.path(chunk.file),
@@ -334,8 +323,8 @@ impl Arriving<'_, '_> {
     fn import(&mut self, body: BodyId, list: &BTreeSet<Import>) {
         let world = self.set.world();
         let body = &world[body];
-        let (path, facts) = (self.set.path(body.file), Some(world.facts(body.file)));
-        let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
+        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let Some(text) = self.set.mapping.texts.text(&path) else {
             return;
         };
         if list.is_empty() {
@@ -374,13 +363,11 @@ impl Arriving<'_, '_> {
             return;
         };
         let body = &world[id];
-        let (path, facts) = (self.set.path(body.file), Some(world.facts(body.file)));
-        let (Some(facts), Some(text)) = (facts, self.texts.text(&path)) else {
+        let (path, facts) = (self.set.path(body.file), world.facts(body.file));
+        let Some(text) = self.set.mapping.texts.text(&path) else {
             return;
         };
-        let line = lines::line_break(&text);
         let (at, indent, last) = end_spot(body, facts, &text);
-        let mut block = String::new();
         let mut texts = texts.to_vec();
         let empty = import_spot(self, body, facts, &text).0 == at && last;
         if empty && !list.is_empty() {
@@ -388,25 +375,12 @@ impl Arriving<'_, '_> {
         } else {
             self.import(id, list);
         }
-        let head = text.get(..at as usize).unwrap_or_default();
-        if last {
-            if !head.is_empty() && !head.ends_with('\n') {
-                block.push_str(line);
-            }
-            if !head.trim().is_empty() && !head.trim_end().ends_with('{') {
-                block.push_str(line);
-            }
-        }
-        let moved: Vec<String> = texts
-            .iter()
-            .map(|moved| lines::reindented(moved, "", &indent))
-            .map(|moved| moved.replace("\r\n", "\n").replace('\n', line))
-            .collect();
-        block.push_str(&moved.join(&format!("{line}{line}")));
-        block.push_str(line);
-        if !last {
-            block.push_str(line);
-        }
+        let block = if last {
+            at_end(&text, (at, &indent), &texts)
+        } else {
+            let line = lines::line_break(&text);
+            format!("{}{line}{line}", joined(&indent, &texts, line))
+        };
         self.insert(&path, at, block);
     }
 
@@ -420,8 +394,8 @@ impl Arriving<'_, '_> {
     ) {
         let (needs, shims) = (Needs::default(), ModuleShims::default());
         let edits = std::mem::take(&mut self.arrival.edits);
-        let (set, texts) = (self.set, self.texts);
-        let mut placing = Placing::new(set.mapping, structure, &needs, &shims, texts, edits);
+        let set = self.set;
+        let mut placing = Placing::new(set.mapping, structure, &needs, &shims, edits);
         for (place, made) in &structure.made {
             let Some(home) = place.parent() else { continue };
             if !structure.made.contains_key(&home) {
@@ -474,6 +448,30 @@ fn shimmed(set: &Set<'_>, shims: &Shims) -> BTreeSet<(FileId, ByteSpan)> {
 }
 
 /// `mod name;` for a module that is made.
+/// Texts as they stand at the end of a body that goes up to a place, after an empty line.
+pub(in crate::rewrite) fn at_end(
+    text: &str,
+    (at, indent): (u32, &str),
+    moved: &[String],
+) -> String {
+    let line = lines::line_break(text);
+    let head = text.get(..at as usize).unwrap_or_default();
+    let open = !head.is_empty() && !head.ends_with('\n');
+    let apart = !head.trim().is_empty() && !head.trim_end().ends_with('{');
+    let before = line.repeat(usize::from(open) + usize::from(apart));
+    format!("{before}{}{line}", joined(indent, moved, line))
+}
+
+/// Texts with an empty line between them.
+fn joined(indent: &str, moved: &[String], line: &str) -> String {
+    let moved = moved
+        .iter()
+        .map(|moved| lines::reindented(moved, "", indent))
+        .map(|moved| moved.replace("\r\n", "\n").replace('\n', line));
+    let moved: Vec<String> = moved.collect();
+    moved.join(&format!("{line}{line}"))
+}
+
 fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String {
     let below = |moving: &&Moving<'_>| moving.to.is_within(place);
     let public = set
@@ -606,7 +604,7 @@ fn import_spot(
 }
 
 /// The end of a scope, and the indent of what stands in it.
-fn end_of(scope: ScopeId, facts: &SourceFacts, text: &str) -> (u32, String) {
+pub(in crate::rewrite) fn end_of(scope: ScopeId, facts: &SourceFacts, text: &str) -> (u32, String) {
     if scope.0 == 0 {
         return (u32::try_from(text.len()).unwrap_or(0), String::new());
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding, Texts};
+use coalesce_model::{ByteSpan, Finding};
 
 use super::{
     super::{
@@ -27,28 +27,23 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 pub(super) fn undocumented(
     set: &Set<'_>,
     shown: &BTreeSet<(FileId, ByteSpan)>,
-    texts: &dyn Texts,
 ) -> BTreeSet<(FileId, ByteSpan)> {
     let asked = |chunk: &&Chunk| {
-        let moving = set.moving(chunk.moving);
-        {
-            let moving = moving;
-            let lint = ("missing_docs", &["warn", "deny"][..]);
-            conditions::set_at(set.mapping, &moving.to, lint, texts).is_some()
-        }
+        let lint = ("missing_docs", &["warn", "deny"][..]);
+        conditions::set_at(set.mapping, &set.moving(chunk.moving).to, lint).is_some()
     };
     let chunks = set.chunks.iter();
     chunks
         .filter(|chunk| shown.contains(&(chunk.file, chunk.span)))
         .filter(asked)
-        .filter(|chunk| !is_documented(set, chunk, texts))
+        .filter(|chunk| !is_documented(set, chunk))
         .map(|chunk| (chunk.file, chunk.span))
         .collect()
 }
 
 /// Whether a definition without members has docs.
-fn is_documented(set: &Set<'_>, chunk: &Chunk, texts: &dyn Texts) -> bool {
-    let text = texts.text(&set.path(chunk.file));
+fn is_documented(set: &Set<'_>, chunk: &Chunk) -> bool {
+    let text = set.mapping.texts.text(&set.path(chunk.file));
     let own = text.as_deref().and_then(|text| chunk.span.of(text));
     let single = {
         let moving = set.moving(chunk.moving);

@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::Texts;
-
 use super::{
     imports::home_of,
     moving::Set,
@@ -64,18 +62,12 @@ fn reexports(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, Strin
     let mut found = bound(set, item);
     found.retain(|((file, at), home, _)| {
         let facts = world.facts(*file);
-        let leaf = facts.leaf(*at);
-        {
-            let leaf = leaf;
-            let declaration = facts.declaration(leaf.declaration);
-            leaf.kind == LeafKind::Name
-                && ({
-                    let one = declaration;
-                    one.visibility.kind == VisibilityKind::Public && one.cfg.is_empty()
-                })
-                && is_of_module(world, (*file, *at))
-                && home_of(world, (*file, *at)) == Some(*home)
-        }
+        let declaration = facts.declaration_of(*at);
+        facts.leaf(*at).kind == LeafKind::Name
+            && declaration.visibility.kind == VisibilityKind::Public
+            && declaration.cfg.is_empty()
+            && is_of_module(world, (*file, *at))
+            && home_of(world, (*file, *at)) == Some(*home)
     });
     found
 }
@@ -86,10 +78,10 @@ fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> 
     let mut found = Vec::new();
     for (at, node) in (0_u32..).zip(&world.modules) {
         let module = ModuleId(at);
-        let Some(space) = Some(world.space(module)).filter(|_| !node.local) else {
+        if node.local {
             continue;
-        };
-        let mut names: Vec<_> = space.names.iter().collect();
+        }
+        let mut names: Vec<_> = world.space(module).names.iter().collect();
         names.sort_by_key(|(sym, _)| **sym);
         for (sym, bindings) in names {
             for binding in bindings {
@@ -124,14 +116,13 @@ fn is_public_place(set: &Set<'_>, place: &Place) -> bool {
 }
 
 /// Writes the shims that take the places of re-exports.
-pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
+pub(super) fn write(set: &Set<'_>, shims: &mut Shims) {
     for ((file, leaf), facade) in &set.facades {
         let moving = set.moving(facade.moving);
         let Some(request) = moving.change.shim.as_ref() else {
             continue;
         };
-        let node = &set.world()[moving.item];
-        let definitions = &node.definitions;
+        let definitions = &set.world()[moving.item].definitions;
         let spot = Spot {
             set,
             at: facade.moving,
@@ -146,7 +137,7 @@ pub(super) fn write(set: &Set<'_>, texts: &dyn Texts, shims: &mut Shims) {
             Some(facts.declaration(leaf.declaration))
         };
         for definition in definitions {
-            let text = shims.one(&spot, *definition, texts);
+            let text = shims.one(&spot, *definition);
             if let (Some(text), Some(declaration)) = (text, declaration) {
                 shims.beside.push((*file, declaration.span, text));
             }

@@ -5,8 +5,6 @@
 //! that hands on to another crate would need that as a dependency of its users, so there the old
 //! name is a re-export, about which rustc is silent.
 
-use coalesce_model::Texts;
-
 use super::{
     moving::conditions,
     shims::{Shims, Spot, framed, span_of},
@@ -22,13 +20,12 @@ pub(super) fn write(
     spot: &Spot<'_, '_>,
     (file, at): (FileId, u32),
     chunk: Option<usize>,
-    texts: &dyn Texts,
     shims: &mut Shims,
 ) {
     let Some(span) = span_of(spot.set, (file, at)) else {
         return;
     };
-    let text = texts.text(&spot.set.path(file));
+    let text = spot.set.mapping.texts.text(&spot.set.path(file));
     let own = text.as_deref().and_then(|text| span.of(text));
     let cfg: String = conditions(own.unwrap_or_default())
         .iter()

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts};
+use coalesce_model::{ByteSpan, Edit, Finding};
 
 use super::{super::mapping::refusal, moving::Set, scan::Scan};
 use crate::{
@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// Names in the bodies of macros that would become paths where a macro takes a plain name.
-pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Finding> {
+pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut takers = None;
     for (file, work) in &scan.files {
         let path = set.path(*file);
         let paths: Vec<&Edit> = work.edits.iter().filter(|edit| is_path(edit)).collect();
         let facts = Some(set.world().facts(*file)).filter(|_| !paths.is_empty());
-        let (Some(facts), Some(text)) = (facts, texts.text(&path)) else {
+        let (Some(facts), Some(text)) = (facts, set.mapping.texts.text(&path)) else {
             continue;
         };
         let macros = facts
@@ -32,7 +32,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Vec<Findin
         for edit in paths {
             let body = bodies.iter().find(|body| body.contains(edit.span));
             let Some(body) = body else { continue };
-            let takers = takers.get_or_insert_with(|| takers_of_names(set, texts));
+            let takers = takers.get_or_insert_with(|| takers_of_names(set));
             let by = calls_around(&text, *body, edit.span.start)
                 .into_iter()
                 .find(|name| takers.contains(name));
@@ -56,7 +56,7 @@ fn is_path(edit: &Edit) -> bool {
 }
 
 /// The names of macros that take `$name:ident !`.
-fn takers_of_names(set: &Set<'_>, texts: &dyn Texts) -> BTreeSet<String> {
+fn takers_of_names(set: &Set<'_>) -> BTreeSet<String> {
     let world = set.world();
     let mut found = BTreeSet::new();
     for node in &world.items {
@@ -67,7 +67,7 @@ fn takers_of_names(set: &Set<'_>, texts: &dyn Texts) -> BTreeSet<String> {
             continue;
         }
         let fact = Some(world.facts(file).item(at));
-        let (Some(fact), Some(text)) = (fact, texts.text(&set.path(file))) else {
+        let (Some(fact), Some(text)) = (fact, set.mapping.texts.text(&set.path(file))) else {
             continue;
         };
         let tokens = lexer::tokens(&text, fact.span);

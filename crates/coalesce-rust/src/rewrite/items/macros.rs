@@ -1,6 +1,6 @@
 //! Macros that moved text calls and that are seen by where they stand.
 
-use coalesce_model::{Finding, Texts};
+use coalesce_model::Finding;
 
 use super::{
     super::{macro_scope::is_seen, mapping::refusal},
@@ -36,7 +36,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 }
 
 /// Calls of macros that put together a path to what moves from parts that nobody sees in one place.
-pub(super) fn fragments(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+pub(super) fn fragments(set: &Set<'_>) -> Vec<Finding> {
     let world = set.world();
     let sought: Vec<(ModuleId, &str)> = set
         .moving
@@ -46,7 +46,7 @@ pub(super) fn fragments(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
             (moving.home, node.name.as_str())
         })
         .collect();
-    let found = parts(world, texts, &sought).into_iter();
+    let found = parts(world, set.mapping.texts, &sought).into_iter();
     found
         .filter_map(|part| {
             let from = &set.moving(part.of).change.from;

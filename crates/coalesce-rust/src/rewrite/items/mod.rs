@@ -5,10 +5,9 @@
 //! module imports it back where it goes on naming it; imports that nobody needs go. `macro_rules!`
 //! are found by path once they have moved.
 
-mod arrive;
+pub(super) mod arrive;
 mod bodies;
 mod conditions;
-mod crossing;
 pub(super) mod facades;
 mod forward;
 mod handed;
@@ -49,9 +48,9 @@ pub(super) fn rewrite(
     homes: &[String],
     texts: &dyn Texts,
 ) -> LanguagePlan {
-    let mapping = Mapping::new(&graph.world, changes);
+    let mapping = Mapping::new(&graph.world, changes, texts);
     let mut plan = LanguagePlan::default();
-    let set = Set::new(&mapping, homes, texts);
+    let set = Set::new(&mapping, homes);
     plan.refusals.extend(set.refusals.iter().cloned());
     if !plan.refusals.is_empty() {
         return plan;
@@ -64,32 +63,32 @@ pub(super) fn rewrite(
             .filter(|moving| !moving.gives_way())
             .filter_map(|moving| arrive::closed(&set, &structure, &moving.to)),
     );
-    let mut scan = scan::scan(&set, texts);
+    let mut scan = scan::scan(&set);
     bodies::settle(&set, &mut scan);
-    let shims = shims::write(&set, &scan, texts);
+    let shims = shims::write(&set, &scan);
     plan.notes.extend(shims.notes.iter().cloned());
-    let imports = imports::settle(&set, &mut scan, &shims, texts);
+    let imports = imports::settle(&set, &mut scan, &shims);
     plan.unproven.extend(guessed(&set, &scan));
     plan.refusals.extend(macros::check(&set, &scan));
-    plan.refusals.extend(macros::fragments(&set, texts));
-    plan.refusals.extend(handed::check(&set, &scan, texts));
-    plan.refusals.extend(replace::check(&set, texts));
+    plan.refusals.extend(macros::fragments(&set));
+    plan.refusals.extend(handed::check(&set, &scan));
+    plan.refusals.extend(replace::check(&set));
     let more = replace::needs(&set, &scan);
     scan.told.needs.extend(more);
-    let crossing = crossing::check(&set, texts);
+    let crossing = super::crossing::of_items(&set);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
     plan.refusals.extend(conditions::check(&set, &scan));
     mentions(&set, &structure, &mut scan);
-    let visible = visible(&set, &mut scan, texts, &mut plan);
-    let mut edits = file_edits(&set, &mut scan, texts);
-    let undocumented = conditions::undocumented(&set, &visible.shown, texts);
+    let visible = visible(&set, &mut scan, &mut plan);
+    let mut edits = file_edits(&set, &mut scan);
+    let undocumented = conditions::undocumented(&set, &visible.shown);
     add(&mut edits, visible.edits);
     let needs = needs(&set, &mut scan, visible.needs);
-    widen(&mapping, texts, &needs, &mut edits, &mut plan);
-    depend(&mapping, (&needs, texts), &mut edits, &mut plan);
+    widen(&mapping, &needs, &mut edits, &mut plan);
+    depend(&mapping, &needs, &mut edits, &mut plan);
     if plan.refusals.is_empty() {
-        let refused = packages::grant(&mapping, &crossing.wishes, texts, &mut edits);
+        let refused = packages::grant(&mapping, &crossing.wishes, &mut edits);
         plan.refusals.extend(refused);
     }
     let settled = std::mem::take(&mut scan.told.settled);
@@ -102,7 +101,6 @@ pub(super) fn rewrite(
         (&imports, &shims),
         (&scan, &undocumented),
         edits,
-        texts,
     );
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
@@ -114,20 +112,15 @@ pub(super) fn rewrite(
 }
 
 /// What is seen after, what may not be there, and what came without a word.
-fn visible(
-    set: &Set<'_>,
-    scan: &mut Scan,
-    texts: &dyn Texts,
-    plan: &mut LanguagePlan,
-) -> visibility::ItemVisibility {
+fn visible(set: &Set<'_>, scan: &mut Scan, plan: &mut LanguagePlan) -> visibility::ItemVisibility {
     let relocation = visibility::relocation(set);
     plan.refusals
-        .extend(super::conditions::unsafe_code(&relocation, texts));
-    let implicit = implicit::macros(&relocation, texts);
+        .extend(super::conditions::unsafe_code(&relocation));
+    let implicit = implicit::macros(&relocation);
     plan.refusals.extend(implicit.refusals);
     plan.unproven.extend(implicit.unproven);
     scan.told.needs.extend(implicit.needs);
-    let mut visible = visibility::widen(set, scan, &relocation, texts);
+    let mut visible = visibility::widen(set, scan, &relocation);
     for (path, edits) in implicit.edits {
         visible.edits.entry(path).or_default().extend(edits);
     }
@@ -207,12 +200,12 @@ fn mentions(set: &Set<'_>, structure: &Structure, scan: &mut Scan) {
 }
 
 /// The edits that sites ask for, by file.
-fn file_edits(set: &Set<'_>, scan: &mut Scan, texts: &dyn Texts) -> BTreeMap<TreePath, Vec<Edit>> {
+fn file_edits(set: &Set<'_>, scan: &mut Scan) -> BTreeMap<TreePath, Vec<Edit>> {
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (file, work) in &scan.files {
         let path = set.path(*file);
         let facts = set.world().facts(*file);
-        let Some(text) = texts.text(&path) else {
+        let Some(text) = set.mapping.texts.text(&path) else {
             continue;
         };
         let edits = work.finish((facts, &path, &text), &mut scan.told);

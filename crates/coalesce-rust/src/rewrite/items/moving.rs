@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     facts::{Impl, ItemKind, Origin},
-    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, UseSite, World},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
 };
 
 /// An item that gives up its name.
@@ -77,7 +77,7 @@ pub(in super::super) struct Set<'a> {
 
 impl<'a> Set<'a> {
     /// Of the modules named in `homes`, nothing stays.
-    pub fn new(mapping: &'a Mapping<'a>, homes: &[String], texts: &dyn Texts) -> Self {
+    pub fn new(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
         let named = homes.iter();
         let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
         let mut set = Self {
@@ -94,11 +94,11 @@ impl<'a> Set<'a> {
                 set.refusals.push(finding);
             }
         }
-        set.definitions(texts);
-        set.implementations(texts);
-        let orphans = orphans::orphans(&set, texts).into_iter();
+        set.definitions();
+        set.implementations();
+        let orphans = orphans::orphans(&set).into_iter();
         let orphans: Vec<Chunk> = orphans
-            .filter_map(|one| set.chunk(one.moving, one.file, one.span, Some(one.item), texts))
+            .filter_map(|one| set.chunk(one.moving, one.file, one.span, Some(one.item)))
             .collect();
         set.chunks.extend(orphans);
         set.chunks.sort_by_key(|chunk| (chunk.file, chunk.span));
@@ -288,7 +288,7 @@ impl<'a> Set<'a> {
         })
     }
 
-    fn definitions(&mut self, texts: &dyn Texts) {
+    fn definitions(&mut self) {
         let mut found = Vec::new();
         let mut refusals = Vec::new();
         for (at, moving) in self.moving.iter().enumerate() {
@@ -318,7 +318,7 @@ impl<'a> Set<'a> {
                     refusals.push(refusal(path, message));
                     continue;
                 }
-                let text = texts.text(&path);
+                let text = self.mapping.texts.text(&path);
                 let own = text.as_deref().and_then(|text| fact.span.of(text));
                 if moving.rules.is_some() && !own.is_some_and(rules::is_by_example) {
                     let message = format!(
@@ -328,7 +328,7 @@ impl<'a> Set<'a> {
                     refusals.push(refusal(path, message));
                     continue;
                 }
-                if is_foreign(fact.span, &path, texts) {
+                if is_foreign(fact.span, &path, self.mapping.texts) {
                     let message = format!(
                         "`{}` is declared in an `extern` block, which names its library",
                         moving.change.from
@@ -336,7 +336,7 @@ impl<'a> Set<'a> {
                     refusals.push(refusal(path, message));
                     continue;
                 }
-                found.extend(self.chunk(at, *file, fact.span, Some(*index), texts));
+                found.extend(self.chunk(at, *file, fact.span, Some(*index)));
             }
         }
         self.chunks.extend(found);
@@ -344,35 +344,26 @@ impl<'a> Set<'a> {
     }
 
     /// The `impl` blocks of the module for what moves.
-    fn implementations(&mut self, texts: &dyn Texts) {
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
+    fn implementations(&mut self) {
         let homes: BTreeSet<ModuleId> = self.moving.iter().map(|moving| moving.home).collect();
-        for body in &self.world().bodies {
-            if !homes.contains(&body.module) || !seen.insert((body.file, body.scope)) {
-                continue;
-            }
-            let facts = self.world().facts(body.file);
-            let own = self.own_types(body.file);
-            for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
-                let named = fact.self_path.and_then(|path| own.get(&path)).copied();
-                let foreign = || self.foreign_impl(body.file, fact, texts);
-                let whole = || self.any_of(body.module);
-                let Some(moving) = named.or_else(foreign).or_else(whole) else {
-                    continue;
-                };
-                if self.moving(moving).home == body.module {
-                    found.extend(self.chunk(moving, body.file, fact.span, None, texts));
-                }
-            }
-        }
+        let own = self.world().impls().iter();
+        let own = own.filter(|one| homes.contains(&one.module));
+        let found = own.filter_map(|one| {
+            let named = one.of.and_then(|item| self.of(item));
+            let foreign = || self.foreign_impl(one.file, &one.fact);
+            let whole = || self.any_of(one.module);
+            let moving = named.or_else(foreign).or_else(whole)?;
+            let here = self.moving(moving).home == one.module;
+            here.then(|| self.chunk(moving, one.file, one.span, None))?
+        });
+        let found: Vec<Chunk> = found.collect();
         self.chunks.extend(found);
     }
 
     /// What moves and is all that an `impl` of somebody's trait for somebody's type has of this
     /// crate: `impl From<Error> for std::io::Error`.
-    fn foreign_impl(&self, file: FileId, fact: &Impl, texts: &dyn Texts) -> Option<usize> {
-        let text = texts.text(&self.path(file))?;
+    fn foreign_impl(&self, file: FileId, fact: &Impl) -> Option<usize> {
+        let text = self.mapping.texts.text(&self.path(file))?;
         let open = fact.span.of(&text)?.find('{')?;
         let head = ByteSpan::new(fact.span.start, fact.span.start + u32::try_from(open).ok()?);
         let (mut moving, mut other) = (None, fact.trait_path.is_none());
@@ -401,47 +392,24 @@ impl<'a> Set<'a> {
         whole.then(|| self.moving.iter().position(|one| one.home == home))?
     }
 
-    /// The paths of a file that name what moves, whole.
-    fn own_types(&self, file: FileId) -> BTreeMap<u32, usize> {
-        let mut found = BTreeMap::new();
-        self.world()
-            .visit_file(&self.world()[file], &mut |_, site| {
-                let UseSite::Path(path) = site.site else {
-                    return;
-                };
-                let last = site.trace.steps.last();
-                let item = last.and_then(|last| {
-                    last.all().find_map(|(res, _)| match res {
-                        Res::Item(item) => self.of(item),
-                        _ => None,
-                    })
-                });
-                if let Some(moving) = item {
-                    found.insert(path, moving);
-                }
-            });
-        found
-    }
-
     fn chunk(
         &self,
         moving: usize,
         file: FileId,
         span: ByteSpan,
         definition: Option<u32>,
-        texts: &dyn Texts,
     ) -> Option<Chunk> {
         let node = self.moving(moving);
         if self.is_in_place(node) {
             // It gets another name where it is.
             return None;
         }
-        let text = texts.text(&self.path(file))?;
+        let text = self.mapping.texts.text(&self.path(file))?;
         let dropped = node.gives_way() && (definition.is_some() || !self.is_whole(node.home));
         let inherited = if dropped {
             Vec::new()
         } else {
-            conditions::around_item(self.mapping, node.home, file, &node.to, texts)
+            conditions::around_item(self.mapping, node.home, file, &node.to)
         };
         let mut cfg = conditions(span.of(&text).unwrap_or_default());
         let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));

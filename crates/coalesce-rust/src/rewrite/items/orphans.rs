@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::ByteSpan;
 
 use super::moving::{Chunk, Set};
 use crate::{
@@ -21,7 +21,7 @@ pub(super) struct Orphan {
 }
 
 /// All of them; what only another one has named goes, too.
-pub(super) fn orphans(set: &Set<'_>, texts: &dyn Texts) -> Vec<Orphan> {
+pub(super) fn orphans(set: &Set<'_>) -> Vec<Orphan> {
     let mut found: Vec<Orphan> = Vec::new();
     let mut gone: Vec<(usize, FileId, ByteSpan)> = Vec::new();
     for chunk in set.chunks.iter().filter(|chunk| gives_way(set, chunk)) {
@@ -31,10 +31,7 @@ pub(super) fn orphans(set: &Set<'_>, texts: &dyn Texts) -> Vec<Orphan> {
         .iter()
         .map(|(moving, ..)| set.moving(*moving).home)
         .collect();
-    while let Some(next) = homes
-        .iter()
-        .find_map(|home| orphan(set, *home, &gone, texts))
-    {
+    while let Some(next) = homes.iter().find_map(|home| orphan(set, *home, &gone)) {
         gone.push((next.moving, next.file, next.span));
         found.push(next);
     }
@@ -49,15 +46,10 @@ fn gives_way(set: &Set<'_>, chunk: &Chunk) -> bool {
 }
 
 /// One private item of a module that only what is gone names.
-fn orphan(
-    set: &Set<'_>,
-    home: ModuleId,
-    gone: &[(usize, FileId, ByteSpan)],
-    texts: &dyn Texts,
-) -> Option<Orphan> {
+fn orphan(set: &Set<'_>, home: ModuleId, gone: &[(usize, FileId, ByteSpan)]) -> Option<Orphan> {
     let world = set.world();
     for body in world.bodies.iter().filter(|body| body.module == home) {
-        let text = texts.text(&set.path(body.file));
+        let text = set.mapping.texts.text(&set.path(body.file));
         let facts = world.facts(body.file);
         let Some(text) = text else {
             continue;
@@ -71,7 +63,7 @@ fn orphan(
             }
             let name = facts.name(item.name.name);
             let own = (body.file, item.span);
-            if let Some(moving) = named_by(set, home, (name, own), gone, texts) {
+            if let Some(moving) = named_by(set, home, (name, own), gone) {
                 return Some(Orphan {
                     moving,
                     file: body.file,
@@ -105,7 +97,6 @@ fn named_by(
     home: ModuleId,
     (name, own): (&str, (FileId, ByteSpan)),
     gone: &[(usize, FileId, ByteSpan)],
-    texts: &dyn Texts,
 ) -> Option<usize> {
     let world = set.world();
     let mut found = None;
@@ -114,7 +105,7 @@ fn named_by(
             let body = &world[body];
             is_within(world, body.module, home)
         });
-        let text = texts.text(&source.path).filter(|_| sees);
+        let text = set.mapping.texts.text(&source.path).filter(|_| sees);
         let Some(text) = text.filter(|text| text.contains(name)) else {
             continue;
         };

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, Finding, TreePath};
 use syn::visit::Visit;
 
 use super::{
@@ -17,26 +17,26 @@ use super::{
     scan::Scan,
 };
 use crate::{
-    facts::{ItemKind, SourceFacts},
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
+    facts::ItemKind,
+    resolve::{FileId, ItemId, ModuleId, Res},
 };
 
 /// What stands in the way of each replacement.
-pub(in super::super) fn check(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+pub(in super::super) fn check(set: &Set<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, moving) in set.moving.iter().enumerate() {
         if moving.gives_way() {
-            found.extend(one(set, index, moving, texts));
+            found.extend(one(set, index, moving));
         }
     }
     if found.is_empty() {
-        found.extend(fits(set, texts));
+        found.extend(fits(set));
     }
     found
 }
 
 /// Calls, literals and patterns that would not fit what stays.
-fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
+fn fits(set: &Set<'_>) -> Vec<Finding> {
     let moving = set.moving.iter().filter(|moving| moving.gives_way());
     let pairs: BTreeMap<ItemId, ItemId> = moving
         .filter_map(|moving| Some((moving.item, primary(set, moving)?)))
@@ -50,7 +50,7 @@ fn fits(set: &Set<'_>, texts: &dyn Texts) -> Vec<Finding> {
         set.is_whole(node.module)
     };
     let carried: BTreeSet<ItemId> = pairs.keys().copied().filter(whole).collect();
-    compare(set.mapping, &pairs, &carried, &goes, texts)
+    compare(set.mapping, &pairs, &carried, &goes)
 }
 
 /// What stays has to be seen by those who name it from now on.
@@ -92,7 +92,7 @@ pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<It
     })
 }
 
-fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> Vec<Finding> {
+fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>) -> Vec<Finding> {
     let world = set.world();
     let path = set.mapping.file_of(moving.home);
     let path = path.unwrap_or_else(TreePath::root);
@@ -109,23 +109,20 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>, texts: &dyn Texts) -> V
         return vec![refusal(path, message)];
     }
     if moving.kind == ItemKind::Macro {
-        let why = rules::stands_in(set, moving, primary, texts);
+        let why = rules::stands_in(set, moving, primary);
         return why.map(|why| refusal(path, why)).into_iter().collect();
     }
-    let (old, mut new) = (
-        Members::of(set, moving.item, texts),
-        Members::of(set, primary, texts),
-    );
+    let (old, mut new) = (Members::of(set, moving.item), Members::of(set, primary));
     if set.is_whole(moving.home) {
         // What the `impl`s of the old one have goes along with them.
-        new.names.extend(old.methods(set, texts));
+        new.names.extend(old.methods(set));
     }
     let mut found = old.elsewhere(set, index);
     let lost: BTreeSet<&String> = old.names.difference(&new.names).collect();
     if lost.is_empty() {
         return found;
     }
-    found.extend(used(set, index, moving, &lost, texts));
+    found.extend(used(set, index, moving, &lost));
     found
 }
 
@@ -146,7 +143,6 @@ fn used(
     index: usize,
     moving: &Moving<'_>,
     lost: &BTreeSet<&String>,
-    texts: &dyn Texts,
 ) -> Vec<Finding> {
     let world = set.world();
     let mut found: BTreeMap<String, Finding> = BTreeMap::new();
@@ -181,7 +177,7 @@ fn used(
                 }
             }
         });
-        let Some(text) = texts.text(&source.path).filter(|_| named) else {
+        let Some(text) = set.mapping.texts.text(&source.path).filter(|_| named) else {
             continue;
         };
         for (span, name) in dotted(&text) {
@@ -203,39 +199,33 @@ pub(in super::super) struct Members {
 
 impl Members {
     /// The names that the `impl`s have.
-    pub fn methods(&self, set: &Set<'_>, texts: &dyn Texts) -> BTreeSet<String> {
+    pub fn methods(&self, set: &Set<'_>) -> BTreeSet<String> {
         let mut found = Self::default();
         for (file, span) in &self.impls {
-            let text = texts.text(&set.path(*file));
+            let text = set.mapping.texts.text(&set.path(*file));
             let own = text.as_deref().and_then(|text| span.of(text));
             found.read(own.unwrap_or_default());
         }
         found.names
     }
 
-    pub fn of(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Self {
+    pub fn of(set: &Set<'_>, item: ItemId) -> Self {
         let world = set.world();
         let mut members = Self::default();
         let node = &world[item];
         for (file, at) in &node.definitions {
-            let fact = Some(world.facts(*file).item(*at));
-            let text = texts.text(&set.path(*file));
-            if let Some((fact, text)) = fact.zip(text) {
-                members.read(fact.span.of(&text).unwrap_or_default());
-            }
+            let text = set.mapping.texts.text(&set.path(*file));
+            let span = world.facts(*file).item(*at).span;
+            members.read(
+                text.as_deref()
+                    .and_then(|text| span.of(text))
+                    .unwrap_or_default(),
+            );
         }
-        for at in 0..world.files.len() {
-            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-            let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty())
-            else {
-                continue;
-            };
-            let spans = impls_of(set, file, facts, item);
-            let text = texts.text(&set.path(file)).filter(|_| !spans.is_empty());
-            let Some(text) = text else { continue };
-            for span in spans {
-                members.read(span.of(&text).unwrap_or_default());
-                members.impls.push((file, span));
+        for one in world.impls().iter().filter(|one| one.of == Some(item)) {
+            if let Some(text) = set.mapping.texts.text(&set.path(one.file)) {
+                members.read(one.span.of(&text).unwrap_or_default());
+                members.impls.push((one.file, one.span));
             }
         }
         members
@@ -271,22 +261,6 @@ impl Members {
             })
             .collect()
     }
-}
-
-fn impls_of(set: &Set<'_>, file: FileId, facts: &SourceFacts, item: ItemId) -> Vec<ByteSpan> {
-    let world = set.world();
-    let mut paths = BTreeSet::new();
-    world.visit_file(&world[file], &mut |_, site| {
-        let last = site.trace.steps.last();
-        let named = last.is_some_and(|last| last.all().any(|(res, _)| res == Res::Item(item)));
-        if let (UseSite::Path(path), true) = (site.site, named) {
-            paths.insert(path);
-        }
-    });
-    let own = facts.impls.iter();
-    own.filter(|one| one.self_path.is_some_and(|path| paths.contains(&path)))
-        .map(|one| one.span)
-        .collect()
 }
 
 impl<'ast> Visit<'ast> for Members {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::ByteSpan;
 
 use super::{
     imports::home_of,
@@ -121,12 +121,9 @@ pub(in crate::rewrite) fn imports(
 /// Whether an import beside a macro lets the whole crate name it.
 fn has_wide_import(world: &World, item: ItemId) -> bool {
     let node = &world[item];
-    {
-        let node = &node;
-        let imports = imports(world, node.module, item, &node.name);
-        let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
-        imports.iter().any(|(_, kind)| wide(*kind))
-    }
+    let imports = imports(world, node.module, item, &node.name);
+    let wide = |kind| matches!(kind, VisibilityKind::Crate | VisibilityKind::Public);
+    imports.iter().any(|(_, kind)| wide(*kind))
 }
 
 /// The module that an import stands in, where no block has it.
@@ -222,12 +219,7 @@ fn import_behind(set: &Set<'_>, moving: &Moving<'_>, users: &BTreeSet<Place>) ->
 }
 
 /// Why a macro cannot stand in for one that gives way: it has no path, or takes something else.
-pub(super) fn stands_in(
-    set: &Set<'_>,
-    moving: &Moving<'_>,
-    primary: ItemId,
-    texts: &dyn Texts,
-) -> Option<String> {
+pub(super) fn stands_in(set: &Set<'_>, moving: &Moving<'_>, primary: ItemId) -> Option<String> {
     let world = set.world();
     let to = &moving.change.to;
     if !is_exported(world, primary) && !has_wide_import(world, primary) {
@@ -236,10 +228,7 @@ pub(super) fn stands_in(
             moving.name
         ));
     }
-    let (old, new) = (
-        matchers(set, moving.item, texts),
-        matchers(set, primary, texts),
-    );
+    let (old, new) = (matchers(set, moving.item), matchers(set, primary));
     (old != new).then(|| {
         format!(
             "`{to}!` takes something else than `{}!`",
@@ -249,13 +238,13 @@ pub(super) fn stands_in(
 }
 
 /// What each arm of a macro takes, without blanks.
-fn matchers(set: &Set<'_>, item: ItemId, texts: &dyn Texts) -> Vec<String> {
+fn matchers(set: &Set<'_>, item: ItemId) -> Vec<String> {
     let world = set.world();
     let node = &world[item];
     let mut found = Vec::new();
     for (file, at) in &node.definitions {
         let fact = Some(world.facts(*file).item(*at));
-        let (Some(fact), Some(text)) = (fact, texts.text(&set.path(*file))) else {
+        let (Some(fact), Some(text)) = (fact, set.mapping.texts.text(&set.path(*file))) else {
             continue;
         };
         let body = ByteSpan::new(fact.signature.end, fact.span.end);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Texts, TreePath};
+use coalesce_model::{ByteSpan, TreePath};
 
 use super::{
     super::{
@@ -95,12 +95,14 @@ pub(super) struct Scan {
 }
 
 /// Visits the files that may name what leaves, or that hold it.
-pub(super) fn scan(set: &Set<'_>, texts: &dyn Texts) -> Scan {
+pub(super) fn scan(set: &Set<'_>) -> Scan {
     let mut scan = Scan::default();
     let world = set.world();
     for (file, source) in (0..).map(FileId).zip(&world.files) {
         let concerned = is_concerned(set, file);
-        let text = concerned.then(|| texts.text(&source.path)).flatten();
+        let text = concerned
+            .then(|| set.mapping.texts.text(&source.path))
+            .flatten();
         let facts = world.facts(file);
         let Some(text) = text else {
             continue;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, ShimRequest, Texts, TreePath};
+use coalesce_model::{ByteSpan, Finding, ShimRequest, TreePath};
 
 use super::{
     super::{
@@ -55,7 +55,7 @@ pub(super) struct Spot<'s, 'a> {
 }
 
 /// Writes the shims.
-pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
+pub(super) fn write(set: &Set<'_>, scan: &Scan) -> Shims {
     let mut shims = Shims {
         short: short(set, scan),
         ..Shims::default()
@@ -72,9 +72,9 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
         };
         if spot.moving.rules.is_some() {
             if let Some(definition) = definition {
-                forward::write(&spot, definition, Some(index), texts, &mut shims);
+                forward::write(&spot, definition, Some(index), &mut shims);
             }
-        } else if let Some(text) = definition.and_then(|at| shims.one(&spot, at, texts)) {
+        } else if let Some(text) = definition.and_then(|at| shims.one(&spot, at)) {
             shims.texts.insert(index, text);
         }
     }
@@ -84,15 +84,15 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan, texts: &dyn Texts) -> Shims {
         };
         for definition in &set.world()[spot.moving.item].definitions {
             if spot.moving.rules.is_some() {
-                forward::write(&spot, *definition, None, texts, &mut shims);
-            } else if let Some(text) = shims.one(&spot, *definition, texts)
+                forward::write(&spot, *definition, None, &mut shims);
+            } else if let Some(text) = shims.one(&spot, *definition)
                 && let Some(span) = span_of(set, *definition)
             {
                 shims.beside.push((definition.0, span, text));
             }
         }
     }
-    facades::write(set, texts, &mut shims);
+    facades::write(set, &mut shims);
     shims
 }
 
@@ -144,16 +144,11 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
 
 impl Shims {
     /// The shim of a definition.
-    pub(super) fn one(
-        &mut self,
-        spot: &Spot<'_, '_>,
-        (file, at): (FileId, u32),
-        texts: &dyn Texts,
-    ) -> Option<String> {
+    pub(super) fn one(&mut self, spot: &Spot<'_, '_>, (file, at): (FileId, u32)) -> Option<String> {
         let (set, moving) = (spot.set, spot.moving);
         let world = set.world();
         let fact = world.facts(file).item(at);
-        let text = texts.text(&set.path(file))?;
+        let text = spot.set.mapping.texts.text(&set.path(file))?;
         let definition = fact.span.of(&text)?;
         let (inside, outside) = paths(spot);
         let dates = Dates::of(spot.request);

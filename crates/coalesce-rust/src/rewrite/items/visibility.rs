@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Finding, TreePath, finding::codes};
 
 use super::{
     super::{
@@ -31,17 +31,12 @@ pub(super) struct ItemVisibility {
 }
 
 /// The visibilities of what moves, of its members, and of members that it uses.
-pub(super) fn widen(
-    set: &Set<'_>,
-    scan: &Scan,
-    relocation: &Relocation<'_>,
-    texts: &dyn Texts,
-) -> ItemVisibility {
+pub(super) fn widen(set: &Set<'_>, scan: &Scan, relocation: &Relocation<'_>) -> ItemVisibility {
     let mut made = ItemVisibility::default();
     for chunk in &set.chunks {
         made.definition(set, scan, chunk);
     }
-    let members = visibility::widen(relocation, texts);
+    let members = visibility::widen(relocation);
     for (path, edits) in members.edits {
         made.edits.entry(path).or_default().extend(edits);
     }
@@ -90,10 +85,7 @@ impl ItemVisibility {
         let Some(at) = chunk.definition else {
             return;
         };
-        let fact = Some(set.world().facts(chunk.file));
-        let Some(fact) = fact.map(|facts| facts.item(at)) else {
-            return;
-        };
+        let fact = set.world().facts(chunk.file).item(at);
         if moving.gives_way() || moving.rules.is_some() {
             return;
         }

@@ -46,8 +46,8 @@ pub(super) fn work(
     let own = own.filter(|item| super::parent(&item.from) == Some(merge.from.as_str()));
     let said: Vec<&Change> = own.collect();
     let guess = everything(world, module, merge, &said, modules);
-    let mapping = Mapping::new(world, &guess);
-    let set = Set::new(&mapping, std::slice::from_ref(&merge.from), texts);
+    let mapping = Mapping::new(world, &guess, texts);
+    let set = Set::new(&mapping, std::slice::from_ref(&merge.from));
     let home = Home {
         world,
         module,
@@ -236,8 +236,7 @@ impl Home<'_> {
     /// Who names what; `below` are the modules in this one that go along with it.
     fn uses(&self, sorted: &impls::Sorted, below: &[ModuleId]) -> Uses {
         let mut uses = Uses::default();
-        for (at, source) in self.world.files.iter().enumerate() {
-            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        for (file, source) in (0..).map(FileId).zip(&self.world.files) {
             self.world.visit_file(&source, &mut |_, site| {
                 let Some(first) = site.segments.first() else {
                     return;

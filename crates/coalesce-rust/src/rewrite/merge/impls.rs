@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     lexer,
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{FileId, ItemId, ModuleId},
     rewrite::{items::moving::Chunk, mapping::refusal},
 };
 
@@ -106,63 +106,30 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
     let world = home.world;
     let target = home.target();
     let named: BTreeSet<ItemId> = covered.iter().flat_map(|(a, b)| [*a, *b]).collect();
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    for body in &world.bodies {
-        let Some((facts, text)) = Some(world.facts(body.file)).zip(home.text(body.file)) else {
-            continue;
-        };
-        if facts.impls.is_empty() || !seen.insert((body.file, body.scope)) {
-            continue;
+    let after = |item: ItemId| covered.get(&item).copied().unwrap_or(item);
+    let blocks = world.impls().iter().filter_map(|one| {
+        let own = one.module == home.module || Some(one.module) == target;
+        let mut both = [one.of, one.by].into_iter().flatten();
+        if !own && !both.any(|item| named.contains(&item)) {
+            return None;
         }
-        let paths = paths(home.world, body.file);
-        for fact in facts.impls.iter().filter(|fact| fact.scope == body.scope) {
-            let item = |path: Option<u32>| paths.get(&path?).copied();
-            let (of, by) = (item(fact.self_path), item(fact.trait_path));
-            let own = body.module == home.module || Some(body.module) == target;
-            let meant = [of, by]
-                .into_iter()
-                .flatten()
-                .any(|item| named.contains(&item));
-            if !own && !meant {
-                continue;
-            }
-            let after = |item: ItemId| covered.get(&item).copied().unwrap_or(item);
-            let head = head_at(&text, fact.span, &|name| home.name_there(name));
-            found.push(Block {
-                module: body.module,
-                file: body.file,
-                span: fact.span,
-                of,
-                by,
-                head: head.map(|head| Key {
-                    head,
-                    of: of.map(after),
-                    by: by.map(after),
-                }),
-            });
-        }
-    }
-    found
-}
-
-/// The items that the paths of a file name, by path.
-pub(in crate::rewrite) fn paths(world: &World, file: FileId) -> BTreeMap<u32, ItemId> {
-    let mut found = BTreeMap::new();
-    world.visit_file(&world[file], &mut |_, site| {
-        let UseSite::Path(path) = site.site else {
-            return;
-        };
-        let last = site.trace.steps.last();
-        let item = last.and_then(|last| {
-            last.all().find_map(|(res, _)| match res {
-                Res::Item(item) => Some(item),
-                _ => None,
-            })
+        let head = head_at(&*home.text(one.file)?, one.span, &|name| {
+            home.name_there(name)
         });
-        found.extend(item.map(|item| (path, item)));
+        Some(Block {
+            module: one.module,
+            file: one.file,
+            span: one.span,
+            of: one.of,
+            by: one.by,
+            head: head.map(|head| Key {
+                head,
+                of: one.of.map(after),
+                by: one.by.map(after),
+            }),
+        })
     });
-    found
+    blocks.collect()
 }
 
 struct Sorting<'s, 'h> {

@@ -22,7 +22,7 @@ use crate::{
 pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
     let world = home.world;
     let Some(target) = home.target() else { return };
-    let nothing = Mapping::new(world, &[]);
+    let nothing = Mapping::new(world, &[], home.texts);
     let speller = &nothing.speller();
     let mut found = BTreeSet::new();
     for body in world

@@ -30,10 +30,10 @@ pub(super) fn clear(
         kind: ChangeKind::Replace { rename: Vec::new() },
         ..change.clone()
     }];
-    let mapping = Mapping::new(world, &reversed);
-    let set = Set::new(&mapping, &[], texts);
+    let mapping = Mapping::new(world, &reversed, texts);
+    let set = Set::new(&mapping, &[]);
     plan.refusals.extend(set.refusals.iter().cloned());
-    plan.refusals.extend(replace::check(&set, texts));
+    plan.refusals.extend(replace::check(&set));
     for chunk in &set.chunks {
         let path = set.path(chunk.file);
         let Some(text) = texts.text(&path) else {

@@ -11,7 +11,9 @@ use crate::{
     facts::{LeafKind, ModuleDeclaration, Origin},
     resolve::{Body, FileId, ModuleId, Res, is_within},
     rewrite::{
-        declarations, layout, lines,
+        declarations,
+        items::arrive,
+        layout, lines,
         mapping::{Mapping, refusal},
         spell::{Speller, written},
         traits,
@@ -238,29 +240,11 @@ impl Carrying<'_, '_> {
 
     /// Adds the text at the end of a body.
     fn put(&mut self, body: &Body, moved: &str) -> Result<(), Finding> {
-        let world = self.home.world;
         let text = self.text(body.file)?;
         let path = self.home.set.path(body.file);
-        let line = lines::line_break(&text);
-        let scope = Some(world.facts(body.file).scope(body.scope));
-        let inline = scope.filter(|_| body.scope.0 != 0);
-        let end = u32::try_from(text.len()).unwrap_or(0);
-        let (at, indent) = inline.map_or((end, String::new()), |scope| {
-            let brace = scope.span.end.saturating_sub(1);
-            let outer = lines::prefix(&text, brace).unwrap_or_default();
-            (lines::line_start(&text, brace), format!("{outer}    "))
-        });
-        let head = text.get(..at as usize).unwrap_or_default();
-        let mut block = String::new();
-        if !head.is_empty() && !head.ends_with('\n') {
-            block.push_str(line);
-        }
-        if !head.trim().is_empty() && !head.trim_end().ends_with('{') {
-            block.push_str(line);
-        }
-        let moved = lines::reindented(moved, "", &indent);
-        block.push_str(&moved.replace("\r\n", "\n").replace('\n', line));
-        block.push_str(line);
+        let facts = self.home.world.facts(body.file);
+        let (at, indent) = arrive::end_of(body.scope, facts, &text);
+        let block = arrive::at_end(&text, (at, &indent), &[moved.to_owned()]);
         self.edits.push(path, Edit::insert(at, block));
         Ok(())
     }
@@ -269,7 +253,7 @@ impl Carrying<'_, '_> {
     /// their own.
     fn imports(&self, target: ModuleId) -> Result<BTreeMap<TreePath, Vec<Edit>>, Finding> {
         let world = self.home.world;
-        let nothing = Mapping::new(world, &[]);
+        let nothing = Mapping::new(world, &[], self.home.texts);
         let speller = &nothing.speller();
         let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
         for body in &world.bodies {

@@ -34,16 +34,12 @@ pub(super) struct Type {
 
 impl Type {
     pub fn new(home: &Home<'_>, moving: &Moving<'_>, primary: ItemId) -> Self {
-        let (set, texts) = (home.set, home.texts);
-        let here = Members::of(set, moving.item, texts);
-        let there = Members::of(set, primary, texts);
+        let set = home.set;
+        let here = Members::of(set, moving.item);
+        let there = Members::of(set, primary);
         Self {
             name: moving.change.to.clone(),
-            fields: here
-                .names
-                .difference(&here.methods(set, texts))
-                .cloned()
-                .collect(),
+            fields: here.names.difference(&here.methods(set)).cloned().collect(),
             derived: definition(home, primary)
                 .map(|found| found.derives)
                 .unwrap_or_default(),

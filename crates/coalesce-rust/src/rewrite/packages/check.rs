@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_cargo::package::{Tie, is_published, ties};
-use coalesce_model::{Finding, Texts, TreePath};
+use coalesce_model::{Finding, TreePath};
 
 use super::{
     super::{
@@ -19,12 +19,7 @@ use crate::{
 };
 
 /// Refuses a library, with every reason.
-pub(super) fn library(
-    mapping: &Mapping<'_>,
-    library: &Library,
-    texts: &dyn Texts,
-    made: &mut Packages,
-) {
+pub(super) fn library(mapping: &Mapping<'_>, library: &Library, made: &mut Packages) {
     let world = mapping.world;
     let krate = &world[library.krate];
     let Some(package) = world.packages.get(library.package) else {
@@ -40,14 +35,14 @@ pub(super) fn library(
     if library.package == library.target {
         return;
     }
-    reasons.extend(kind(mapping, library, package, texts));
+    reasons.extend(kind(mapping, library, package));
     reasons.extend(twice(mapping, library));
     let moves = !mapping.is_replaced(library.module);
     if moves {
         reasons.extend(edition(mapping, library));
         reasons.extend(macros(mapping, library));
     }
-    let text = texts.text(&path);
+    let text = mapping.texts.text(&path);
     reasons.extend(
         text.as_deref()
             .map(|text| said(text, moves))
@@ -66,15 +61,10 @@ pub(super) fn library(
 }
 
 /// Macro packages and programs.
-fn kind(
-    mapping: &Mapping<'_>,
-    library: &Library,
-    package: &Package,
-    texts: &dyn Texts,
-) -> Vec<String> {
+fn kind(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Vec<String> {
     let mut reasons = Vec::new();
     for at in [library.package, library.target] {
-        if is_macro_package(mapping.world, texts, at) {
+        if is_macro_package(mapping.world, mapping.texts, at) {
             let name = mapping.world.packages.get(at);
             reasons.push(format!(
                 "`{}` is a library of procedural macros, which has to stay by itself",

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ChangeKind, Finding, Texts, TreePath};
+use coalesce_model::{ChangeKind, Finding, TreePath};
 
 use super::super::{
     layout,
@@ -24,7 +24,6 @@ pub(in super::super) fn arrange(
     mapping: &Mapping<'_>,
     library: &Library,
     place: &Place,
-    texts: &dyn Texts,
 ) {
     let Some(change) = mapping.changes.get(library.change) else {
         return;
@@ -32,11 +31,11 @@ pub(in super::super) fn arrange(
     let Some(package) = mapping.world.packages.get(library.package) else {
         return;
     };
-    let sources = sources(mapping, library, texts);
+    let sources = sources(mapping, library);
     match change.kind {
         ChangeKind::Move | ChangeKind::Supersede => {
             structure.ways(mapping, library.change, place);
-            move_sources(structure, mapping, library, place, &sources, texts);
+            move_sources(structure, mapping, library, place, &sources);
             structure.arrivals.push(Arrival {
                 module: library.module,
                 head: String::new(),
@@ -44,15 +43,15 @@ pub(in super::super) fn arrange(
         }
         ChangeKind::Replace { .. } | ChangeKind::Remove => structure.deletes.extend(sources),
     }
-    super::targets::arrange(structure, mapping, library, texts);
+    super::targets::arrange(structure, mapping, library);
     if change.shim.is_none() {
-        leave(structure, mapping, &package.directory, texts);
+        leave(structure, mapping, &package.directory);
     }
 }
 
 /// The files that are modules of the library, and all else in their directory but for other
 /// targets; a package whose directory is that of its sources has them among all the rest.
-fn sources(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
+fn sources(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
     let world = mapping.world;
     let mut found: BTreeSet<TreePath> = bodies(world, library)
         .filter(|(_, path)| in_package(world, library, path))
@@ -71,7 +70,8 @@ fn sources(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTree
         .filter(|target| target.kind != TargetKind::Lib)
         .map(|target| &target.path)
         .collect();
-    let below = texts
+    let below = mapping
+        .texts
         .paths()
         .iter()
         .filter(|path| path.strip_prefix(&directory).is_some() && !others.contains(path));
@@ -108,7 +108,6 @@ fn move_sources(
     library: &Library,
     place: &Place,
     sources: &BTreeSet<TreePath>,
-    texts: &dyn Texts,
 ) {
     let home = place
         .parent()
@@ -147,7 +146,7 @@ fn move_sources(
     }
     let shim = mapping.changes.get(library.change);
     if shim.is_some_and(|change| change.shim.is_none()) {
-        for path in included(mapping, library, texts) {
+        for path in included(mapping, library) {
             if let Ok(after) = new.join(path.file_name()) {
                 structure.files.entry(path).or_insert(after);
             }
@@ -156,7 +155,7 @@ fn move_sources(
 }
 
 /// Files of the package that its library includes and that are none of its sources.
-fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTreeSet<TreePath> {
+fn included(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
     let world = mapping.world;
     let mut found = BTreeSet::new();
     for (_, path) in bodies(world, library) {
@@ -171,7 +170,8 @@ fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTre
             let value = include.value.trim_start_matches('/');
             let target = base.and_then(|base| base.join(value).ok());
             found.extend(
-                target.filter(|path| texts.exists(path) && in_package(world, library, path)),
+                target
+                    .filter(|path| mapping.texts.exists(path) && in_package(world, library, path)),
             );
         }
     }
@@ -179,12 +179,7 @@ fn included(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> BTre
 }
 
 /// Without a shim, the folder goes with all that is left in it but for packages inside it.
-fn leave(
-    structure: &mut Structure,
-    mapping: &Mapping<'_>,
-    directory: &TreePath,
-    texts: &dyn Texts,
-) {
+fn leave(structure: &mut Structure, mapping: &Mapping<'_>, directory: &TreePath) {
     let inside: Vec<&TreePath> = mapping
         .world
         .packages
@@ -192,7 +187,7 @@ fn leave(
         .map(|package| &package.directory)
         .filter(|other| *other != directory && other.strip_prefix(directory).is_some())
         .collect();
-    let below = texts.paths().iter();
+    let below = mapping.texts.paths().iter();
     let left: Vec<&TreePath> = below
         .filter(|path| path.strip_prefix(directory).is_some())
         .filter(|path| {

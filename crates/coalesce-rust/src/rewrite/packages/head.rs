@@ -43,17 +43,12 @@ struct Root {
 }
 
 /// Works out the edits of both root files, and the head of the new declaration.
-pub(super) fn root(
-    mapping: &Mapping<'_>,
-    library: &Library,
-    texts: &dyn Texts,
-    made: &mut Packages,
-) {
+pub(super) fn root(mapping: &Mapping<'_>, library: &Library, made: &mut Packages) {
     let target = mapping.after(library.module).krate;
     let target = mapping.world[target].root;
     let roots = (
-        read(mapping, library.module, texts),
-        target.and_then(|target| read(mapping, target, texts)),
+        read(mapping, library.module),
+        target.and_then(|target| read(mapping, target)),
     );
     let (Some(old), Some(new)) = roots else {
         let path = mapping
@@ -75,12 +70,12 @@ pub(super) fn root(
         made,
         has_unsafe: true,
     };
-    pass.attributes(texts);
+    pass.attributes(mapping.texts);
     pass.crates();
     pass.macros();
     pass.lints();
     pass.settle();
-    let gate = gate(mapping, library, texts);
+    let gate = gate(mapping, library);
     let head = made.heads.entry(library.module).or_default();
     head.insert_str(0, &gate);
 }
@@ -90,9 +85,8 @@ pub(super) fn root(
 pub(in super::super) fn of_shim(
     mapping: &Mapping<'_>,
     module: crate::resolve::ModuleId,
-    texts: &dyn Texts,
 ) -> (String, String) {
-    let Some(root) = read(mapping, module, texts) else {
+    let Some(root) = read(mapping, module) else {
         return (String::new(), String::new());
     };
     let plain = root.inner.iter().filter(|inner| {
@@ -117,9 +111,10 @@ pub(in super::super) fn of_shim(
 
 /// The features of the target without which the library does not compile, as a condition: it asked
 /// for them, and they are not on by default.
-fn gate(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> String {
+fn gate(mapping: &Mapping<'_>, library: &Library) -> String {
     let world = mapping.world;
-    let text = |package: usize| manifest_of(world, package).and_then(|path| texts.text(&path));
+    let text =
+        |package: usize| manifest_of(world, package).and_then(|path| mapping.texts.text(&path));
     let (Some(old), Some(new)) = (text(library.package), text(library.target)) else {
         return String::new();
     };
@@ -140,13 +135,9 @@ fn gate(mapping: &Mapping<'_>, library: &Library, texts: &dyn Texts) -> String {
     }
 }
 
-fn read(
-    mapping: &Mapping<'_>,
-    module: crate::resolve::ModuleId,
-    texts: &dyn Texts,
-) -> Option<Root> {
+fn read(mapping: &Mapping<'_>, module: crate::resolve::ModuleId) -> Option<Root> {
     let path = mapping.file_of(module)?;
-    let text = texts.text(&path)?;
+    let text = mapping.texts.text(&path)?;
     let inner = inner(&text)?;
     Some(Root { path, text, inner })
 }

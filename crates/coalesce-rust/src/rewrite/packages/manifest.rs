@@ -14,7 +14,7 @@ use coalesce_cargo::{
     lock::{self, Lock},
     package, workspace,
 };
-use coalesce_model::{Finding, Texts, TreePath, lines};
+use coalesce_model::{Finding, TreePath, lines};
 
 use super::{
     super::{
@@ -35,7 +35,6 @@ pub(super) struct Merge<'m, 'a> {
     pub mapping: &'m Mapping<'a>,
     pub structure: &'m Structure,
     pub library: &'m Library,
-    pub texts: &'m dyn Texts,
     pub book: &'m mut Book<'a>,
     /// The shim of its root, where one stays.
     pub shim: Option<&'m str>,
@@ -196,7 +195,7 @@ impl<'m> Merge<'m, '_> {
         }
         let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
         let path = manifest_of(self.mapping.world, other.package).unwrap_or_else(TreePath::root);
-        let text = self.texts.text(&path).unwrap_or_default();
+        let text = self.mapping.texts.text(&path).unwrap_or_default();
         let said = Said::of(&text).map_err(wrong)?;
         let directory = self
             .package(target)
@@ -207,7 +206,7 @@ impl<'m> Merge<'m, '_> {
             mapping: self.mapping,
             structure: self.structure,
             library: other,
-            texts: self.texts,
+
             book: self.book,
             shim: None,
             notes: Vec::new(),
@@ -220,7 +219,7 @@ impl<'m> Merge<'m, '_> {
 
     /// The text of the manifest of the workspace around a directory.
     pub fn shared(&mut self, directory: &TreePath) -> Option<String> {
-        let (path, _) = workspace::root(self.texts, directory)?;
+        let (path, _) = workspace::root(self.mapping.texts, directory)?;
         self.book.text(&path).ok()
     }
 
@@ -232,7 +231,7 @@ impl<'m> Merge<'m, '_> {
         new: &Package,
         new_path: &TreePath,
     ) -> Result<(), Wrong> {
-        let targets = targets::named(self.structure, self.mapping, self.library, self.texts);
+        let targets = targets::named(self.structure, self.mapping, self.library);
         if targets.is_empty() {
             return Ok(());
         }
@@ -316,7 +315,7 @@ impl<'m> Merge<'m, '_> {
     /// Tests and their like that the manifest has to name.
     fn targets(&mut self, old: &str, new_path: &TreePath) -> Result<(), Wrong> {
         let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
-        let found = targets::named(self.structure, self.mapping, self.library, self.texts);
+        let found = targets::named(self.structure, self.mapping, self.library);
         for target in &found {
             let is_it = |name: &str| crate_name(name) == target.old;
             let said = package::target_fields(old, target.table, is_it).map_err(wrong)?;
@@ -383,7 +382,7 @@ impl<'m> Merge<'m, '_> {
 
     /// The workspace knows the package no more.
     fn leave_workspace(&mut self, old: &Package) -> Result<(), Wrong> {
-        let Some((path, root)) = workspace::root(self.texts, &old.directory) else {
+        let Some((path, root)) = workspace::root(self.mapping.texts, &old.directory) else {
             return Ok(());
         };
         self.book.change(&path, |text| {
@@ -392,13 +391,12 @@ impl<'m> Merge<'m, '_> {
     }
 
     fn lock(&mut self, old: &Package, new: &Package, kept: &[String]) -> Result<(), Wrong> {
-        let path = lock::path(self.texts, &old.directory);
+        let path = lock::path(self.mapping.texts, &old.directory);
         let Some(path) = path else { return Ok(()) };
         let mut lock = Lock::read(&self.book.text(&path)?);
         let brought = lock.dependencies(&old.name).unwrap_or_default();
         let same = |entry: &str, name: &str| entry.split(' ').next() == Some(name);
-        let tests =
-            !targets::named(self.structure, self.mapping, self.library, self.texts).is_empty();
+        let tests = !targets::named(self.structure, self.mapping, self.library).is_empty();
         if !self.mapping.is_replaced(self.library.module) || tests {
             let mut all = lock.dependencies(&new.name).unwrap_or_default();
             all.extend(brought.iter().cloned());

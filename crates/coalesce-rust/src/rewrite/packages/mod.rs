@@ -18,7 +18,7 @@ mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, Texts, TreePath};
+use coalesce_model::{Edit, Finding, TreePath};
 
 pub(super) use book::{Book, Wrong, difference};
 pub(super) use files::arrange;
@@ -50,13 +50,13 @@ pub(super) struct Packages {
 }
 
 /// Looks at what would stand in the way, and works out the edits of root files.
-pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts) -> Packages {
+pub(super) fn check(mapping: &Mapping<'_>) -> Packages {
     let mut made = Packages::default();
     for library in &mapping.libraries {
         let before = made.refusals.len();
-        check::library(mapping, library, texts, &mut made);
+        check::library(mapping, library, &mut made);
         if made.refusals.len() == before && !mapping.is_replaced(library.module) {
-            head::root(mapping, library, texts, &mut made);
+            head::root(mapping, library, &mut made);
         }
     }
     made
@@ -67,20 +67,18 @@ pub(super) fn manifests(
     mapping: &Mapping<'_>,
     structure: &Structure,
     (shims, wishes): (&Shims, &Wishes),
-    texts: &dyn Texts,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
 ) -> Packages {
     let mut made = Packages::default();
     if mapping.libraries.is_empty() && wishes.is_empty() {
         return made;
     }
-    let mut book = Book::new(texts, std::mem::take(edits));
+    let mut book = Book::new(mapping.texts, std::mem::take(edits));
     for library in &mapping.libraries {
         let mut merge = manifest::Merge {
             mapping,
             structure,
             library,
-            texts,
             book: &mut book,
             shim: shims.text_of(library.module),
             notes: Vec::new(),
@@ -101,13 +99,12 @@ pub(super) fn manifests(
 pub(super) fn grant(
     mapping: &Mapping<'_>,
     wishes: &Wishes,
-    texts: &dyn Texts,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
 ) -> Vec<Finding> {
     if wishes.is_empty() {
         return Vec::new();
     }
-    let mut book = Book::new(texts, std::mem::take(edits));
+    let mut book = Book::new(mapping.texts, std::mem::take(edits));
     let granted = wishes.grant(mapping, &mut book);
     *edits = book.close();
     let refused = granted.err().map(|(path, message)| refusal(path, message));
@@ -117,15 +114,12 @@ pub(super) fn grant(
 /// Whether a module belongs to a test, an example or a bench that goes along with its library.
 pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     let krate = &mapping.world[mapping.krate(module)];
-    {
-        let krate = &krate;
-        let kind = matches!(
-            krate.kind,
-            TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::BuildScript
-        );
-        let mut libraries = mapping.libraries.iter();
-        kind && libraries.any(|library| library.package == krate.package)
-    }
+    let kind = matches!(
+        krate.kind,
+        TargetKind::Test | TargetKind::Example | TargetKind::Bench | TargetKind::BuildScript
+    );
+    let mut libraries = mapping.libraries.iter();
+    kind && libraries.any(|library| library.package == krate.package)
 }
 
 /// The names that what moves may be found by: the last one of each module, for a library all that

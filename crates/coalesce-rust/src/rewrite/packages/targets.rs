@@ -21,12 +21,7 @@ const KINDS: [(TargetKind, &str); 3] = [
 ];
 
 /// Moves the files of all of them.
-pub(super) fn arrange(
-    structure: &mut Structure,
-    mapping: &Mapping<'_>,
-    library: &Library,
-    texts: &dyn Texts,
-) {
+pub(super) fn arrange(structure: &mut Structure, mapping: &Mapping<'_>, library: &Library) {
     let world = mapping.world;
     let (Some(old), Some(new)) = (
         world.packages.get(library.package),
@@ -35,13 +30,14 @@ pub(super) fn arrange(
         return;
     };
     if !mapping.is_replaced(library.module) {
-        script(structure, mapping, old, new, texts);
+        script(structure, mapping, old, new);
     }
     for (kind, folder) in KINDS {
         let Ok(from) = old.directory.join(folder) else {
             continue;
         };
-        let mut files: BTreeSet<TreePath> = texts
+        let mut files: BTreeSet<TreePath> = mapping
+            .texts
             .paths()
             .iter()
             .filter(|path| path.strip_prefix(&from).is_some())
@@ -50,7 +46,7 @@ pub(super) fn arrange(
         let roots = targets(old, kind).map(|target| target.path.clone());
         files.extend(roots.filter(|path| path.strip_prefix(&old.directory).is_some()));
         for path in &files {
-            if let Some(after) = after(structure, old, new, (kind, folder), path, texts) {
+            if let Some(after) = after(structure, old, new, (kind, folder), path, mapping.texts) {
                 structure.files.insert(path.clone(), after);
             }
         }
@@ -58,13 +54,7 @@ pub(super) fn arrange(
 }
 
 /// The build script goes along, with what it includes, at the same place of its new package.
-fn script(
-    structure: &mut Structure,
-    mapping: &Mapping<'_>,
-    old: &Package,
-    new: &Package,
-    texts: &dyn Texts,
-) {
+fn script(structure: &mut Structure, mapping: &Mapping<'_>, old: &Package, new: &Package) {
     let world = mapping.world;
     let found: Vec<TreePath> = targets(old, TargetKind::BuildScript)
         .flat_map(|target| {
@@ -74,7 +64,7 @@ fn script(
             let includes = facts.into_iter().flat_map(|facts| &facts.includes);
             let included: Vec<TreePath> = includes
                 .filter_map(|include| home.as_ref()?.join(&include.value).ok())
-                .filter(|path| texts.exists(path))
+                .filter(|path| mapping.texts.exists(path))
                 .collect();
             std::iter::once(target.path.clone()).chain(included)
         })
@@ -147,12 +137,7 @@ pub(super) struct Named {
 }
 
 /// The targets that come to a package, as its manifest names them.
-pub(super) fn named(
-    structure: &Structure,
-    mapping: &Mapping<'_>,
-    library: &Library,
-    texts: &dyn Texts,
-) -> Vec<Named> {
+pub(super) fn named(structure: &Structure, mapping: &Mapping<'_>, library: &Library) -> Vec<Named> {
     let world = mapping.world;
     let (Some(old), Some(new)) = (
         world.packages.get(library.package),
@@ -162,7 +147,7 @@ pub(super) fn named(
     };
     let mut found = Vec::new();
     for (kind, folder) in KINDS {
-        let own = apart(old, new, kind, folder, texts);
+        let own = apart(old, new, kind, folder, mapping.texts);
         for target in targets(old, kind) {
             let after = structure.files.get(&target.path);
             let Some(rest) = after.and_then(|after| after.strip_prefix(&new.directory)) else {

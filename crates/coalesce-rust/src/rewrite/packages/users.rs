@@ -283,8 +283,8 @@ impl Merge<'_, '_> {
     /// What the workspace of a package said of another one before anything was edited.
     fn shared_before(&self, user: usize, of: usize) -> Option<Entry> {
         let (user, of) = (self.package(user)?, self.package(of)?);
-        let (path, root) = workspace::root(self.texts, &user.directory)?;
-        workspace::shared(&self.texts.text(&path)?, &root, &of.directory).ok()?
+        let (path, root) = workspace::root(self.mapping.texts, &user.directory)?;
+        workspace::shared(&self.mapping.texts.text(&path)?, &root, &of.directory).ok()?
     }
 
     /// What the workspace of a package says of another one.
@@ -292,7 +292,7 @@ impl Merge<'_, '_> {
         let (Some(user), Some(of)) = (self.package(user), self.package(of)) else {
             return Ok(None);
         };
-        shared_entry(self.book, self.texts, user, of)
+        shared_entry(self.book, self.mapping.texts, user, of)
     }
 }
 
@@ -323,7 +323,7 @@ fn version(merge: &mut Merge<'_, '_>, path: &TreePath, directory: &TreePath) -> 
     if let Some(version) = package::version(&text).ok()? {
         return Some(version);
     }
-    let (root, _) = workspace::root(merge.texts, directory)?;
+    let (root, _) = workspace::root(merge.mapping.texts, directory)?;
     let text = merge.book.text(&root).ok()?;
     package::shared_version(&text).ok()?
 }

@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Finding, TreePath, finding::codes};
 
 use super::{
     Need, Subject,
@@ -112,12 +112,12 @@ enum Cause<'m> {
 }
 
 /// Works out what has to be widened.
-pub(in super::super) fn widen(relocation: &Relocation<'_>, texts: &dyn Texts) -> MemberWidenings {
+pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
     if relocation.pieces.is_empty() && relocation.replaced.is_empty() {
         return MemberWidenings::default();
     }
     let world = relocation.mapping.world;
-    let tree = Resolved::new(world, texts);
+    let tree = Resolved::new(world, relocation.mapping.texts);
     let regions = regions(relocation);
     let mut within: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
     for (index, region) in regions.iter().enumerate() {

@@ -42,14 +42,14 @@ impl<'a> Settler<'_, 'a> {
             }
             let path = self.set.path(chunk.file);
             let space = world.space(moving.home);
-            let Some(text) = self.texts.text(&path) else {
+            let Some(text) = self.set.mapping.texts.text(&path) else {
                 continue;
             };
             let called = (&*text, chunk.span);
-            let methods = method_calls::called(world, moving.home, called, self.texts);
+            let methods = method_calls::called(world, moving.home, called, self.set.mapping.texts);
             let usage = usages
                 .entry(moving.home)
-                .or_insert_with(|| traits::Usage::of(world, moving.home, self.texts));
+                .or_insert_with(|| traits::Usage::of(world, moving.home, self.set.mapping.texts));
             let mut names: Vec<_> = space.names.iter().collect();
             names.sort_by_key(|(sym, _)| **sym);
             for (sym, bindings) in names {
@@ -57,7 +57,8 @@ impl<'a> Settler<'_, 'a> {
                 for binding in bindings {
                     let looks = |name: &str| usage.looks_like_trait(name);
                     let trait_of = (&*name, binding.res);
-                    let demand = traits::demand(world, trait_of, &methods, self.texts, &looks);
+                    let demand =
+                        traits::demand(world, trait_of, &methods, self.set.mapping.texts, &looks);
                     let source = match (binding.import, binding.glob, binding.res) {
                         (Some(import), true, _) => Source::Glob(import),
                         (Some(import), false, _) => Source::Import(import),

@@ -81,7 +81,7 @@ impl<'a> Settler<'_, 'a> {
                 });
             let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
             let path = self.set.path(chunk.file);
-            let text = self.texts.text(&path);
+            let text = self.set.mapping.texts.text(&path);
             let methods = text.map(|text| traits::method_names(&text, chunk.span));
             if methods.is_some_and(|methods| !methods.is_empty()) {
                 preludes.insert((moving.home, moving.to.clone()));
@@ -122,9 +122,7 @@ impl<'a> Settler<'_, 'a> {
             .filter_map(|leaf| speller.absolute(leaf))
             .collect();
         for leaf in leaves_of(world, home) {
-            let Some(fact) = leaf_of(world, leaf) else {
-                continue;
-            };
+            let fact = leaf_of(world, leaf);
             let glob = fact.kind == LeafKind::Glob;
             let target = speller.glob_target(leaf);
             let known_whole = glob && target.is_some_and(|at| !world.space(at).opaque);
@@ -151,7 +149,7 @@ impl<'a> Settler<'_, 'a> {
                 path.push("*".to_owned());
             }
             let mut cfg = self.conditions(leaf);
-            let around = conditions::around_item(self.set.mapping, home, leaf.0, place, self.texts);
+            let around = conditions::around_item(self.set.mapping, home, leaf.0, place);
             cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
             let list = self.imports.arriving.entry(place.clone()).or_default();
             list.insert(Import { path, alias, cfg });
@@ -214,9 +212,8 @@ fn in_core(name: &str) -> Option<Vec<String>> {
 
 /// The imports of a module that stand in none of its blocks.
 fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
-    let bodies = &world[module].bodies;
     let mut found = Vec::new();
-    for body in bodies.iter().map(|body| &world[body]) {
+    for body in world.bodies_of(module) {
         let facts = world.facts(body.file);
         for (at, leaf) in (0_u32..).zip(&facts.leaves) {
             let declaration = facts.declaration(leaf.declaration);

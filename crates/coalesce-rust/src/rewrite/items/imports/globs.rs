@@ -7,8 +7,8 @@ use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
-        globs, items::moving::is_bound_public, mapping::refusal, place::Place, sight::Because,
-        spell::spelled, traits, use_tree::LeafChange, walk::is_of_module,
+        globs, items::moving::is_bound_public, mapping::refusal, place::Place, spell::spelled,
+        traits, use_tree::LeafChange, walk::is_of_module,
     },
 };
 
@@ -84,7 +84,7 @@ impl<'a> Settler<'_, 'a> {
         for chunk in &self.set.chunks {
             let facts = world.facts(chunk.file);
             let moving = self.set.moving(chunk.moving);
-            let text = self.texts.text(&self.set.path(chunk.file));
+            let text = self.set.mapping.texts.text(&self.set.path(chunk.file));
             let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
                 continue;
             };
@@ -110,7 +110,7 @@ impl<'a> Settler<'_, 'a> {
         let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)))) else {
             return;
         };
-        let usage = traits::Usage::of(world, target, self.texts);
+        let usage = traits::Usage::of(world, target, self.set.mapping.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
         let mut names: Vec<_> = space.names.iter().collect();
         names.sort_by_key(|(sym, _)| **sym);
@@ -120,15 +120,21 @@ impl<'a> Settler<'_, 'a> {
             for binding in bindings {
                 let seen = speller.sees(to, binding.reach, target);
                 let needed = said
-                    || traits::is_needed(world, &name, binding.res, methods, self.texts, &looks);
+                    || traits::is_needed(
+                        world,
+                        &name,
+                        binding.res,
+                        methods,
+                        self.set.mapping.texts,
+                        &looks,
+                    );
                 if seen || !needed {
                     continue;
                 }
                 let needs = &mut self.scan.told.needs;
                 let tree = globs::import_of(&speller, to, (&name, binding), needs);
-                let (Some(tree), Some(fact)) = (tree, leaf_of(world, leaf)) else {
-                    continue;
-                };
+                let Some(tree) = tree else { continue };
+                let fact = leaf_of(world, leaf);
                 let work = self.scan.files.entry(leaf.0).or_default();
                 let besides = work.besides.entry(fact.declaration).or_default();
                 besides.insert(tree);
@@ -140,7 +146,6 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn beside(&mut self, leaf: (FileId, u32), target: ModuleId, moving: usize) {
         let world = self.world();
         let moved = self.set.moving(moving);
-        let speller = self.speller();
         let Some(here) = home_of(world, leaf) else {
             return;
         };
@@ -148,8 +153,7 @@ impl<'a> Settler<'_, 'a> {
         if place == moved.named_at && is_of_module(world, leaf) {
             return;
         }
-        let old = Some(world[moved.item].name.clone());
-        let old = old.unwrap_or_default();
+        let old = &world[moved.item].name;
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
         }
@@ -170,20 +174,11 @@ impl<'a> Settler<'_, 'a> {
             self.scan.told.refusals.push(refused);
             return;
         }
-        let mut path = speller.rooted_in(place.krate, &moved.named_at);
-        path.push(moved.name.clone());
-        speller.chain(&moved.named_at, &place, &mut self.scan.told.needs);
-        let because = Because::Names(self.set.name_after(moved));
-        self.depend(moved.to.krate, &place, because);
-        let users = self.scan.users.entry(moving).or_default();
-        users.insert(place);
-        let mut tree: String = spelled(&path);
-        if old != moved.name {
+        let mut tree = spelled(&self.path_to_moved(moving, &place));
+        if *old != moved.name {
             tree = format!("{tree} as {old}");
         }
-        let Some(fact) = leaf_of(world, leaf) else {
-            return;
-        };
+        let fact = leaf_of(world, leaf);
         let work = self.scan.files.entry(leaf.0).or_default();
         let list = work.besides.entry(fact.declaration).or_default();
         list.insert(tree);

@@ -13,7 +13,6 @@ use crate::{
         draft::untouchable,
         items::{facades::Facade, moving::Moving, replace, scan::Left},
         place::Place,
-        sight::Because,
         traits,
     },
 };
@@ -32,7 +31,7 @@ impl<'a> Settler<'_, 'a> {
             }
             for id in bodies {
                 let body = &world[id];
-                let text = self.texts.text(&self.set.path(body.file));
+                let text = self.set.mapping.texts.text(&self.set.path(body.file));
                 let facts = world.facts(body.file);
                 let Some(text) = text else {
                     continue;
@@ -77,21 +76,13 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn left_in(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
         let moved = self.set.moving(moving);
         let Some(first) = uses.first() else { return };
-        let world = self.world();
-        let speller = self.speller();
-        let old = Some(world[moved.item].name.clone());
-        let old = old.unwrap_or_default();
-        let mut path = speller.rooted_in(first.here.krate, &moved.named_at);
-        path.push(moved.name.clone());
-        speller.chain(&moved.named_at, &first.here, &mut self.scan.told.needs);
-        let because = Because::Names(self.set.name_after(moved));
-        self.depend(moved.to.krate, &first.here, because);
+        let old = self.world()[moved.item].name.clone();
+        let whole = self.path_to_moved(moving, &first.here);
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
         let home_of_shim = |facade: &Facade| {
             facade.moving == moving && self.set.mapping.after(facade.home) == first.here
         };
         let shim = moved.shim || self.set.facades.values().any(home_of_shim);
-        let whole = path;
         let path = if links {
             whole.clone()
         } else {
@@ -213,7 +204,7 @@ impl<'a> Settler<'_, 'a> {
                     .left
                     .iter()
                     .any(|one| one.moving == index && one.body == *id);
-                let text = self.texts.text(&self.set.path(body.file));
+                let text = self.set.mapping.texts.text(&self.set.path(body.file));
                 let Some(text) = text.filter(|_| !known) else {
                     continue;
                 };
@@ -224,15 +215,7 @@ impl<'a> Settler<'_, 'a> {
                 if !self.is_trait_with(moved.item, &methods) {
                     continue;
                 }
-                let here = self.set.mapping.after(moved.home);
-                let speller = self.speller();
-                let mut path = speller.rooted_in(here.krate, &moved.named_at);
-                path.push(moved.name.clone());
-                speller.chain(&moved.named_at, &here, &mut self.scan.told.needs);
-                let because = Because::Names(self.set.name_after(moved));
-                self.depend(moved.to.krate, &here, because);
-                let users = self.scan.users.entry(index).or_default();
-                users.insert(here);
+                let path = self.path_to_moved(index, &self.set.mapping.after(moved.home));
                 let alias = moved.shim.then(|| "_".to_owned());
                 let cfg = self.conditions_of(Res::Item(moved.item));
                 let list = self.imports.left.entry(*id).or_default();

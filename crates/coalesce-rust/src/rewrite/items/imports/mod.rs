@@ -12,7 +12,7 @@ mod textual;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Texts};
+use coalesce_model::{ByteSpan, Edit};
 
 use crate::{
     facts::{UseLeaf, VisibilityKind},
@@ -55,11 +55,10 @@ pub(super) struct Imports {
 }
 
 /// Works the imports out; sites that cannot have them are spelled anew.
-pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn Texts) -> Imports {
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
     let mut settler = Settler {
         set,
         scan,
-        texts,
         short: &shims.short,
         imports: Imports::default(),
     };
@@ -80,7 +79,6 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims, texts: &dyn 
 struct Settler<'s, 'a> {
     set: &'s Set<'a>,
     scan: &'s mut Scan,
-    texts: &'s dyn Texts,
     /// Names by which old modules import new ones.
     short: &'s BTreeMap<(ModuleId, Place), String>,
     imports: Imports,
@@ -120,6 +118,20 @@ impl<'a> Settler<'_, 'a> {
         }
     }
 
+    /// The path to what leaves, for somebody who names it from now on.
+    fn path_to_moved(&mut self, moving: usize, here: &Place) -> Vec<String> {
+        let moved = self.set.moving(moving);
+        let speller = self.speller();
+        speller.chain(&moved.named_at, here, &mut self.scan.told.needs);
+        let because = Because::Names(self.set.name_after(moved));
+        self.depend(moved.to.krate, here, because);
+        let users = self.scan.users.entry(moving).or_default();
+        users.insert(here.clone());
+        let mut path = speller.rooted_in(here.krate, &moved.named_at);
+        path.push(moved.name.clone());
+        path
+    }
+
     fn refuse(&mut self, borrow: &Borrow, message: &str) {
         let finding = refusal(self.set.path(borrow.file), message.to_owned()).at(borrow.span);
         self.scan.told.refusals.push(finding);
@@ -149,7 +161,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let facts = world.facts(leaf.0);
         let scope = facts.scope(facts.declaration_of(leaf.1).scope);
-        let Some(text) = self.texts.text(&self.set.path(leaf.0)) else {
+        let Some(text) = self.set.mapping.texts.text(&self.set.path(leaf.0)) else {
             return false;
         };
         let methods = traits::method_names(&text, scope.span);
@@ -162,7 +174,7 @@ impl<'a> Settler<'_, 'a> {
             "",
             Res::Item(item),
             methods,
-            self.texts,
+            self.set.mapping.texts,
             &|_| false,
         )
     }
@@ -176,7 +188,12 @@ impl<'a> Settler<'_, 'a> {
         for span in chunks.map(|chunk| chunk.span).chain([ByteSpan::empty(end)]) {
             if span.start > start {
                 let called = (text, ByteSpan::new(start, span.start));
-                found.extend(method_calls::called(self.world(), home, called, self.texts));
+                found.extend(method_calls::called(
+                    self.world(),
+                    home,
+                    called,
+                    self.set.mapping.texts,
+                ));
             }
             start = start.max(span.end);
         }
@@ -194,7 +211,7 @@ impl<'a> Settler<'_, 'a> {
             return BTreeSet::new();
         };
         let fact = Some(world.facts(*file).item(*at));
-        let text = self.texts.text(&self.set.path(*file));
+        let text = self.set.mapping.texts.text(&self.set.path(*file));
         let own = fact.filter(|fact| fact.conditional).zip(text);
         own.and_then(|(fact, text)| Some(conditions(fact.span.of(&text)?)))
             .unwrap_or_default()
@@ -204,7 +221,7 @@ impl<'a> Settler<'_, 'a> {
     fn conditions(&self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
         let world = self.world();
         let span = world.facts(file).declaration_of(leaf).span;
-        let text = self.texts.text(&self.set.path(file));
+        let text = self.set.mapping.texts.text(&self.set.path(file));
         let found = text.and_then(|text| {
             let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))
@@ -214,8 +231,8 @@ impl<'a> Settler<'_, 'a> {
     }
 }
 
-fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> Option<&UseLeaf> {
-    Some(world.facts(file).leaf(leaf))
+fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> &UseLeaf {
+    world.facts(file).leaf(leaf)
 }
 
 fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<VisibilityKind> {

@@ -65,12 +65,7 @@ impl<'a> Settler<'_, 'a> {
         }
         let here = self.set.mapping.after(*home);
         let path = self.speller().rooted_in(here.krate, to);
-        let node = &self.world()[*home];
-        if let Some(body) = node.bodies.first() {
-            let list = self.imports.left.entry(*body).or_default();
-            let (alias, cfg) = (None, BTreeSet::new());
-            list.insert(Import { path, alias, cfg });
-        }
+        self.import_in(*home, path);
     }
 
     /// A type of a signature that left without a shim.
@@ -85,7 +80,6 @@ impl<'a> Settler<'_, 'a> {
         let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {
             return;
         };
-        let bodies = &self.world()[home].bodies;
         let mut path = self.speller().rooted_in(here.krate, &moved.named_at);
         path.push(moved.name.clone());
         self.scan
@@ -93,7 +87,11 @@ impl<'a> Settler<'_, 'a> {
             .entry(index)
             .or_default()
             .insert(here.clone());
-        if let Some(body) = bodies.first() {
+        self.import_in(home, path);
+    }
+
+    fn import_in(&mut self, module: ModuleId, path: Vec<String>) {
+        if let Some(body) = self.world()[module].bodies.first() {
             let list = self.imports.left.entry(*body).or_default();
             let (alias, cfg) = (None, BTreeSet::new());
             list.insert(Import { path, alias, cfg });

@@ -46,7 +46,7 @@ impl<'a> Settler<'_, 'a> {
     /// The name of a private import that nothing which stays says; `None` where something does.
     fn named(&self, import: (FileId, u32), home: ModuleId) -> Option<String> {
         let world = self.world();
-        let fact = leaf_of(world, import)?;
+        let fact = leaf_of(world, import);
         let private = visibility_of(world, import) == Some(VisibilityKind::Private);
         if !private || fact.kind == LeafKind::Glob || self.scan.used_imports.contains(&import) {
             return None;
@@ -115,16 +115,22 @@ impl<'a> Settler<'_, 'a> {
             .map(|body| (body.file, body.module))
             .collect();
         for (file, user) in users {
-            let Some(text) = self.texts.text(&self.set.path(file)) else {
+            let Some(text) = self.set.mapping.texts.text(&self.set.path(file)) else {
                 continue;
             };
             methods.extend(self.methods_that_stay(user, file, &text));
         }
-        let usage = traits::Usage::of(world, home, self.texts);
+        let usage = traits::Usage::of(world, home, self.set.mapping.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
-        let demands = results
-            .iter()
-            .map(|res| traits::demand(world, (name, *res), &methods, self.texts, &looks));
+        let demands = results.iter().map(|res| {
+            traits::demand(
+                world,
+                (name, *res),
+                &methods,
+                self.set.mapping.texts,
+                &looks,
+            )
+        });
         demands.max().unwrap_or(Demand::Perhaps)
     }
 }

@@ -10,7 +10,7 @@ impl Settler<'_, '_> {
     /// Gives macros paths; what cannot have one is left for the refusal.
     pub(super) fn textual(&mut self) {
         let mapping = self.set.mapping;
-        let mut paths = Paths::new(mapping, self.texts);
+        let mut paths = Paths::new(mapping);
         for ((item, place), site) in std::mem::take(&mut self.scan.macros) {
             if is_seen(mapping, item, &place, &mut None) {
                 continue;
