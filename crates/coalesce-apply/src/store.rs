@@ -110,7 +110,7 @@ impl Store {
         match outcome {
             Ok(carried) => Ok(self.applied(journal.record, carried, &[])),
             // Whatever somebody has written meanwhile stays.
-            Err(error) => Err(match self.undo(&journal, Strangers::Leave) {
+            Err(error) => Err(match again(|| self.undo(&journal, Strangers::Leave)) {
                 Ok(undone) => undone
                     .remarks
                     .iter()
@@ -149,6 +149,14 @@ impl Store {
     /// # Errors
     /// When a path is in neither of its two states, or writing fails; both can be tried again.
     pub fn recover(&self, way: Recovery) -> Result<Option<Applied>, Error> {
+        self.recover_once(way).map_err(|error| match error.kind() {
+            ErrorKind::Io => error
+                .because("the tree is between two states still: run `coalesce recover` once more"),
+            _ => error,
+        })
+    }
+
+    fn recover_once(&self, way: Recovery) -> Result<Option<Applied>, Error> {
         if !self.state.exists() {
             return Ok(None);
         }
@@ -201,8 +209,7 @@ impl Store {
             Ok(undone) => return Ok(undone),
             Err(error) => error,
         };
-        let restored = self
-            .carry(&journal, Side::After, Strangers::Leave)
+        let restored = again(|| self.carry(&journal, Side::After, Strangers::Leave))
             .and_then(|_| journal.mark(State::Done, &self.disk.calls));
         Err(match restored {
             Ok(()) => error.because("the migration stands as it did"),
@@ -276,6 +283,20 @@ impl fmt::Debug for Store {
             .field("root", &self.disk.root)
             .finish_non_exhaustive()
     }
+}
+
+/// So often a way back is tried while somebody goes on saving files.
+const ATTEMPTS: usize = 12;
+
+/// Whoever saves a file while everything is put back keeps it, and all else is put back once more.
+fn again<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(error) if error.kind() == ErrorKind::Changed => {}
+            outcome => return outcome,
+        }
+    }
+    attempt()
 }
 
 /// The ids of the manifests as far as they can be part of a file name; numbered from the second

@@ -208,17 +208,20 @@ fn some(paths: &[TreePath]) -> String {
 /// takes is one change.
 ///
 /// # Errors
-/// When a file cannot be read any more.
+/// When a file cannot be read any more, or is not what the plan was made from.
 pub fn file_changes(
     session: &Session,
     operations: &[Operation],
 ) -> Result<Vec<FileChange>, Failure> {
     let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
+    let mut stamps: BTreeMap<TreePath, Stamp> = BTreeMap::new();
     for operation in operations {
         match operation {
             Operation::Move { from, to, text } => {
                 after.entry(from.clone()).or_insert(None);
-                let (bytes, mode) = session.tree.content(from)?;
+                let (bytes, stamp) = planned_content(session, from)?;
+                let mode = stamp.mode;
+                stamps.insert(from.clone(), stamp);
                 let bytes = text
                     .as_ref()
                     .map_or(bytes, |text| text.clone().into_bytes());
@@ -243,14 +246,9 @@ pub fn file_changes(
         }
     }
     let change = |(path, after): (TreePath, Option<Content>)| {
-        let before = if session.tree.exists(&path) {
-            let (bytes, mode) = session.tree.content(&path)?;
-            Some(Stamp {
-                hash: ContentHash::of(&bytes),
-                mode,
-            })
-        } else {
-            None
+        let before = match stamps.remove(&path) {
+            None if session.tree.exists(&path) => Some(planned_content(session, &path)?.1),
+            stamp => stamp,
         };
         Ok(FileChange {
             path,
@@ -259,4 +257,54 @@ pub fn file_changes(
         })
     };
     after.into_iter().map(change).collect()
+}
+
+/// The bytes of a file, which are those that the plan was made from: somebody may have saved another
+/// text since.
+fn planned_content(session: &Session, path: &TreePath) -> Result<(Vec<u8>, Stamp), Failure> {
+    let (bytes, mode) = session.tree.content(path)?;
+    let hash = ContentHash::of(&bytes);
+    if session.tree.seen(path).is_some_and(|seen| seen != hash) {
+        let message = format!("{path} was changed while the tree was read; nothing was written");
+        return Err(Failure::user(message).hint("run the command again"));
+    }
+    Ok((bytes, Stamp { hash, mode }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{Progress, manifests};
+
+    #[test]
+    fn what_is_saved_after_the_tree_was_read_is_not_written_over() {
+        for (name, moves) in [("p/user.py", "edited"), ("p/kernels.py", "moved")] {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path();
+            fs::create_dir(root.join("p")).unwrap();
+            for (file, text) in [
+                ("pyproject.toml", "[project]\nname = \"p\"\n"),
+                ("p/__init__.py", ""),
+                ("p/kernels.py", "X = 1\n"),
+                ("p/user.py", "from p.kernels import X\n"),
+            ] {
+                fs::write(root.join(file), text).unwrap();
+            }
+            let session = Session::open(root, false, Progress::silent()).unwrap();
+            let text = "schema = 1\n[[move]]\nfrom = \"p.kernels\"\nto = \"p.core\"\n";
+            let texts = vec![("m.toml".to_owned(), text.to_owned())];
+            let manifests = manifests(&session, texts).unwrap();
+            let plan = plan(&session, &manifests, PlanOptions::default()).unwrap();
+            fs::write(root.join(name), "mine\n").unwrap();
+            let prepared = PreparedMigration::new(&session, &plan, UncommittedChanges::Touch);
+            let error = prepared.map(|_| ()).unwrap_err().to_string();
+            assert!(
+                error.contains(name) && error.contains("changed"),
+                "{moves}: {error}"
+            );
+            assert_eq!(fs::read_to_string(root.join(name)).unwrap(), "mine\n");
+        }
+    }
 }
