@@ -117,35 +117,29 @@ impl Lock {
 
     /// Every package that depends on `old` depends on `new`, which does not depend on itself.
     pub fn redirect(&mut self, old: &str, new: &str) {
-        let (Some(old), Some(said)) = (self.said(old), self.said(new)) else {
-            return;
-        };
-        let users: Vec<(String, Vec<String>)> = self
-            .blocks
-            .iter()
-            .filter(|block| !block.foreign && block.dependencies.contains(&old))
-            .map(|block| (block.name.clone(), block.dependencies.clone()))
-            .collect();
-        for (name, mut dependencies) in users {
-            dependencies.retain(|entry| *entry != old);
-            if name != new {
-                dependencies.push(said.clone());
-            }
-            self.set(&name, dependencies);
+        if let (Some(old), Some(said)) = (self.said(old), self.said(new)) {
+            self.replace(&old, Some((new, said)));
         }
     }
 
     /// No package depends on one any more.
     pub fn forget(&mut self, name: &str) {
-        let Some(said) = self.said(name) else { return };
-        let users: Vec<(String, Vec<String>)> = self
-            .blocks
-            .iter()
-            .filter(|block| !block.foreign && block.dependencies.contains(&said))
+        if let Some(said) = self.said(name) {
+            self.replace(&said, None);
+        }
+    }
+
+    /// Puts another package, by its name and as it is said, in the place of a dependency.
+    fn replace(&mut self, old: &String, new: Option<(&str, String)>) {
+        let users = self.blocks.iter();
+        let users: Vec<(String, Vec<String>)> = users
+            .filter(|block| !block.foreign && block.dependencies.contains(old))
             .map(|block| (block.name.clone(), block.dependencies.clone()))
             .collect();
         for (name, mut dependencies) in users {
-            dependencies.retain(|entry| *entry != said);
+            dependencies.retain(|entry| entry != old);
+            let others = new.iter().filter(|(new, _)| *new != name);
+            dependencies.extend(others.map(|(_, said)| said.clone()));
             self.set(&name, dependencies);
         }
     }

@@ -1,6 +1,6 @@
 //! Import cycles: strongly connected components, and the shortest cycle of each.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use coalesce_model::{ImportTarget, LanguageGraph, TreePath};
 
@@ -79,91 +79,19 @@ fn adjacency(graph: &dyn LanguageGraph, eager_only: bool) -> Adjacency {
     edges
 }
 
-/// Strongly connected components of two and more modules, by Tarjan's algorithm (SIAM J. Comput.
-/// 1(2), 1972) with an explicit stack; members sorted, components by first member.
+/// Strongly connected components of two and more modules; members sorted, components by first
+/// member.
 fn components(edges: &Adjacency) -> Vec<Vec<usize>> {
-    let mut search = Tarjan {
-        edges,
-        order: vec![0; edges.len()],
-        low: vec![0; edges.len()],
-        next: 1,
-        stack: Vec::new(),
-        on_stack: vec![false; edges.len()],
-        found: Vec::new(),
-    };
-    for module in 0..edges.len() {
-        search.visit(module);
+    let targets = |list: &Vec<(usize, usize)>| list.iter().map(|(target, _)| *target).collect();
+    let edges: Vec<Vec<usize>> = edges.iter().map(targets).collect();
+    let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (module, component) in coalesce_model::components(&edges).into_iter().enumerate() {
+        found.entry(component).or_default().push(module);
     }
-    search.found.sort();
-    search.found
-}
-
-struct Tarjan<'e> {
-    edges: &'e Adjacency,
-    /// Order of discovery, from 1; 0 means not seen.
-    order: Vec<usize>,
-    low: Vec<usize>,
-    next: usize,
-    stack: Vec<usize>,
-    on_stack: Vec<bool>,
-    found: Vec<Vec<usize>>,
-}
-
-#[expect(
-    clippy::indexing_slicing,
-    reason = "every index is a module of the same adjacency list"
-)]
-impl Tarjan<'_> {
-    fn visit(&mut self, root: usize) {
-        if self.order[root] != 0 {
-            return;
-        }
-        let mut path = vec![(root, 0)];
-        self.enter(root);
-        while let Some((module, edge)) = path.pop() {
-            if let Some((target, _)) = self.edges[module].get(edge) {
-                path.push((module, edge + 1));
-                if self.order[*target] == 0 {
-                    self.enter(*target);
-                    path.push((*target, 0));
-                } else if self.on_stack[*target] {
-                    self.low[module] = self.low[module].min(self.order[*target]);
-                }
-            } else {
-                self.leave(module);
-                if let Some((parent, _)) = path.last() {
-                    self.low[*parent] = self.low[*parent].min(self.low[module]);
-                }
-            }
-        }
-    }
-
-    fn enter(&mut self, module: usize) {
-        self.order[module] = self.next;
-        self.low[module] = self.next;
-        self.next += 1;
-        self.stack.push(module);
-        self.on_stack[module] = true;
-    }
-
-    fn leave(&mut self, module: usize) {
-        if self.low[module] != self.order[module] {
-            return;
-        }
-        let start = self
-            .stack
-            .iter()
-            .rposition(|other| *other == module)
-            .unwrap_or(0);
-        let mut component = self.stack.split_off(start);
-        for member in &component {
-            self.on_stack[*member] = false;
-        }
-        component.sort_unstable();
-        if component.len() > 1 {
-            self.found.push(component);
-        }
-    }
+    let mut several: Vec<Vec<usize>> = found.into_values().collect();
+    several.retain(|component| component.len() > 1);
+    several.sort();
+    several
 }
 
 fn describe(

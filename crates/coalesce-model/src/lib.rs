@@ -8,6 +8,7 @@
 
 pub mod change;
 mod check_settings;
+mod components;
 pub mod edit;
 pub mod envelope;
 pub mod finding;
@@ -28,6 +29,7 @@ pub mod texts;
 
 pub use change::{Change, ChangeKind, ShimRequest, ShimStyle, Subject};
 pub use check_settings::{CheckSettings, Layers, ProjectRule, RoleHome, RuleSubject};
+pub use components::components;
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
 pub use hash::ContentHash;

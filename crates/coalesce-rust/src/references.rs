@@ -142,8 +142,7 @@ fn put_together(world: &World, wanted: &Wanted, texts: &dyn Texts, found: &mut V
         .collect();
     let known = found.len();
     for part in parts(world, texts, &sought) {
-        let path = Some(&world[part.file].path);
-        let Some(path) = path else { continue };
+        let path = &world[part.file].path;
         let resolved = found
             .iter()
             .take(known)
@@ -237,12 +236,11 @@ pub(crate) fn push(
     });
     if is_last
         && let UseSite::Leaf(leaf) = site.site
-        && let Some(leaf) = Some(facts.leaf(leaf))
-        && leaf.kind == LeafKind::SelfModule
+        && facts.leaf(leaf).kind == LeafKind::SelfModule
     {
         found.push(Reference {
             path: path.clone(),
-            span: leaf.span,
+            span: facts.leaf(leaf).span,
             segments,
             form,
             certainty,

@@ -24,8 +24,7 @@ pub(crate) fn all(world: &World) -> Vec<ItemShim> {
             let Some(home) = home_of(world, file, facts, name) else {
                 continue;
             };
-            let module = Some(world[home].canonical.clone());
-            let module = module.unwrap_or_default();
+            let module = world[home].canonical.clone();
             shims.push(ItemShim {
                 name: format!("{module}::{name}"),
                 module,

@@ -48,8 +48,8 @@ pub(super) fn modules(world: &World) -> Listed {
         .filter(|(_, body)| !is_listed(world, body))
     {
         let mut module = body.module;
-        while let Some(node) = Some(&world[module]).filter(|node| node.local) {
-            module = node.parent.unwrap_or(module);
+        while let (true, Some(parent)) = (world[module].local, world[module].parent) {
+            module = parent;
         }
         let place = of_module
             .get(module.index())

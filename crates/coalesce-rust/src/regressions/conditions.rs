@@ -38,8 +38,8 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of a module; none where it has several bodies, of which some will be there.
     pub fn of_module(&mut self, module: ModuleId) -> BTreeSet<String> {
-        match Some(self.tree.world[module].bodies.as_slice()) {
-            Some([body]) => self.of_body(*body),
+        match self.tree.world[module].bodies.as_slice() {
+            [body] => self.of_body(*body),
             _ => BTreeSet::new(),
         }
     }
@@ -51,10 +51,7 @@ impl<'a> Conditions<'a> {
         let [(file, at)] = node.definitions.as_slice() else {
             return BTreeSet::new();
         };
-        let fact = Some(world.facts(*file));
-        let Some(fact) = fact.map(|facts| facts.item(*at)) else {
-            return BTreeSet::new();
-        };
+        let fact = world.facts(*file).item(*at);
         let mut found = self.around(*file, fact.name.span.start);
         let bodies = &world[node.module].bodies;
         let mut own = bodies.iter().filter(|body| world[*body].file == *file);
@@ -66,10 +63,8 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of an import.
     pub fn of_import(&mut self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
-        let facts = self.tree.world.facts(file);
-        let span = Some(facts.leaf(leaf).span);
-        span.map(|span| self.around(file, span.start))
-            .unwrap_or_default()
+        let span = self.tree.world.facts(file).leaf(leaf).span;
+        self.around(file, span.start)
     }
 
     /// The conditions of a body of a module: of the declarations that lead to it, and of the heads of

@@ -271,11 +271,8 @@ impl Check<'_> {
                 let user = package_of(world, from);
                 let own = own.get_or_insert_with(|| {
                     let mut own = self.conditions.at_place(file, body, first.span.start);
-                    let krate = Some(world[from].krate);
-                    let krate = krate.map(|krate| &world[krate]);
-                    if let Some(krate) = krate {
-                        own.extend(self.features.required(krate.package, &krate.name));
-                    }
+                    let krate = &world[world[from].krate];
+                    own.extend(self.features.required(krate.package, &krate.name));
                     own
                 });
                 if self.features.implies((user, own), package, &condition) {
@@ -308,8 +305,7 @@ impl Check<'_> {
             let (conditions, home) = match res {
                 Res::Module(module) => (self.conditions.of_module(module), Some(module)),
                 Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
-                    let node = Some(&world[item]);
-                    (self.conditions.of_item(item), node.map(|node| node.module))
+                    (self.conditions.of_item(item), Some(world[item].module))
                 }
                 Res::External(_) => (BTreeSet::new(), None),
             };
@@ -330,10 +326,8 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
     let UseSite::Leaf(leaf) = site.site else {
         return false;
     };
-    let leaf = Some(facts.leaf(leaf));
-    let declaration = leaf.map(|leaf| facts.declaration(leaf.declaration));
-    let named = leaf.is_some_and(|leaf| leaf.kind == LeafKind::Name);
-    named && declaration.is_some_and(|one| one.visibility.kind == VisibilityKind::Public)
+    let visibility = facts.declaration_of(leaf).visibility.kind;
+    facts.leaf(leaf).kind == LeafKind::Name && visibility == VisibilityKind::Public
 }
 
 fn package_of(world: &World, module: ModuleId) -> Option<usize> {

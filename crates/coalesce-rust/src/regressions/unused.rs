@@ -65,8 +65,7 @@ impl<'a> Named<'a> {
     fn read(&mut self, file: FileId) {
         let world = self.tree.world;
         let source = &world[file];
-        if let (Some(_), Some(text)) = (Some(world.facts(file)), self.tree.texts.text(&source.path))
-        {
+        if let Some(text) = self.tree.texts.text(&source.path) {
             let whole = ByteSpan::from_range(0..text.len());
             self.methods.extend(method_names(&text, whole));
         }
@@ -229,15 +228,13 @@ impl<'a> Named<'a> {
         let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
         for (file, source) in (0..).map(FileId).zip(&world.files) {
             let inside = source.bodies.iter().any(|body| {
-                let body = Some(&world[body]);
-                let krate = body.map(|body| world[body.module].krate);
-                krate
-                    .and_then(|krate| self.canonical_crate(krate))
-                    .is_some_and(|krate| crates.contains(&krate))
+                let krate = self.canonical_crate(world[world[body].module].krate);
+                krate.is_some_and(|krate| crates.contains(&krate))
             });
-            let facts = Some(world.facts(file)).filter(|_| inside && !lost.is_empty());
-            let text = facts.and_then(|_| self.tree.texts.text(&source.path));
-            let (Some(facts), Some(text)) = (facts, text) else {
+            let facts = world.facts(file);
+            let asked = inside && !lost.is_empty();
+            let text = asked.then(|| self.tree.texts.text(&source.path));
+            let Some(text) = text.flatten() else {
                 continue;
             };
             let called = method_names(&text, ByteSpan::from_range(0..text.len()));

@@ -51,10 +51,10 @@ fn note_unknown(world: &mut World, import: &Import) {
 /// A glob passes on what is unknown in its module; whether that is news.
 fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
     let facts = world.facts(import.file);
-    let Some(leaf) = Some(facts.leaf(import.leaf)).filter(|leaf| leaf.kind == LeafKind::Glob)
-    else {
+    let leaf = facts.leaf(import.leaf);
+    if leaf.kind != LeafKind::Glob {
         return false;
-    };
+    }
     let found = Lookup {
         world,
         load: import.load,

@@ -105,7 +105,7 @@ fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
                 found.entry(name).or_default().names.extend(names);
             }
         }
-        world.visit_file(&source, &mut |facts, site| {
+        world.visit_file(source, &mut |facts, site| {
             let Some(last) = site.segments.last() else {
                 return;
             };

@@ -170,6 +170,21 @@ impl World {
         }
     }
 
+    /// Each step of each path of a file, by the site and the number of the step, with what it leads to.
+    pub(crate) fn visit_steps<'w>(
+        &'w self,
+        file: &SourceFile,
+        visit: &mut dyn FnMut(&'w SourceFacts, &Site<'w>, &Segment, Res),
+    ) {
+        self.visit_file(file, &mut |facts, site| {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                for (res, _) in step.all() {
+                    visit(facts, &site, segment, res);
+                }
+            }
+        });
+    }
+
     /// Calls `visit` for every site of one load.
     pub(crate) fn visit<'w>(
         &'w self,
@@ -365,15 +380,12 @@ pub(crate) fn form(facts: &SourceFacts, site: &Site<'_>) -> Form {
 }
 
 fn leaf_form(facts: &SourceFacts, at: u32) -> Form {
-    let leaf = Some(facts.leaf(at));
-    let declaration = leaf.map(|leaf| facts.declaration(leaf.declaration));
-    let private = declaration.is_none_or(|declaration| {
-        declaration.visibility.kind == crate::facts::VisibilityKind::Private
-    });
-    match leaf.map(|leaf| leaf.kind) {
-        Some(LeafKind::Glob) => Form::Glob,
+    let kind = facts.declaration_of(at).visibility.kind;
+    let private = kind == crate::facts::VisibilityKind::Private;
+    match facts.leaf(at).kind {
+        LeafKind::Glob => Form::Glob,
         _ if !private => Form::Reexport,
-        Some(LeafKind::SelfModule) => Form::Import,
+        LeafKind::SelfModule => Form::Import,
         _ => Form::ImportFrom,
     }
 }

@@ -92,8 +92,8 @@ fn is_another(mapping: &Mapping<'_>, site: &Site<'_>, at: usize, home: ModuleId)
             Res::External(_) => true,
             // A library that goes away is spelled anew wherever it is named.
             Res::Module(module) => {
-                let own = Some(world[home].krate);
-                let other = world[module].parent.is_none() && Some(world[module].krate) != own;
+                let other =
+                    world[module].parent.is_none() && world[module].krate != world[home].krate;
                 other && !mapping.is_changed(module)
             }
             _ => false,

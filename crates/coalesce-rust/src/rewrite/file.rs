@@ -37,7 +37,7 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEd
             told: &mut told,
         },
     };
-    world.visit_file(&source, &mut |_, site| pass.site(&site));
+    world.visit_file(source, &mut |_, site| pass.site(&site));
     pass.globs(file);
     let edits = work.finish((facts, &source.path, text), &mut told);
     FileEdits { edits, told }

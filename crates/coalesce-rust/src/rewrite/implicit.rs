@@ -71,7 +71,7 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId) -> bool {
         let Some(text) = relocation.mapping.texts.text(&source.path) else {
             continue;
         };
-        world.visit_file(&source, &mut |facts, site| {
+        world.visit_file(source, &mut |facts, site| {
             let here = world.module_of(site.space);
             let Some(first) = site
                 .segments
@@ -122,7 +122,7 @@ impl Implicit {
         let Some(text) = relocation.mapping.texts.text(&source.path) else {
             return;
         };
-        world.visit_file(&source, &mut |facts, site| {
+        world.visit_file(source, &mut |facts, site| {
             let inside = site.segments.first().is_some_and(|first| {
                 piece.span.start <= first.span.start && first.span.end <= piece.span.end
             });

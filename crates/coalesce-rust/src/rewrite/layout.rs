@@ -55,10 +55,8 @@ pub(super) fn directory(
 
 /// Whether a body is the root file of a library.
 fn is_library(world: &World, body: &Body) -> bool {
-    let node = Some(&world[body.module]);
-    let krate = node.filter(|node| node.parent.is_none() && !body.included);
-    let krate = krate.map(|node| &world[node.krate]);
-    krate.is_some_and(|krate| krate.kind == TargetKind::Lib)
+    let node = &world[body.module];
+    node.parent.is_none() && !body.included && world[node.krate].kind == TargetKind::Lib
 }
 
 /// Whether modules declared in a file are beside it: a root, an included file, one that is named by

@@ -48,7 +48,7 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
             continue;
         }
         let mut told: BTreeSet<String> = BTreeSet::new();
-        world.visit_file(&file, &mut |facts, site| {
+        world.visit_file(file, &mut |facts, site| {
             let [segment] = site.segments else { return };
             let (Some(step), user) = (site.trace.steps.first(), world.module_of(site.space)) else {
                 return;

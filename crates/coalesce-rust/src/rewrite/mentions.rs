@@ -243,9 +243,8 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
         return None;
     }
     let place = mapping.after(module);
-    let home = Some(&mapping.world[place.krate]);
-    let home = home.filter(|_| mapping.crosses(module));
-    let first = home.map(|home| home.name.as_str());
+    let home = &mapping.world[place.krate];
+    let first = mapping.crosses(module).then_some(home.name.as_str());
     let mut path: Vec<&str> = first.or(names.first().copied()).into_iter().collect();
     path.extend(place.path.iter().map(String::as_str));
     for (at, rest) in names.iter().skip(count).enumerate() {

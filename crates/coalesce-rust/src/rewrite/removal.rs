@@ -262,7 +262,7 @@ impl Removal<'_> {
     fn is_used(&self, file: FileId, leaf: u32) -> bool {
         let mut used = false;
         for source in &self.world.files {
-            self.world.visit_file(&source, &mut |_, site| {
+            self.world.visit_file(source, &mut |_, site| {
                 if site.site != UseSite::Leaf(leaf) {
                     let mut steps = site.trace.steps.iter();
                     used |= steps.any(|step| step.import == Some((file, leaf)));

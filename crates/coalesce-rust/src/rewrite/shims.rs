@@ -129,7 +129,7 @@ impl Shims {
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
                     builder.inside(module),
-                    silent_lines(&made.silent, Some(&mapping.world[module])),
+                    silent_lines(&made.silent, &mapping.world[module]),
                     made.text
                 );
                 self.files.push(ShimFile {
@@ -226,7 +226,7 @@ const WIDTH: usize = 100;
 
 /// What rustc is silent about: these names, and of a library what names none of its items. More names
 /// than a line holds are counted.
-fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
+fn silent_lines(silent: &[String], module: &ModuleNode) -> String {
     let mut lines = Vec::new();
     if let Some(first) = silent.first() {
         let line = format!(
@@ -240,7 +240,7 @@ fn silent_lines(silent: &[String], module: Option<&ModuleNode>) -> String {
             format!("//! rustc does not warn about {count} of these names, `{first}` among them.\n")
         });
     }
-    if module.is_some_and(|module| module.parent.is_none()) {
+    if module.parent.is_none() {
         let line =
             "//! rustc does not warn about globs of this library, nor about its bare name.\n";
         lines.push(line.to_owned());
@@ -354,7 +354,7 @@ impl Builder<'_> {
             }
             let gone = self.mapping.is_replaced(*child);
             if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
-                lost.extend(Some(world[*child].name.clone()));
+                lost.push(world[*child].name.clone());
             } else {
                 self.child(*child, depth, &mut result)?;
             }
@@ -497,7 +497,7 @@ impl Builder<'_> {
 
     fn child(&self, child: ModuleId, depth: usize, result: &mut Made) -> Option<()> {
         let world = self.mapping.world;
-        let name = Some(world[child].name.clone())?;
+        let name = &world[child].name;
         let made = self.module(child, depth + 1)?;
         let declared: String = conditions::declared(world, child, self.mapping.texts)
             .iter()
@@ -523,7 +523,7 @@ impl Builder<'_> {
         result.text.push_str(&format!(
             "\n/// Moved to [`{}`].\n{declared}{attribute}\npub mod {} {{\n{body}}}\n",
             self.inside(child),
-            written(&name)
+            written(name)
         ));
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));

@@ -272,10 +272,8 @@ impl Structure {
                 )));
             }
             for body in node.bodies.iter().map(|body| &world[body]) {
-                if !layout::is_inline(world, body)
-                    && let Some(file) = Some(&world[body.file])
-                {
-                    self.deletes.insert(file.path.clone());
+                if !layout::is_inline(world, body) {
+                    self.deletes.insert(world[body.file].path.clone());
                 }
             }
         }

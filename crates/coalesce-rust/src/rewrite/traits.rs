@@ -83,8 +83,7 @@ pub(super) fn demand(
 ) -> Demand {
     match res {
         Res::Item(item) => {
-            let kind = Some(world[item].kind);
-            if kind != Some(ItemKind::Trait) {
+            if world[item].kind != ItemKind::Trait {
                 return Demand::No;
             }
             let own = world

@@ -175,7 +175,7 @@ fn uses(
     let mut all = Vec::new();
     for (file, source) in (0..).map(FileId).zip(&world.files) {
         let mut found = BTreeSet::new();
-        world.visit_file(&source, &mut |facts, site| {
+        world.visit_file(source, &mut |facts, site| {
             let first = site.segments.first().map_or(0, |first| first.span.start);
             if goes(file, world.module_of(site.space), first) {
                 return;

@@ -62,7 +62,7 @@ impl<'n> Names<'n> {
         let text = self.texts.text(&source.path)?;
         let mut leads: BTreeMap<u32, BTreeSet<Res>> = BTreeMap::new();
         let mut paths: BTreeMap<u32, ItemId> = BTreeMap::new();
-        self.world.visit_file(&source, &mut |_, site| {
+        self.world.visit_file(source, &mut |_, site| {
             for (step, segment) in site.trace.steps.iter().zip(site.segments) {
                 let known = leads.entry(segment.span.start).or_default();
                 known.extend(step.all().map(|(res, _)| res));

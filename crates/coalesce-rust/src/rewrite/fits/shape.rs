@@ -94,7 +94,7 @@ fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>)
             .filter_map(|found| Some((found.self_path?, found.span)))
             .collect();
         let mut own: BTreeSet<(ByteSpan, ItemId)> = BTreeSet::new();
-        world.visit_file(&source, &mut |_, site| {
+        world.visit_file(source, &mut |_, site| {
             let UseSite::Path(path) = site.site else {
                 return;
             };

@@ -122,8 +122,7 @@ pub(super) fn arrive(
     // Macros come first: what stands below sees them.
     for macros in [true, false] {
         for (index, chunk) in set.chunks.iter().enumerate() {
-            let rules = Some(set.moving(chunk.moving).rules.is_some());
-            if rules == Some(macros) {
+            if set.moving(chunk.moving).rules.is_some() == macros {
                 arriving.leave(chunk, shims.texts.get(&index));
             }
         }

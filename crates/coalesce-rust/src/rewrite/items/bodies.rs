@@ -157,8 +157,7 @@ impl Pass<'_, '_> {
         }
         let from = moving.change.from.clone();
         if let Some((_, Goal::Moved(at))) = walk.broken
-            && let Some(target) = Some(self.set.moving(at))
-            && target.named_at.krate == here.krate
+            && self.set.moving(at).named_at.krate == here.krate
         {
             self.scan.spoken.insert((owner.unwrap_or(at), at));
             return false;

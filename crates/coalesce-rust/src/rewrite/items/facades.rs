@@ -131,15 +131,10 @@ pub(super) fn write(set: &Set<'_>, shims: &mut Shims) {
             home: facade.home,
             old: facade.name.clone(),
         };
-        let declaration = {
-            let facts = set.world().facts(*file);
-            let leaf = facts.leaf(*leaf);
-            Some(facts.declaration(leaf.declaration))
-        };
+        let span = set.world().facts(*file).declaration_of(*leaf).span;
         for definition in definitions {
-            let text = shims.one(&spot, *definition);
-            if let (Some(text), Some(declaration)) = (text, declaration) {
-                shims.beside.push((*file, declaration.span, text));
+            if let Some(text) = shims.one(&spot, *definition) {
+                shims.beside.push((*file, span, text));
             }
         }
     }

@@ -66,8 +66,8 @@ fn takers_of_names(set: &Set<'_>) -> BTreeSet<String> {
         if node.kind != ItemKind::Macro || found.contains(&node.name) {
             continue;
         }
-        let fact = Some(world.facts(file).item(at));
-        let (Some(fact), Some(text)) = (fact, set.mapping.texts.text(&set.path(file))) else {
+        let fact = world.facts(file).item(at);
+        let Some(text) = set.mapping.texts.text(&set.path(file)) else {
             continue;
         };
         let tokens = lexer::tokens(&text, fact.span);

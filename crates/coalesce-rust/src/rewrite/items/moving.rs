@@ -154,9 +154,8 @@ impl<'a> Set<'a> {
                 continue;
             }
             for (file, at) in &node.definitions {
-                let fact = self.world().facts(*file);
-                let fact = Some(fact.item(*at));
-                found.extend(fact.map(|fact| (*file, fact.name.span, moving.name.clone())));
+                let span = self.world().facts(*file).item(*at).name.span;
+                found.push((*file, span, moving.name.clone()));
             }
         }
         found

@@ -62,12 +62,12 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
         let Some(primary) = moving.gives_way().then(|| primary(set, moving)).flatten() else {
             continue;
         };
-        let home = Some(world[primary].module);
-        let Some(home) = home else { continue };
-        let names = Some(&world.space(home).names);
-        let own = names
-            .into_iter()
-            .flat_map(|names| names.values().flatten())
+        let home = world[primary].module;
+        let own = world
+            .space(home)
+            .names
+            .values()
+            .flatten()
             .find(|one| one.import.is_none() && one.res == Res::Item(primary));
         let Some(own) = own else { continue };
         for user in scan.users.get(&index).into_iter().flatten() {
@@ -100,8 +100,7 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>) -> Vec<Finding> {
         // It leads out of the tree: what it has is not known.
         return Vec::new();
     };
-    let kind = Some(world[primary].kind);
-    if !alike(moving.kind, kind.unwrap_or(ItemKind::Unknown)) {
+    if !alike(moving.kind, world[primary].kind) {
         let message = format!(
             "`{}` is another kind of item than `{}`",
             moving.change.to, moving.change.from
@@ -158,7 +157,7 @@ fn used(
             chunk.is_none_or(|chunk| !set.is_dropped(chunk))
         };
         let mut named = false;
-        world.visit_file(&source, &mut |facts, site| {
+        world.visit_file(source, &mut |facts, site| {
             for (step, segment) in site.trace.steps.iter().zip(site.segments) {
                 let name = facts.name(segment.name);
                 for (res, _) in step.all() {

@@ -135,9 +135,10 @@ fn own_module(world: &World, leaf: (FileId, u32)) -> Option<ModuleId> {
 /// give way are named as the ones that stay are.
 pub(super) fn place(set: &mut Set<'_>) {
     for at in 0..set.moving.len() {
-        let Some(moving) = Some(set.moving(at)).filter(|moving| moving.rules.is_some()) else {
+        let moving = set.moving(at);
+        if moving.rules.is_none() {
             continue;
-        };
+        }
         let root = Place::root(moving.to.krate);
         let exported = if moving.gives_way() {
             let primary = replace::primary(set, moving);
@@ -164,7 +165,7 @@ fn has_users(set: &Set<'_>, item: ItemId) -> bool {
     let world = set.world();
     let mut found = false;
     for (file, source) in (0..).map(FileId).zip(&world.files) {
-        world.visit_file(&source, &mut |_, site| {
+        world.visit_file(source, &mut |_, site| {
             let own = match site.site {
                 UseSite::Leaf(leaf) => set.path_giver((file, leaf)).is_some(),
                 _ => false,
@@ -243,8 +244,8 @@ fn matchers(set: &Set<'_>, item: ItemId) -> Vec<String> {
     let node = &world[item];
     let mut found = Vec::new();
     for (file, at) in &node.definitions {
-        let fact = Some(world.facts(*file).item(*at));
-        let (Some(fact), Some(text)) = (fact, set.mapping.texts.text(&set.path(*file))) else {
+        let fact = world.facts(*file).item(*at);
+        let Some(text) = set.mapping.texts.text(&set.path(*file)) else {
             continue;
         };
         let body = ByteSpan::new(fact.signature.end, fact.span.end);

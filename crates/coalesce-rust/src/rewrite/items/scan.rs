@@ -115,7 +115,7 @@ pub(super) fn scan(set: &Set<'_>) -> Scan {
             text: &text,
             scan: &mut scan,
         };
-        world.visit_file(&source, &mut |_, site| pass.site(&site));
+        world.visit_file(source, &mut |_, site| pass.site(&site));
     }
     scan
 }

@@ -253,12 +253,9 @@ fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
         *counts.entry(key).or_default() += usize::from(!silent);
     }
     for left in &scan.left {
-        let body = Some(&set.world()[left.body]);
-        let moving = Some(set.moving(left.moving)).filter(|moving| moving.shim);
-        if let (Some(body), Some(moving)) = (body, moving)
-            && body.module == moving.home
-            && left.origin != Origin::DocLink
-        {
+        let moving = set.moving(left.moving);
+        let home = set.world()[left.body].module == moving.home;
+        if moving.shim && home && left.origin != Origin::DocLink {
             let key = (moving.home, moving.named_at.clone());
             *counts.entry(key).or_default() += 1;
         }

@@ -237,24 +237,17 @@ impl Home<'_> {
     fn uses(&self, sorted: &impls::Sorted, below: &[ModuleId]) -> Uses {
         let mut uses = Uses::default();
         for (file, source) in (0..).map(FileId).zip(&self.world.files) {
-            self.world.visit_file(&source, &mut |_, site| {
-                let Some(first) = site.segments.first() else {
-                    return;
-                };
-                let here = self.world.module_of(site.space);
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    for (res, _) in step.all() {
-                        let (Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _)) = res
-                        else {
-                            continue;
-                        };
-                        if let Some(to) = self.set.of(item) {
-                            let place = (file, first.span.start, segment.span);
-                            self.note_use(&mut uses, sorted, below, (here, place), to);
-                        }
+            self.world
+                .visit_steps(source, &mut |_, site, segment, res| {
+                    let start = site.segments.first().map_or(0, |first| first.span.start);
+                    if let Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) = res
+                        && let Some(to) = self.set.of(item)
+                    {
+                        let here = self.world.module_of(site.space);
+                        let place = (file, start, segment.span);
+                        self.note_use(&mut uses, sorted, below, (here, place), to);
                     }
-                }
-            });
+                });
         }
         uses
     }

@@ -390,8 +390,7 @@ impl Pass<'_, '_> {
 
     /// Whether a name is that of a library of the tree that goes along: its users are spelled anew.
     fn is_of_tree(&self, name: &str) -> bool {
-        let krate = Some(&self.mapping.world[self.library.krate]);
-        let externs = krate.map_or(&[][..], |krate| &krate.externs);
+        let externs = &self.mapping.world[self.library.krate].externs;
         let known = externs.iter().find(|(known, _)| known == name);
         let place = self.mapping.after(self.library.module);
         known
@@ -437,15 +436,15 @@ impl Pass<'_, '_> {
                 continue;
             };
             let facts = world.facts(*file);
-            let fact = Some(facts.item(*at));
-            let Some(fact) = fact.filter(|fact| fact.exported) else {
+            let fact = facts.item(*at);
+            if !fact.exported {
                 continue;
-            };
+            }
             for condition in conditions::conditions_of(self.mapping, item.module) {
                 found.push_str(&format!("#[cfg({condition})]\n"));
             }
-            if let (true, Some(source)) = (fact.conditional, Some(&world[file])) {
-                found.push_str(&self.own_conditions(&source.path, fact.span));
+            if fact.conditional {
+                found.push_str(&self.own_conditions(&world[file].path, fact.span));
             }
         }
         found

@@ -253,10 +253,7 @@ impl Needs {
         let name = mapping.name_of(&mapping.after(module));
         let width = self.width(Subject::Module(module), &home);
         for (file, at) in mapping.world.declarations(module) {
-            let declaration = Some(mapping.world.facts(file).module(at));
-            let Some(declaration) = declaration else {
-                continue;
-            };
+            let declaration = mapping.world.facts(file).module(at);
             let place = Written {
                 file,
                 visibility: declaration.visibility,
@@ -278,10 +275,7 @@ impl Needs {
         let name = format!("{}::{}", mapping.name_of(&home), node.name);
         let width = self.width(Subject::Item(item), &home);
         for (file, at) in &node.definitions {
-            let definition = Some(mapping.world.facts(*file).item(*at));
-            let Some(definition) = definition else {
-                continue;
-            };
+            let definition = mapping.world.facts(*file).item(*at);
             let place = Written {
                 file: *file,
                 visibility: definition.visibility,
@@ -361,12 +355,8 @@ impl Widenings {
     /// Says so where a module that moves is declared with less than before.
     fn narrow(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         for (file, at) in mapping.world.declarations(module) {
-            let facts = mapping.world.facts(file);
-            let found = Some(facts.module(at));
-            let source = Some(&mapping.world[file]);
-            let (Some(found), Some(source)) = (found, source) else {
-                continue;
-            };
+            let found = mapping.world.facts(file).module(at);
+            let source = &mapping.world[file];
             if is_narrowed(mapping, module, found.visibility.kind) {
                 self.notes.push(
                     Finding::note(
@@ -390,10 +380,7 @@ impl Widenings {
         (width, home): (&Width, &Place),
         users: &BTreeSet<Place>,
     ) {
-        let path = Some(&mapping.world[written.file]);
-        let Some(path) = path.map(|file| file.path.clone()) else {
-            return;
-        };
+        let path = mapping.world[written.file].path.clone();
         let text = match width {
             Width::Public => "pub ".to_owned(),
             Width::Within(reach) => reach.visibility(home),

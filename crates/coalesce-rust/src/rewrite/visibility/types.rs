@@ -107,10 +107,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
         let mut found = BTreeSet::new();
         let node = &world[item];
         for (file, at) in &node.definitions {
-            let fact = Some(world.facts(*file));
-            let Some(fact) = fact.map(|facts| facts.item(*at)) else {
-                continue;
-            };
+            let fact = world.facts(*file).item(*at);
             let span = match fact.kind {
                 ItemKind::Function | ItemKind::Const | ItemKind::Static => fact.signature,
                 _ => fact.span,
@@ -139,11 +136,8 @@ impl<'r, 'a> Reachable<'r, 'a> {
         for at in 0..world.files.len() {
             let Ok(at) = u32::try_from(at) else { break };
             let file = FileId(at);
-            let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty())
-            else {
-                continue;
-            };
-            if !facts.names.iter().any(|known| **known == *name) {
+            let facts = world.facts(file);
+            if facts.impls.is_empty() || !facts.names.iter().any(|known| **known == *name) {
                 continue;
             }
             let paths = self.tree.paths_of(file);

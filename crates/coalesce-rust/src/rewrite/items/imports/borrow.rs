@@ -30,13 +30,8 @@ impl<'a> Settler<'_, 'a> {
         let mut found: Vec<Borrow> = Vec::new();
         let mut usages: BTreeMap<ModuleId, traits::Usage> = BTreeMap::new();
         for chunk in &self.set.chunks {
-            let (Some(moving), false) = (
-                Some(self.set.moving(chunk.moving)),
-                self.set.is_dropped(chunk),
-            ) else {
-                continue;
-            };
-            if moving.rules.is_some() {
+            let moving = self.set.moving(chunk.moving);
+            if self.set.is_dropped(chunk) || moving.rules.is_some() {
                 // What a macro calls is called where it is called.
                 continue;
             }

@@ -50,13 +50,9 @@ impl<'a> Settler<'_, 'a> {
     /// Whether a name that leads nowhere may be that of something which a macro call of the file
     /// defines: the call says the word, and nobody has read it.
     fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
-        let facts = Some(self.world().facts(file)).filter(|_| may_be_imported(name, origin));
-        facts.is_some_and(|facts| {
-            facts
-                .module_words
-                .iter()
-                .any(|word| facts.name(*word) == name)
-        })
+        let facts = self.world().facts(file);
+        let mut words = facts.module_words.iter();
+        may_be_imported(name, origin) && words.any(|word| facts.name(*word) == name)
     }
 
     /// What cannot be seen may come from globs that lead out of the tree, or be what a derive macro

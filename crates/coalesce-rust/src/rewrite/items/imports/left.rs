@@ -23,8 +23,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let mut found = Vec::new();
         for (index, moved) in self.set.moving.iter().enumerate() {
-            let old = Some(world[moved.item].name.clone());
-            let old = old.unwrap_or_default();
+            let old = &world[moved.item].name;
             let bodies = &world[moved.home].bodies;
             if moved.shim || moved.to == self.set.mapping.after(moved.home) {
                 continue;
@@ -42,7 +41,7 @@ impl<'a> Settler<'_, 'a> {
                         && call.scope == body.scope
                         && self.set.chunk_at(body.file, call.body.start).is_none()
                 });
-                let said = calls.filter_map(|call| word(&text, call.body, &old));
+                let said = calls.filter_map(|call| word(&text, call.body, old));
                 found.extend(said.map(|span| Left {
                     moving: index,
                     file: body.file,

@@ -78,7 +78,7 @@ impl<'a> Settler<'_, 'a> {
             if !below || is_concerned(self.set, file) {
                 continue;
             }
-            world.visit_file(&source, &mut |facts, site| {
+            world.visit_file(source, &mut |facts, site| {
                 for (step, segment) in site.trace.steps.iter().zip(site.segments) {
                     let glob = step.glob && facts.name(segment.name) == name;
                     used |= step.import == Some(import) || glob;
@@ -92,19 +92,19 @@ impl<'a> Settler<'_, 'a> {
     fn has_glob_of(&self, file: FileId, user: ModuleId, home: ModuleId) -> bool {
         let world = self.world();
         let inside = user != home && is_within(world, user, home);
-        let leaves = Some(world.facts(file)).filter(|_| inside);
-        let leaves = leaves.map_or(&[][..], |facts| facts.leaves.as_slice());
-        (0_u32..).zip(leaves).any(|(at, leaf)| {
-            leaf.kind == LeafKind::Glob && self.speller().glob_target((file, at)) == Some(home)
-        })
+        let mut leaves = (0_u32..).zip(&world.facts(file).leaves);
+        inside
+            && leaves.any(|(at, leaf)| {
+                leaf.kind == LeafKind::Glob && self.speller().glob_target((file, at)) == Some(home)
+            })
     }
 
     /// Whether what stays in a module calls a method of a trait that it imports.
     fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
         let world = self.world();
-        let results: Vec<Res> = Some(world.space(home))
-            .into_iter()
-            .flat_map(|space| space.names.values().flatten())
+        let names = world.space(home).names.values();
+        let results: Vec<Res> = names
+            .flatten()
             .filter(|binding| binding.import == Some(import))
             .map(|binding| binding.res)
             .collect();
