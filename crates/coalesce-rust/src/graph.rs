@@ -185,7 +185,7 @@ impl LanguageGraph for RustGraph {
             .filter(|krate| krate.kind == TargetKind::Lib);
         let mut open: Vec<ModuleId> = libraries.filter_map(|krate| krate.root).collect();
         let mut names = BTreeSet::new();
-        while let Some((id, node)) = open.pop().and_then(|id| Some((id, &world[id]))) {
+        while let Some((id, node)) = open.pop().map(|id| (id, &world[id])) {
             let bound = world.bound_names(id);
             let public: BTreeSet<Arc<str>> = bound
                 .filter(|(name, reach)| *reach == Reach::Public && &**name != "_")

@@ -267,9 +267,9 @@ fn home_of(world: &World, module: ModuleId) -> Option<Home> {
             });
         };
         let declarations = world.declarations(at);
-        let mut declared = declarations.iter().filter_map(|(file, at)| {
+        let mut declared = declarations.iter().map(|(file, at)| {
             let facts: &SourceFacts = world.facts(*file);
-            Some(facts.module(*at))
+            facts.module(*at)
         });
         if node.local || !declared.any(|one| one.visibility.kind == VisibilityKind::Public) {
             return None;

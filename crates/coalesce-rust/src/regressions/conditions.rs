@@ -81,7 +81,7 @@ impl<'a> Conditions<'a> {
                 .filter(|(scope, _)| *scope == body.scope);
             own.for_each(|(_, condition)| split(&plain(condition), &mut found));
 
-            at = body.declared.and_then(|(outer, declaration)| {
+            at = body.declared.map(|(outer, declaration)| {
                 let outer = &world[outer];
                 let facts = world.facts(outer.file);
                 let declared = facts.module(declaration);
@@ -89,7 +89,7 @@ impl<'a> Conditions<'a> {
                     split(&plain(condition), &mut found);
                 }
                 found.extend(self.around(outer.file, declared.name.span.start));
-                Some(outer)
+                outer
             });
         }
         found

@@ -263,9 +263,9 @@ fn sources(mapping: &Mapping<'_>) -> BTreeSet<usize> {
         };
         world.modules_named(name)
     });
-    let crates = modules.into_iter().filter_map(|module| {
+    let crates = modules.into_iter().map(|module| {
         let krate = world[module].krate;
-        Some(&world[krate])
+        &world[krate]
     });
     crates.map(|krate| krate.package).collect()
 }

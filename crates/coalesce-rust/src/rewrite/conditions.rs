@@ -382,11 +382,11 @@ fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
             found.extend(kept(&attributes.unwrap_or_default()));
         }
     }
-    if body.scope.0 == 0 {
-        if let Some(text) = texts.text(&world[body.file].path) {
-            let attributes = syn::parse_file(&text).map(|file| file.attrs);
-            found.extend(kept(&attributes.unwrap_or_default()));
-        }
+    if body.scope.0 == 0
+        && let Some(text) = texts.text(&world[body.file].path)
+    {
+        let attributes = syn::parse_file(&text).map(|file| file.attrs);
+        found.extend(kept(&attributes.unwrap_or_default()));
     }
     found
 }

@@ -81,7 +81,7 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId) -> bool {
                 return;
             };
             let leaves = relocation.pieces.iter().any(|piece| {
-                &world[piece.file].path == &source.path
+                world[piece.file].path == source.path
                     && piece.span.start <= first.span.start
                     && first.span.start < piece.span.end
             });

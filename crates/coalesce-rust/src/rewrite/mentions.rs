@@ -127,7 +127,7 @@ impl Pass<'_> {
             let chunk = set.chunk_at(self.file, include.span.start)?;
             Some((set, chunk))
         });
-        let to = set.and_then(|(set, chunk)| Some(&set.moving(chunk.moving).to));
+        let to = set.map(|(set, chunk)| &set.moving(chunk.moving).to);
         if include.from_manifest {
             let module = self.module()?;
             let after = to.map_or_else(|| self.mapping.after(module).krate, |to| to.krate);

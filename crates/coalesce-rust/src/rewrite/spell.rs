@@ -197,9 +197,9 @@ impl<'a> Speller<'a> {
         let from = self.world().site_name(facts, site, at);
         new.from = from.unwrap_or_else(|| std::mem::take(&mut new.from));
         let moved = way.leaving.zip(named.last());
-        let moved = moved.and_then(|(leaving, at)| {
+        let moved = moved.map(|(leaving, at)| {
             let moving = leaving.set.moving(*at);
-            Some(leaving.set.name_after(moving))
+            leaving.set.name_after(moving)
         });
         new.to = moved.unwrap_or_else(|| format!("{}::{name}", self.owner_name(site, at)));
         new.path.extend(name.split("::").map(str::to_owned));

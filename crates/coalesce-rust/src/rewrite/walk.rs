@@ -309,7 +309,7 @@ impl Stepping<'_, '_, '_> {
     /// A first name that no import brings.
     fn plain(&self, module: Option<ModuleId>, walk: &mut Walk) {
         if let Some(leaving) = self.leaving
-            && let Some((at, moving)) = self.moved.and_then(|at| Some((at, leaving.set.moving(at))))
+            && let Some((at, moving)) = self.moved.map(|at| (at, leaving.set.moving(at)))
         {
             self.bare(leaving, (at, moving), walk);
         } else if self.chunk().is_some() {

@@ -59,7 +59,7 @@ impl Pass<'_, '_> {
         };
         let through_crate = self.facts.name(first.name) == "$crate";
         let named = walk.named.last().copied();
-        let named = named.and_then(|at| Some((at, self.set.moving(at))));
+        let named = named.map(|at| (at, self.set.moving(at)));
         let owner = chunk.map(|chunk| chunk.moving).filter(|at| {
             let moving = self.set.moving(*at);
             moving.rules.is_some()

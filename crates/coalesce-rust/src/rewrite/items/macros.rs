@@ -48,11 +48,11 @@ pub(super) fn fragments(set: &Set<'_>) -> Vec<Finding> {
         .collect();
     let found = parts(world, set.mapping.texts, &sought).into_iter();
     found
-        .filter_map(|part| {
+        .map(|part| {
             let from = &set.moving(part.of).change.from;
             let message =
                 format!("a macro puts a path to `{from}` together from this and parts of its own");
-            Some(refusal(set.path(part.file), message).at(part.span))
+            refusal(set.path(part.file), message).at(part.span)
         })
         .collect()
 }

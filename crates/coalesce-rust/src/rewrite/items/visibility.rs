@@ -169,9 +169,9 @@ pub(super) fn relocation<'s>(set: &'s Set<'_>) -> Relocation<'s> {
         (primary != moving.item).then_some((moving.item, primary))
     });
     let gone = set.chunks.iter().filter(|chunk| set.is_dropped(chunk));
-    let gone = gone.filter_map(|chunk| {
+    let gone = gone.map(|chunk| {
         let home = set.moving(chunk.moving).home;
-        Some((home, chunk.file, chunk.span))
+        (home, chunk.file, chunk.span)
     });
     Relocation {
         mapping: set.mapping,

@@ -375,9 +375,9 @@ impl Home<'_> {
     fn place(&self, moving: &Moving<'_>) -> (FileId, ByteSpan) {
         let node = &self.world[moving.item];
         let first = node.definitions.first();
-        let found = first.and_then(|(file, at)| {
+        let found = first.map(|(file, at)| {
             let fact = self.world.facts(*file).item(*at);
-            Some((*file, fact.name.span))
+            (*file, fact.name.span)
         });
         found.unwrap_or((FileId(0), ByteSpan::default()))
     }

@@ -113,7 +113,7 @@ fn blocks(home: &Home<'_>, covered: &BTreeMap<ItemId, ItemId>) -> Vec<Block> {
         if !own && !both.any(|item| named.contains(&item)) {
             return None;
         }
-        let head = head_at(&*home.text(one.file)?, one.span, &|name| {
+        let head = head_at(&home.text(one.file)?, one.span, &|name| {
             home.name_there(name)
         });
         Some(Block {

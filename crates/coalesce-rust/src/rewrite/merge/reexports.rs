@@ -45,7 +45,7 @@ pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
             };
             let bound = bound(facts, import);
             let known = match (&bound, leaf.kind) {
-                (_, LeafKind::Glob) => globs(home, &speller).contains(&path),
+                (_, LeafKind::Glob) => globs(home, speller).contains(&path),
                 (Some(name), _) => shows(home, renamed(home.merge, name)),
                 (None, _) => true,
             };

@@ -260,7 +260,7 @@ impl Carrying<'_, '_> {
             if !is_within(world, body.module, self.module) {
                 continue;
             }
-            let names = self.names_of(body, &speller);
+            let names = self.names_of(body, speller);
             let space = Some(world.space(self.home.module));
             let mut list = BTreeSet::new();
             for name in &names.plain {

@@ -285,7 +285,7 @@ impl Pass<'_, '_> {
         let old = self.old;
         for inner in &old.inner {
             let alone = |name: &String| {
-                words::CRATE_ATTRIBUTES.contains(&name)
+                words::CRATE_ATTRIBUTES.contains(name)
                     || name
                         .strip_prefix("doc::")
                         .is_some_and(|option| words::CRATE_DOCS.contains(option))
@@ -494,7 +494,7 @@ impl Pass<'_, '_> {
                 self.forbidden(lint);
             } else if matches!(level.as_str(), "deny" | "warn") && !known {
                 // What warns anyway goes on warning, as it did.
-                let anyway = !lint.contains("::") && !words::QUIET_LINTS.contains(&lint);
+                let anyway = !lint.contains("::") && !words::QUIET_LINTS.contains(lint);
                 match (anyway, level.as_str()) {
                     (true, "deny") => head.push_str(&format!("#[warn({lint})]\n")),
                     (true, _) => {}

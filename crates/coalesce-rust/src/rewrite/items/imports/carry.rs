@@ -137,9 +137,9 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             }
             path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
-            let alias = fact.alias.and_then(|alias| {
+            let alias = fact.alias.map(|alias| {
                 let facts = world.facts(leaf.0);
-                Some(facts.name(alias.name).to_owned())
+                facts.name(alias.name).to_owned()
             });
             if glob {
                 path.push("*".to_owned());

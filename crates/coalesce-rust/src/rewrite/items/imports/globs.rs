@@ -107,7 +107,7 @@ impl<'a> Settler<'_, 'a> {
     ) {
         let (world, speller) = (self.world(), self.speller());
         let target = speller.glob_target(leaf);
-        let Some((target, space)) = target.and_then(|at| Some((at, world.space(at)))) else {
+        let Some((target, space)) = target.map(|at| (at, world.space(at))) else {
             return;
         };
         let usage = traits::Usage::of(world, target, self.set.mapping.texts);

@@ -36,8 +36,7 @@ impl<'a> Settler<'_, 'a> {
             path.extend(variant.map(|name| world.names.text(name).to_string()));
             let users = self.scan.users.entry(moving).or_default();
             users.insert(borrow.to.clone());
-            let because = Some(self.set.name_after(&self.set.moving(moving)));
-            let because = Because::Names(because.unwrap_or_default());
+            let because = Because::Names(self.set.name_after(self.set.moving(moving)));
             self.depend(krate, &borrow.to, because);
             return Some(path);
         }

@@ -71,10 +71,7 @@ impl<'a> Settler<'_, 'a> {
     /// A type of a signature that left without a shim.
     pub(super) fn imported_back(&mut self, home: ModuleId, res: Res, here: &Place) {
         let moved = match res {
-            Res::Item(item) => self
-                .set
-                .of(item)
-                .and_then(|at| Some((at, self.set.moving(at)))),
+            Res::Item(item) => self.set.of(item).map(|at| (at, self.set.moving(at))),
             _ => None,
         };
         let Some((index, moved)) = moved.filter(|(_, moved)| !moved.shim) else {
