@@ -1,6 +1,9 @@
 """Imports each module in a process of its own, and prints what came of it as JSON.
 
 Standard input: {"modules": […], "preload": […], "old": "pkg.old" or null, "seconds": 60}
+
+`import a.b.c` is `import a`, then `a.b`, then `a.b.c`. So the process that has imported a package is
+forked for what is below it, and no package is imported once for each of its modules.
 """
 import json
 import os
@@ -29,18 +32,39 @@ def imported(name, old):
     return error, loaded, warned
 
 
-def in_child(name, old, seconds):
-    reader, writer = os.pipe()
+def visit(name, below, old, writer):
+    """Imports a module in a child, which goes on with what is below it. Where the import fails, those
+    begin from here: a second try after half of a package was executed is another thing."""
     child = os.fork()
     if child == 0:
+        answer = imported(name, old)
+        line = json.dumps([name, answer]).encode() + b"\n"
+        while line:
+            line = line[os.write(writer, line):]
+        if answer[0] is None:
+            visit_all(below.get(name, ()), below, old, writer)
+        os._exit(0 if answer[0] is None else 1)
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        visit_all(below.get(name, ()), below, old, writer)
+
+
+def visit_all(names, below, old, writer):
+    for name in names:
+        visit(name, below, old, writer)
+
+
+def group(roots, below, old, seconds):
+    """The answers of some modules and what is below them; those that come without one are left out."""
+    reader, writer = os.pipe()
+    leader = os.fork()
+    if leader == 0:
         os.close(reader)
         os.setpgid(0, 0)
         null = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(null, standard)
-        answer = json.dumps(imported(name, old)).encode()
-        while answer:
-            answer = answer[os.write(writer, answer):]
+        visit_all(roots, below, old, writer)
         os._exit(0)
     os.close(writer)
     parts = []
@@ -51,15 +75,14 @@ def in_child(name, old, seconds):
             break
         parts.append(part)
     os.close(reader)
-    try:
-        os.kill(child, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    os.waitpid(child, 0)
-    try:
-        return json.loads(b"".join(parts))
-    except ValueError:
-        return ["it ended, or took too long, without an answer", [], False]
+    for end in (os.killpg, os.kill):
+        try:
+            end(leader, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    os.waitpid(leader, 0)
+    lines = b"".join(parts).split(b"\n")[:-1]
+    return {name: answer for name, answer in map(json.loads, lines)}
 
 
 def main():
@@ -69,7 +92,18 @@ def main():
             __import__(name)
         except BaseException:
             pass
-    answers = {name: in_child(name, wanted["old"], wanted["seconds"]) for name in wanted["modules"]}
+    modules = set(wanted["modules"])
+    roots, below = [], {}
+    for name in sorted(modules):
+        parent = name.rpartition(".")[0]
+        (below.setdefault(parent, []) if parent in modules else roots).append(name)
+    answers = group(roots, below, wanted["old"], wanted["seconds"])
+    for name in wanted["modules"]:
+        if name not in answers:
+            # Another one may have ended all of them: each gets a process from the beginning.
+            alone = group([name], {}, wanted["old"], wanted["seconds"])
+            silent = ["it ended, or took too long, without an answer", [], False]
+            answers[name] = alone.get(name, silent)
     json.dump(answers, sys.stdout)
 
 
