@@ -3,8 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Allowed, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity,
-    TreePath,
+    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity, TreePath,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -43,12 +42,12 @@ pub struct PlanOptions {
 }
 
 impl Default for PlanOptions {
-    /// Prose stays, texts are laid out, and the plan is proven.
+    /// Prose stays, texts are laid out, the plan is proven, and a refusal comes with advice.
     fn default() -> Self {
         Self {
             prose: false,
             layout: true,
-            depth: Depth::Proof,
+            depth: Depth::Advice,
             allow_unread: false,
         }
     }
@@ -69,8 +68,6 @@ pub struct MigrationPlan {
     pub proven: Proven,
     /// Public names that nobody can write any more.
     pub lost_names: Vec<LostName>,
-    /// What the manifests allow to change when modules are imported.
-    pub allowed: Allowed,
 }
 
 /// How far a plan is worked out.
@@ -80,6 +77,8 @@ pub enum Depth {
     Changes,
     /// That, and the proof that the planned tree resolves.
     Proof,
+    /// That, and what would help where the proof refuses.
+    Advice,
 }
 
 /// Works out what the manifests ask of the tree, as far as the options say.
@@ -135,18 +134,18 @@ pub fn plan(
             later: &later,
         };
         for way in 0..ways {
-            let mut tried = task.take_way(way);
-            if options.depth == Depth::Proof {
-                tried.prove_all(session, &checked);
-            }
+            // Advice takes longer than the proof, and of several ways one is told.
+            let tried = task.try_way(way, ways == 1);
             // Of several refusals, the one of the plainest way is told.
             if way == 0 || !tried.refused() {
-                worked.lost_names = published(session, tried.lost_names);
-                (worked.assembled, worked.proven) = (tried.assembled, tried.proven);
+                worked.take(session, tried);
             }
             if !worked.refused() {
                 break;
             }
+        }
+        if worked.refused() && ways > 1 && options.depth == Depth::Advice {
+            worked.take(session, task.try_way(0, true));
         }
     }
     if !worked.refused() && !worked.nothing_to_do() {
@@ -191,6 +190,17 @@ struct Task<'t> {
 }
 
 impl Task<'_> {
+    /// A plan that takes one of the ways, proven as far as is wanted.
+    fn try_way(&self, way: usize, advice: bool) -> MigrationPlan {
+        let mut tried = self.take_way(way);
+        let depth = self.options.depth;
+        if depth != Depth::Changes {
+            let advice = advice && depth == Depth::Advice;
+            tried.prove_all(self.session, self.checked, advice);
+        }
+        tried
+    }
+
     /// A plan that takes one of the ways, not yet proven.
     fn take_way(&self, way: usize) -> MigrationPlan {
         let session = self.session;
@@ -320,9 +330,20 @@ fn text_proposal(
 }
 
 impl MigrationPlan {
-    /// Proves what the operations leave, language by language.
-    pub(crate) fn prove_all(&mut self, session: &Session, checked: &Checked) {
-        self.allowed.clone_from(&checked.allowed);
+    /// What another plan of the same changes came to.
+    fn take(&mut self, session: &Session, tried: Self) {
+        self.lost_names = published(session, tried.lost_names);
+        (self.assembled, self.proven) = (tried.assembled, tried.proven);
+    }
+
+    /// Proves what the operations leave, language by language; `advice` where a refusal is to say what
+    /// would help.
+    pub(crate) fn prove_all(&mut self, session: &Session, checked: &Checked, advice: bool) {
+        let settings = Settings {
+            allowed: checked.allowed.clone(),
+            advice,
+            ..session.settings.clone()
+        };
         for part in session.parts() {
             let changes = checked.changes.get(&part.kind());
             let paths = self.assembled.operations.iter().map(Operation::path);
@@ -331,22 +352,24 @@ impl MigrationPlan {
             // Later uses of what was applied change files without a change of this run.
             if changes.is_some() || extension.any(|one| extensions.contains(&one)) {
                 let changes = changes.map(Vec::as_slice).unwrap_or_default();
-                self.prove(part, changes, session);
+                self.prove(&settings, part, changes, session);
             }
         }
     }
 
     /// Proves the part of one language, refusing what would break.
-    pub(crate) fn prove(&mut self, part: &dyn LanguagePart, changes: &[Change], session: &Session) {
+    pub(crate) fn prove(
+        &mut self,
+        settings: &Settings,
+        part: &dyn LanguagePart,
+        changes: &[Change],
+        session: &Session,
+    ) {
         if !self.assembled.refusals.is_empty() {
             return;
         }
         session.progress.stage("resolving the tree as it would be");
-        let settings = Settings {
-            allowed: self.allowed.clone(),
-            ..session.settings.clone()
-        };
-        let proof = part.prove(session, &settings, &self.assembled.operations, changes);
+        let proof = part.prove(session, settings, &self.assembled.operations, changes);
         count(&mut self.proven, &proof);
         self.lost_names.extend(
             proof

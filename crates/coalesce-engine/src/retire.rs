@@ -185,7 +185,7 @@ pub fn removal(session: &Session, shims: &[ShimEntry]) -> MigrationPlan {
     }
     worked.assembled = assemble(proposals, &session.tree);
     for part in concerned {
-        worked.prove(part, &[], session);
+        worked.prove(&session.settings, part, &[], session);
     }
     worked
 }

@@ -20,6 +20,8 @@ pub struct Settings {
     pub duplicates: DuplicateSettings,
     /// What the manifests of a plan allow to change at import.
     pub allowed: Allowed,
+    /// Whether a refusal says what would help, where that has to be tried to be known.
+    pub advice: bool,
     /// What `check` looks for besides what it always does.
     pub check: CheckSettings,
 }

@@ -608,12 +608,13 @@ impl<'t> Walker<'t> {
         }
         let guard = match callee {
             "import_module" | "__import__" => self.guard,
-            "importorskip" => Guard::Suppressed,
+            "importorskip" | "find_spec" => Guard::Suppressed,
             "extend" | "append" => return self.extend_all(call, callee == "append"),
             _ => return,
         };
         if let Some(found) = run_time::module(call, self.start) {
-            let executed = self.executed();
+            // `find_spec` looks for a module, and executes only the packages around it.
+            let executed = callee != "find_spec" && self.executed();
             self.found.run_time.push((found, guard, executed));
         } else {
             self.found

@@ -13,6 +13,7 @@ use crate::{
 pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
     match path.file_name() {
         "pyproject.toml" | "setup.cfg" => project::facts(path, text),
+        _ if project::is_metadata(path) => project::metadata(text),
         "setup.py" => project::setup_py(text, source(text)),
         _ => source(text),
     }

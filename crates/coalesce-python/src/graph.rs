@@ -58,6 +58,8 @@ pub struct PythonGraph {
     pub(crate) requirements: FxHashSet<String>,
     /// What manifests allow to change when modules are imported.
     pub(crate) allowed: Allowed,
+    /// Whether refusals say what would help.
+    pub(crate) advice: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -97,6 +99,7 @@ impl PythonGraph {
             built: declared(files, |facts| &facts.extensions),
             requirements: declared(files, |facts| &facts.requirements),
             allowed: settings.allowed.clone(),
+            advice: settings.advice,
         };
         for (names, path, facts) in rows {
             graph.add(names.canonical, names.also, path, facts);

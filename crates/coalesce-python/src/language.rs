@@ -9,7 +9,7 @@ use coalesce_model::{
 };
 
 use crate::{
-    analysis::Analysis, extract, facts::PythonFacts, graph::PythonGraph, order, outline,
+    analysis::Analysis, extract, facts::PythonFacts, graph::PythonGraph, order, outline, project,
     references, requirements, retire, retire_items, rewrite,
 };
 
@@ -21,7 +21,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 8;
+    const FACTS_VERSION: u32 = 9;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -30,6 +30,7 @@ impl Language for Python {
     fn claims(&self, path: &TreePath) -> bool {
         matches!(path.extension(), Some("py" | "pyi"))
             || matches!(path.file_name(), "pyproject.toml" | "setup.cfg")
+            || project::is_metadata(path)
     }
 
     fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {

@@ -55,7 +55,7 @@ pub fn order_regressions(
             if told.insert((reader.clone(), target.clone(), name.clone())) {
                 let found = finding(before, after, &new_name, failure);
                 findings.extend(found.map(|found| Finding {
-                    help: adviser.advice(failure),
+                    help: (after.advice.then(|| adviser.advice(failure))).flatten(),
                     ..found
                 }));
             }

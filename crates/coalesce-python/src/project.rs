@@ -126,6 +126,33 @@ fn requirements(document: &Document<'_>) -> Vec<String> {
     names
 }
 
+/// Whether a file is what a build says of a project: beside an unpacked package, or at the top of a
+/// source distribution.
+pub fn is_metadata(path: &TreePath) -> bool {
+    match path.file_name() {
+        "PKG-INFO" => true,
+        "METADATA" => path
+            .parent()
+            .is_some_and(|parent| parent.extension() == Some("dist-info")),
+        _ => false,
+    }
+}
+
+/// What is installed along, as a build says it: `Requires-Dist` that no extra asks for. Unlike a
+/// project file it knows what was worked out when it was built.
+pub fn metadata(text: &str) -> PythonFacts {
+    let headers = text.lines().take_while(|line| !line.trim().is_empty());
+    let listed = headers.filter_map(|line| line.strip_prefix("Requires-Dist:"));
+    let always = listed.filter(|line| {
+        let marker = line.split_once(';').map_or("", |(_, marker)| marker);
+        !marker.contains("extra")
+    });
+    PythonFacts {
+        requirements: always.map(|line| distribution(line.trim())).collect(),
+        ..PythonFacts::default()
+    }
+}
+
 /// The name of a requirement, in the spelling that indexes compare by.
 pub fn distribution(line: &str) -> String {
     let end = line.find(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));

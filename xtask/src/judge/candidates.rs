@@ -86,8 +86,13 @@ impl Candidates {
 
     /// One consolidation; `None` where the tree has nothing of the kinds that are asked for.
     pub fn draw(&self, random: &mut Random, arguments: &Arguments) -> Option<Consolidation> {
-        for _ in 0..TRIES {
-            let kind = *random.choose(&arguments.kinds)?;
+        let first = *random.choose(&arguments.kinds)?;
+        for at in 0..2 * TRIES {
+            // A kind that seldom fits would else give way to those that always do.
+            let kind = match at < TRIES {
+                true => first,
+                false => *random.choose(&arguments.kinds)?,
+            };
             let shim = random.percent(arguments.shims);
             let drawn = match kind {
                 Kind::Module => self.module(random),
@@ -131,7 +136,11 @@ impl Candidates {
 
     fn item(&self, random: &mut Random) -> Option<(LanguageKind, String, String)> {
         let place = random.choose(&self.places)?;
+        // What a module offers is said where it is offered.
         let item = random.choose(&place.defines)?;
+        if item == "__all__" {
+            return None;
+        }
         let above = random.choose(&self.places)?;
         if above.language != place.language || above.name == place.name {
             return None;

@@ -1,4 +1,5 @@
-//! Calls that import by a text: `import_module(".old", __package__)`, `__import__(f"{__name__}.old")`.
+//! Calls that import by a text, or look for a module: `import_module(".old", __package__)`,
+//! `__import__(f"{__name__}.old")`, `find_spec("pkg.old")`.
 
 use coalesce_model::ByteSpan;
 use ruff_python_ast::{self as ast, Expr};

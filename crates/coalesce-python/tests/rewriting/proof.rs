@@ -19,6 +19,7 @@ fn allowing(texts: &MemoryTexts, allowed: Allowed) -> PythonGraph {
     let files: Vec<_> = facts.collect();
     let settings = Settings {
         allowed,
+        advice: true,
         ..Settings::default()
     };
     Python.resolve(&files, texts.paths(), &settings)

@@ -1,0 +1,3 @@
+"""Shapes."""
+from .core import edge
+from .plots import area

@@ -1,0 +1,2 @@
+def edge(area):
+    return area ** 0.5
