@@ -124,10 +124,14 @@ impl Place {
                 bench: "migrate",
                 case: format!("{} {case}", self.tree.name),
                 ours,
-                peers: if warm {
-                    vec![self.lint()]
-                } else {
-                    vec![self.lint(), self.ast_grep(), self.rope(), self.libcst()]
+                peers: {
+                    // It finds what a move rewrites, in the tree that nobody changes.
+                    let mut peers = self.ruff(&self.tree, &self.tree.root, warm);
+                    peers.push(self.lint());
+                    if !warm {
+                        peers.extend([self.ast_grep(), self.rope(), self.libcst()]);
+                    }
+                    peers
                 },
                 judge: Box::new(move || judge(&root, &original, moves, &undo)),
                 size: None,
@@ -338,7 +342,7 @@ impl Place {
     /// Ruff's rule on imports that are forbidden, beside a run of ours that is warm or not: without
     /// its cache, and with it where ours has one.
     fn ruff(&self, tree: &Tree, root: &Path, warm: bool) -> Vec<Peer> {
-        let mut peers = vec![self.banned_api("ruff TID251", tree, root, false)];
+        let mut peers = vec![self.banned_api("ruff TID251, no cache", tree, root, false)];
         if warm {
             peers.push(self.banned_api("ruff TID251, its cache", tree, root, true));
         }

@@ -56,11 +56,11 @@ pub fn propose(
     let relations = Relations::new(session);
     let relate = |from: &_, into: &_| relations.of(from, into);
     let compared = AtomicUsize::new(0);
-    let stop = || {
+    let stop = |share: f32| {
         let number = compared.fetch_add(1, Ordering::Relaxed) + 1;
         let stage = format_args!("comparing the copies of class {number}");
         session.progress.stage(stage);
-        (options.time_left)() < FOR_TRYING
+        (options.time_left)() < 1.0 - share * (1.0 - FOR_TRYING)
     };
     let drafting = Drafting {
         report,

@@ -13,6 +13,12 @@ use super::{
 
 /// The share of a module that the one to stay must have: below it, single items give way.
 const LEAST_SHARE: f32 = 0.5;
+/// The similarity of a class from which on its copies are likely to give way without a decision.
+const LIKELY: f32 = 0.9;
+/// The share of the time that whole modules may take, so that some is left for items.
+const FOR_MODULES: f32 = 0.6;
+/// How many others a copy is compared with to see which one stays.
+const COMPARED: usize = 6;
 /// Reasons for a choice that are told.
 const REASONS: usize = 3;
 /// Names of a list that are told.
@@ -47,8 +53,8 @@ pub struct Drafting<'a> {
     pub homes: &'a dyn Homes,
     /// Whether old names go on working for a release.
     pub shims: bool,
-    /// Whether there is no time for more.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Whether there is no time for more, of a share of the time, 0 to 1.
+    pub stop: &'a (dyn Fn(f32) -> bool + Sync),
 }
 
 /// Knows what stands in the way of a home.
@@ -73,21 +79,23 @@ impl Drafting<'_> {
         for graph in self.graphs {
             let modules = Modules::new(*graph, self.report);
             let duplicates = self.report.duplicates.iter();
-            let classes: Vec<Class<'_>> = duplicates
+            let mut classes: Vec<Class<'_>> = duplicates
                 .filter_map(|duplicate| modules.class(duplicate))
                 .collect();
-            for whole in [true, false] {
+            // Large families of modules that are little alike come to questions only, and take longest.
+            classes.sort_by_key(|class| class.duplicate.similarity < LIKELY);
+            for (whole, time) in [(true, FOR_MODULES), (false, 1.0)] {
                 for class in &classes {
                     if (class.duplicate.kind == Kind::Module) == whole {
-                        self.give_way(&modules, &class.copies, &mut made);
+                        self.give_way(&modules, &class.copies, time, &mut made);
                         for copies in namesakes(&class.copies) {
-                            self.give_way(&modules, &copies, &mut made);
+                            self.give_way(&modules, &copies, time, &mut made);
                         }
                     }
                 }
             }
             for copies in modules.flags(self.report, self.texts) {
-                self.give_way(&modules, &copies, &mut made);
+                self.give_way(&modules, &copies, 1.0, &mut made);
             }
             self.stubs(&modules, &mut made);
         }
@@ -102,9 +110,9 @@ impl Drafting<'_> {
         (draft, seconds)
     }
 
-    /// All of the copies but the best give way to it.
-    fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], made: &mut Made) {
-        if (self.stop)() {
+    /// All of the copies but the best give way to it, where this share of the time is not over.
+    fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], time: f32, made: &mut Made) {
+        if (self.stop)(time) {
             return;
         }
         let mut ranked = self.ranked(modules, copies);
@@ -157,8 +165,14 @@ impl Drafting<'_> {
                     ..entry
                 }
             }
-            _ => DraftEntry {
+            Some(_) => DraftEntry {
                 refused: Some(why),
+                ..entry
+            },
+            None => DraftEntry {
+                refused: Some(format!(
+                    "{why}; nothing that both depend on could be its home: a new package that both depend on could"
+                )),
                 ..entry
             },
         }
@@ -170,7 +184,9 @@ impl Drafting<'_> {
             let others = copies
                 .iter()
                 .filter(|other| other.name != copy.name && other.item.is_none());
+            let step = copies.len().div_ceil(COMPARED).max(1);
             let shares: Vec<f32> = others
+                .step_by(step)
                 .filter_map(|other| (self.relate)(other, copy))
                 .map(|relation| relation.share)
                 .collect();

@@ -92,8 +92,9 @@ pub fn resolve(
     if !patched && let Some(resolved) = logger(mapping, source, need, target, taken) {
         return Ok(resolved);
     }
+    let perhaps = is_perhaps(source, need);
     if need.origin == Origin::Back
-        && patched
+        && (patched || perhaps)
         && !need.eager()
         && let Some(resolved) = through_module(source, block, need, target, &line, taken)
     {
@@ -120,6 +121,13 @@ pub fn resolve(
     if line.parent.as_deref() == Some(&target.parent) {
         return own_name(need, &text, place, line);
     }
+    if perhaps {
+        let message = format!(
+            "it needs `{}`, which its module has only under a condition",
+            need.name
+        );
+        return Err((place, message));
+    }
     let arrives =
         mapping.items.list.iter().any(|moved| {
             moved.travels() && moved.parent == target.parent && moved.name == line.bound
@@ -141,6 +149,16 @@ pub fn resolve(
         State::Free | State::Taken => {}
     }
     under_another_name(need, target, (taken, &text), line)
+}
+
+/// Whether a name of the module, needed when the definition is used, may not be there: an import of it
+/// would fail at once, where the module goes on without it.
+fn is_perhaps(source: &Source, need: &Need) -> bool {
+    need.origin == Origin::Back
+        && !source.is_stub()
+        && !need.typing
+        && !need.eager()
+        && !source.outline.certain.contains(&need.name)
 }
 
 /// A logger of the module is not imported back: the target has one, or gets it.

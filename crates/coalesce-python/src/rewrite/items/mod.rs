@@ -6,6 +6,7 @@
 
 mod along;
 mod builtins;
+mod certain;
 mod cut;
 mod equivalence;
 mod exports;

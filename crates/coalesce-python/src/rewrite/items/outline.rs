@@ -2,6 +2,8 @@
 //!
 //! Text and syntax only; what a name means is not known here.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::ByteSpan;
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
@@ -10,7 +12,7 @@ use ruff_python_ast::{
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
-use super::guarded;
+use super::{certain, guarded};
 
 /// What a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,8 @@ pub struct Outline {
     pub globals: Vec<(ByteSpan, String)>,
     /// Names that executing the module calls, and decorators.
     pub calls: Vec<String>,
+    /// Names that it has, whatever its conditions come to.
+    pub certain: BTreeSet<String>,
 }
 
 impl Outline {
@@ -87,6 +91,7 @@ impl Outline {
             found: Self::default(),
         };
         if let ast::Mod::Module(module) = parsed.syntax() {
+            walker.found.certain = certain::bound(&module.body).unwrap_or_default();
             for (at, statement) in module.body.iter().enumerate() {
                 walker.statement(at, statement);
                 walker.visit_stmt(statement);

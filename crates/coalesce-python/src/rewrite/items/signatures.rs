@@ -15,6 +15,7 @@ use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
+    certain,
     equivalence::{self, Comparison, Modules},
     refusal,
     roles::{Role, roles},
@@ -105,11 +106,12 @@ pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
 /// Refuses every use that the primary does not fit.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let modules = Modules::new(texts);
-    let mut open = Vec::new();
+    let (mut open, mut conditions) = (Vec::new(), Vec::new());
     let mut shapes: Vec<(Swap, Shape)> = Vec::new();
     for swap in swaps(mapping) {
         open.push(equivalence::compare(mapping, &swap, &modules));
         let shape = primary(mapping, &swap, texts).unwrap_or_default();
+        conditions.push(has_perhaps(mapping, &swap, texts));
         shapes.push((swap, shape));
     }
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
@@ -146,11 +148,20 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             users.add(&found.path, used);
         }
     }
-    for (((swap, _), users), comparison) in shapes.iter().zip(users).zip(open) {
+    let compared = open.into_iter().zip(conditions);
+    for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
+        if perhaps {
+            let why = format!("`{}` is there only under a condition", swap.to);
+            let unproven = users.unproven(swap, UnprovenKind::Condition, why);
+            plan.unproven.extend(unproven);
+        }
         match comparison {
             Comparison::Same => {}
             Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
-            Comparison::Differs(why) => plan.unproven.extend(users.unproven(swap, why)),
+            Comparison::Differs(why) => {
+                let unproven = users.unproven(swap, UnprovenKind::UnknownType, why);
+                plan.unproven.extend(unproven);
+            }
             Comparison::Unknown(why) => plan.notes.extend(users.trust(why)),
         }
     }
@@ -172,13 +183,13 @@ impl Users {
     }
 
     /// That they get something else from now on; nothing where there are none.
-    fn unproven(self, swap: &Swap, why: String) -> Option<Unproven> {
+    fn unproven(&self, swap: &Swap, kind: UnprovenKind, why: String) -> Option<Unproven> {
         let why = format!("{why}{}", self.more());
-        let (path, span) = self.first?;
+        let (path, span) = self.first.as_ref()?;
         Some(Unproven {
-            path,
-            span: Some(span),
-            kind: UnprovenKind::UnknownType,
+            path: path.clone(),
+            span: Some(*span),
+            kind,
             name: swap.from.clone(),
             why,
         })
@@ -207,6 +218,24 @@ impl Users {
             count => format!(" (here and in {} more places)", count - 1),
         }
     }
+}
+
+/// Whether what takes over is there only under a condition, and what it takes over from is always.
+fn has_perhaps(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> bool {
+    let is_certain = |module: usize, item: &str| {
+        let module = mapping.graph.modules.get(module)?;
+        let text = texts.text(&module.path)?;
+        let parsed = crate::parser::parse(&text, Mode::Module);
+        let ast::Mod::Module(tree) = parsed.syntax() else {
+            return None;
+        };
+        let stub = module.path.extension() == Some("pyi");
+        Some(stub || certain::bound(&tree.body)?.contains(item))
+    };
+    let Entity::Item(module, item) = mapping.graph.lookup(&swap.to) else {
+        return false;
+    };
+    is_certain(module, &item) == Some(false) && is_certain(swap.source, &swap.item) == Some(true)
 }
 
 fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Shape> {

@@ -1,0 +1,5 @@
+import importlib.util
+
+
+def problem_with(name):
+    return None if importlib.util.find_spec(name) else f"{name} is not here"

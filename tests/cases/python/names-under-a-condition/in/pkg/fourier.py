@@ -1,0 +1,1 @@
+"""Fourier and the like."""

@@ -1,0 +1,2 @@
+"""Has something else by the name of the module."""
+curves = ("circle", "line")

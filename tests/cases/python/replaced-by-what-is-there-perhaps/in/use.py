@@ -1,0 +1,3 @@
+from pkg.plain import add
+
+print(add(1, 2))
