@@ -333,7 +333,6 @@ fn state(worked: &MigrationPlan, operations: Vec<Operation>) -> MigrationPlan {
     MigrationPlan {
         manifests: worked.manifests.clone(),
         source: worked.source.clone(),
-        allowed: worked.allowed.clone(),
         assembled: Assembled {
             operations,
             ..Assembled::default()
@@ -349,7 +348,7 @@ fn resolves(
     operations: Vec<Operation>,
 ) -> Result<Vec<Operation>, String> {
     let mut state = state(shimmed, operations);
-    state.prove_all(session, &shimmed.checked);
+    state.prove_all(session, &shimmed.checked, false);
     match state.assembled.refusals.first() {
         None => Ok(state.assembled.operations),
         Some(refusal) => Err(format!("{}: {}", refusal.path, refusal.message)),
