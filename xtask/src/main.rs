@@ -31,6 +31,7 @@ The repository's own commands:
   weights DIRECTORY   fit what is told of duplicates to the labelled classes, and try it on others
   words DIRECTORY     how common words are in the labelled trees
   device              what a card shows, packed for a machine that has one, and run here
+  seeded TREE OLD NEW what check finds of mistakes that are written into a real tree
   soak [--minutes N]  what needs minutes to show itself
   dist                the program as an archive and as a Python wheel, each tried
   ci                  what CI runs, stage by stage
@@ -63,7 +64,7 @@ fn run(arguments: Vec<OsString>) -> Outcome<ExitCode> {
         Some("dist") => dist::run(rest)?,
         Some("ci") => ci::run()?,
         None | Some("help" | "--help" | "-h") => print!("{HELP}"),
-        Some("tidy" | "codegen" | "draw" | "device" | "soak") => {
+        Some("tidy" | "codegen" | "draw" | "device" | "seeded" | "soak") => {
             return start(&Program::tools("dev"), arguments);
         }
         // These reckon for minutes, or run coalesce in their own process.

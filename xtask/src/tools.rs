@@ -12,6 +12,7 @@ mod random;
 mod repository;
 mod root;
 mod sample;
+mod seeded;
 mod soak;
 mod tidy;
 mod weights;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some("weights") => weights::run(&Repository::find(), words(&rest)),
         Some("words") => weights::words::run(&Repository::find(), words(&rest)),
         Some("device") => device::run(&Repository::find(), words(&rest)),
+        Some("seeded") => seeded::run(words(&rest)),
         Some("soak") => soak::run(&Repository::find(), words(&rest)),
         _ => return coalesce::terminal::start(program.into_iter().chain(rest)),
     };

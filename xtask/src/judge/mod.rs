@@ -11,7 +11,7 @@ mod interpreter;
 mod oracle;
 mod rounds;
 mod rustc;
-mod scratch;
+pub mod scratch;
 mod tally;
 
 use std::fs;

@@ -19,13 +19,20 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             .into_iter()
             .map(|shim| (shim.name, shim.path))
             .collect();
+        let modules = graph.modules().iter();
+        let modules: BTreeMap<&str, &Module> = modules
+            .filter(|module| module.kind == ModuleKind::Shim)
+            .map(|module| (module.name.as_str(), module))
+            .collect();
         for import in graph.imports() {
             let importer = graph.modules().get(import.importer);
             let from_shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
             if from_shim || is_guard(&import.path, None) {
                 continue;
             }
-            let told = deprecated(*graph, import).or_else(|| deprecated_item(&shims, import));
+            let told = deprecated(*graph, import)
+                .or_else(|| deprecated_attribute(&modules, import))
+                .or_else(|| deprecated_item(&shims, import));
             findings.extend(told.map(|(name, help)| Finding {
                 code: codes::DEPRECATED_PATH,
                 severity: Severity::Error,
@@ -69,6 +76,17 @@ fn deprecated<'g>(
         .iter()
         .any(|name| import.name.starts_with(name));
     (named && !is_own(module, &import.path))
+        .then_some((&module.name, "import the module that it forwards to"))
+}
+
+/// The name of a shim that its package keeps as an attribute: `from package import old` leads past the
+/// shim to the new module, and breaks all the same when the shim goes.
+fn deprecated_attribute<'g>(
+    shims: &BTreeMap<&str, &'g Module>,
+    import: &Import,
+) -> Option<(&'g str, &'static str)> {
+    let module = shims.get(import.name.as_str())?;
+    (!is_own(module, &import.path))
         .then_some((&module.name, "import the module that it forwards to"))
 }
 

@@ -7,10 +7,15 @@ use crate::Subject;
 
 /// Notes: who uses the package from outside may still need them. One that is due is told as that.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
-    let unused = subject
-        .shims
-        .iter()
-        .filter(|(shim, references)| *references == 0 && !is_due(shim, subject.release));
+    // A package may keep the name of its old module as an attribute, which is no reference of the module.
+    let graphs = subject.index.graphs();
+    let is_imported = |name: &str| {
+        let mut imports = graphs.iter().flat_map(|graph| graph.imports());
+        imports.any(|import| import.name == name)
+    };
+    let unused = subject.shims.iter().filter(|(shim, references)| {
+        *references == 0 && !is_due(shim, subject.release) && !is_imported(&shim.name)
+    });
     unused
         .map(|(shim, _)| Finding {
             code: codes::UNUSED_SHIM,

@@ -1,0 +1,3 @@
+from p.core import gpu
+
+print(gpu.detect())

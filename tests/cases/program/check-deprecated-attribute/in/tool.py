@@ -1,0 +1,3 @@
+def f():
+    from p.core import gpu as renamed
+    return renamed

@@ -1,0 +1,3 @@
+from p.core import detect
+
+print(detect())
