@@ -109,13 +109,7 @@ pub fn resolve(
         .uses
         .first()
         .map_or(ByteSpan::empty(0), |used| used.span);
-    if need.origin == Origin::Back
-        && let Some(new) = mapping.lacks(source.module, &need.name)
-    {
-        let message = format!(
-            "it needs `{}`, which goes away with its module and `{new}` does not have",
-            need.name
-        );
+    if let Some(message) = goes_away(mapping, source, need) {
         return Err((place, message));
     }
     if line.parent.as_deref() == Some(&target.parent) {
@@ -149,6 +143,18 @@ pub fn resolve(
         State::Free | State::Taken => {}
     }
     under_another_name(need, target, (taken, &text), line)
+}
+
+/// Why a name of a module that goes away is not there any more.
+fn goes_away(mapping: &Mapping<'_>, source: &Source, need: &Need) -> Option<String> {
+    if need.origin != Origin::Back {
+        return None;
+    }
+    let new = mapping.lacks(source.module, &need.name)?;
+    Some(format!(
+        "it needs `{}`, which goes away with its module and `{new}` does not have",
+        need.name
+    ))
 }
 
 /// Whether a name of the module, needed when the definition is used, may not be there: an import of it
