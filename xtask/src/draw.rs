@@ -1,28 +1,67 @@
-//! Random classes of duplicates with their texts side by side, for whoever reads whether they are
-//! ones: `cargo xtask draw AUDIT.json ROOT`. It judges nothing.
+//! A sheet for whoever reads whether duplicates are ones: random classes of several trees and the first
+//! ones of each page, with their sources side by side. It judges nothing, and says nothing of how likely
+//! a class was found.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use similar::{DiffOp, TextDiff};
 
 use crate::random::mixed;
 
 const HELP: &str = "\
-cargo xtask draw AUDIT.json ROOT [--seed N] [--count N]
+cargo xtask draw [--seed N] [--count N] [--first N] NAME=AUDIT.json=ROOT...
 
-Draws classes of the duplicates in AUDIT.json, which `coalesce audit --format json --root ROOT`
-wrote, and prints the first member of each with what the next two have otherwise.
+Draws `count` classes of the duplicates in each AUDIT.json, which `coalesce audit --format json
+--root ROOT` wrote, adds the `first` ones of each page, and prints a sheet in Markdown.
 ";
-/// Members that are printed beside the first.
-const COMPARED: usize = 2;
-/// Lines of a text or a difference that are printed.
+/// How a sheet begins.
+const INSTRUCTIONS: &str = "\
+# Are these duplicated?
+
+Each entry shows places of one project that a program calls copies of each other: the first two side
+by side (`|` a line that differs, `<` and `>` one that only one side has), all others by their places.
+Write one word behind each question. Read the sources in the trees where what is shown does not suffice;
+do not look at what the program itself says of a class.
+
+- `merge:` Shown these places, would an experienced maintainer of the project merge them, so that the
+  work stands once? `yes`, `no` or `unsure`. Yes: one piece of work written out again, perhaps changed a
+  little since. No: what a framework makes everybody write, tables of other content, tests of other
+  things in one style, the same shape around other calls, what is too short for anybody to care.
+- `act:` (only of the first ones of a page) Is it worth acting on this week? `yes` or `no`.
+
+";
+/// Lines of a member that are shown.
 const SHOWN: usize = 40;
+/// Columns of a side.
+const WIDTH: usize = 76;
+/// Places of further members that are named.
+const PLACES: usize = 8;
+
+/// What is drawn, and how much.
+struct Draw {
+    seed: u64,
+    count: u64,
+    first: usize,
+}
+
+/// A class of a tree that is on the sheet.
+struct Drawn<'a> {
+    tree: &'a str,
+    root: &'a Path,
+    class: &'a Value,
+    is_first: bool,
+}
 
 /// `cargo xtask draw`.
 pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
-    let (mut seed, mut count, mut paths) = (1, 34, Vec::new());
+    let mut draw = Draw {
+        seed: 1,
+        count: 17,
+        first: 10,
+    };
+    let mut trees = Vec::new();
     let mut words = arguments.into_iter();
     while let Some(word) = words.next() {
         let number = |next: Option<String>| -> anyhow::Result<u64> {
@@ -30,80 +69,135 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
             next.parse().with_context(|| format!("{next} is no number"))
         };
         match word.as_str() {
-            "--seed" => seed = number(words.next())?,
-            "--count" => count = number(words.next())?,
-            _ => paths.push(word.clone()),
+            "--seed" => draw.seed = number(words.next())?,
+            "--count" => draw.count = number(words.next())?,
+            "--first" => draw.first = usize::try_from(number(words.next())?)?,
+            _ => trees.push(word.clone()),
         }
     }
-    let [audit, root] = paths.as_slice() else {
+    if trees.is_empty() {
         bail!("{HELP}");
-    };
-    let text = fs::read_to_string(audit).with_context(|| format!("failed to read {audit}"))?;
-    let audit: Value = serde_json::from_str(&text)?;
-    let classes = audit.get("duplicates").and_then(Value::as_array);
-    let classes = classes.context("the audit has no list of duplicates")?;
-    println!(
-        "{} of {} classes, seed {seed}",
-        count.min(classes.len() as u64),
-        classes.len()
-    );
-    for (at, class) in drawn(classes, seed, count).enumerate() {
-        print(at + 1, class, Path::new(root))?;
     }
+    let mut audits = Vec::new();
+    for tree in &trees {
+        let mut parts = tree.splitn(3, '=');
+        let (Some(name), Some(audit), Some(root)) = (parts.next(), parts.next(), parts.next())
+        else {
+            bail!("{HELP}");
+        };
+        let text = fs::read_to_string(audit).with_context(|| format!("failed to read {audit}"))?;
+        let value: Value = serde_json::from_str(&text)?;
+        audits.push((name, Path::new(root), value));
+    }
+    let mut all = Vec::new();
+    for (name, root, audit) in &audits {
+        let classes = audit.get("duplicates").and_then(Value::as_array);
+        let classes = classes.with_context(|| format!("{name}: no list of duplicates"))?;
+        all.extend(of_tree(&draw, (*name, *root), classes));
+    }
+    print!("{INSTRUCTIONS}{}", sheet(&draw, &all)?);
     Ok(())
 }
 
-/// So many of them in random order, none twice; the same for the same seed.
-fn drawn(classes: &[Value], seed: u64, count: u64) -> impl Iterator<Item = &Value> {
-    let mut order: Vec<(u64, usize)> = (0..classes.len())
-        .map(|at| {
-            (
-                mixed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at as u64),
-                at,
-            )
+/// The classes of a tree that are on the sheet: those that stand in no other one.
+fn of_tree<'a>(
+    draw: &Draw,
+    (tree, root): (&'a str, &'a Path),
+    classes: &'a [Value],
+) -> Vec<Drawn<'a>> {
+    let is_inside = |class: &&Value| class.get("inside").is_some_and(Value::is_string);
+    let outer: Vec<&Value> = classes.iter().filter(|class| !is_inside(class)).collect();
+    let mut chosen: Vec<usize> = drawn(outer.len(), draw.seed, draw.count);
+    let first = draw.first.min(outer.len());
+    chosen.extend(0..first);
+    chosen.sort_unstable();
+    chosen.dedup();
+    let of = |at: usize| {
+        Some(Drawn {
+            tree,
+            root,
+            class: outer.get(at)?,
+            is_first: at < first,
         })
-        .collect();
-    order.sort_unstable();
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let chosen = order.into_iter().take(count);
-    chosen.filter_map(|(_, at)| classes.get(at))
+    };
+    chosen.into_iter().filter_map(of).collect()
 }
 
-fn print(number: usize, class: &Value, root: &Path) -> anyhow::Result<()> {
-    let word = |key: &str| class.get(key).and_then(Value::as_str).unwrap_or("");
-    let members = class.get("members").and_then(Value::as_array);
+/// So many of `count` in random order, none twice; the same for the same seed.
+fn drawn(all: usize, seed: u64, count: u64) -> Vec<usize> {
+    let key = |at: usize| mixed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at as u64);
+    let mut order: Vec<(u64, usize)> = (0..all).map(|at| (key(at), at)).collect();
+    order.sort_unstable();
+    order.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+    order.into_iter().map(|(_, at)| at).collect()
+}
+
+/// All entries, trees mixed, so that nobody reads one project's style ten times in a row.
+fn sheet(draw: &Draw, all: &[Drawn<'_>]) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for (number, at) in (1..).zip(drawn(all.len(), draw.seed + 1, u64::MAX)) {
+        let Some(one) = all.get(at) else { continue };
+        entry(&mut text, number, one)?;
+    }
+    Ok(text)
+}
+
+fn entry(text: &mut String, number: usize, one: &Drawn<'_>) -> anyhow::Result<()> {
+    let members = one.class.get("members").and_then(Value::as_array);
     let members = members.context("a class has no members")?;
-    let similarity = class.get("similarity").unwrap_or(&Value::Null);
-    println!(
-        "\n#### {number} {} {similarity} {}",
-        word("kind"),
-        word("id")
-    );
+    let id = one.class.get("id").and_then(Value::as_str).unwrap_or("");
+    writeln!(text, "## {number}. {} ({id})\n", one.tree)?;
     let mut texts = Vec::new();
-    for member in members.iter().take(COMPARED + 1) {
-        let (place, text) = text_of(member, root)?;
-        println!("  {place}");
-        texts.push(text);
+    for (at, member) in members.iter().enumerate() {
+        if at >= PLACES {
+            writeln!(text, "- and {} more", members.len() - at)?;
+            break;
+        }
+        let (place, lines) = text_of(member, one.root)?;
+        writeln!(text, "- `{place}`")?;
+        texts.push(lines);
     }
-    if members.len() > texts.len() {
-        println!("  and {} more", members.len() - texts.len());
+    if let [left, right, ..] = texts.as_slice() {
+        writeln!(text, "\n```text\n{}```", side_by_side(left, right))?;
     }
-    let Some((first, others)) = texts.split_first() else {
-        return Ok(());
-    };
-    for line in first.lines().take(SHOWN) {
-        println!("    {line}");
-    }
-    for other in others {
-        println!("  ~~");
-        let difference = TextDiff::from_lines(first, other);
-        let changed = difference.iter_all_changes();
-        let changed = changed.filter(|change| change.tag() != ChangeTag::Equal);
-        for change in changed.take(SHOWN) {
-            print!("   {}{change}", change.tag());
+    let act = if one.is_first { "\nact:" } else { "" };
+    writeln!(text, "\nmerge:{act}\n")?;
+    Ok(())
+}
+
+/// Two texts in two columns, what is equal on one line.
+fn side_by_side(left: &str, right: &str) -> String {
+    let difference = TextDiff::from_lines(left, right);
+    let (olds, news): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
+    let mut rows: Vec<String> = Vec::new();
+    for op in difference.ops() {
+        let (old, new) = (op.old_range(), op.new_range());
+        for at in 0..old.len().max(new.len()) {
+            let side = |lines: &[&str], from: usize, len: usize| {
+                let line = (at < len).then(|| lines.get(from + at).copied()).flatten();
+                line.map(|line| line.replace('\t', "    "))
+            };
+            let a = side(&olds, old.start, old.len());
+            let b = side(&news, new.start, new.len());
+            let mark = match (op, &a, &b) {
+                (DiffOp::Equal { .. }, _, _) => ' ',
+                (_, Some(_), None) => '<',
+                (_, None, Some(_)) => '>',
+                _ => '|',
+            };
+            let cut = |line: Option<String>| -> String {
+                line.unwrap_or_default().chars().take(WIDTH).collect()
+            };
+            let row = format!("{:WIDTH$} {mark} {}", cut(a), cut(b));
+            rows.push(row.trim_end().to_owned());
         }
     }
-    Ok(())
+    let more = rows.len().saturating_sub(SHOWN);
+    rows.truncate(SHOWN);
+    if more > 0 {
+        rows.push(format!("… {more} more rows"));
+    }
+    rows.iter().map(|row| format!("{row}\n")).collect()
 }
 
 /// Where a member is, and its lines.
@@ -122,5 +216,38 @@ fn text_of(member: &Value, root: &Path) -> anyhow::Result<(String, String)> {
     let lines = text.lines().skip(first.saturating_sub(1));
     let lines: Vec<&str> = lines.take((last + 1).saturating_sub(first)).collect();
     let place = format!("{}:{first}-{last} {}", word("path"), word("item"));
-    Ok((place, format!("{}\n", lines.join("\n"))))
+    Ok((
+        place.trim_end().to_owned(),
+        format!("{}\n", lines.join("\n")),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_texts_stand_side_by_side() {
+        let rows = side_by_side("a\nb\nc\n", "a\nx\nc\nd\n");
+        let marks: Vec<(&str, &str)> = rows
+            .lines()
+            .map(|row| {
+                (
+                    row.split(' ').next().unwrap_or(""),
+                    row.get(WIDTH + 1..WIDTH + 2).unwrap_or(""),
+                )
+            })
+            .collect();
+        assert_eq!(marks, [("a", " "), ("b", "|"), ("c", " "), ("", ">")]);
+    }
+
+    #[test]
+    fn what_is_drawn_is_drawn_again_and_nothing_twice() {
+        let mut one = drawn(50, 7, 20);
+        assert_eq!(one, drawn(50, 7, 20));
+        assert_ne!(one, drawn(50, 8, 20));
+        one.sort_unstable();
+        one.dedup();
+        assert_eq!(one.len(), 20);
+    }
 }

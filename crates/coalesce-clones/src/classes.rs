@@ -11,13 +11,16 @@ use crate::{
     corpus::Corpus,
     evidence::Room,
     grams::{Pair, Runs},
-    likelihood::NEARLY,
+    likelihood::{NEARLY, together, told_together_from},
     pairs::{self, Compared, Groups},
     verdict::Verdict,
 };
 
 /// Members of a class that are compared with those of another before both are joined.
 const SAMPLED: usize = 6;
+
+/// Fewer files with the same are pairs.
+const FEW_FILES: usize = 3;
 
 /// A pair below this similarity joins classes only where all of their members are copies.
 const LOOSE: f32 = 0.6;
@@ -203,17 +206,36 @@ impl<'c> Joining<'c> {
 
     fn classes(&self, groups: &Groups) -> Vec<Class> {
         let by_first = by_first(groups);
-        let classes = self.joined.iter().map(|class| Class {
-            members: expand(&class.members, &by_first),
-            similarity: class.similarity,
-            likelihood: class.likelihoods.0 / class.likelihoods.1.max(1) as f32,
-            verdict: if class.told {
-                Verdict::Duplicate
-            } else {
-                Verdict::Minor
-            },
+        let classes = self.joined.iter().map(|class| {
+            let members = expand(&class.members, &by_first);
+            let likelihood = class.likelihoods.0 / class.likelihoods.1.max(1) as f32;
+            Class {
+                verdict: if class.told || self.are_told_together(&members, likelihood) {
+                    Verdict::Duplicate
+                } else {
+                    Verdict::Minor
+                },
+                members,
+                similarity: class.similarity,
+                likelihood,
+            }
         });
         classes.filter(|class| class.members.len() > 1).collect()
+    }
+
+    /// Whether copies of which no two are worth a word are so all together: in several files, tests
+    /// aside.
+    fn are_told_together(&self, members: &[u32], likelihood: f32) -> bool {
+        let entries = members
+            .iter()
+            .filter_map(|at| self.corpus.entries.get(*at as usize));
+        let entries: Vec<_> = entries.filter(|entry| !entry.tests).collect();
+        let files: FxHashSet<u32> = entries.iter().map(|entry| entry.file).collect();
+        let Some(first) = entries.first().filter(|_| files.len() >= FEW_FILES) else {
+            return false;
+        };
+        let from = told_together_from(self.corpus.language(first));
+        together(likelihood, files.len()) >= from
     }
 }
 

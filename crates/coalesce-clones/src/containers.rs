@@ -33,6 +33,9 @@ const TOGETHER: u32 = 45;
 /// methods says that they have the interface.
 const OWN_NAME: u32 = 8;
 
+/// What is not the same token by token is no more alike than this.
+const ALMOST: f32 = 0.99;
+
 /// A class, `impl` block or module: file and unit.
 pub type Container = (u32, u32);
 
@@ -51,6 +54,9 @@ pub struct Overlap {
     pub named: f32,
     /// Whether both are the same token by token.
     pub identical: bool,
+    /// Share of the smaller one's tokens that stand in the other, 0 to 1: a counterpart counts as much
+    /// as it is similar.
+    pub alike: f32,
 }
 
 /// Containers that are copies of each other, all of them.
@@ -136,6 +142,13 @@ fn join_once(
 }
 
 impl ContainerClass {
+    /// The least of what its overlaps have in common, 0 to 1; 1 of what is the same throughout.
+    #[must_use]
+    pub fn alike(&self) -> f32 {
+        let each = self.overlaps.iter().map(|overlap| overlap.alike);
+        each.fold(1.0, f32::min)
+    }
+
     /// Without members that stand in another one: a file and its own tests are one place. `None`
     /// where nothing is left that overlaps.
     #[must_use]
@@ -316,8 +329,8 @@ fn around(corpus: &Corpus, at: u32) -> Vec<Container> {
 /// What of two containers is in one class.
 #[derive(Default)]
 struct Matched {
-    /// Entries of one class, one of each container.
-    pairs: Vec<(u32, u32)>,
+    /// Entries of one class, one of each container, and how similar its members are at least.
+    pairs: Vec<(u32, u32, f32)>,
     /// Whether one of these classes is told.
     told: bool,
 }
@@ -339,7 +352,7 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
             for (b, around_b) in members.iter().skip(index + 1).take(MATCHED) {
                 for pair in same_kind(corpus, around_a, around_b) {
                     let matched = matched.entry(pair).or_default();
-                    matched.pairs.push((*a, *b));
+                    matched.pairs.push((*a, *b, class.similarity));
                     matched.told |= class.verdict == Verdict::Duplicate;
                 }
             }
@@ -406,6 +419,7 @@ impl Overlap {
             whole: true,
             named: 1.0,
             identical: true,
+            alike: 1.0,
         }
     }
 
@@ -417,7 +431,14 @@ impl Overlap {
         matched: Matched,
     ) -> Option<Self> {
         let told = matched.told;
-        let matched = one_to_one(corpus, &matched.pairs);
+        let similarity: FxHashMap<(u32, u32), f32> = matched
+            .pairs
+            .iter()
+            .map(|(a, b, similarity)| ((*a, *b), *similarity))
+            .collect();
+        let mut pairs: Vec<(u32, u32)> = similarity.keys().copied().collect();
+        pairs.extend(small_equals(corpus, contents, pair));
+        let matched = one_to_one(corpus, &pairs);
         let (left, right) = (
             contents.tokens(corpus, pair.0),
             contents.tokens(corpus, pair.1),
@@ -428,6 +449,11 @@ impl Overlap {
             .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)))
             .sum::<u32>();
         let covered = tokens as f32 / smaller;
+        let alike = matched.iter().map(|pair| {
+            let similarity = similarity.get(pair).copied().unwrap_or(1.0);
+            size(corpus, pair.0).min(size(corpus, pair.1)) as f32 * similarity
+        });
+        let alike = (alike.sum::<f32>() / smaller).min(ALMOST);
         // Where none of what matches is worth telling, all of it together is if it is everything.
         let name = name_of(corpus, pair.0);
         let namesakes = name.is_some() && name == name_of(corpus, pair.1);
@@ -460,8 +486,27 @@ impl Overlap {
             whole: covered >= 0.8 && smaller >= 0.6 * left.max(right) as f32,
             named,
             identical: false,
+            alike,
         })
     }
+}
+
+/// Entries of two containers that are equal and have one name, those too that are too little to be
+/// told or compared: what they stand in is the same by them.
+fn small_equals(
+    corpus: &Corpus,
+    contents: &Contents,
+    pair: (Container, Container),
+) -> Vec<(u32, u32)> {
+    let key = |at: &u32| {
+        let entry = corpus.entries.get(*at as usize)?;
+        let name = corpus.unit(entry).name;
+        (name != 0).then_some(((name, entry.exact, entry.size), *at))
+    };
+    let by_text: FxHashMap<_, u32> = contents.of(pair.1).iter().filter_map(key).collect();
+    let left = contents.of(pair.0).iter().filter_map(key);
+    left.filter_map(|(text, at)| Some((at, *by_text.get(&text)?)))
+        .collect()
 }
 
 /// Whether the name of an entry was made for what it does.

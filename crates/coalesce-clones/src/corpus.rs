@@ -9,6 +9,7 @@ use std::{hash::Hasher as _, sync::LazyLock};
 
 use crate::{
     common, forwarders,
+    likelihood::Fitted,
     source::{self, SourceFile, Token, Unit},
 };
 
@@ -124,6 +125,8 @@ pub struct Corpus {
     pub files: Vec<SourceFile>,
     /// Functions, methods and blocks, by file and place.
     pub entries: Vec<Entry>,
+    /// What pairs are weighed by.
+    pub fitted: Fitted,
 }
 
 impl Corpus {
@@ -139,7 +142,11 @@ impl Corpus {
             .enumerate()
             .flat_map_iter(|(at, file)| entries_of(u32::try_from(at).unwrap_or(u32::MAX), file))
             .collect();
-        Self { files, entries }
+        Self {
+            files,
+            entries,
+            fitted: Fitted::default(),
+        }
     }
 
     /// The file of an entry.
@@ -300,7 +307,12 @@ pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
 }
 
 fn is_test_file(file: &SourceFile) -> bool {
-    let path = file.path.as_str();
+    is_test_path(file.path.as_str())
+}
+
+/// Whether a path is one of tests.
+#[must_use]
+pub fn is_test_path(path: &str) -> bool {
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut directories = directories.split('/');
     directories.any(|directory| TEST_DIRECTORIES.contains(&directory))

@@ -184,11 +184,7 @@ impl Evidence {
     /// that they have too little in common for any verdict.
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Option<Self> {
-        let name = |entry: &Entry| {
-            let span = corpus.unit(entry).name_span;
-            span.of(&corpus.file(entry).text).unwrap_or("")
-        };
-        let opposite = opposites::are_opposite(name(a), name(b));
+        let opposite = opposites::are_opposite(name(corpus, a), name(corpus, b));
         let (left, right) = (blind(corpus, a), blind(corpus, b));
         let with = |common: usize| Self {
             opposite,
@@ -197,17 +193,17 @@ impl Evidence {
         };
         if a.size.min(b.size) >= BOUNDED {
             let most = with(room.lcs.bound(&left, &right)).at_best();
-            if verdict::verdict(&most, likelihood(&most)) == Verdict::Unrelated {
+            if verdict::verdict(&most, likelihood(&most, &corpus.fitted)) == Verdict::Unrelated {
                 return None;
             }
         }
         let aligned = with(room.lcs.length(&left, &right));
         // What is costly is not asked where no answer makes a difference.
-        if !verdict::can_be_told(&aligned.at_best()) {
+        if !verdict::can_be_told(&aligned.at_best(), &corpus.fitted) {
             return Some(aligned);
         }
         let with_lines = aligned.with_lines(corpus, a, b);
-        if !verdict::can_be_told(&with_lines.best_stretch()) {
+        if !verdict::can_be_told(&with_lines.best_stretch(), &corpus.fitted) {
             return Some(with_lines);
         }
         Some(Self {
@@ -239,6 +235,7 @@ impl Evidence {
         Some(Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
             stretch: room.stretch.length(&left, &right),
+            opposite: opposites::are_opposite(name(corpus, a), name(corpus, b)),
             ..known.with_lines(corpus, a, b)
         })
     }
@@ -335,6 +332,12 @@ impl Evidence {
             0.0
         }
     }
+}
+
+/// The name of an entry's unit; empty for what has none.
+fn name<'c>(corpus: &'c Corpus, entry: &Entry) -> &'c str {
+    let span = corpus.unit(entry).name_span;
+    span.of(&corpus.file(entry).text).unwrap_or("")
 }
 
 /// The tokens of a body, local names and messages being equal.

@@ -13,6 +13,7 @@ pub mod align;
 pub mod anchors;
 pub mod baseline;
 pub mod catalogue;
+pub mod chapters;
 pub mod classes;
 pub mod common;
 pub mod containers;
@@ -32,6 +33,7 @@ pub mod source;
 pub mod verdict;
 
 pub use baseline::{Baseline, BaselineError};
+pub use chapters::Chapter;
 pub use corpus::Corpus;
 pub use report::{Duplicate, Kind, Member, Options, Report, find};
 pub use source::{SourceFile, Token, Unit};

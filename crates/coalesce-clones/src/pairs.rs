@@ -7,7 +7,7 @@ use crate::{
     corpus::{Corpus, Entry},
     evidence::{self, Evidence, Room},
     grams::{self, Pair, Runs},
-    likelihood::likelihood,
+    likelihood::{Fitted, likelihood},
     verdict::{self, Verdict},
 };
 
@@ -33,7 +33,7 @@ impl Default for Minimum {
 }
 
 /// Weight that the distinctive names of a unit must have together: a getter has less.
-const DISTINCTIVE: f32 = 9.0;
+const DISTINCTIVE: f32 = 8.0;
 
 /// A compared pair.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +49,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    fn new(pair: Pair, evidence: Evidence) -> Self {
-        let likelihood = likelihood(&evidence);
+    fn new(pair: Pair, evidence: Evidence, fitted: &Fitted) -> Self {
+        let likelihood = likelihood(&evidence, fitted);
         Self {
             pair,
             verdict: verdict::verdict(&evidence, likelihood),
@@ -104,11 +104,13 @@ impl Groups {
 /// What is said of entries that are the same but for local names and messages.
 #[must_use]
 pub fn of_equals(corpus: &Corpus, pair: Pair) -> Option<Compared> {
-    Some(Compared::new(pair, Evidence::of_equals(corpus, pair)?))
+    let equal = Evidence::of_equals(corpus, pair)?;
+    Some(Compared::new(pair, equal, &corpus.fitted))
 }
 
 /// Whether a unit is large and distinctive enough to be a duplicate.
-fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
+#[must_use]
+pub fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     let unit = corpus.unit(entry);
     if entry.work < minimum.tokens || unit.line_count() < minimum.lines {
         return false;
@@ -117,14 +119,20 @@ fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     weights.sum::<f32>() >= DISTINCTIVE && !entry.delegates
 }
 
-/// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
+/// Pairs of representatives that share rare runs or a name, sorted.
 #[must_use]
-pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
+pub fn candidates(corpus: &Corpus, runs: &Runs) -> Vec<Pair> {
     let mut pairs = grams::candidates(runs);
     pairs.extend(namesakes(corpus, runs.chosen()));
     pairs.par_sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
+#[must_use]
+pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
+    candidates(corpus, runs)
         .into_par_iter()
         .map_init(Room::default, |room, pair| {
             compare_one(corpus, runs, pair, room)
@@ -135,22 +143,50 @@ pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
 
 /// The evidence and verdict of one pair; `None` when there is nothing to it.
 pub fn compare_one(corpus: &Corpus, runs: &Runs, pair: Pair, room: &mut Room) -> Option<Compared> {
-    let a = corpus.entries.get(pair.0 as usize)?;
-    let b = corpus.entries.get(pair.1 as usize)?;
-    if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
-        return None;
+    match comparison(corpus, runs, pair, room) {
+        Comparison::Compared(compared) if compared.verdict != Verdict::Unrelated => Some(compared),
+        _ => None,
     }
-    let names = Evidence::of_names(corpus, pair)?;
+}
+
+/// How far the comparison of two units goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Comparison {
+    /// They are no two units of one language.
+    NotComparable,
+    /// Names and sizes are too different.
+    OtherNames(Evidence),
+    /// Runs of tokens are too different.
+    OtherRuns(Evidence),
+    /// What both can have in common at most is too little.
+    OtherText(Evidence),
+    /// All was looked at that makes a difference.
+    Compared(Compared),
+}
+
+/// Compares two units, the cheap questions first.
+pub fn comparison(corpus: &Corpus, runs: &Runs, pair: Pair, room: &mut Room) -> Comparison {
+    let entry = |at: u32| corpus.entries.get(at as usize);
+    let (Some(a), Some(b)) = (entry(pair.0), entry(pair.1)) else {
+        return Comparison::NotComparable;
+    };
+    if corpus.language(a) != corpus.language(b) || is_inside(corpus, a, b) {
+        return Comparison::NotComparable;
+    }
+    let Some(names) = Evidence::of_names(corpus, pair) else {
+        return Comparison::NotComparable;
+    };
     if !verdict::is_possible(&names) {
-        return None;
+        return Comparison::OtherNames(names);
     }
     let with_runs = names.with_runs(corpus, runs, pair);
     if !verdict::is_likely(&with_runs) {
-        return None;
+        return Comparison::OtherRuns(with_runs);
     }
-    let evidence = with_runs.with_text(corpus, a, b, room)?;
-    let compared = Compared::new(pair, evidence);
-    (compared.verdict != Verdict::Unrelated).then_some(compared)
+    match with_runs.with_text(corpus, a, b, room) {
+        Some(evidence) => Comparison::Compared(Compared::new(pair, evidence, &corpus.fitted)),
+        None => Comparison::OtherText(with_runs),
+    }
 }
 
 /// Whether one unit is a part of the other.

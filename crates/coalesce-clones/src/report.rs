@@ -1,5 +1,5 @@
-//! From classes and overlaps to what is said: each copy once, with a stable name, ranked by the lines
-//! that would go.
+//! From classes and overlaps to what is said: each copy once, with a stable name, ranked by what acting
+//! on it is worth.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     align::{self, Difference},
     catalogue::{self, Idiom, Role, RoleUse},
+    chapters::{self, Chapter},
     classes::{self, Class},
     containers::{self, Container, ContainerClass, Contents, Overlap},
     corpus::Corpus,
     forwarders,
     grams::Runs,
+    likelihood::Fitted,
     pairs::{self, Groups, Minimum},
     source::{SourceFile, Unit},
     verdict::Verdict,
@@ -77,6 +79,10 @@ pub struct Duplicate {
     pub gpu: bool,
     /// What the catalogue says of an idiom; empty for other kinds.
     pub title: String,
+    /// Where it belongs on a page.
+    pub chapter: Chapter,
+    /// The name of a larger class in whose members all of its members stand.
+    pub inside: Option<String>,
 }
 
 /// What one file does with one library.
@@ -108,7 +114,7 @@ pub struct GpuLines {
 /// All that was found.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Copies, those with most removable lines first.
+    /// Copies: chapter by chapter, those that are worth most first.
     pub duplicates: Vec<Duplicate>,
     /// Look-alikes that are no copies.
     pub siblings: Vec<Duplicate>,
@@ -129,12 +135,15 @@ pub struct Report {
 pub struct Options {
     /// What is too small.
     pub minimum: Minimum,
+    /// What pairs are weighed by.
+    pub fitted: Fitted,
 }
 
 /// Finds duplicates, siblings and idioms in `files`.
 #[must_use]
 pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let mut corpus = Corpus::new(files);
+    corpus.fitted = options.fitted;
     let mut gpu = catalogue::scan(&corpus);
     let kernels = (0..).zip(&corpus.entries);
     let kernels = kernels.filter(|(_, entry)| corpus.language(entry) == LanguageKind::Kernel);
@@ -212,16 +221,23 @@ fn file_role(corpus: &Corpus, used: &RoleUse) -> Option<FileRole> {
 /// Ranks a list and makes its names unique.
 fn finish(list: &mut Vec<Duplicate>) {
     list.sort_by(|a, b| {
-        let removable = b.removable_lines.cmp(&a.removable_lines);
-        removable.then_with(|| (a.kind, &a.members, &a.id).cmp(&(b.kind, &b.members, &b.id)))
+        let worth = chapters::worth(b).total_cmp(&chapters::worth(a));
+        let first = a.chapter.cmp(&b.chapter).then(worth);
+        first.then_with(|| (a.kind, &a.members, &a.id).cmp(&(b.kind, &b.members, &b.id)))
     });
     list.dedup_by(|a, b| a.kind == b.kind && a.members == b.members);
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for class in list {
+    for class in list.iter_mut() {
         let count = seen.entry(class.id.clone()).or_default();
         *count += 1;
         if *count > 1 {
             class.id = format!("{}-{count}", class.id);
+        }
+    }
+    for (at, around) in chapters::surrounding(list).into_iter().enumerate() {
+        let around = around.and_then(|around| Some(list.get(around)?.id.clone()));
+        if let Some(class) = list.get_mut(at) {
+            class.inside = around;
         }
     }
 }
@@ -318,7 +334,7 @@ impl Writer<'_> {
             kept.len() > 1 && kept.len() <= COMPARED_MEMBERS && class.verdict == Verdict::Duplicate;
         let places: Vec<(&SourceFile, &Unit)> =
             kept.iter().map(|(_, file, unit)| (*file, *unit)).collect();
-        let members = places
+        let members: Vec<Member> = places
             .iter()
             .map(|(file, unit)| member(file, unit))
             .collect();
@@ -336,8 +352,10 @@ impl Writer<'_> {
                 Vec::new()
             },
             gpu: kept.iter().any(|(at, _, _)| self.gpu.entries.contains(at)),
+            chapter: Chapter::of(&members),
             members,
             title: String::new(),
+            inside: None,
         };
         Some((class, allowed.len()))
     }
@@ -355,6 +373,10 @@ impl Writer<'_> {
         let (file, unit) = *places.first().filter(|_| places.len() > 1)?;
         let kind = kind_of(unit.kind);
         let gpu = |at: &u32| self.gpu.entries.contains(at);
+        let told: Vec<Member> = places
+            .iter()
+            .map(|(file, unit)| member(file, unit))
+            .collect();
         let matched = || class.overlaps.iter().flat_map(|overlap| &overlap.matched);
         let differences = match class.overlaps.as_slice() {
             [overlap] if overlap.whole => self.inner_differences(overlap),
@@ -364,11 +386,10 @@ impl Writer<'_> {
             id: id(kind, file, unit),
             kind,
             language: file.language,
-            members: places
-                .iter()
-                .map(|(file, unit)| member(file, unit))
-                .collect(),
-            similarity: class.covered,
+            chapter: Chapter::of(&told),
+            members: told,
+            inside: None,
+            similarity: class.alike(),
             likelihood: None,
             removable_lines: self.matched_lines(&members, &class.overlaps),
             differences,
@@ -462,7 +483,9 @@ impl Writer<'_> {
                 kind: Kind::Idiom,
                 language: file.language,
                 removable_lines: removable,
+                chapter: Chapter::of(&members),
                 members,
+                inside: None,
                 similarity: 1.0,
                 likelihood: None,
                 differences: Vec::new(),

@@ -9,7 +9,7 @@
 
 use crate::{
     evidence::Evidence,
-    likelihood::{NEARLY, likelihood, told_from},
+    likelihood::{Fitted, NEARLY, likelihood, told_from},
 };
 
 /// What a pair of units is.
@@ -63,10 +63,10 @@ fn is_comparable(evidence: &Evidence) -> bool {
 
 /// Whether what is costly to find out can make it something that is told, or nearly.
 #[must_use]
-pub fn can_be_told(evidence: &Evidence) -> bool {
+pub fn can_be_told(evidence: &Evidence, fitted: &Fitted) -> bool {
     let copies = is_duplicate(evidence);
     let from = NEARLY.min(told_from(evidence, copies));
-    (copies || is_comparable(evidence)) && likelihood(evidence) >= from
+    (copies || is_comparable(evidence)) && likelihood(evidence, fitted) >= from
 }
 
 /// Whether runs and the alignment can still make it more than unrelated, going by names and sizes:

@@ -274,7 +274,7 @@ fn told(
     }
     let pair = (asked.min(other), asked.max(other));
     let evidence = Evidence::of_pair(corpus, runs, pair, room)?;
-    let likely = likelihood(&evidence);
+    let likely = likelihood(&evidence, &corpus.fitted);
     let inside =
         evidence.containment() >= INSIDE && evidence.run_containment() >= 0.7 && a.size < b.size;
     let relation = if a.exact == b.exact && a.size == b.size {

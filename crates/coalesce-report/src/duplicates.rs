@@ -11,19 +11,63 @@ const DIFFERENCES_SHOWN: usize = 6;
 /// Classes that are shown before the rest is counted.
 const CLASSES_SHOWN: usize = 15;
 
+/// Classes inside of a class that are named.
+const INNER_SHOWN: usize = 4;
+/// What copies are listed apart, with the reason.
+const CHAPTERS: [(&str, &str, &str); 5] = [
+    (
+        "product",
+        "Duplicates",
+        "What is worth most comes first: lines that would go if one copy stayed, by their likelihood, \
+         GPU code before others; what each does alone is below it. Likelihood: that a maintainer calls \
+         it duplicated.",
+    ),
+    (
+        "backends",
+        "Duplicates of backends",
+        "The same once for each backend: perhaps on purpose, and what one does alone may be missing in \
+         the others.",
+    ),
+    (
+        "tests",
+        "Duplicates in tests",
+        "At least all but one copy stands among tests.",
+    ),
+    (
+        "examples",
+        "Duplicates in examples",
+        "Examples and documentation may repeat themselves.",
+    ),
+    (
+        "vendored",
+        "Duplicates of vendored code",
+        "Other projects' code: to be mended there.",
+    ),
+];
+
 /// Writes duplicates, idioms and roles; returns how many classes there are to act on.
 pub fn write(page: &mut Page, audit: &Audit) -> usize {
     let told = |class: &&DuplicateEntry| class.new != Some(false);
     let told: Vec<&DuplicateEntry> = audit.duplicates.iter().filter(told).collect();
-    let of = |idiom: bool| -> Vec<&DuplicateEntry> {
-        let wanted = |class: &&&DuplicateEntry| (class.kind == DuplicateKind::Idiom) == idiom;
-        told.iter().filter(wanted).copied().collect()
-    };
-    let why = "Lines that would go if one copy stayed come first; what each does alone is below it. \
-               Likelihood: that a maintainer calls it duplicated.";
-    classes(page, "Duplicates", why, &of(false));
+    let (idioms, copies): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = told
+        .iter()
+        .partition(|class| class.kind == DuplicateKind::Idiom);
+    // A class in a larger one is told with it, where that is told.
+    let is_told = |id: &String| copies.iter().any(|class| class.id == *id);
+    let (inner, outer): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = copies
+        .iter()
+        .partition(|class| class.inside.as_ref().is_some_and(is_told));
+    for (chapter, heading, why) in CHAPTERS {
+        let own = outer.iter().filter(|class| class.chapter == chapter);
+        classes(
+            page,
+            (heading, why),
+            &own.copied().collect::<Vec<_>>(),
+            &inner,
+        );
+    }
     let why = "The same question asked again in each place; one of them should answer it.";
-    classes(page, "Scattered GPU idioms", why, &of(true));
+    classes(page, ("Scattered GPU idioms", why), &idioms, &[]);
     if audit.generated_files > 0 {
         let left_out = format!(
             "{} say they are generated and were not searched for duplicates (--generated)",
@@ -36,7 +80,12 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
     told.len()
 }
 
-fn classes(page: &mut Page, heading: &str, why: &str, classes: &[&DuplicateEntry]) {
+fn classes(
+    page: &mut Page,
+    (heading, why): (&str, &str),
+    classes: &[&DuplicateEntry],
+    inner: &[&DuplicateEntry],
+) {
     if classes.is_empty() {
         return;
     }
@@ -44,6 +93,17 @@ fn classes(page: &mut Page, heading: &str, why: &str, classes: &[&DuplicateEntry
     let limit = page.limit(CLASSES_SHOWN);
     for class in classes.iter().take(limit) {
         write_class(page, class);
+        let inside = |other: &&&DuplicateEntry| other.inside.as_ref() == Some(&class.id);
+        let inside: Vec<String> = inner
+            .iter()
+            .filter(inside)
+            .map(|one| one.id.clone())
+            .collect();
+        if !inside.is_empty() && !page.quiet() {
+            let listed = listed(&inside, INNER_SHOWN);
+            page.put(DIM, format_args!("      inside it: {listed}"))
+                .end();
+        }
     }
     let more = classes.len().saturating_sub(limit);
     if more > 0 {

@@ -186,6 +186,8 @@ fn duplicate() -> DuplicateEntry {
             text: "if count > 1_000_000:".into(),
         }],
         title: None,
+        chapter: "product".into(),
+        inside: None,
         new: None,
     }
 }

@@ -51,6 +51,8 @@ pub struct Class {
     pub origin: Origin,
     /// Name of its tree.
     pub tree: String,
+    /// What its units are.
+    pub kind: String,
     /// Whether it is duplicated.
     pub duplicated: bool,
     /// How much the label counts, 0 to 1.
@@ -116,7 +118,7 @@ fn tree(fields: &[&str]) -> anyhow::Result<Tree> {
 }
 
 fn class(origin: Origin, fields: &[&str]) -> anyhow::Result<Class> {
-    let [tree, label, _kind, places @ ..] = fields else {
+    let [tree, label, kind, places @ ..] = fields else {
         bail!("tree, label, kind and places are needed");
     };
     let (duplicated, weight) = match *label {
@@ -133,6 +135,7 @@ fn class(origin: Origin, fields: &[&str]) -> anyhow::Result<Class> {
     Ok(Class {
         origin,
         tree: (*tree).to_owned(),
+        kind: (*kind).to_owned(),
         duplicated,
         weight,
         places: places?,

@@ -67,7 +67,9 @@ impl Measurement {
                     .iter()
                     .filter(|class| class.tree == tree.name)
             };
-            let units = Units::new(sources(&root)?, classes());
+            // What two units are to each other does not depend on what else there is.
+            let paths = paths(classes());
+            let units = Units::new(sources_of(&root, |path| paths.contains(path))?, classes());
             for class in classes() {
                 measurement.add(&units, class, &tree.repository);
             }
@@ -103,33 +105,55 @@ impl Measurement {
     }
 }
 
+/// The files of labelled places.
+pub(super) fn paths<'l>(classes: impl Iterator<Item = &'l Class>) -> BTreeSet<&'l str> {
+    let places = classes.flat_map(|class| &class.places);
+    places.map(|place| place.path.as_str()).collect()
+}
+
 /// The outlined files of a tree, without those that a program wrote.
 pub(super) fn sources(root: &Path) -> anyhow::Result<Vec<SourceFile>> {
+    sources_of(root, |_| true)
+}
+
+/// Those of them that are `wanted`.
+pub(super) fn sources_of(
+    root: &Path,
+    wanted: impl Fn(&str) -> bool + Sync,
+) -> anyhow::Result<Vec<SourceFile>> {
     let tree = SourceTree::open(root)?;
-    let mut files = of_language(&tree, &Python);
-    files.extend(of_language(&tree, &Rust));
+    let mut files = of_language(&tree, &Python, &wanted);
+    files.extend(of_language(&tree, &Rust, &wanted));
     files.retain(|file| !file.is_generated());
     Ok(files)
 }
 
-fn of_language<L: Language>(tree: &SourceTree, language: &L) -> Vec<SourceFile> {
+fn of_language<L: Language>(
+    tree: &SourceTree,
+    language: &L,
+    wanted: &(impl Fn(&str) -> bool + Sync),
+) -> Vec<SourceFile> {
     let files = tree.files().par_iter().map(|file| &file.path);
     // Of a stub file and its module only one runs.
     let files = files.filter(|path| language.claims(path) && path.extension() != Some("pyi"));
+    let files = files.filter(|path| wanted(path.as_str()));
     let source = |path| SourceFile::outlined(language, path, tree.text(path)?);
     files.filter_map(source).collect()
 }
 
 /// The units of a tree, and which stand at the labelled places.
-struct Units {
-    corpus: Corpus,
+pub(super) struct Units {
+    pub(super) corpus: Corpus,
     runs: Runs,
     /// Entries by file.
     by_path: BTreeMap<String, Vec<u32>>,
 }
 
 impl Units {
-    fn new<'l>(files: Vec<SourceFile>, classes: impl Iterator<Item = &'l Class>) -> Self {
+    pub(super) fn new<'l>(
+        files: Vec<SourceFile>,
+        classes: impl Iterator<Item = &'l Class>,
+    ) -> Self {
         let corpus = Corpus::new(files);
         let mut by_path: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for (at, entry) in (0..).zip(&corpus.entries) {
@@ -148,7 +172,7 @@ impl Units {
     }
 
     /// The unit whose lines are most nearly those of the place.
-    fn at(&self, place: &Place) -> Option<u32> {
+    pub(super) fn at(&self, place: &Place) -> Option<u32> {
         let mut best = None;
         let mut most = LEAST;
         for at in self.by_path.get(&place.path)? {
@@ -248,6 +272,7 @@ mod tests {
         let class = |places| Class {
             origin: Origin::Read,
             tree: "made".to_owned(),
+            kind: "function".to_owned(),
             duplicated: true,
             weight: 1.0,
             places,

@@ -2,6 +2,7 @@
 //! classes, and says how often they are right where they were not fitted. It writes no file.
 
 mod fit;
+mod found;
 mod labels;
 mod measure;
 mod table;
@@ -14,15 +15,20 @@ use coalesce_model::LanguageKind;
 
 use crate::repository::Repository;
 use fit::{Row, Weights};
+use found::Scope;
 use labels::Labels;
 use measure::{Measured, Measurement};
 use table::Table;
 
 const HELP: &str = "\
-cargo xtask weights DIRECTORY
+cargo xtask weights DIRECTORY [--found | --alone]
 
 Fits the weights of crates/coalesce-clones/src/likelihood.rs to the classes of xtask/labels/, whose
 README says how to get the trees: DIRECTORY holds one folder for each.
+
+  --found   instead of it, runs the whole finder over the trees of merged pairs, each by weights that
+            were fitted to other repositories, and says which pairs it tells, and why not the others
+  --alone   the same with only the files of the pairs before it
 ";
 /// What the columns of a table are.
 const LEGEND: &str = "\
@@ -34,8 +40,11 @@ const WIDTH: usize = 100;
 
 /// `cargo xtask weights`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
-    let [directory] = arguments.as_slice() else {
-        bail!("{HELP}");
+    let (directory, found) = match arguments.as_slice() {
+        [directory] => (directory, None),
+        [directory, option] if option == "--found" => (directory, Some(Scope::Tree)),
+        [directory, option] if option == "--alone" => (directory, Some(Scope::Pairs)),
+        _ => bail!("{HELP}"),
     };
     if directory.starts_with('-') {
         bail!("{HELP}");
@@ -47,6 +56,9 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     }
     for name in &measurement.missing {
         println!("no tree: {name}");
+    }
+    if let Some(scope) = found {
+        return found::run(Path::new(directory), &labels, &measurement, scope);
     }
     let Measurement { classes, .. } = &measurement;
     println!(

@@ -110,6 +110,11 @@ pub struct DuplicateEntry {
     pub differences: Vec<DifferenceEntry>,
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
+    /// Where it belongs on a page: `product`, `backends` (the same once for each backend), `tests`,
+    /// `examples` or `vendored`.
+    pub chapter: String,
+    /// The id of a larger class in whose members all of its members stand; `null` where there is none.
+    pub inside: Option<String>,
     /// Whether the baseline does not know it, or not all of its members; `None` without a baseline.
     pub new: Option<bool>,
 }

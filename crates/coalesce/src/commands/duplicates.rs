@@ -190,6 +190,7 @@ fn options(settings: &Settings, arguments: &cli::DuplicateOptions) -> Options {
             lines: lines.unwrap_or(standard.lines),
             tokens: tokens.unwrap_or(standard.tokens),
         },
+        ..Options::default()
     }
 }
 
@@ -266,6 +267,8 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
         removable_lines: class.removable_lines,
         differences: class.differences.into_iter().map(difference).collect(),
         title: (!class.title.is_empty()).then_some(class.title),
+        chapter: class.chapter.as_str().to_owned(),
+        inside: class.inside,
         new,
     }
 }
