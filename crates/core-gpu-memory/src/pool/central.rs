@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-use core_gpu_driver::{DriverError, Event, Piece, Region, Segment, Stream, StreamId};
+use core_gpu_driver::{Driver, DriverError, Event, Piece, Region, Segment, Stream, StreamId};
 
 use crate::{
     Source,
@@ -125,6 +125,9 @@ pub struct Central {
     /// How many pending blocks are looked through when the next one comes.
     drain_at: usize,
     pub quarantine: Vec<Quarantined>,
+    /// Other devices of which a stream was declared for a block. Waiting for the pool's own says nothing
+    /// of what they do.
+    pub other_devices: Vec<Arc<dyn Driver>>,
     /// Segments that the driver would not take back.
     pub stuck: Vec<Segment>,
     /// Pieces that could not be taken from where they are mapped.
@@ -526,6 +529,22 @@ impl Central {
     pub fn settle(&mut self, ticks: &[(Order, u64)]) {
         for (order, tick) in ticks {
             self.heap.hand_over_until(*order, Order::IDLE, *tick);
+        }
+    }
+
+    /// Other devices that may be at work on blocks that nobody has any more.
+    pub fn devices_to_wait_for(&self) -> Vec<Arc<dyn Driver>> {
+        match self.pending.is_empty() && self.quarantine.is_empty() {
+            true => Vec::new(),
+            false => self.other_devices.clone(),
+        }
+    }
+
+    /// Notes that a stream of that device was declared.
+    pub fn note_other_device(&mut self, driver: &Arc<dyn Driver>) {
+        let id = driver.info().id;
+        if self.other_devices.iter().all(|known| known.info().id != id) {
+            self.other_devices.push(Arc::clone(driver));
         }
     }
 

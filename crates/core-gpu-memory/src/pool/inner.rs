@@ -24,6 +24,7 @@ use crate::{
         central::{Central, Pending, Quarantined, Request, Shortage},
         depot::Batch,
         lease::{Lease, OtherStream},
+        reserve::wait_for_others,
         thread::{self, Put, Take, Wanted, Way},
     },
     size_class::{Shelf, SizeClass, block_bytes},
@@ -660,7 +661,11 @@ impl PoolInner {
         let live: Vec<_> = live.collect();
         if self.is_closed() && live.iter().all(|stream| stream.synchronize().is_ok()) {
             // Nobody will ask for the block, nor look whether it is free: streams that have ended are
-            // waited for with the segment.
+            // waited for with the segment, and those of other devices here.
+            let devices = self.lock().other_devices.clone();
+            if let Err(error) = wait_for_others(&devices) {
+                self.report(&error);
+            }
             let mut central = self.lock();
             for other in &others {
                 central.orders.forget(other.order);
@@ -724,6 +729,9 @@ impl PoolInner {
         let known = central.shared.get(&lease.node);
         let known = known.is_some_and(|others| others.iter().any(|other| other.order == order));
         if order != lease.order && !known {
+            if !self.is_own(stream.driver()) {
+                central.note_other_device(stream.driver());
+            }
             central.orders.lend(order);
             central
                 .shared

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{DriverError, Segment, graph::is_any_underway};
+use core_gpu_driver::{Driver, DriverError, Segment, graph::is_any_underway};
 
 use crate::{
     error::{LeakReport, LeakedBlock},
@@ -38,7 +38,8 @@ impl PoolInner {
     /// Whether a stream of the device is being captured, as far as can be said: one that the pool knows,
     /// or one whose capture was begun through `Stream::begin_capture`.
     pub fn is_any_capturing(&self) -> bool {
-        let announced = self.driver().is_ok_and(|driver| is_any_underway(&driver));
+        let announced = self.driver().is_ok_and(|driver| is_any_underway(&driver))
+            || self.lock().devices_to_wait_for().iter().any(is_any_underway);
         announced || !self.captures.is_empty() || self.lock().orders.is_any_capturing()
     }
 
@@ -47,8 +48,10 @@ impl PoolInner {
         let mut central = self.lock();
         let ticks = central.mark_ticks();
         let held = (central.pending.len(), central.quarantine.len());
+        let others = central.devices_to_wait_for();
         drop(central);
         self.driver()?.synchronize()?;
+        wait_for_others(&others)?;
         let mut central = self.lock();
         central.settle(&ticks);
         // Others only add behind what was there, or drain it; what is left of it is done.
@@ -175,6 +178,14 @@ impl PoolInner {
         drop(central);
         drop(events);
     }
+}
+
+/// Waits for other devices. One that is lost does nothing any more, and is no loss of this one.
+pub fn wait_for_others(devices: &[Arc<dyn Driver>]) -> Result<(), DriverError> {
+    let waits = devices.iter().map(|device| device.synchronize());
+    waits
+        .filter(|waited| !matches!(waited, Err(error) if error.is_lost() || error.is_deinitialized()))
+        .collect()
 }
 
 impl PoolInner {

@@ -122,6 +122,34 @@ fn a_stream_of_another_device_may_use_a_block() {
     }
 }
 
+/// Waiting for the pool's own device says nothing of what another device does with a block.
+#[test]
+fn trimming_waits_for_other_devices_that_use_a_block() {
+    for schedule in SCHEDULES {
+        let (machine, drivers) = machine(&[24 * MIB, 24 * MIB], schedule);
+        let (home, away) = (stream(&drivers[0]), stream(&drivers[1]));
+        let (pool, by) = (Pool::new(&drivers[0]), Source::named("devices"));
+        let there = Pool::new(&drivers[1])
+            .allocate::<u8>(8 << 20, &away, by)
+            .unwrap();
+        let copy_and_drop = || {
+            let buffer = pool.allocate::<u8>(8 << 20, &home, by).unwrap();
+            home.set(buffer.span(), 3).unwrap();
+            order(&home, &away);
+            buffer.used_on(&away);
+            away.copy(there.span(), buffer.span()).unwrap();
+        };
+        copy_and_drop();
+        assert!(pool.trim() > 0);
+        copy_and_drop();
+        pool.shutdown().unwrap();
+        drop((there, pool, home, away, drivers));
+        machine
+            .verify()
+            .unwrap_or_else(|complaint| panic!("{schedule:?}: {complaint}"));
+    }
+}
+
 /// Twenty kernels of 1 ms on each of two streams; the milliseconds that they take, and the bytes.
 fn overlap(policy: StreamPolicy) -> (u64, u64) {
     let machine = Machine::with_bytes(1 << 30);

@@ -1,6 +1,14 @@
-//! Schedules at random: streams of ours and of others, several threads with caches of their own,
-//! graphs, callbacks that panic, and a shutdown somewhere. Every buffer has a value of its own in all
-//! of its bytes; the machine watches who touches which byte when. A seed tells all of it.
+//! Schedules at random: streams of ours, of others and of another device, several threads with caches
+//! of their own, one at a time and all at once, graphs, callbacks that panic, segments in pieces, files
+//! that change between their readers, and a shutdown somewhere. Every buffer has a value of its own in
+//! all of its bytes; the machine watches who touches which byte when. A seed tells all of it but what
+//! threads do at once.
+//!
+//! `put-back/` has errors that the crates once had, as patches: `cargo xtask soak put-back` applies
+//! each to a copy of the sources and sees that these schedules find it.
+
+mod beside;
+mod files;
 
 use std::{
     collections::BTreeSet,
@@ -43,11 +51,17 @@ impl Worker {
 
     fn run<R: Send + 'static>(&self, job: impl FnOnce() -> R + Send + 'static) -> R {
         let (answer, answered) = mpsc::channel();
-        let job = move || answer.send(job()).unwrap_or(());
-        self.jobs.send(Box::new(job)).unwrap();
+        self.begin(move || answer.send(job()).unwrap_or(()));
         answered.recv().unwrap()
     }
+
+    fn begin(&self, job: impl FnOnce() + Send + 'static) {
+        self.jobs.send(Box::new(job)).unwrap();
+    }
 }
+
+/// Of so many bytes more than is asked for, at most, a pool may need room for to grow.
+const GROWS_BY: u64 = 4 * MIB;
 
 /// Panics now and then.
 struct Nervous(AtomicU64);
@@ -105,8 +119,20 @@ struct Trial {
     held: Vec<Held>,
     graphs: Vec<Captured>,
     foreign: Vec<RawStream>,
+    /// Another device, with a stream and a buffer of its own.
+    other: beside::Device,
+    policy: StreamPolicy,
     next: u8,
     shut_down: bool,
+}
+
+/// What a request on a thread of the trial came to.
+struct Given {
+    buffer: Result<Buffer<u8>, AllocError>,
+    /// Waits that were put on streams for it.
+    waits: u64,
+    /// Bytes that the device had free before.
+    free_bytes: u64,
 }
 
 impl Trial {
@@ -118,14 +144,22 @@ impl Trial {
             2 => Schedule::OneLate(rng.below(STREAMS as u64) as usize),
             _ => Schedule::Seeded(seed),
         };
-        let (machine, mut drivers) = machine(&[(2 + rng.below(8)) * MIB], schedule);
+        // Mostly too little room, so that memory goes from hand to hand; now and then enough, so that
+        // streams have no reason to wait for each other.
+        let bytes = match rng.below(6) {
+            0 => 96 * MIB,
+            _ => (2 + rng.below(8)) * MIB,
+        };
+        let (machine, mut drivers) = machine(&[bytes, beside::BYTES], schedule);
+        let other = beside::Device::new(drivers.remove(1));
         let driver = drivers.remove(0);
         let policies = [
             StreamPolicy::GrowFirst,
             StreamPolicy::StreamLocal,
             StreamPolicy::Share,
         ];
-        let mut pool = Pool::builder(&driver).streams(policies[rng.below(3) as usize]);
+        let policy = policies[rng.below(3) as usize];
+        let mut pool = Pool::builder(&driver).streams(policy);
         if rng.below(2) == 0 {
             pool = pool.observer(Arc::new(Nervous(AtomicU64::new(seed))));
         }
@@ -141,6 +175,8 @@ impl Trial {
             held: Vec::new(),
             graphs: Vec::new(),
             foreign: Vec::new(),
+            other,
+            policy,
             next: 0,
             shut_down: false,
         };
@@ -187,12 +223,9 @@ impl Trial {
         let (bytes, on, pool) = (self.length(), self.stream(lane), self.pool.clone());
         self.next = self.next.wrapping_add(1);
         let value = self.next;
-        let given = self.on_some_thread(move || {
-            let buffer = pool.allocate::<u8>(bytes, &on, Source::named("trial"))?;
-            on.set(buffer.span(), value)?;
-            Ok::<_, AllocError>(buffer)
-        });
-        match given {
+        let given = self.on_some_thread(move || give(&pool, &on, bytes, value));
+        self.check_waits(&given, bytes);
+        match given.buffer {
             Ok(buffer) => Some(Held {
                 buffer,
                 value,
@@ -200,16 +233,22 @@ impl Trial {
                 elsewhere: BTreeSet::new(),
             }),
             Err(error) => {
-                let expected = match error {
-                    AllocError::ShutDown => self.shut_down,
-                    ref error => {
-                        error.is_out_of_room() || matches!(error, AllocError::TooLarge { .. })
-                    }
-                };
-                assert!(expected, "{error}");
+                assert!(is_refusal(&error, self.shut_down), "{error}");
                 None
             }
         }
+    }
+
+    /// Streams stay parallel as long as there is memory to let them.
+    fn check_waits(&self, given: &Given, bytes: usize) {
+        let needed = bytes as u64 + GROWS_BY;
+        let had_room = given.free_bytes >= needed;
+        let may_wait = self.policy == StreamPolicy::Share || !had_room;
+        assert!(
+            given.waits == 0 || may_wait,
+            "{bytes} bytes made a stream wait while {} were free",
+            given.free_bytes
+        );
     }
 
     fn check(&self, held: &Held) {
@@ -354,8 +393,12 @@ impl Trial {
     }
 
     fn step(&mut self) {
-        match self.rng.below(28) {
-            24.. => self.write_again(),
+        match self.rng.below(33) {
+            24..28 => self.write_again(),
+            28 | 29 => self.use_on_another_device(),
+            30 => self.take_pieces(),
+            31 => self.allocate_all_at_once(),
+            32 => self.end_a_pool_while_others_use_it(),
             0..=8 => {
                 let lane = self.below(STREAMS);
                 let held = self.allocate(lane);
@@ -390,10 +433,13 @@ impl Trial {
         if self.rng.below(2) == 0 {
             self.graphs.clear();
         }
+        let numbers = self.pool.statistics();
+        assert_eq!((numbers.failed_frees, numbers.quarantined_bytes), (0, 0));
         drop(self.pool);
         self.held.clear();
         self.graphs.clear();
         self.lanes.clear();
+        drop(self.other);
         for Worker { jobs, thread } in self.workers {
             drop(jobs);
             thread.join().unwrap();
@@ -407,9 +453,48 @@ impl Trial {
     }
 }
 
+/// A buffer with its value in it, and what it took.
+fn give(pool: &Pool, on: &Stream, bytes: usize, value: u8) -> Given {
+    let free_bytes = pool.driver().memory_info().unwrap().free_bytes;
+    let waits = pool.statistics().stream_waits;
+    let buffer = pool.allocate::<u8>(bytes, on, Source::named("trial"));
+    let waits = pool.statistics().stream_waits - waits;
+    if let Ok(buffer) = &buffer {
+        on.set(buffer.span(), value).unwrap();
+    }
+    Given {
+        buffer,
+        waits,
+        free_bytes,
+    }
+}
+
+/// Whether that is what a pool may say.
+fn is_refusal(error: &AllocError, shut_down: bool) -> bool {
+    match error {
+        AllocError::ShutDown => shut_down,
+        error => error.is_out_of_room() || matches!(error, AllocError::TooLarge { .. }),
+    }
+}
+
+/// Says what rules were broken when a trial fails.
+struct TellsViolations(Machine);
+
+impl Drop for TellsViolations {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("{:?}", self.0.violations());
+        }
+    }
+}
+
 fn try_seed(seed: u64) {
     let mut trial = Trial::new(seed);
+    let _tells = TellsViolations(trial.machine.clone());
     let shut_down_at = trial.below(STEPS * 3);
+    if trial.below(4) == 0 {
+        files::change_between_readers(&mut trial.rng);
+    }
     for step in 0..STEPS {
         if step == shut_down_at {
             trial.shut_down = true;
