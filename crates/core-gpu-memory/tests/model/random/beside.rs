@@ -47,7 +47,6 @@ fn work_beside_others(pool: &Pool, begin: &Barrier, most: usize, ends: bool) {
         match pool.allocate::<u8>(bytes, &on, Source::named("at once")) {
             Ok(buffer) => {
                 on.set(buffer.span(), 1).unwrap();
-                // Half of them with their work still to be done, by another hand.
                 if round % 2 == 0 {
                     buffer.free().unwrap();
                 }
@@ -139,6 +138,8 @@ impl Trial {
                 let _ = done.send(());
             });
         }
+        // A thread that panics answers by being gone.
+        let_go(done);
         begin.wait();
         meanwhile();
         for _ in 0..self.workers.len() {
