@@ -146,7 +146,7 @@ impl Trial {
         };
         // Mostly too little room, so that memory goes from hand to hand; now and then enough, so that
         // streams have no reason to wait for each other.
-        let bytes = match rng.below(6) {
+        let bytes = match rng.below(3) {
             0 => 96 * MIB,
             _ => (2 + rng.below(8)) * MIB,
         };
