@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
-use crate::repository::Repository;
+use crate::{put_back, repository::Repository};
 
 const HELP: &str = "\
 cargo xtask soak [NAME…] [OPTIONS]
@@ -21,13 +21,15 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
 Names of the toolkit's: kills, kills_at_every_call, a_full_disk_at_every_call, edits, hostile_trees,
 manifests, sources, journals, plans, caches, facts (fuzzing of both languages without a program around
-them), power.
+them), power. `put-back` alone puts errors that the runtime once had back into a copy of the sources,
+and sees that its tests find each.
 ";
 
 /// Test binaries with tests that soak: the names of those have `soak` in them. What is written to a
 /// tree soaks without a program around it, too: `power` replays what a loss of power leaves.
 const SOAKS: &[Soak] = &[
     Soak::of("core-gpu-memory", &["--test", "soak"]),
+    Soak::of("core-gpu-etcd", &["--test", "slots"]),
     Soak::of("core-gpu", &["--test", "soak"]),
     Soak::of("coalesce-tests", &["--test", "program"]),
     Soak {
@@ -117,6 +119,9 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     if words.iter().any(|word| word == "--help" || word == "-h") {
         print!("{HELP}");
         return Ok(());
+    }
+    if words == ["put-back"] {
+        return put_back::run_all(repository);
     }
     let options = Options::read(words)?;
     for soak in SOAKS {

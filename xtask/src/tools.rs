@@ -8,6 +8,7 @@ mod codegen;
 mod device;
 mod draw;
 mod judge;
+mod put_back;
 mod random;
 mod repository;
 mod root;

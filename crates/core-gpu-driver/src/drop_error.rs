@@ -42,7 +42,8 @@ pub fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-pub(crate) fn report(what: What, error: &DriverError) {
+/// Tells of an error that a drop cannot return: for crates whose own types give memory back.
+pub fn report(what: What, error: &DriverError) {
     if error.is_deinitialized() {
         return;
     }

@@ -67,12 +67,21 @@ impl StreamMemory {
     /// Its stream waits for the others.
     fn wait_for_others(&mut self) -> Result<(), DriverError> {
         let others = self.others.get_mut();
-        for other in others.unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for other in others.unwrap_or_else(PoisonError::into_inner) {
             let event = Event::new(other.driver(), EventKind::Order)?;
             other.record(&event)?;
             self.stream.wait(&event)?;
         }
         Ok(())
+    }
+
+    /// Waits for all that its devices do.
+    fn wait_for_everything(&mut self) -> Result<(), DriverError> {
+        let others = self.others.get_mut();
+        for other in others.unwrap_or_else(PoisonError::into_inner) {
+            other.driver().synchronize()?;
+        }
+        self.stream.driver().synchronize()
     }
 }
 
@@ -81,7 +90,7 @@ impl Drop for StreamMemory {
         let waited = match self.wait_for_others() {
             Ok(()) => Ok(()),
             // Waiting for everything is as good.
-            Err(_) => self.driver().synchronize(),
+            Err(_) => self.wait_for_everything(),
         };
         // SAFETY: it came from `allocate_on`, `self` is its only owner, and its stream is live and
         // waits for whatever was declared.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use core_gpu_driver::{DriverError, Event, EventKind, Stream, StreamId};
+use core_gpu_driver::{Driver, DriverError, Event, EventKind, Stream, StreamId};
 
 use crate::Buffer;
 
@@ -29,8 +29,8 @@ pub struct OrderedBuffer {
     written: Option<Use>,
     /// Reads since then, one for each stream.
     reads: Vec<Use>,
-    /// The end of a use could not be marked: the device has to be waited for.
-    unmarked: bool,
+    /// Devices on which the end of a use could not be marked: they have to be waited for.
+    unmarked: Vec<Arc<dyn Driver>>,
 }
 
 impl OrderedBuffer {
@@ -41,7 +41,7 @@ impl OrderedBuffer {
             home: home.id(),
             written: None,
             reads: Vec::new(),
-            unmarked: false,
+            unmarked: Vec::new(),
         }
     }
 
@@ -52,11 +52,9 @@ impl OrderedBuffer {
     /// Lets the stream use the bytes from now on. End it with [`OrderedBuffer::end`], and let go of
     /// the answer before.
     pub fn begin(&mut self, access: Access, on: &Stream) -> Result<Arc<Buffer<u8>>, DriverError> {
-        if self.unmarked {
-            on.driver().synchronize()?;
-            self.written = None;
-            self.reads.clear();
-            self.unmarked = false;
+        while let Some(device) = self.unmarked.last() {
+            device.synchronize()?;
+            self.unmarked.pop();
         }
         let reads = self.reads.iter().filter(|_| access == Access::Write);
         for before in self.written.iter().chain(reads) {
@@ -78,7 +76,7 @@ impl OrderedBuffer {
             Ok(event)
         });
         let Ok(event) = recorded else {
-            self.unmarked = true;
+            self.unmarked.push(Arc::clone(on.driver()));
             return;
         };
         let used = Use { stream, event };
@@ -103,8 +101,8 @@ impl OrderedBuffer {
             Access::Write => self.reads.drain(..).chain(self.written.take()).last(),
         };
         match old {
-            Some(used) => Ok(used.event),
-            None => Event::new(on.driver(), EventKind::Order),
+            Some(used) if used.event.driver().info().id == on.driver().info().id => Ok(used.event),
+            _ => Event::new(on.driver(), EventKind::Order),
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What blocks come from: a pool, the driver itself, or an adaptor around another resource.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use core_gpu_driver::{
-    DeviceSpan, Driver, DriverError, RegionState, Segment, Stream, StreamMemory,
+    DeviceSpan, Driver, DriverError, RegionState, Segment, Stream, StreamMemory, drop_error,
 };
 
 use crate::{AllocError, Source, pool::lease::Lease, size_class::block_bytes};
@@ -43,9 +46,36 @@ enum Kind {
 
 /// A block from the driver.
 struct Direct {
+    /// Before the memory, which they may be at work on.
+    others: OtherDevices,
     memory: Memory,
     by: Source,
     requested: u64,
+}
+
+/// Other devices of which a stream was declared: they are waited for as this goes.
+#[derive(Default)]
+struct OtherDevices(Mutex<Vec<Arc<dyn Driver>>>);
+
+impl OtherDevices {
+    fn note(&self, device: &Arc<dyn Driver>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = device.info().id;
+        if known.iter().all(|other| other.info().id != id) {
+            known.push(Arc::clone(device));
+        }
+    }
+}
+
+impl Drop for OtherDevices {
+    fn drop(&mut self) {
+        let known = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for device in known.iter() {
+            if let Err(error) = device.synchronize() {
+                drop_error::report(drop_error::What::Segment, &error);
+            }
+        }
+    }
 }
 
 enum Memory {
@@ -119,13 +149,21 @@ impl Block {
 
 impl Direct {
     fn used_on(&self, stream: &Stream) {
-        // A segment goes when the device was waited for.
-        if let Memory::Ordered(memory) = &self.memory {
-            memory.used_on(stream);
+        let segment = match &self.memory {
+            Memory::Ordered(memory) => return memory.used_on(stream),
+            Memory::Segment(segment) => segment,
+        };
+        // It goes when its own device was waited for.
+        let (own, other) = (segment.driver(), stream.driver());
+        if own.info().id != other.info().id {
+            self.others.note(other);
         }
+        let region = segment.whole().region();
+        own.annotate(region, RegionState::also_used_on(stream));
     }
 
     fn free(self) -> Result<(), DriverError> {
+        drop(self.others);
         if let Memory::Segment(segment) = self.memory {
             segment.driver().synchronize()?;
             segment.free().map_err(|(error, _)| error)?;
@@ -214,6 +252,7 @@ impl Resource for StreamOrderedResource {
 
 fn direct(memory: Memory, requested: u64, by: Source) -> Block {
     Block(Some(Kind::Direct(Box::new(Direct {
+        others: OtherDevices::default(),
         memory,
         by,
         requested,

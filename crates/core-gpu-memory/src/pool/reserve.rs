@@ -39,7 +39,11 @@ impl PoolInner {
     /// or one whose capture was begun through `Stream::begin_capture`.
     pub fn is_any_capturing(&self) -> bool {
         let announced = self.driver().is_ok_and(|driver| is_any_underway(&driver))
-            || self.lock().devices_to_wait_for().iter().any(is_any_underway);
+            || self
+                .lock()
+                .devices_to_wait_for()
+                .iter()
+                .any(is_any_underway);
         announced || !self.captures.is_empty() || self.lock().orders.is_any_capturing()
     }
 
@@ -184,7 +188,9 @@ impl PoolInner {
 pub fn wait_for_others(devices: &[Arc<dyn Driver>]) -> Result<(), DriverError> {
     let waits = devices.iter().map(|device| device.synchronize());
     waits
-        .filter(|waited| !matches!(waited, Err(error) if error.is_lost() || error.is_deinitialized()))
+        .filter(
+            |waited| !matches!(waited, Err(error) if error.is_lost() || error.is_deinitialized()),
+        )
         .collect()
 }
 

@@ -1,7 +1,12 @@
 //! Streams: whose block is whose, foreign streams, and who waits for whom.
 
-use core_gpu_driver::{RegionState, Stream, StreamKind};
-use core_gpu_memory::{Pool, Source, StreamPolicy};
+use std::sync::Arc;
+
+use core_gpu_driver::{RegionState, Segment, Stream, StreamKind};
+use core_gpu_memory::{
+    Cache, CacheLimits, DirectResource, Hold, MemoryManager, Pool, Resource, Source,
+    StreamOrderedResource, StreamPolicy,
+};
 use gpu_sim::{Kernel, Machine, Schedule, SimDriver};
 
 use crate::{MIB, SCHEDULES, machine, order, stream};
@@ -63,7 +68,6 @@ fn a_foreign_stream_is_one_stream_however_often_it_is_adopted() {
 /// As the stream of a foreign owner: kept by the pool only as long as somebody else keeps it.
 #[test]
 fn the_owner_of_a_foreign_stream_is_not_kept_for_ever() {
-    use std::sync::Arc;
     let (machine, drivers) = machine(&[64 * MIB], Schedule::Latest);
     let (driver, by) = (&drivers[0], Source::named("owners"));
     let pool = Pool::new(driver);
@@ -150,11 +154,76 @@ fn trimming_waits_for_other_devices_that_use_a_block() {
     }
 }
 
+/// Memory from the driver itself, and the driver's own pool, which other devices use.
+#[test]
+fn other_resources_wait_for_other_devices_too() {
+    for schedule in SCHEDULES {
+        let (machine, drivers) = machine(&[24 * MIB, 24 * MIB], schedule);
+        let (home, away) = (stream(&drivers[0]), stream(&drivers[1]));
+        let resources: [Arc<dyn Resource>; 2] = [
+            Arc::new(DirectResource::new(&drivers[0])),
+            Arc::new(StreamOrderedResource::new(&drivers[0])),
+        ];
+        let sink = Segment::allocate(&drivers[1], 4096).unwrap();
+        for resource in resources {
+            for is_freed in [true, false] {
+                let block = resource.allocate_block(4096, &home, Source::UNNAMED);
+                let block = block.unwrap();
+                home.set(block.span(), 3).unwrap();
+                order(&home, &away);
+                block.used_on(&away);
+                let from = block.span().part(0, 4096).unwrap();
+                away.copy(sink.whole(), from).unwrap();
+                match is_freed {
+                    true => block.free().unwrap(),
+                    false => drop(block),
+                }
+            }
+        }
+        drop((sink, home, away, drivers));
+        machine
+            .verify()
+            .unwrap_or_else(|complaint| panic!("{schedule:?}: {complaint}"));
+    }
+}
+
+/// What is cached on one device and read by another, and goes while that reads.
+#[test]
+fn cached_bytes_are_read_on_another_device() {
+    for schedule in SCHEDULES {
+        let (machine, drivers) = machine(&[24 * MIB, 24 * MIB], schedule);
+        let (home, away) = (stream(&drivers[0]), stream(&drivers[1]));
+        let manager = MemoryManager::builder(&drivers[0]).build().unwrap();
+        let cache = Cache::new(&manager, CacheLimits::default(), Source::named("shared"));
+        let sink = Segment::allocate(&drivers[1], 4096).unwrap();
+        for round in 0..4 {
+            let cached = cache
+                .insert("key", &[round; 4096], 1.0, Hold::Normal, &home)
+                .unwrap();
+            for on in [&away, &home, &away] {
+                let read = cached.read_on(on).unwrap();
+                if on == &away {
+                    away.copy(sink.whole(), read.span()).unwrap();
+                }
+            }
+            assert!(cache.remove("key"));
+            drop(cached);
+            manager.pool().trim();
+        }
+        drop(cache);
+        manager.shutdown().unwrap();
+        drop((sink, manager, home, away, drivers));
+        machine
+            .verify()
+            .unwrap_or_else(|complaint| panic!("{schedule:?}: {complaint}"));
+    }
+}
+
 /// Twenty kernels of 1 ms on each of two streams; the milliseconds that they take, and the bytes.
 fn overlap(policy: StreamPolicy) -> (u64, u64) {
     let machine = Machine::with_bytes(1 << 30);
     let simulated = SimDriver::open(&machine, 0).unwrap();
-    let driver = simulated.clone() as std::sync::Arc<dyn core_gpu_driver::Driver>;
+    let driver = simulated.clone() as Arc<dyn core_gpu_driver::Driver>;
     let streams = [stream(&driver), stream(&driver)];
     let pool = Pool::builder(&driver).streams(policy).build().unwrap();
     let by = Source::named("overlap");
@@ -237,7 +306,7 @@ fn events_are_made_once_and_used_again() {
 fn the_simulator_tells_of_an_early_reuse() {
     let (machine, drivers) = machine(&[MIB], Schedule::Latest);
     let (one, two) = (stream(&drivers[0]), stream(&drivers[0]));
-    let segment = core_gpu_driver::Segment::allocate(&drivers[0], 4096).unwrap();
+    let segment = Segment::allocate(&drivers[0], 4096).unwrap();
     let region = segment.whole().region();
     drivers[0].annotate(region, RegionState::Free);
     drivers[0].annotate(region, RegionState::in_use_on(&one));
