@@ -184,7 +184,9 @@ fn of_registry(error: &RegistryError) -> ErrorKind {
 
 fn of_slot(error: &SlotError) -> ErrorKind {
     match error {
-        SlotError::Full { .. } | SlotError::Memory { .. } => ErrorKind::Busy,
+        SlotError::Full { .. } | SlotError::Memory { .. } | SlotError::Closed { .. } => {
+            ErrorKind::Busy
+        }
         SlotError::OverBudget { .. } => ErrorKind::OutOfMemory,
         SlotError::Nothing | SlotError::Capacity { .. } | SlotError::OtherStore => {
             ErrorKind::Setting

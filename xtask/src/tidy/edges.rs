@@ -113,6 +113,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "core-gpu",
         &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
     ),
+    ("core-gpu-etcd", &["core-gpu"]),
     ("optimization-gpu", &["core-gpu"]),
     ("optimization-gpu-memory", &["core-gpu"]),
     ("optimization-gpu-profiler", &["core-gpu"]),

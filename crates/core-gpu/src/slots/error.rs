@@ -99,6 +99,27 @@ pub enum SlotError {
         /// What the system said.
         why: String,
     },
+    /// A store that is reached over a network does not answer, or refuses.
+    #[error("the store of slots: {why}")]
+    Store {
+        /// What it said, or why nothing was heard of it.
+        why: String,
+    },
+    /// A store that is reached over a network has no space left: nobody can claim until somebody makes
+    /// some. What is held stays held.
+    #[error("the store of slots has no space left: {why}")]
+    StoreFull {
+        /// What it said.
+        why: String,
+    },
+    /// All devices that would do are closed to new claims: drained, or in quarantine.
+    #[error("{device} is closed: {why}")]
+    Closed {
+        /// The device, or the first of them.
+        device: DeviceId,
+        /// Why, as who closed it said.
+        why: String,
+    },
     /// The claim is another store's.
     #[error("the claim is another store's")]
     OtherStore,

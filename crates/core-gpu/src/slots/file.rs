@@ -273,7 +273,7 @@ impl FileSlots {
 
 impl SlotStore for FileSlots {
     fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError> {
-        check_budgets(request)?;
+        request.check()?;
         let start = Instant::now();
         let (mut pause, mut others) = (Pause::new(), 0);
         loop {
@@ -355,22 +355,6 @@ impl SlotStore for FileSlots {
             claimed_bytes,
         })
     }
-}
-
-/// Refuses at once what can never be had.
-fn check_budgets(request: &Request) -> Result<(), SlotError> {
-    let with_slots = request.devices.iter().filter(|wanted| wanted.slots > 0);
-    let Some(largest) = with_slots.max_by_key(|wanted| wanted.budget_bytes) else {
-        return Err(SlotError::Nothing);
-    };
-    if request.bytes > largest.budget_bytes {
-        return Err(SlotError::OverBudget {
-            device: largest.device,
-            asked_bytes: request.bytes,
-            budget_bytes: largest.budget_bytes,
-        });
-    }
-    Ok(())
 }
 
 /// What a slot's file says; nothing where there is none.

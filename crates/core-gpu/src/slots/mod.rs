@@ -95,6 +95,26 @@ impl Request {
         self
     }
 
+    /// Refuses at once what can never be had: for stores.
+    ///
+    /// # Errors
+    /// [`SlotError::Nothing`] without a device that has slots, [`SlotError::OverBudget`] for more bytes
+    /// than any of them may give.
+    pub fn check(&self) -> Result<(), SlotError> {
+        let with_slots = self.devices.iter().filter(|wanted| wanted.slots > 0);
+        let Some(largest) = with_slots.max_by_key(|wanted| wanted.budget_bytes) else {
+            return Err(SlotError::Nothing);
+        };
+        if self.bytes > largest.budget_bytes {
+            return Err(SlotError::OverBudget {
+                device: largest.device,
+                asked_bytes: self.bytes,
+                budget_bytes: largest.budget_bytes,
+            });
+        }
+        Ok(())
+    }
+
     /// Claims bytes of the device's memory with the slot. They are a promise among those who claim:
     /// nothing is allocated, and nobody is kept from allocating more.
     #[must_use]
@@ -135,6 +155,16 @@ impl Claim {
     }
 
     /// What the store put in, where it is of this type.
+    pub fn hold_ref<T: Any>(&self) -> Option<&T> {
+        self.hold.downcast_ref()
+    }
+
+    /// What the store put in, where it is of this type.
+    pub fn hold_mut<T: Any>(&mut self) -> Option<&mut T> {
+        self.hold.downcast_mut()
+    }
+
+    /// Takes what the store put in, where it is of this type.
     pub fn hold<T: Any>(self) -> Option<T> {
         self.hold.downcast().ok().map(|hold| *hold)
     }
@@ -216,6 +246,15 @@ pub trait SlotStore: fmt::Debug + Send + Sync {
     /// The slot is not held any more: stop using the device.
     fn renew(&self, claim: &Claim) -> Result<ValidUntil, SlotError>;
 
+    /// Whether the slot is still held, as far as can be said without asking anybody else: cheap, and for
+    /// before each piece of work.
+    ///
+    /// # Errors
+    /// As [`SlotStore::renew`].
+    fn check(&self, claim: &Claim) -> Result<ValidUntil, SlotError> {
+        self.renew(claim)
+    }
+
     /// Gives a slot back.
     ///
     /// # Errors
@@ -288,6 +327,21 @@ impl SlotGuard {
     #[must_use]
     pub const fn slot(&self) -> u32 {
         self.slot
+    }
+
+    /// Whether the slot is still held: for before each piece of work, where a store may lose it while
+    /// this process sleeps.
+    ///
+    /// # Errors
+    /// As [`SlotStore::check`]: [`SlotError::Lost`] when somebody else may have it by now.
+    pub fn check(&self) -> Result<ValidUntil, SlotError> {
+        match &self.claim {
+            Some(claim) => self.store.check(claim),
+            None => Err(SlotError::Lost {
+                device: self.device,
+                slot: self.slot,
+            }),
+        }
     }
 
     /// Says that the device worked so long for this process, on top of what was said before, so that

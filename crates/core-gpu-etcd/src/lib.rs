@@ -1,0 +1,29 @@
+//! Slots of devices across machines, kept in etcd (3.4 and later), through its JSON gateway: the store
+//! behind [`core_gpu::slots::SlotStore`] for several machines.
+//!
+//! # What is promised
+//! - At most one live claim for a slot in the history of etcd's revisions: a claim is one transaction
+//!   that writes the slot's key where there is none, under the claimer's lease.
+//! - A claim whose answer is lost is found by its lease: trying again makes no second one.
+//! - [`EtcdSlots::token`] is the revision at which the claim was made, and grows with each of a slot.
+//! - [`SlotGuard::check`](core_gpu::slots::SlotGuard::check) fails from a margin (a fifth of the lease)
+//!   before the lease can run out, by a clock that counts sleep: who was paused for longer fails its next
+//!   check, however the pause came about.
+//! - Claims of bytes together are never more than a device's budget.
+//! - A slot of somebody who is gone is free again after at most the lease's time and a second under a
+//!   stable leader. A new leader gives every lease its time anew.
+//!
+//! # What is not
+//! Kernels that run cannot be called back: the next holder looks how much memory is free before it
+//! begins. Waiting is asking again every 100 ms; who asks first has it. There is no TLS: `https` is
+//! refused ([`EtcdError::NoTls`]). Clocks of other machines are believed nothing; "held for" in a list is
+//! by the holder's own.
+
+mod client;
+mod clock;
+mod lease;
+mod slots;
+mod state;
+
+pub use client::{EtcdError, User};
+pub use slots::{EtcdOptions, EtcdSlots};

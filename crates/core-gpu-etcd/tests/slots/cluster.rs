@@ -1,0 +1,144 @@
+//! etcd on loopback, started for a test: members that can be killed, started again, and paused.
+
+use std::{
+    net::TcpListener,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use core_gpu_etcd::{EtcdOptions, EtcdSlots};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long a cluster may take until it answers.
+const STARTS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Members in a folder of their own, gone with it.
+pub struct Cluster {
+    folder: tempfile::TempDir,
+    members: Vec<Member>,
+    /// Further options of etcd's.
+    options: Vec<String>,
+}
+
+struct Member {
+    client: String,
+    peer: String,
+    process: Option<Child>,
+}
+
+impl Cluster {
+    /// Starts so many members. None where etcd is not installed, which is told.
+    pub fn start(members: usize, options: &[&str]) -> Option<Cluster> {
+        if Command::new("etcd")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status()
+            .is_err()
+        {
+            println!("skipped: no etcd");
+            return None;
+        }
+        // Held until all have one, so that no two are the same.
+        let ports: Vec<_> = (0..members * 2)
+            .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+            .collect();
+        let url = |at: &TcpListener| format!("http://{}", at.local_addr().unwrap());
+        let members = ports.chunks(2).map(|pair| Member {
+            client: url(&pair[0]),
+            peer: url(&pair[1]),
+            process: None,
+        });
+        let mut cluster = Cluster {
+            folder: tempfile::tempdir().unwrap(),
+            members: members.collect(),
+            options: options.iter().map(|&option| option.to_owned()).collect(),
+        };
+        drop(ports);
+        (0..cluster.members.len()).for_each(|at| cluster.revive(at));
+        cluster.wait_until_it_answers();
+        Some(cluster)
+    }
+
+    fn wait_until_it_answers(&self) {
+        let store = EtcdSlots::new(self.options()).unwrap();
+        let begin = Instant::now();
+        while let Err(error) = store.open(&crate::device(255)) {
+            assert!(begin.elapsed() < STARTS_WITHIN, "{error}");
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// How to reach it, with short leases.
+    pub fn options(&self) -> EtcdOptions {
+        let mut options = EtcdOptions::new(self.urls());
+        options.node = "here".to_owned();
+        options.lease = Duration::from_secs(2);
+        options.patience = Duration::from_secs(1);
+        options
+    }
+
+    pub fn urls(&self) -> Vec<String> {
+        self.members
+            .iter()
+            .map(|member| member.client.clone())
+            .collect()
+    }
+
+    /// Starts a member that is not there, with the data that it has.
+    pub fn revive(&mut self, at: usize) {
+        if self.members[at].process.is_some() {
+            return;
+        }
+        let names = self.members.iter().enumerate();
+        let all: Vec<_> = names
+            .map(|(at, member)| format!("m{at}={}", member.peer))
+            .collect();
+        let data: PathBuf = self.folder.path().join(format!("m{at}"));
+        let member = &mut self.members[at];
+        let mut etcd = Command::new("etcd");
+        etcd.args(["--name", &format!("m{at}"), "--data-dir"])
+            .arg(data)
+            .args(["--listen-client-urls", &member.client])
+            .args(["--advertise-client-urls", &member.client])
+            .args(["--listen-peer-urls", &member.peer])
+            .args(["--initial-advertise-peer-urls", &member.peer])
+            .args(["--initial-cluster", &all.join(",")])
+            .args(["--heartbeat-interval", "100", "--election-timeout", "1000"])
+            .args(["--logger", "zap", "--log-level", "panic"])
+            .args(&self.options)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        member.process = Some(etcd.spawn().unwrap());
+    }
+
+    /// Kills a member.
+    pub fn kill(&mut self, at: usize) {
+        if let Some(mut process) = self.members[at].process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// Stops a member for a while: it neither answers nor goes.
+    pub fn pause(&self, at: usize, pause: Duration) {
+        if let Some(process) = &self.members[at].process {
+            signal(process, Signal::STOP);
+            thread::sleep(pause);
+            signal(process, Signal::CONT);
+        }
+    }
+}
+
+/// Tells a process something; one that is gone hears nothing.
+pub fn signal(process: &Child, signal: Signal) {
+    let id = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+    let _ = kill_process(id.unwrap(), signal);
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        (0..self.members.len()).for_each(|at| self.kill(at));
+    }
+}
