@@ -53,7 +53,7 @@ pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Compar
         left.extend(order.into_iter().filter(|compared| !joining.join(compared)));
     }
     let mut classes = joining.classes(groups);
-    classes.extend(left_over(groups, &left, &classes));
+    classes.extend(left_over(groups, &left));
     let siblings = compared
         .iter()
         .filter(|compared| compared.verdict == Verdict::Sibling);
@@ -254,30 +254,20 @@ fn by_first(groups: &Groups) -> FxHashMap<u32, &[u32]> {
         .collect()
 }
 
-/// Pairs whose classes could not be joined are a class of their own, so that no copy is passed over:
-/// told ones always, others where one side is in no class yet.
-fn left_over(groups: &Groups, left: &[&Compared], classes: &[Class]) -> Vec<Class> {
+/// Pairs whose classes could not be joined are a class of their own: no copy is passed over, and what
+/// stands around both is matched by all that is the same in them, whatever else there is.
+fn left_over(groups: &Groups, left: &[&Compared]) -> Vec<Class> {
     let by_first = by_first(groups);
-    let mut placed: FxHashSet<u32> = FxHashSet::default();
-    for class in classes {
-        placed.extend(&class.members);
-    }
-    let mut added = Vec::new();
-    for compared in left {
+    let class = |compared: &&Compared| {
         let (a, b) = compared.pair;
-        let is_told = compared.verdict == Verdict::Duplicate;
-        if !is_told && placed.contains(&a) && placed.contains(&b) {
-            continue;
-        }
-        placed.extend([a, b]);
-        added.push(Class {
+        Class {
             members: expand(&[a, b], &by_first),
             similarity: compared.evidence.similarity(),
             likelihood: compared.likelihood,
             verdict: compared.verdict,
-        });
-    }
-    added
+        }
+    };
+    left.iter().map(class).collect()
 }
 
 /// Siblings, joined as they come: what looks alike to one looks alike to all.

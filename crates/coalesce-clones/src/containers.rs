@@ -304,7 +304,7 @@ fn size(corpus: &Corpus, at: u32) -> u32 {
 }
 
 /// The class and the modules around an entry; none for what stands inside of a function.
-fn around(corpus: &Corpus, at: u32) -> Vec<Container> {
+pub(crate) fn around(corpus: &Corpus, at: u32) -> Vec<Container> {
     let Some(entry) = corpus.entries.get(at as usize) else {
         return Vec::new();
     };

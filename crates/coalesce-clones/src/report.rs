@@ -168,7 +168,7 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let containers: Vec<ContainerClass> = joined
         .filter_map(|class| class.outermost(&corpus))
         .collect();
-    let absorbed = Absorbed::new(&containers);
+    let absorbed = Absorbed::new(&corpus, &containers);
     for class in containers
         .iter()
         .filter(|class| !absorbed.containers(class))
@@ -244,19 +244,27 @@ fn finish(list: &mut Vec<Duplicate>) {
 
 /// What is not told because a larger copy says it already.
 struct Absorbed {
-    /// For each entry the whole copies in which it has a counterpart.
-    entries: FxHashMap<u32, Vec<usize>>,
+    /// For each entry the whole copies in which it has a counterpart, and in which member it stands.
+    entries: FxHashMap<u32, Vec<(usize, Container)>>,
     /// For each file the whole copies that it is a member of.
     files: FxHashMap<u32, Vec<usize>>,
 }
 
 impl Absorbed {
-    fn new(classes: &[ContainerClass]) -> Self {
-        let (mut entries, mut files) = (FxHashMap::default(), FxHashMap::default());
+    fn new(corpus: &Corpus, classes: &[ContainerClass]) -> Self {
+        let mut entries: FxHashMap<u32, Vec<(usize, Container)>> = FxHashMap::default();
+        let mut files = FxHashMap::default();
         for (at, class) in classes.iter().enumerate().filter(|(_, class)| class.whole) {
             let matched = class.overlaps.iter().flat_map(|overlap| &overlap.matched);
             for entry in matched.flat_map(|(a, b)| [*a, *b]) {
-                insert(&mut entries, entry, at);
+                let around = containers::around(corpus, entry);
+                let member = around.iter().find(|around| class.members.contains(around));
+                if let Some(member) = member {
+                    let found = entries.entry(entry).or_default();
+                    if !found.contains(&(at, *member)) {
+                        found.push((at, *member));
+                    }
+                }
             }
             for (file, _) in class.members.iter().filter(|member| member.1 == 0) {
                 insert(&mut files, *file, at);
@@ -265,8 +273,20 @@ impl Absorbed {
         Self { entries, files }
     }
 
+    /// Whether a whole copy says all that a class does: each member in another member of it. Two in one
+    /// are a duplicate inside of what was copied.
     fn class(&self, class: &Class) -> bool {
-        in_one(&self.entries, class.members.iter())
+        let of = |entry: &u32| self.entries.get(entry).map_or(&[][..], Vec::as_slice);
+        let Some(first) = class.members.first() else {
+            return false;
+        };
+        of(first).iter().any(|(at, _)| {
+            let mut places: FxHashSet<Container> = FxHashSet::default();
+            class.members.iter().all(|entry| {
+                let place = of(entry).iter().find(|(class, _)| class == at);
+                place.is_some_and(|(_, member)| places.insert(*member))
+            })
+        })
     }
 
     /// Classes of modules that are whole copies.

@@ -359,3 +359,150 @@ fn the_order_of_files_does_not_matter() {
     let (one, two) = (report(&fixture), report(&fixture));
     assert_eq!(told(&one), told(&two));
 }
+
+#[test]
+fn what_is_too_little_in_two_files_is_told_in_three() {
+    let copies = |files: usize| -> String {
+        let text = |at: usize| {
+            format!(
+                "//- m{at}.py\ndef parse_{at}(text):\n    first, second = text.split(SEPARATOR_OF_PAIRS, 1)\n    return first.casefold(), second.rstrip(FILLING)\n"
+            )
+        };
+        (0..files).map(text).collect()
+    };
+    assert_eq!(told(&report(&copies(2))), Vec::<String>::new());
+    let three = report(&copies(3));
+    assert_eq!(
+        told(&three),
+        ["function: m0.py parse_0, m1.py parse_1, m2.py parse_2"]
+    );
+    // Tests may say the same again.
+    let tests = copies(3).replace("//- ", "//- tests/");
+    assert_eq!(told(&report(&tests)), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_program_does_comes_before_its_examples() {
+    let copies = |folder: &str| {
+        format!(
+            "//- {folder}/a.py\ndef normals(points):\n{COPY}//- {folder}/b.py\ndef axes(points):\n{COPY}"
+        )
+    };
+    let other = COPY
+        .replace("mean", "median")
+        .replace("eigh", "svd")
+        .replace("covariance", "scatter");
+    let product = format!(
+        "//- src/a.py\ndef directions(points):\n{other}//- src/b.py\ndef extents(points):\n{other}"
+    );
+    let examples = copies("examples");
+    let found = report(&format!("{examples}{product}"));
+    let chapters: Vec<&str> = found
+        .duplicates
+        .iter()
+        .map(|class| class.chapter.as_str())
+        .collect();
+    assert_eq!(chapters, ["product", "examples"]);
+}
+
+#[test]
+fn interfaces_of_gpu_libraries_have_roles_where_they_are_called_in_line() {
+    let python = [
+        (
+            "torch",
+            "detect",
+            "import torch\nx = 1 if torch.cuda.is_available() else 2\n",
+        ),
+        (
+            "torch",
+            "detect",
+            "import torch\nx = 1 if torch.backends.mps.is_available() else 2\n",
+        ),
+        (
+            "torch",
+            "detect",
+            "import torch\nx = 1 if torch.xpu.is_available() else 2\n",
+        ),
+        (
+            "arrayfire",
+            "detect",
+            "import arrayfire as af\nx = af.get_device_count()\n",
+        ),
+        (
+            "warp",
+            "launch",
+            "import warp as wp\nwp.launch(kernel, dim=8, inputs=[])\n",
+        ),
+        (
+            "taichi",
+            "launch",
+            "import taichi as ti\n@ti.kernel\ndef f():\n    pass\n",
+        ),
+        (
+            "numba",
+            "launch",
+            "from numba import cuda\n@cuda.jit\ndef f(x):\n    pass\n",
+        ),
+        (
+            "triton",
+            "launch",
+            "import triton\n@triton.jit\ndef f(x):\n    pass\n",
+        ),
+        (
+            "hip",
+            "detect",
+            "from hip import hip\nn = hip.hipGetDeviceCount()\n",
+        ),
+        (
+            "wgpu",
+            "detect",
+            "import wgpu\na = wgpu.gpu.request_adapter_sync()\n",
+        ),
+    ];
+    let rust = [
+        (
+            "metal",
+            "detect",
+            "use metal::Device;\nfn f() { let d = Device::system_default(); }\n",
+        ),
+        (
+            "wgpu",
+            "detect",
+            "fn f() { let i = wgpu::Instance::new(a); }\n",
+        ),
+        (
+            "ash",
+            "detect",
+            "fn f() { let e = ash::Entry::linked(); }\n",
+        ),
+        (
+            "glow",
+            "detect",
+            "fn f() { let c = glow::Context::from_loader_function(l); }\n",
+        ),
+        ("gl", "allocate", "fn f() { gl::GenBuffers(1, b); }\n"),
+        (
+            "arrayfire",
+            "detect",
+            "fn f() { let n = arrayfire::device_count(); }\n",
+        ),
+        (
+            "windows",
+            "detect",
+            "use windows::Win32::Graphics::Dxgi::CreateDXGIFactory2;\nfn f() { let d = CreateDXGIFactory2(0); }\n",
+        ),
+    ];
+    let cases = python.map(|case| ("py", case));
+    let cases = cases.into_iter().chain(rust.map(|case| ("rs", case)));
+    let missing: Vec<String> = cases
+        .filter(|(ending, (package, role, text))| {
+            let report = report(&format!("//- a.{ending}\n{text}"));
+            !report
+                .roles
+                .iter()
+                .any(|found| found.package == *package && found.role.as_str() == *role)
+        })
+        .map(|(_, (package, role, text))| format!("{package} {role}: {text}"))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new());
+}
