@@ -22,7 +22,7 @@ pub struct Audit {
     pub cycles: Vec<CycleEntry>,
     /// Imports whose failure would go unnoticed.
     pub guarded_imports: Vec<GuardedImport>,
-    /// Copies of each other, idioms among them, those with most removable lines first.
+    /// Copies of each other, idioms among them: chapter by chapter, those that are worth most first.
     pub duplicates: Vec<DuplicateEntry>,
     /// What is alike in shape but calls, or works on, something else.
     pub siblings: Vec<DuplicateEntry>,

@@ -1,6 +1,6 @@
 from lab.core.pool import Pool, round_up
 from lab.core.pool import Pool as OldPool
-from lab.old.memory import round_up as old_round_up
+from lab.core.pool import round_up as old_round_up
 from lab.statistics import covariance
 from lab.old import figures
 from lab.statistics import covariance as again
