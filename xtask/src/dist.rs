@@ -15,8 +15,9 @@ use crate::{Outcome, build::cargo, python::Environment, root::repository_root};
 const HELP: &str = "\
 cargo xtask dist [--profile NAME]
 
-Builds coalesce (`release` unless told otherwise) into target/dist: an archive with the program, and a
-Python wheel. Each is unpacked or installed in a clean folder, where it has to read the sample tree.
+Builds coalesce (`release` unless told otherwise) into target/dist: an archive with the program, a Python
+wheel of it, and one of the GPU runtime. Each is unpacked or installed in a clean folder, where it has to
+read the sample tree, or to run the README's program.
 ";
 
 /// What goes into the archive beside the program.
@@ -44,9 +45,11 @@ pub fn run(arguments: &[OsString]) -> Outcome {
     fs::create_dir_all(&out).map_err(text)?;
     let archive = archive(&root, &target, &out, profile)?;
     try_archive(&root, &out, &archive)?;
-    let wheel = wheel(&root, &out, profile)?;
-    try_wheel(&root, &out, &wheel)?;
-    for made in [&archive, &wheel] {
+    let program = wheel(&root, &out, profile, "coalesce")?;
+    try_program_wheel(&root, &out, &program)?;
+    let runtime = wheel(&root, &out, profile, "core-gpu-python")?;
+    try_runtime_wheel(&root, &out, &runtime)?;
+    for made in [&archive, &program, &runtime] {
         let bytes = fs::metadata(made).map_err(text)?.len();
         println!("{} ({} KiB)", made.display(), bytes / 1024);
     }
@@ -101,24 +104,31 @@ fn try_archive(root: &Path, out: &Path, archive: &Path) -> Outcome {
     fs::remove_dir_all(&clean).map_err(text)
 }
 
-fn wheel(root: &Path, out: &Path, profile: &str) -> Outcome<PathBuf> {
+/// The wheel of a crate of this repository.
+fn wheel(root: &Path, out: &Path, profile: &str, of: &str) -> Outcome<PathBuf> {
     let environment = Environment::with(&["maturin"])?;
+    // One at a time in a folder, so that it is known which it is.
+    let into = out.join(format!("wheel-{of}"));
     let mut maturin = environment.python();
     maturin
         .args(["-m", "maturin", "build", "--locked", "--profile", profile])
         .arg("--manifest-path")
-        .arg(root.join("crates/coalesce/Cargo.toml"))
+        .arg(root.join("crates").join(of).join("Cargo.toml"))
         .arg("--out")
-        .arg(out);
+        .arg(&into);
     finish(maturin, "maturin")?;
-    let made = fs::read_dir(out).map_err(text)?.flatten();
+    let made = fs::read_dir(&into).map_err(text)?.flatten();
     let mut paths = made.map(|entry| entry.path());
     let wheel = paths.find(|path| path.extension().is_some_and(|end| end == "whl"));
-    wheel.ok_or_else(|| "maturin made no wheel".to_owned())
+    let wheel = wheel.ok_or_else(|| "maturin made no wheel".to_owned())?;
+    let kept = out.join(wheel.file_name().unwrap_or_default());
+    fs::rename(&wheel, &kept).map_err(text)?;
+    fs::remove_dir_all(&into).map_err(text)?;
+    Ok(kept)
 }
 
-/// Installed into an environment that has nothing else, without a network.
-fn try_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
+/// Installed into an environment that has nothing else, without a network. Returns the environment.
+fn install(out: &Path, wheel: &Path) -> Outcome<PathBuf> {
     let clean = out.join("installed");
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(&clean);
@@ -127,9 +137,33 @@ fn try_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
     install.args(["-m", "pip", "install", "--quiet", "--no-index"]);
     install.arg(wheel);
     finish(install, "pip install")?;
+    Ok(clean)
+}
+
+fn try_program_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
+    let clean = install(out, wheel)?;
     let mut program = Command::new(clean.join("bin/coalesce"));
     program.env_clear();
     read_sample(program, root)?;
+    fs::remove_dir_all(&clean).map_err(text)
+}
+
+/// The first program of the package's README has to run.
+fn try_runtime_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
+    let clean = install(out, wheel)?;
+    let readme = root.join("crates/core-gpu-python/README.md");
+    let readme = fs::read_to_string(readme).map_err(text)?;
+    let program = readme.split_once("```python\n");
+    let program = program.and_then(|(_, rest)| rest.split_once("```"));
+    let (program, _) = program.ok_or("the README has no program")?;
+    let mut python = Command::new(clean.join("bin/python3"));
+    let output = python.env_clear().args(["-c", program]).output();
+    let output = output.map_err(text)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !said.contains("buffer protocol") {
+        let told = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the README's program does not work: {said}{told}"));
+    }
     fs::remove_dir_all(&clean).map_err(text)
 }
 

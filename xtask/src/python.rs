@@ -21,7 +21,8 @@ impl Environment {
             return Err("python3 makes no environment: is python3-venv installed?".to_owned());
         }
         for package in packages {
-            let there = ["python3", "-m", package, "--version"];
+            let import = format!("import {package}");
+            let there = ["python3", "-c", &import];
             let install = ["python3", "-m", "pip", "install", "--quiet", package];
             if !succeeds(&there, Some(&environment)) && !succeeds(&install, Some(&environment)) {
                 return Err(format!("pip cannot install {package}"));

@@ -313,6 +313,14 @@ pub trait Driver: fmt::Debug + Send + Sync + 'static {
         None
     }
 
+    /// Where code of the host finds those bytes, for a driver whose memory is the host's: other libraries
+    /// are told this address, and use it as long as the bytes are allocated. `None` for any other
+    /// memory, and for bytes that are not allocated.
+    fn host_pointer(&self, at: DeviceAddress, bytes: usize) -> Option<usize> {
+        let _ = (at, bytes);
+        None
+    }
+
     /// Hears what a region has become. Costs nothing where nobody listens.
     fn annotate(&self, region: Region, state: RegionState) {
         let _ = (region, state);

@@ -427,6 +427,13 @@ impl Driver for HostDriver {
         };
         Ok(time(end)?.saturating_duration_since(time(start)?))
     }
+
+    fn host_pointer(&self, at: DeviceAddress, bytes: usize) -> Option<usize> {
+        let mut state = self.lock();
+        let found = state.bytes("host_pointer", at, bytes).ok()?;
+        // Others make a pointer of it again.
+        Some(found.as_mut_ptr().expose_provenance())
+    }
 }
 
 impl Drop for HostDriver {

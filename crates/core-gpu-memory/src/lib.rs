@@ -13,6 +13,7 @@
 //! | many arrays to the device or back with one wait | [`Staging`] |
 //! | bytes by path, on the device, on the host, on disk, in Zarr's format | [`store`] |
 //! | files on the device | [`FileManager`] |
+//! | arrays of other libraries over this memory | [`dlpack`] |
 //! | a cudarc program on this memory | `interop`, behind the feature `cudarc-interop` |
 //!
 //! Lengths are bytes unless a type says otherwise. Everything may be used from several threads,
@@ -55,6 +56,7 @@ pub mod memory_model {}
 pub mod cache;
 pub mod config;
 mod device_type;
+pub mod dlpack;
 pub mod error;
 pub mod file;
 #[cfg(feature = "cudarc-interop")]

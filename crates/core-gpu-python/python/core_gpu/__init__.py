@@ -1,0 +1,72 @@
+"""One place that knows which GPUs there are and who uses them.
+
+It works on a machine without a GPU: the processor is a device as well, and `Gpu.reason` says why it
+was taken. Lengths are bytes unless a name says otherwise. Every error is a `GpuError`.
+"""
+
+from ._core_gpu import (
+    AbsentError,
+    Buffer,
+    BusyError,
+    Detection,
+    Device,
+    FailedError,
+    Gpu,
+    GpuError,
+    LostError,
+    NotBuiltError,
+    OutOfMemoryError,
+    SettingError,
+    Slot,
+    Strategy,
+    __version__,
+    acquire_any,
+    acquire_slot,
+    assign,
+    auto_select_strategy,
+    detect,
+    devices,
+    dlpack_exports,
+    initialize_registry,
+    is_gpu_available,
+    memory_info,
+    quarantine,
+    readmit,
+    registry_status,
+    slot_holders,
+)
+
+open_best = Gpu.open_best
+
+__all__ = [
+    "AbsentError",
+    "Buffer",
+    "BusyError",
+    "Detection",
+    "Device",
+    "FailedError",
+    "Gpu",
+    "GpuError",
+    "LostError",
+    "NotBuiltError",
+    "OutOfMemoryError",
+    "SettingError",
+    "Slot",
+    "Strategy",
+    "__version__",
+    "acquire_any",
+    "acquire_slot",
+    "assign",
+    "auto_select_strategy",
+    "detect",
+    "devices",
+    "dlpack_exports",
+    "initialize_registry",
+    "is_gpu_available",
+    "memory_info",
+    "open_best",
+    "quarantine",
+    "readmit",
+    "registry_status",
+    "slot_holders",
+]

@@ -1,0 +1,86 @@
+"""The worker's side of a pool: `python -m core_gpu.worker MODULE` runs the tasks of a module.
+
+A task is a function that `task` decorates; its name is how the pool asks for it.
+"""
+
+import importlib
+import json
+import os
+import socket
+import struct
+import sys
+import traceback
+
+from . import _messages
+
+PROTOCOL = 1
+TASKS = {}
+
+
+def task(function):
+    """Makes a function a task of this process, by its name."""
+    TASKS[function.__name__] = function
+    return function
+
+
+class _Connection:
+    def __init__(self):
+        # The pool's socket is descriptor 0. Tasks get an empty input instead of it.
+        self._socket = socket.socket(fileno=os.dup(0))
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+
+    def _read(self, count):
+        data = bytearray(count)
+        rest = memoryview(data)
+        while rest:
+            length = self._socket.recv_into(rest)
+            if not length:
+                raise EOFError
+            rest = rest[length:]
+        return data
+
+    def receive(self):
+        length, letter = struct.unpack("<Ic", self._read(5))
+        return letter, self._read(length - 1)
+
+    def send(self, letter, body):
+        self._socket.sendall(struct.pack("<Ic", len(body) + 1, letter) + body)
+
+
+def _run(body, folder):
+    number, length = bytes(body[:8]), struct.unpack_from("<H", body, 8)[0]
+    function = TASKS.get(body[10 : 10 + length].decode())
+    if function is None:
+        return b"E", number + b"u"
+    try:
+        arguments, _ = _messages.read(bytes(body[10 + length :]), folder)
+        message, _ = _messages.write(function(*arguments), folder)
+        return b"R", number + message
+    except Exception:
+        return b"E", number + b"f" + traceback.format_exc().encode(errors="replace")
+
+
+def main(module):
+    """Runs the tasks of a module until the pool ends."""
+    # Tasks are registered with this module under its own name, also where it was started as a program.
+    importlib.import_module(module)
+    folder = os.environ[_messages.FOLDER]
+    connection = _Connection()
+    connection.receive()
+    greeting = {"protocol": PROTOCOL, "build": "", "process": os.getpid()}
+    connection.send(b"H", json.dumps(greeting).encode())
+    try:
+        while True:
+            letter, body = connection.receive()
+            if letter == b"T":
+                connection.send(*_run(body, folder))
+    except EOFError:
+        pass
+
+
+if __name__ == "__main__":
+    from core_gpu import worker
+
+    worker.main(*sys.argv[1:])

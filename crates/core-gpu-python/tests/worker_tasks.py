@@ -1,0 +1,48 @@
+"""Tasks of the tests."""
+
+import os
+import signal
+import time
+
+from core_gpu.worker import task
+
+
+@task
+def doubled(value):
+    return value * 2
+
+
+@task
+def added_in_place(array, number):
+    array += number
+    return array
+
+
+@task
+def several(one, other):
+    return {"sum": one + other, "both": [one, other], "process": os.getpid()}
+
+
+@task
+def fails(text):
+    raise ValueError(text)
+
+
+@task
+def hangs():
+    time.sleep(60)
+
+
+@task
+def dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@task
+def unsendable():
+    return lambda: None
+
+
+@task
+def variable(name):
+    return os.environ.get(name)
