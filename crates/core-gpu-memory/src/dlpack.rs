@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn strides_are_in_c_order_and_count_elements() {
         assert_eq!(*strides(&[2, 3, 4]), [12, 4, 1]);
-        assert_eq!(*strides(&[]), []);
+        assert!(strides(&[]).is_empty());
         assert_eq!(*strides(&[5, 0]), [1, 1]);
         assert_eq!(*strides(&[0, 5]), [5, 1]);
     }

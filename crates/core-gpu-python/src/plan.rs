@@ -1,7 +1,7 @@
 //! The devices of a plan's steps, settled before it runs.
 
 use core_gpu::{
-    assignment::{AssignmentPolicy, Assigner, Libraries, Plan, candidates},
+    assignment::{Assigner, AssignmentPolicy, Libraries, Plan, candidates},
     devices::DeviceManager,
     registry::registry,
 };

@@ -54,8 +54,7 @@ impl Slot {
     /// Notes that the device has worked for the holder for so many seconds, for those who ask who
     /// holds it and how busy they are.
     fn note_use(&self, seconds: f64) -> PyResult<()> {
-        let time =
-            std::time::Duration::try_from_secs_f64(seconds).map_err(|why| refused(&why))?;
+        let time = std::time::Duration::try_from_secs_f64(seconds).map_err(|why| refused(&why))?;
         match self.lock().as_mut() {
             Some(guard) => guard.note_use(time).map_err(raised),
             None => Err(refused(&"the slot was released")),
@@ -88,7 +87,11 @@ impl Slot {
 fn store(directory: Option<std::path::PathBuf>) -> PyResult<FileSlots> {
     let directory = match directory {
         Some(directory) => directory,
-        None => Configuration::from_environment().map_err(raised)?.slot_directory,
+        None => {
+            Configuration::from_environment()
+                .map_err(raised)?
+                .slot_directory
+        }
     };
     Ok(FileSlots::new(directory))
 }

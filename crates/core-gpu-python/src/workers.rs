@@ -58,12 +58,15 @@ impl WorkerPool {
         let command = command(program, arguments, variables);
         let mut builder = Pool::builder(command).workers(workers);
         if let Some(told) = of_worker {
-            builder = builder.variables(move |worker| told.get(worker).cloned().unwrap_or_default());
+            builder =
+                builder.variables(move |worker| told.get(worker).cloned().unwrap_or_default());
         }
         if let Some(most) = most_bytes {
             builder = builder.most_bytes(most);
         }
-        let pool = python.detach(|| builder.build()).map_err(|why| failed(&why))?;
+        let pool = python
+            .detach(|| builder.build())
+            .map_err(|why| failed(&why))?;
         Ok(Self::new(pool))
     }
 
@@ -108,7 +111,11 @@ impl WorkerPool {
     /// Waits for what was submitted, and ends the workers. A second call does nothing.
     fn close(&self, python: Python<'_>) {
         python.detach(|| {
-            let pool = self.pool.write().unwrap_or_else(PoisonError::into_inner).take();
+            let pool = self
+                .pool
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             if let Some(pool) = pool {
                 pool.finish();
             }
@@ -137,7 +144,11 @@ impl Job {
     /// Waits for the answer, once.
     fn wait<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let answer = python.detach(|| {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let running = self
+                .running
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             let running = running.ok_or_else(|| refused(&"its answer was taken already"))?;
             running.wait().map_err(|why| failed(&why))
         })?;

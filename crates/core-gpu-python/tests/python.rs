@@ -1,5 +1,6 @@
 //! The package as Python's programs have it: laid out as a wheel lays it out, and tried by pytest, once
 //! with the processor alone and once on simulated devices.
+#![expect(clippy::unwrap_used, reason = "a test's failure")]
 
 use std::{
     fs,
@@ -46,7 +47,10 @@ fn python(import: &Path) -> Command {
 /// Whether there is a Python with pytest; where not, the reason is printed.
 fn is_ready() -> bool {
     let tried = Command::new("python3")
-        .args(["-c", "import pytest, sys; assert sys.version_info >= (3, 10)"])
+        .args([
+            "-c",
+            "import pytest, sys; assert sys.version_info >= (3, 10)",
+        ])
         .output();
     let ready = tried.is_ok_and(|tried| tried.status.success());
     if !ready {

@@ -33,6 +33,7 @@ const REACHES_OUT: &[&str] = &[
     "core-gpu",
     "core-gpu-driver",
     "core-gpu-memory",
+    "core-gpu-python",
     "gpu-ast",
     "gpu-sim",
 ];

@@ -114,6 +114,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
     ),
     ("core-gpu-etcd", &["core-gpu"]),
+    ("core-gpu-python", &["core-gpu", "gpu-sim"]),
     ("optimization-gpu", &["core-gpu"]),
     ("optimization-gpu-memory", &["core-gpu"]),
     ("optimization-gpu-profiler", &["core-gpu"]),
