@@ -90,11 +90,12 @@ core_gpu.acquire_any().release()
     assert assignment["device"]["name"] == "cuda:1"
 
 
-def test_workers_have_a_device_each():
+def test_workers_have_a_device_each(tmp_path):
     strategy = core_gpu.auto_select_strategy("multi_gpu")
     with WorkerPool("device_tasks", strategy=strategy) as pool:
         assert pool.workers == 2
-        found = {pool.submit("where", retry=True).result() for _ in range(20)}
+        jobs = [pool.submit("where", tmp_path, 2, deadline_seconds=60) for _ in range(2)]
+        found = {job.result() for job in jobs}
         assert all(names == ("cuda:0",) for _, names in found)
         assert len({visible for visible, _ in found}) == 2
     strategy.cleanup()
