@@ -14,6 +14,7 @@
 //! | bytes by path, on the device, on the host, on disk, in Zarr's format | [`store`] |
 //! | files on the device | [`FileManager`] |
 //! | arrays of other libraries over this memory | [`dlpack`] |
+//! | this memory as another library's allocator | [`allocator`] |
 //! | a cudarc program on this memory | `interop`, behind the feature `cudarc-interop` |
 //!
 //! Lengths are bytes unless a type says otherwise. Everything may be used from several threads,
@@ -47,6 +48,7 @@
 )]
 
 pub mod adaptor;
+pub mod allocator;
 mod array;
 mod buffer;
 #[doc = include_str!("../COMING-FROM.md")]

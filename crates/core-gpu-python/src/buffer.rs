@@ -380,6 +380,12 @@ fn _dlpack_withdraw(address: usize) -> bool {
     dlpack::withdraw(address)
 }
 
+/// Blocks that other libraries hold of pools that are their allocators, and the bytes of these.
+#[pyfunction]
+fn allocator_held() -> (usize, u64) {
+    memory::allocator::held()
+}
+
 /// How many exported tensors their consumers still have.
 #[pyfunction]
 fn dlpack_exports() -> usize {
@@ -388,6 +394,7 @@ fn dlpack_exports() -> usize {
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Buffer>()?;
+    module.add_function(wrap_pyfunction!(allocator_held, module)?)?;
     module.add_function(wrap_pyfunction!(_dlpack_withdraw, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack_exports, module)?)
 }

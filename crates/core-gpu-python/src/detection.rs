@@ -26,6 +26,10 @@ impl Device {
         &self.found.name
     }
 
+    pub fn ordinal(&self) -> u32 {
+        self.found.info.ordinal
+    }
+
     pub fn id(&self) -> core_gpu::driver::DeviceId {
         self.found.info.id
     }

@@ -167,6 +167,20 @@ impl Gpu {
         python.detach(|| self.with(|gpu| Ok(gpu.pool().trim())))
     }
 
+    /// Lets this device's pool answer for it in `core_gpu.allocators`. CUDA's devices alone.
+    fn _serve(&self) -> PyResult<()> {
+        if self.device.id().platform != core_gpu::driver::PlatformKind::Cuda {
+            return Err(refused(
+                &"only CUDA devices have allocators of other libraries",
+            ));
+        }
+        let ordinal = i32::try_from(self.device.ordinal()).map_err(|why| refused(&why))?;
+        self.with(|gpu| {
+            core_gpu::memory::allocator::serve(ordinal, gpu.pool());
+            Ok(())
+        })
+    }
+
     /// Waits for the device, gives its memory and its slot back. Buffers that are still there are an
     /// error, which names them; they keep their memory. A second call does nothing.
     fn close(&self, python: Python<'_>) -> PyResult<()> {

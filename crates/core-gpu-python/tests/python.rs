@@ -25,11 +25,10 @@ fn lay_out(into: &Path) {
     fs::copy(extension(), package.join("_core_gpu.abi3.so")).unwrap();
 }
 
-/// What cargo has built of the crate, beside the folder of its tests.
+/// What cargo has built of the crate, beside its tests.
 fn extension() -> PathBuf {
     let this = std::env::current_exe().unwrap();
-    let profile = this.ancestors().nth(2).unwrap();
-    profile.join(format!(
+    this.with_file_name(format!(
         "{}_core_gpu{}",
         std::env::consts::DLL_PREFIX,
         std::env::consts::DLL_SUFFIX

@@ -44,6 +44,7 @@ const UNSAFE: &[&str] = &[
     "crates/core-gpu/examples/03-a-graph.rs",
     "crates/core-gpu-driver/",
     "crates/core-gpu-memory/examples/10-cudarc-transformer.rs",
+    "crates/core-gpu-memory/src/allocator.rs",
     "crates/core-gpu-memory/src/interop.rs",
     "crates/core-gpu-memory/src/pool/span.rs",
     "crates/core-gpu-memory/tests/",

@@ -99,3 +99,28 @@ def test_workers_have_a_device_each(tmp_path):
         assert all(names == ("cuda:0",) for _, names in found)
         assert len({visible for visible, _ in found}) == 2
     strategy.cleanup()
+
+
+def test_pools_are_allocators_of_other_libraries():
+    from core_gpu import allocators
+
+    with core_gpu.Gpu.open("cuda:0", claim_bytes=1 << 20) as gpu:
+        with pytest.raises(core_gpu.OutOfMemoryError):
+            allocators.allocate(16, 0)
+        gpu._serve()
+        first, second = allocators.allocate(1000, 0), allocators.allocate(0x4000, 0, 1)
+        assert first % 256 == 0 and second % 256 == 0 and first != second
+        assert core_gpu.allocator_held() == (2, 1000 + 0x4000)
+        assert gpu.pool_statistics()["bytes_in_use"] >= 1000 + 0x4000
+        # More than the pool may have; the thread's own stream; another device; no length.
+        for nbytes, device, stream in ((1 << 21, 0, 0), (16, 0, 2), (16, 1, 0), (-1, 0, 0)):
+            with pytest.raises(core_gpu.OutOfMemoryError):
+                allocators.allocate(nbytes, device, stream)
+        allocators.free(first)
+        allocators.free(first)
+        allocators.free(12345)
+        assert core_gpu.allocator_held() == (1, 0x4000)
+        allocators.free(second)
+        assert core_gpu.allocator_held() == (0, 0)
+    with core_gpu.Gpu.open("cpu") as processor, pytest.raises(core_gpu.SettingError):
+        processor._serve()

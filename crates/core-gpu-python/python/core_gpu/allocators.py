@@ -1,0 +1,62 @@
+"""A pool of the runtime as the allocator of PyTorch or CuPy.
+
+    import core_gpu
+    from core_gpu import allocators
+
+    gpu = core_gpu.Gpu.open("cuda:0")
+    allocators.use_in_torch(gpu)    # before PyTorch allocates anything on a device
+    allocators.use_in_cupy(gpu)
+
+The program's memory is then in one pool, with one limit and one set of figures
+(`Gpu.pool_statistics`). The device must stay open as long as the library has memory. On a card this has
+not run yet: `docs/evidence/README.md` has the command that tries it.
+"""
+
+import ctypes
+
+from . import _core_gpu
+
+_library = ctypes.CDLL(_core_gpu.__file__)
+_allocate = _library.core_gpu_allocate
+_allocate.restype = ctypes.c_uint64
+_allocate.argtypes = [ctypes.c_ssize_t, ctypes.c_int, ctypes.c_uint64]
+_free = _library.core_gpu_free
+_free.restype = None
+_free.argtypes = [ctypes.c_uint64, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_uint64]
+
+
+def allocate(nbytes, device, stream=0):
+    """The address of memory on a device, in the order of a stream by its handle; what libraries call."""
+    address = _allocate(nbytes, device, stream)
+    if not address:
+        raise _core_gpu.OutOfMemoryError(f"no {nbytes} bytes on device {device}")
+    return address
+
+
+def free(address, device=0):
+    """Gives memory back that `allocate` gave out."""
+    _free(address, 0, device, 0)
+
+
+def use_in_torch(gpu):
+    """Makes the pool of an open device PyTorch's allocator, for all of the process."""
+    import torch
+
+    gpu._serve()
+    allocator = torch.cuda.memory.CUDAPluggableAllocator(
+        _core_gpu.__file__, "core_gpu_allocate", "core_gpu_free"
+    )
+    torch.cuda.memory.change_current_allocator(allocator)
+
+
+def use_in_cupy(gpu):
+    """Makes the pool of an open device CuPy's allocator, for all of the process."""
+    import cupy
+
+    gpu._serve()
+
+    def take(nbytes, device):
+        return allocate(nbytes, device, cupy.cuda.get_current_stream().ptr)
+
+    allocator = cupy.cuda.PythonFunctionAllocator(take, free)
+    cupy.cuda.set_allocator(allocator.malloc)
