@@ -4,7 +4,10 @@ A capsule is named `dltensor` until a consumer takes it and gives it another nam
 unused drops its tensor; a used one leaves that to the consumer.
 """
 
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 from . import _core_gpu
 
@@ -25,23 +28,24 @@ _pointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 
 
 # The defaults keep what it needs, also while the interpreter ends.
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def _forget(
-    capsule,
-    names=(_PLAIN, _VERSIONED),
-    is_valid=_is_valid,
-    pointer=_pointer,
-    withdraw=_core_gpu._dlpack_withdraw,
-):
+    capsule: int,
+    names: tuple[bytes, ...] = (_PLAIN, _VERSIONED),
+    is_valid: Any = _is_valid,
+    pointer: Any = _pointer,
+    withdraw: Any = _core_gpu._dlpack_withdraw,
+) -> None:
     for name in names:
         if is_valid(capsule, name):
             withdraw(pointer(capsule, name))
 
 
-_FORGET = ctypes.cast(_forget, ctypes.c_void_p)
+# Kept, since a capsule holds its address alone.
+_callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_forget)
+_FORGET = ctypes.cast(_callback, ctypes.c_void_p)
 
 
-def capsule(buffer, versioned):
+def capsule(buffer: _core_gpu.Buffer, versioned: bool) -> Any:
     """A capsule of a buffer's tensor, for the consumer that asked."""
     address = buffer._dlpack_export(versioned)
     return _new(address, _VERSIONED if versioned else _PLAIN, _FORGET)

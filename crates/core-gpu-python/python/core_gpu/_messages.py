@@ -4,10 +4,13 @@ A value is pickled with its buffers apart (PEP 574); these are written to one fi
 other side maps. Nothing is copied on the reading side: arrays lie in the mapping and can be written.
 """
 
+from __future__ import annotations
+
 import mmap
 import os
 import pickle
 import tempfile
+from typing import Any
 
 # The folder in which a pool and its workers leave files for each other.
 FOLDER = "CORE_GPU_SHARED"
@@ -17,26 +20,26 @@ _ALIGNMENT = 64
 _FLAGS = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
 
 
-def make_folder():
+def make_folder() -> str:
     """A folder in memory, where the system has one, that nobody else can read."""
     memory = "/dev/shm"
     usable = os.path.isdir(memory) and os.access(memory, os.W_OK)
     return tempfile.mkdtemp(prefix="core-gpu-", dir=memory if usable else None)
 
 
-def _aligned(length):
+def _aligned(length: int) -> int:
     return -(-length // _ALIGNMENT) * _ALIGNMENT
 
 
-def _write_at(descriptor, part, start):
+def _write_at(descriptor: int, part: memoryview, start: int) -> None:
     while part.nbytes:
         written = os.pwrite(descriptor, part, start)
         part, start = part[written:], start + written
 
 
-def write(value, folder):
+def write(value: object, folder: str) -> tuple[bytes, str | None]:
     """The message of a value, and the path of the file beside it, if there is one."""
-    buffers = []
+    buffers: list[pickle.PickleBuffer] = []
     body = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
     parts = [buffer.raw() for buffer in buffers]
     lengths = [part.nbytes for part in parts]
@@ -57,7 +60,7 @@ def write(value, folder):
     return pickle.dumps((name, lengths, body), protocol=5), path
 
 
-def read(message, folder):
+def read(message: bytes, folder: str) -> tuple[Any, str | None]:
     """The value of a message, and the path of the file that it came with, which is not removed."""
     name, lengths, body = pickle.loads(message)
     path = os.path.join(folder, name) if name else None
@@ -72,7 +75,7 @@ def read(message, folder):
     return pickle.loads(body, buffers=buffers), path
 
 
-def remove(path):
+def remove(path: str | None) -> None:
     """Removes a file that both sides are done with. Who has mapped it keeps its memory."""
     if path:
         try:

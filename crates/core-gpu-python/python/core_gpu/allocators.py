@@ -12,6 +12,8 @@ The program's memory is then in one pool, with one limit and one set of figures
 not run yet: `docs/evidence/README.md` has the command that tries it.
 """
 
+from __future__ import annotations
+
 import ctypes
 
 from . import _core_gpu
@@ -25,22 +27,22 @@ _free.restype = None
 _free.argtypes = [ctypes.c_uint64, ctypes.c_ssize_t, ctypes.c_int, ctypes.c_uint64]
 
 
-def allocate(nbytes, device, stream=0):
+def allocate(nbytes: int, device: int, stream: int = 0) -> int:
     """The address of memory on a device, in the order of a stream by its handle; what libraries call."""
-    address = _allocate(nbytes, device, stream)
+    address: int = _allocate(nbytes, device, stream)
     if not address:
         raise _core_gpu.OutOfMemoryError(f"no {nbytes} bytes on device {device}")
     return address
 
 
-def free(address, device=0):
+def free(address: int, device: int = 0) -> None:
     """Gives memory back that `allocate` gave out."""
     _free(address, 0, device, 0)
 
 
-def use_in_torch(gpu):
+def use_in_torch(gpu: _core_gpu.Gpu) -> None:
     """Makes the pool of an open device PyTorch's allocator, for all of the process."""
-    import torch
+    import torch  # type: ignore[import-not-found, unused-ignore]
 
     gpu._serve()
     allocator = torch.cuda.memory.CUDAPluggableAllocator(
@@ -49,13 +51,13 @@ def use_in_torch(gpu):
     torch.cuda.memory.change_current_allocator(allocator)
 
 
-def use_in_cupy(gpu):
+def use_in_cupy(gpu: _core_gpu.Gpu) -> None:
     """Makes the pool of an open device CuPy's allocator, for all of the process."""
-    import cupy
+    import cupy  # type: ignore[import-not-found, unused-ignore]
 
     gpu._serve()
 
-    def take(nbytes, device):
+    def take(nbytes: int, device: int) -> int:
         return allocate(nbytes, device, cupy.cuda.get_current_stream().ptr)
 
     allocator = cupy.cuda.PythonFunctionAllocator(take, free)

@@ -3,6 +3,8 @@
 A task is a function that `task` decorates; its name is how the pool asks for it.
 """
 
+from __future__ import annotations
+
 import importlib
 import json
 import os
@@ -10,28 +12,32 @@ import socket
 import struct
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from . import _messages
 
 PROTOCOL = 1
-TASKS = {}
+TASKS: dict[str, Callable[..., Any]] = {}
+
+_Task = TypeVar("_Task", bound=Callable[..., Any])
 
 
-def task(function):
+def task(function: _Task) -> _Task:
     """Makes a function a task of this process, by its name."""
     TASKS[function.__name__] = function
     return function
 
 
 class _Connection:
-    def __init__(self):
+    def __init__(self) -> None:
         # The pool's socket is descriptor 0. Tasks get an empty input instead of it.
         self._socket = socket.socket(fileno=os.dup(0))
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
 
-    def _read(self, count):
+    def _read(self, count: int) -> bytearray:
         data = bytearray(count)
         rest = memoryview(data)
         while rest:
@@ -41,15 +47,15 @@ class _Connection:
             rest = rest[length:]
         return data
 
-    def receive(self):
+    def receive(self) -> tuple[bytes, bytearray]:
         length, letter = struct.unpack("<Ic", self._read(5))
         return letter, self._read(length - 1)
 
-    def send(self, letter, body):
+    def send(self, letter: bytes, body: bytes) -> None:
         self._socket.sendall(struct.pack("<Ic", len(body) + 1, letter) + body)
 
 
-def _run(body, folder):
+def _run(body: bytearray, folder: str) -> tuple[bytes, bytes]:
     number, length = bytes(body[:8]), struct.unpack_from("<H", body, 8)[0]
     function = TASKS.get(body[10 : 10 + length].decode())
     if function is None:
@@ -62,7 +68,7 @@ def _run(body, folder):
         return b"E", number + b"f" + traceback.format_exc().encode(errors="replace")
 
 
-def main(module):
+def main(module: str) -> None:
     """Runs the tasks of a module until the pool ends."""
     # Tasks are registered with this module under its own name, also where it was started as a program.
     importlib.import_module(module)

@@ -18,10 +18,14 @@ Arrays travel through shared memory: the sender copies them there, the receiver 
 lie. For systems of the Unix family.
 """
 
+from __future__ import annotations
+
 import collections
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from . import _core_gpu, _messages
 
@@ -29,22 +33,22 @@ from . import _core_gpu, _messages
 class Job:
     """A task that was given to a pool."""
 
-    def __init__(self, running, path, folder):
+    def __init__(self, running: _core_gpu._Job, path: str | None, folder: str) -> None:
         self._running = running
         self._path = path
         self._folder = folder
-        self._answer = None
+        self._answer: tuple[Any] | None = None
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """Whether the answer is there."""
         return self._answer is not None or self._running.done
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends it: the worker that runs it is killed and started anew."""
         self._running.cancel()
 
-    def result(self):
+    def result(self) -> Any:
         """Waits for the answer. Raises `FailedError` where the task raised, was ended or died."""
         if self._answer is None:
             try:
@@ -64,7 +68,15 @@ class WorkerPool:
     `variables` are set in the environment of each.
     """
 
-    def __init__(self, module, workers=None, *, strategy=None, variables=None, most_bytes=None):
+    def __init__(
+        self,
+        module: str,
+        workers: int | None = None,
+        *,
+        strategy: _core_gpu.Strategy | None = None,
+        variables: Mapping[str, str] | None = None,
+        most_bytes: int | None = None,
+    ) -> None:
         if (workers is None) == (strategy is None):
             raise _core_gpu.SettingError("a pool has either a number of workers or a strategy")
         self._folder = _messages.make_folder()
@@ -75,27 +87,37 @@ class WorkerPool:
             **(variables or {}),
         }
         arguments = ["-m", "core_gpu.worker", module]
-        options = {"variables": list(told.items()), "most_bytes": most_bytes}
+        set_for_all = list(told.items())
         try:
-            if strategy is None:
-                self._pool = _core_gpu._WorkerPool(sys.executable, arguments, workers, **options)
-            else:
-                self._pool = strategy._start_workers(sys.executable, arguments, **options)
+            if strategy is not None:
+                self._pool = strategy._start_workers(
+                    sys.executable, arguments, variables=set_for_all, most_bytes=most_bytes
+                )
+            elif workers is not None:
+                self._pool = _core_gpu._WorkerPool(
+                    sys.executable, arguments, workers, variables=set_for_all, most_bytes=most_bytes
+                )
         except BaseException:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise
 
     @property
-    def workers(self):
+    def workers(self) -> int:
         """How many workers there are."""
         return self._pool.workers
 
     @property
-    def processes(self):
+    def processes(self) -> list[int | None]:
         """The process numbers of those that run now."""
         return self._pool.processes
 
-    def submit(self, task, *arguments, deadline_seconds=None, retry=False):
+    def submit(
+        self,
+        task: str,
+        *arguments: object,
+        deadline_seconds: float | None = None,
+        retry: bool = False,
+    ) -> Job:
         """Gives a task, by name, to the next worker that is free.
 
         After `deadline_seconds` its worker is killed. With `retry` it runs once more where its worker
@@ -111,9 +133,16 @@ class WorkerPool:
             raise
         return Job(running, path, self._folder)
 
-    def map(self, task, values, *, deadline_seconds=None, retry=False):
+    def map(
+        self,
+        task: str,
+        values: Iterable[object],
+        *,
+        deadline_seconds: float | None = None,
+        retry: bool = False,
+    ) -> Iterator[Any]:
         """The answers for values, in their order; two for each worker are under way at a time."""
-        under_way = collections.deque()
+        under_way: collections.deque[Job] = collections.deque()
         most = 2 * self.workers
         for value in values:
             job = self.submit(task, value, deadline_seconds=deadline_seconds, retry=retry)
@@ -123,13 +152,13 @@ class WorkerPool:
         while under_way:
             yield under_way.popleft().result()
 
-    def close(self):
+    def close(self) -> None:
         """Waits for what was submitted, and ends the workers. A second call does nothing."""
         self._pool.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def __enter__(self):
+    def __enter__(self) -> WorkerPool:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
