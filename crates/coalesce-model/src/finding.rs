@@ -18,7 +18,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// The codes that exist. `explain` and the schema read this list.
+/// The codes that exist. `explain`, the command line, SARIF, `allow` comments and tidy read this list.
 pub mod codes {
     use super::Code;
 
