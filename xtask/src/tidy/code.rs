@@ -1,7 +1,7 @@
 //! Rules about our own Rust files: what they begin with, how long they and their functions are,
 //! and what they must not use.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::finding::codes;
 use syn::{
@@ -58,6 +58,10 @@ const UNSAFE: &[&str] = &[
     "crates/gpu-sim/src/machine/host_memory.rs",
     "crates/gpu-sim/src/machine/memory_calls.rs",
 ];
+/// Values that a function may be given, the members of tuples counted.
+const PARAMETERS: usize = 7;
+/// Names that two types of a package have. This list only shrinks.
+const TWO_TYPES: &[(&str, &str)] = &[];
 /// Folders whose Rust files are data: fixtures and samples.
 const DATA: &[&str] = &["/cases/", "/fixtures/", "/snapshots/"];
 
@@ -65,6 +69,7 @@ const DATA: &[&str] = &["/cases/", "/fixtures/", "/snapshots/"];
 pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut long = BTreeSet::new();
+    let mut types = TypeNames::default();
     for file in files.iter().filter(|file| is_ours(&file.path)) {
         let Some(text) = &file.text else { continue };
         problems.extend(shape(&file.path, text));
@@ -75,6 +80,7 @@ pub fn problems(files: &[File]) -> Vec<String> {
                 visitor.visit_file(&syntax);
                 problems.extend(visitor.problems);
                 long.extend(visitor.long);
+                types.add(&file.path, visitor.types);
             }
             Err(error) => problems.push(format!("{}: does not parse: {error}", file.path)),
         }
@@ -90,7 +96,49 @@ pub fn problems(files: &[File]) -> Vec<String> {
         .filter(|known| !long.iter().any(|name| name.starts_with(**known)));
     problems
         .extend(gone.map(|known| format!("{known} is not long any more: take it off the list")));
+    problems.extend(types.problems());
     problems
+}
+
+/// Names of types, by the folder of their package, with the files that define them.
+#[derive(Default)]
+struct TypeNames(BTreeMap<(String, String), BTreeSet<String>>);
+
+impl TypeNames {
+    fn add(&mut self, path: &str, names: Vec<String>) {
+        // Benches, examples and tests are programs of their own.
+        let Some((package, _)) = path.split_once("/src/") else {
+            return;
+        };
+        for name in names {
+            let files = self.0.entry((package.to_owned(), name)).or_default();
+            files.insert(path.to_owned());
+        }
+    }
+
+    /// Two types of one name in a package: who reads one may think of the other.
+    fn problems(&self) -> Vec<String> {
+        let twice = |package: &str, name: &str| {
+            let files = self.0.get(&(package.to_owned(), name.to_owned()));
+            files.is_some_and(|files| files.len() > 1)
+        };
+        let known = |package: &str, name: &str| TWO_TYPES.contains(&(package, name));
+        let all = self.0.iter();
+        let new = all.filter(|((package, name), _)| twice(package, name) && !known(package, name));
+        let mut problems: Vec<String> = new
+            .map(|((package, name), files)| {
+                let files: Vec<&str> = files.iter().map(String::as_str).collect();
+                format!("{package}: two types `{name}`: {}", files.join(", "))
+            })
+            .collect();
+        let gone = TWO_TYPES
+            .iter()
+            .filter(|(package, name)| !twice(package, name));
+        problems.extend(gone.map(|(package, name)| {
+            format!("{package}: `{name}` is one type by now: take it off the list")
+        }));
+        problems
+    }
 }
 
 fn is_ours(path: &str) -> bool {
@@ -135,6 +183,9 @@ struct Visitor<'f> {
     pure: bool,
     problems: Vec<String>,
     long: Vec<String>,
+    /// Names of types outside of tests and functions.
+    types: Vec<String>,
+    in_test: bool,
 }
 
 impl<'f> Visitor<'f> {
@@ -150,6 +201,8 @@ impl<'f> Visitor<'f> {
             pure,
             problems: Vec::new(),
             long: Vec::new(),
+            types: Vec::new(),
+            in_test: false,
         }
     }
 
@@ -180,6 +233,12 @@ impl<'f> Visitor<'f> {
         }
     }
 
+    fn names_type(&mut self, name: &syn::Ident) {
+        if !self.in_test {
+            self.types.push(name.to_string());
+        }
+    }
+
     fn use_tree(&mut self, prefix: &[String], tree: &syn::UseTree) {
         let with = |name: &syn::Ident| [prefix, &[name.to_string()]].concat();
         match tree {
@@ -205,9 +264,12 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
                     .parse_args::<syn::Path>()
                     .is_ok_and(|path| path.is_ident("test"))
         });
+        let outside = self.in_test;
         self.pure = before && !test;
+        self.in_test |= test;
         visit::visit_item_mod(self, module);
         self.pure = before;
+        self.in_test = outside;
     }
 
     fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
@@ -268,7 +330,27 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         if matches!(signature.safety, syn::Safety::Unsafe(_)) && !may_be_unsafe(self.path) {
             self.problem(signature.span(), "`unsafe` function");
         }
+        let values: usize = signature.inputs.iter().map(values).sum();
+        if values > PARAMETERS {
+            let what = format!("takes {values} values, more than {PARAMETERS}");
+            self.problem(signature.span(), &what);
+        }
         visit::visit_signature(self, signature);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.names_type(&item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.names_type(&item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        self.names_type(&item.ident);
+        visit::visit_item_trait(self, item);
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
@@ -276,5 +358,20 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
             self.problem(item.span(), "`unsafe` impl");
         }
         visit::visit_item_impl(self, item);
+    }
+}
+
+/// How many values an argument is. What it is called on does not count.
+fn values(argument: &syn::FnArg) -> usize {
+    let syn::FnArg::Typed(argument) = argument else {
+        return 0;
+    };
+    match &*argument.ty {
+        syn::Type::Tuple(tuple) => tuple.elems.len(),
+        syn::Type::Reference(reference) => match &*reference.elem {
+            syn::Type::Tuple(tuple) => tuple.elems.len(),
+            _ => 1,
+        },
+        _ => 1,
     }
 }

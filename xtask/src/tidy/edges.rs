@@ -1,57 +1,115 @@
 //! Which crate may use which: the table that keeps the arrows of `ARCHITECTURE.md`.
 
+use std::collections::BTreeSet;
+
 use crate::repository::File;
 
-/// For each package the workspace members that it may depend on, tests included. A new edge is a
-/// commit of its own, with its reason.
-const EDGES: &[(&str, &[&str])] = &[
-    ("coalesce-model", &[]),
-    ("coalesce-tree", &["coalesce-model"]),
+/// What a package may use of the workspace.
+struct Row {
+    package: &'static str,
+    /// In what others get.
+    uses: &'static [&'static str],
+    /// In its tests, benches and examples besides.
+    tests_use: &'static [&'static str],
+}
+
+/// For each package the workspace members that it may depend on. A new edge is a commit of its own, with
+/// its reason.
+const EDGES: &[Row] = &[
+    Row {
+        package: "coalesce-model",
+        uses: &[],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-tree",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
     // Manifests are read and edited without the front end of a language: built and tested in seconds.
-    ("coalesce-cargo", &["coalesce-model"]),
-    ("coalesce-rust", &["coalesce-cargo", "coalesce-model"]),
-    ("coalesce-kernels", &["coalesce-model"]),
-    ("coalesce-python", &["coalesce-model"]),
-    ("coalesce-text", &["coalesce-model"]),
-    ("coalesce-index", &["coalesce-model"]),
+    Row {
+        package: "coalesce-cargo",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-rust",
+        uses: &["coalesce-cargo", "coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-kernels",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-python",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-text",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-index",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
     // The languages are there for its tests only: outlines come in ready-made.
-    (
-        "coalesce-clones",
-        &[
-            "coalesce-kernels",
-            "coalesce-model",
-            "coalesce-python",
-            "coalesce-rust",
-        ],
-    ),
-    (
-        "coalesce-plan",
-        &["coalesce-clones", "coalesce-index", "coalesce-model"],
-    ),
-    (
-        "coalesce-lint",
-        &["coalesce-index", "coalesce-model", "coalesce-tree"],
-    ),
-    ("coalesce-apply", &["coalesce-model", "coalesce-tree"]),
-    ("coalesce-report", &["coalesce-model"]),
+    Row {
+        package: "coalesce-clones",
+        uses: &["coalesce-model"],
+        tests_use: &["coalesce-kernels", "coalesce-python", "coalesce-rust"],
+    },
+    Row {
+        package: "coalesce-plan",
+        uses: &["coalesce-clones", "coalesce-index", "coalesce-model"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-lint",
+        uses: &["coalesce-index", "coalesce-model", "coalesce-tree"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-apply",
+        uses: &["coalesce-model", "coalesce-tree"],
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-report",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
     // The protocol alone: the program carries the tools out.
-    ("coalesce-mcp", &["coalesce-model", "coalesce-report"]),
+    Row {
+        package: "coalesce-mcp",
+        uses: &["coalesce-model", "coalesce-report"],
+        tests_use: &[],
+    },
     // Stands on the engine as any other program would.
-    (
-        "coalesce-lsp",
-        &[
+    Row {
+        package: "coalesce-lsp",
+        uses: &[
             "coalesce-engine",
             "coalesce-model",
             "coalesce-plan",
             "coalesce-text",
             "coalesce-tree",
         ],
-    ),
-    ("coalesce-verify", &["coalesce-model"]),
+        tests_use: &[],
+    },
+    Row {
+        package: "coalesce-verify",
+        uses: &["coalesce-model"],
+        tests_use: &[],
+    },
     // All that leads from manifests to a changed tree; programs stand on it.
-    (
-        "coalesce-engine",
-        &[
+    Row {
+        package: "coalesce-engine",
+        uses: &[
             "coalesce-apply",
             "coalesce-clones",
             "coalesce-index",
@@ -65,10 +123,12 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-tree",
             "coalesce-verify",
         ],
-    ),
-    (
-        "coalesce",
-        &[
+        tests_use: &[],
+    },
+    // Behind the feature `devices`: the one place where the two halves meet.
+    Row {
+        package: "coalesce",
+        uses: &[
             "coalesce-apply",
             "coalesce-clones",
             "coalesce-engine",
@@ -84,55 +144,87 @@ const EDGES: &[(&str, &[&str])] = &[
             "coalesce-text",
             "coalesce-tree",
             "coalesce-verify",
-            // Behind the feature `devices`: the one place where the two halves meet.
             "core-gpu",
-            "gpu-sim",
         ],
-    ),
-    // End to end; the report for its differences, the languages for what soaks.
-    (
-        "coalesce-tests",
-        &[
-            "coalesce",
-            "coalesce-kernels",
-            "coalesce-model",
-            "coalesce-python",
-            "coalesce-report",
-            "coalesce-rust",
-        ],
-    ),
-    ("core-gpu-driver", &[]),
-    ("gpu-sim", &["core-gpu-driver"]),
+        tests_use: &["gpu-sim"],
+    },
+    // End to end; the report for its differences.
+    Row {
+        package: "coalesce-tests",
+        uses: &["coalesce", "coalesce-model", "coalesce-report"],
+        tests_use: &[],
+    },
+    Row {
+        package: "core-gpu-driver",
+        uses: &[],
+        tests_use: &[],
+    },
+    Row {
+        package: "gpu-sim",
+        uses: &["core-gpu-driver"],
+        tests_use: &[],
+    },
     // No edge from the toolkit to it, nor from it to the toolkit: they have the parsers in common.
-    (
-        "gpu-ast",
-        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
-    ),
-    ("core-gpu-memory", &["core-gpu-driver", "gpu-sim"]),
-    (
-        "core-gpu",
-        &["core-gpu-driver", "core-gpu-memory", "gpu-sim"],
-    ),
-    ("core-gpu-etcd", &["core-gpu"]),
-    ("core-gpu-python", &["core-gpu", "gpu-sim"]),
-    ("optimization-gpu", &["core-gpu"]),
-    ("optimization-gpu-memory", &["core-gpu"]),
-    ("optimization-gpu-profiler", &["core-gpu"]),
-    ("optimization-gpu-wrapper", &["core-gpu"]),
+    Row {
+        package: "gpu-ast",
+        uses: &["core-gpu-driver", "core-gpu-memory"],
+        tests_use: &["gpu-sim"],
+    },
+    Row {
+        package: "core-gpu-memory",
+        uses: &["core-gpu-driver"],
+        tests_use: &["gpu-sim"],
+    },
+    Row {
+        package: "core-gpu",
+        uses: &["core-gpu-driver", "core-gpu-memory"],
+        tests_use: &["gpu-sim"],
+    },
+    Row {
+        package: "core-gpu-etcd",
+        uses: &["core-gpu"],
+        tests_use: &[],
+    },
+    Row {
+        package: "core-gpu-python",
+        uses: &["core-gpu"],
+        tests_use: &["gpu-sim"],
+    },
+    Row {
+        package: "optimization-gpu",
+        uses: &["core-gpu"],
+        tests_use: &[],
+    },
+    Row {
+        package: "optimization-gpu-memory",
+        uses: &["core-gpu"],
+        tests_use: &[],
+    },
+    Row {
+        package: "optimization-gpu-profiler",
+        uses: &["core-gpu"],
+        tests_use: &[],
+    },
+    Row {
+        package: "optimization-gpu-wrapper",
+        uses: &["core-gpu"],
+        tests_use: &[],
+    },
     // All beside the first are there for `weights`, which compares units that are given.
-    (
-        "xtask",
-        &[
+    // `judge` asks it what a tree has.
+    Row {
+        package: "xtask",
+        uses: &[
             "coalesce",
             "coalesce-clones",
-            // `judge` asks it what a tree has.
             "coalesce-engine",
             "coalesce-model",
             "coalesce-python",
             "coalesce-rust",
             "coalesce-tree",
         ],
-    ),
+        tests_use: &[],
+    },
 ];
 
 /// Packages that may use `anyhow`: where errors are printed. Libraries have typed errors.
@@ -154,25 +246,14 @@ pub fn problems(files: &[File]) -> Vec<String> {
             problems.push(format!("{}: not TOML", file.path));
             continue;
         };
-        let Some((_, allowed)) = EDGES.iter().find(|(name, _)| *name == package) else {
+        let Some(row) = EDGES.iter().find(|row| row.package == package) else {
             problems.push(format!(
                 "{}: `{package}` is not in the table of allowed edges",
                 file.path
             ));
             continue;
         };
-        for dependency in dependencies(&manifest) {
-            let member = EDGES.iter().any(|(name, _)| *name == dependency);
-            if member && !allowed.contains(&dependency.as_str()) {
-                problems.push(format!(
-                    "{}: `{package}` must not use `{dependency}`",
-                    file.path
-                ));
-            }
-            if dependency == "anyhow" && !ANYHOW.contains(&package) {
-                problems.push(format!("{}: `{package}` must not use `anyhow`", file.path));
-            }
-        }
+        problems.extend(row.problems(&file.path, &manifest));
         problems.extend(house_rules(&file.path, package, &manifest));
     }
     problems
@@ -191,12 +272,49 @@ fn package_folder(path: &str) -> Option<&str> {
         .filter(|name| !name.contains('/'))
 }
 
-fn dependencies(manifest: &toml::Table) -> Vec<String> {
-    ["dependencies", "dev-dependencies", "build-dependencies"]
+impl Row {
+    /// Dependencies that it does not have, those of tests apart, and edges that are there no more.
+    fn problems(&self, path: &str, manifest: &toml::Table) -> Vec<String> {
+        let built = dependencies(manifest, &["dependencies", "build-dependencies"]);
+        let tested = dependencies(manifest, &["dev-dependencies"]);
+        let is_member = |name: &&String| EDGES.iter().any(|row| row.package == name.as_str());
+        let may_build = |name: &str| self.uses.contains(&name);
+        let may_test = |name: &str| may_build(name) || self.tests_use.contains(&name);
+        let package = self.package;
+        let mut problems = Vec::new();
+        for name in built.iter().filter(is_member) {
+            if !may_build(name) {
+                problems.push(format!("{path}: `{package}` must not use `{name}`"));
+            }
+        }
+        for name in tested.iter().filter(is_member) {
+            if !may_test(name) {
+                problems.push(format!(
+                    "{path}: tests of `{package}` must not use `{name}`"
+                ));
+            }
+        }
+        let spent = self.uses.iter().filter(|name| !built.contains(**name));
+        let untested = self
+            .tests_use
+            .iter()
+            .filter(|name| !tested.contains(**name));
+        problems.extend(spent.chain(untested).map(|name| {
+            format!("{path}: `{package}` does not use `{name}` any more: take it off the table")
+        }));
+        let anyhow = built.contains("anyhow") || tested.contains("anyhow");
+        if anyhow && !ANYHOW.contains(&package) {
+            problems.push(format!("{path}: `{package}` must not use `anyhow`"));
+        }
+        problems
+    }
+}
+
+fn dependencies(manifest: &toml::Table, sections: &[&str]) -> BTreeSet<String> {
+    let tables = sections
         .iter()
-        .filter_map(|section| manifest.get(*section)?.as_table())
-        .flat_map(|table| table.keys().cloned())
-        .collect()
+        .filter_map(|section| manifest.get(*section)?.as_table());
+    tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
 fn house_rules(path: &str, folder: &str, manifest: &toml::Table) -> Vec<String> {
