@@ -152,7 +152,7 @@ const EDGES: &[Row] = &[
     Row {
         package: "coalesce-tests",
         uses: &["coalesce", "coalesce-model", "coalesce-report"],
-        tests_use: &[],
+        tests_use: &["coalesce-kernels", "coalesce-python", "coalesce-rust"],
     },
     Row {
         package: "core-gpu-driver",

@@ -256,19 +256,40 @@ pub fn below(
     let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
     found.note(chain, reference);
     rename(moved, place, found);
-    import_instead(file, place, (import, leaf), (chain, at), moved, found);
+    let old = ImportedParent {
+        import,
+        leaf,
+        chain,
+        at,
+    };
+    import_instead(file, place, &old, moved, found);
     true
+}
+
+/// The old module of an item, as a file has it.
+struct ImportedParent<'f> {
+    import: &'f ImportStatement,
+    leaf: &'f Leaf,
+    /// The text that names it, up to the item.
+    chain: ByteSpan,
+    /// How many attributes of the bound name lead to it.
+    at: usize,
 }
 
 /// Brings the module that has the item by an import like the one of the old module.
 fn import_instead(
     file: &File<'_>,
     place: Place<'_>,
-    (import, leaf): (&ImportStatement, &Leaf),
-    (chain, at): (ByteSpan, usize),
+    old: &ImportedParent<'_>,
     moved: &Moved,
     found: &mut FileEdits,
 ) {
+    let &ImportedParent {
+        import,
+        leaf,
+        chain,
+        at,
+    } = old;
     let obsolete = at == 0 && serves_nothing_else(file, leaf, &moved.parent);
     if obsolete && leaf.alias.is_some() && import.leaves.len() == 1 {
         let keeps = leaf.bound();
