@@ -135,7 +135,7 @@ impl TypeNames {
                 format!("{package}: two types `{name}`: {}", files.join(", "))
             })
             .collect();
-        let gone = TWO_TYPES
+        let gone = listed
             .iter()
             .filter(|(package, name)| !twice(package, name));
         problems.extend(gone.map(|(package, name)| {
