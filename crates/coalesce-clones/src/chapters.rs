@@ -134,11 +134,18 @@ pub fn worth(class: &Duplicate) -> f32 {
     class.removable_lines as f32 * likely * sought
 }
 
+/// A member of a class, in its file.
+struct PlaceOfClass {
+    class: usize,
+    member: usize,
+    lines: (u32, u32),
+}
+
 /// For each class the one that it stands inside of: each of its members in a member of it, and not all
 /// in one.
 #[must_use]
 pub fn surrounding(classes: &[Duplicate]) -> Vec<Option<usize>> {
-    let mut by_path: FxHashMap<&TreePath, Vec<(usize, usize, (u32, u32))>> = FxHashMap::default();
+    let mut by_path: FxHashMap<&TreePath, Vec<PlaceOfClass>> = FxHashMap::default();
     for (at, class) in classes.iter().enumerate() {
         // What an idiom has in common is a question, not a text.
         for (member, place) in class
@@ -147,10 +154,11 @@ pub fn surrounding(classes: &[Duplicate]) -> Vec<Option<usize>> {
             .enumerate()
             .filter(|_| class.kind != Kind::Idiom)
         {
-            by_path
-                .entry(&place.path)
-                .or_default()
-                .push((at, member, place.lines));
+            by_path.entry(&place.path).or_default().push(PlaceOfClass {
+                class: at,
+                member,
+                lines: place.lines,
+            });
         }
     }
     let around = |(at, class): (usize, &Duplicate)| {
@@ -161,8 +169,8 @@ pub fn surrounding(classes: &[Duplicate]) -> Vec<Option<usize>> {
         };
         let mut outer: Vec<usize> = places(first)
             .iter()
-            .filter(|(class, _, lines)| *class != at && holds(*lines, first.lines))
-            .map(|(class, _, _)| *class)
+            .filter(|place| place.class != at && holds(place.lines, first.lines))
+            .map(|place| place.class)
             .collect();
         outer.dedup();
         outer.into_iter().find(|outer| {
@@ -170,9 +178,9 @@ pub fn surrounding(classes: &[Duplicate]) -> Vec<Option<usize>> {
             for inner in &class.members {
                 let found = places(inner)
                     .iter()
-                    .find(|(class, _, lines)| class == outer && holds(*lines, inner.lines));
+                    .find(|place| place.class == *outer && holds(place.lines, inner.lines));
                 match found {
-                    Some((_, member, _)) => members.push(*member),
+                    Some(place) => members.push(place.member),
                     None => return false,
                 }
             }

@@ -405,95 +405,100 @@ fn what_the_program_does_comes_before_its_examples() {
     assert_eq!(chapters, ["product", "examples"]);
 }
 
+/// Calls of GPU libraries in line: the package, its role, and a text that has it.
+type InLine = (&'static str, &'static str, &'static str);
+
+const PYTHON_IN_LINE: &[InLine] = &[
+    (
+        "torch",
+        "detect",
+        "import torch\nx = 1 if torch.cuda.is_available() else 2\n",
+    ),
+    (
+        "torch",
+        "detect",
+        "import torch\nx = 1 if torch.backends.mps.is_available() else 2\n",
+    ),
+    (
+        "torch",
+        "detect",
+        "import torch\nx = 1 if torch.xpu.is_available() else 2\n",
+    ),
+    (
+        "arrayfire",
+        "detect",
+        "import arrayfire as af\nx = af.get_device_count()\n",
+    ),
+    (
+        "warp",
+        "launch",
+        "import warp as wp\nwp.launch(kernel, dim=8, inputs=[])\n",
+    ),
+    (
+        "taichi",
+        "launch",
+        "import taichi as ti\n@ti.kernel\ndef f():\n    pass\n",
+    ),
+    (
+        "numba",
+        "launch",
+        "from numba import cuda\n@cuda.jit\ndef f(x):\n    pass\n",
+    ),
+    (
+        "triton",
+        "launch",
+        "import triton\n@triton.jit\ndef f(x):\n    pass\n",
+    ),
+    (
+        "hip",
+        "detect",
+        "from hip import hip\nn = hip.hipGetDeviceCount()\n",
+    ),
+    (
+        "wgpu",
+        "detect",
+        "import wgpu\na = wgpu.gpu.request_adapter_sync()\n",
+    ),
+];
+
+const RUST_IN_LINE: &[InLine] = &[
+    (
+        "metal",
+        "detect",
+        "use metal::Device;\nfn f() { let d = Device::system_default(); }\n",
+    ),
+    (
+        "wgpu",
+        "detect",
+        "fn f() { let i = wgpu::Instance::new(a); }\n",
+    ),
+    (
+        "ash",
+        "detect",
+        "fn f() { let e = ash::Entry::linked(); }\n",
+    ),
+    (
+        "glow",
+        "detect",
+        "fn f() { let c = glow::Context::from_loader_function(l); }\n",
+    ),
+    ("gl", "allocate", "fn f() { gl::GenBuffers(1, b); }\n"),
+    (
+        "arrayfire",
+        "detect",
+        "fn f() { let n = arrayfire::device_count(); }\n",
+    ),
+    (
+        "windows",
+        "detect",
+        "use windows::Win32::Graphics::Dxgi::CreateDXGIFactory2;\nfn f() { let d = CreateDXGIFactory2(0); }\n",
+    ),
+];
+
 #[test]
 fn interfaces_of_gpu_libraries_have_roles_where_they_are_called_in_line() {
-    let python = [
-        (
-            "torch",
-            "detect",
-            "import torch\nx = 1 if torch.cuda.is_available() else 2\n",
-        ),
-        (
-            "torch",
-            "detect",
-            "import torch\nx = 1 if torch.backends.mps.is_available() else 2\n",
-        ),
-        (
-            "torch",
-            "detect",
-            "import torch\nx = 1 if torch.xpu.is_available() else 2\n",
-        ),
-        (
-            "arrayfire",
-            "detect",
-            "import arrayfire as af\nx = af.get_device_count()\n",
-        ),
-        (
-            "warp",
-            "launch",
-            "import warp as wp\nwp.launch(kernel, dim=8, inputs=[])\n",
-        ),
-        (
-            "taichi",
-            "launch",
-            "import taichi as ti\n@ti.kernel\ndef f():\n    pass\n",
-        ),
-        (
-            "numba",
-            "launch",
-            "from numba import cuda\n@cuda.jit\ndef f(x):\n    pass\n",
-        ),
-        (
-            "triton",
-            "launch",
-            "import triton\n@triton.jit\ndef f(x):\n    pass\n",
-        ),
-        (
-            "hip",
-            "detect",
-            "from hip import hip\nn = hip.hipGetDeviceCount()\n",
-        ),
-        (
-            "wgpu",
-            "detect",
-            "import wgpu\na = wgpu.gpu.request_adapter_sync()\n",
-        ),
-    ];
-    let rust = [
-        (
-            "metal",
-            "detect",
-            "use metal::Device;\nfn f() { let d = Device::system_default(); }\n",
-        ),
-        (
-            "wgpu",
-            "detect",
-            "fn f() { let i = wgpu::Instance::new(a); }\n",
-        ),
-        (
-            "ash",
-            "detect",
-            "fn f() { let e = ash::Entry::linked(); }\n",
-        ),
-        (
-            "glow",
-            "detect",
-            "fn f() { let c = glow::Context::from_loader_function(l); }\n",
-        ),
-        ("gl", "allocate", "fn f() { gl::GenBuffers(1, b); }\n"),
-        (
-            "arrayfire",
-            "detect",
-            "fn f() { let n = arrayfire::device_count(); }\n",
-        ),
-        (
-            "windows",
-            "detect",
-            "use windows::Win32::Graphics::Dxgi::CreateDXGIFactory2;\nfn f() { let d = CreateDXGIFactory2(0); }\n",
-        ),
-    ];
-    let cases = python.map(|case| ("py", case));
-    let cases = cases.into_iter().chain(rust.map(|case| ("rs", case)));
+    let python = PYTHON_IN_LINE.iter().map(|case| ("py", case));
+    let cases = python.chain(RUST_IN_LINE.iter().map(|case| ("rs", case)));
     let missing: Vec<String> = cases
         .filter(|(ending, (package, role, text))| {
             let report = report(&format!("//- a.{ending}\n{text}"));

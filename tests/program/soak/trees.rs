@@ -213,8 +213,8 @@ const RUST_NESTS: [(&str, &str, &str); 30] = [
 /// Whole trees that need more than one file.
 const SHAPES: [Shape; 28] = [
     // One line, any number of times.
-    |luck, bytes| python(repeated(bytes, lines(*luck.pick::<&str>(&PYTHON_LINES)))),
-    |luck, bytes| rust(repeated(bytes, lines(*luck.pick::<&str>(&RUST_LINES)))),
+    |luck, bytes| python(repeated(bytes, lines(luck.pick::<&str>(&PYTHON_LINES)))),
+    |luck, bytes| rust(repeated(bytes, lines(luck.pick::<&str>(&RUST_LINES)))),
     |luck, bytes| {
         let (one, other) = (*luck.pick(&PYTHON_LINES), *luck.pick(&PYTHON_LINES));
         python(repeated(bytes / 2, lines(one)) + &repeated(bytes / 2, lines(other)))
@@ -604,7 +604,7 @@ struct Needed {
 fn run(root: &Path, call: &str) -> Needed {
     let said = root.with_file_name("said");
     let begun = Instant::now();
-    let mut child = Command::new(program())
+    let child = Command::new(program())
         .args(call.split(' '))
         .current_dir(root)
         .env("COALESCE_CACHE_DIR", "off")

@@ -29,7 +29,7 @@ use super::{
 const LONGER: u32 = 3;
 
 /// What became of one pair.
-struct Outcome {
+struct PairOutcome {
     tree: String,
     language: &'static str,
     kind: String,
@@ -211,14 +211,14 @@ impl Search {
         }
     }
 
-    fn outcome(&self, pair: &Class, told: bool, sibling: bool) -> Outcome {
+    fn outcome(&self, pair: &Class, told: bool, sibling: bool) -> PairOutcome {
         let (why, language) = match pair.places.as_slice() {
             [a, b] => (self.why(a, b), language(a)),
             _ => ("no pair".to_owned(), ""),
         };
         let places = pair.places.iter();
         let place = |place: &Place| format!("{}:{}-{}", place.path, place.lines.0, place.lines.1);
-        Outcome {
+        PairOutcome {
             tree: pair.tree.clone(),
             language,
             kind: pair.kind.clone(),
@@ -344,11 +344,11 @@ fn numbers(evidence: &Evidence) -> String {
     )
 }
 
-fn print(outcomes: &[Outcome]) {
+fn print(outcomes: &[PairOutcome]) {
     for one in outcomes {
         let label = if one.merged { "T" } else { "F" };
         let told = if one.told { "told" } else { "not told" };
-        let Outcome {
+        let PairOutcome {
             tree,
             kind,
             why,
@@ -360,7 +360,7 @@ fn print(outcomes: &[Outcome]) {
     }
     for language in ["python", "rust"] {
         let count = |merged: bool, told: bool| {
-            let one = |one: &&Outcome| {
+            let one = |one: &&PairOutcome| {
                 one.language == language && one.merged == merged && (one.told || !told)
             };
             outcomes.iter().filter(one).count()
