@@ -526,6 +526,14 @@ pub struct DocCode {
 }
 
 impl SourceFacts {
+    /// Whether a text stands between the delimiters of a macro's call: it is the macro's to read, and
+    /// nothing may be put before it there.
+    #[must_use]
+    pub fn is_given_to_a_macro(&self, span: ByteSpan) -> bool {
+        let mut calls = self.macro_calls.iter();
+        calls.any(|call| call.body.contains(span))
+    }
+
     /// Gives back what the tables were given in advance: facts stay for as long as the run.
     fn shrink(&mut self) {
         self.names.shrink_to_fit();

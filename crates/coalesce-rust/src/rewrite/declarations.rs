@@ -391,6 +391,7 @@ impl<'a> Placing<'a> {
                     .map(|found| (found.scope, found.span)),
             )
             .filter(|(within, span)| *within == scope && span.start >= behind)
+            .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
             .map(|(_, span)| span.start);
         if let Some(first) = starts.min() {
             let prefix = lines::prefix(text, first);

@@ -577,6 +577,7 @@ fn import_spot(
         .chain(facts.impls.iter().map(|one| (one.scope, one.span)));
     let first = firsts
         .filter(|(scope, span)| *scope == body.scope && stays(span.start))
+        .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
         .map(|(_, span)| span.start)
         .min();
     let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
@@ -591,6 +592,7 @@ fn import_spot(
     }
     let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
     let first = modules
+        .filter(|one| !facts.is_given_to_a_macro(one.span))
         .map(|one| one.span.start)
         .chain(first)
         .min()
@@ -622,6 +624,7 @@ fn end_spot(body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool)
     let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
     let tests = modules
         .filter(|one| one.body.is_some() && one.cfg.iter().any(|cfg| **cfg == *"test"))
+        .filter(|one| !facts.is_given_to_a_macro(one.span))
         .max_by_key(|one| one.span.start);
     if let Some(tests) = tests {
         let later = facts

@@ -368,7 +368,7 @@ impl<'p> Pass<'p, '_> {
                 .outcome((self.facts, site), Some(leaving), &mut walk, &mut needs);
         self.scan.told.needs.append(&mut needs);
         let respelling = match outcome {
-            Outcome::Keep => return,
+            Outcome::Keep => return self.keep(site, here),
             Outcome::Change(respelling) => respelling,
             Outcome::Refuse(why) => return self.draft().refuse(site, why),
         };
@@ -384,6 +384,32 @@ impl<'p> Pass<'p, '_> {
             spent = self.is_spent(leaf, &respelling, here);
         }
         self.draft().change(site, &respelling, spent);
+    }
+
+    /// A path that goes on leading to what moves, as one through a facade does. An import by it goes where
+    /// the definition arrives: the name would be there twice.
+    fn keep(&mut self, site: &Site<'_>, here: &Place) {
+        let UseSite::Leaf(leaf) = site.site else {
+            return;
+        };
+        let fact = self.facts.leaf(leaf);
+        let led = site.trace.steps.last().map(Found::all);
+        let moving = led.into_iter().flatten().find_map(|(res, _)| match res {
+            Res::Item(item) => self.set.of(item),
+            _ => None,
+        });
+        let Some(moving) = moving.map(|at| self.set.moving(at)) else {
+            return;
+        };
+        if fact.kind != LeafKind::Name || self.means_more(site, site.segments.len()) {
+            return;
+        }
+        let last = self.facts.segments(fact.segments).last();
+        let bound = fact.alias.as_ref().or(last);
+        let bound = bound.map(|segment| self.facts.name(segment.name));
+        if self.is_at_home(leaf, here, Some(&moving.name), bound) {
+            self.draft().work.leaves.insert(leaf, LeafChange::Drop);
+        }
     }
 
     /// Whether an import goes: its module has the name from now on, or has it already.
