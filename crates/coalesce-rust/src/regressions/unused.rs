@@ -9,10 +9,27 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Tree, conditions::Conditions, is_changed, is_public_name};
 use crate::{
-    facts::{Origin, SourceFacts, VisibilityKind},
+    facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
-    resolve::{CrateId, FileId, ItemId, ModuleId, Reach, Res, Site, UseSite},
+    resolve::{CrateId, FileId, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World},
     rewrite::method_names,
+};
+
+/// What the compiler may say of what is left.
+struct Warning {
+    /// Words of a file by which it says that this is no matter.
+    allowed: &'static [&'static str],
+    why: &'static str,
+}
+
+const DEAD_CODE: Warning = Warning {
+    allowed: &["dead_code", "allow(unused)", "allow(warnings)"],
+    why: "nothing names it any more, and the compiler may warn of that",
+};
+
+const UNUSED_IMPORT: Warning = Warning {
+    allowed: &["#![allow(unused", "#![allow(warnings)"],
+    why: "tests alone use this import, and the compiler warns of that without them",
 };
 
 /// What the tree `before` names and the one `after` does not.
@@ -34,6 +51,8 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     for name in lost {
         found.extend(still.unused_items(&name));
     }
+    found.extend(still.hidden_items(&mut named));
+    found.extend(still.imports_of_tests(&mut named));
     let methods = named.methods.difference(&still.methods).cloned().collect();
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
@@ -108,6 +127,101 @@ impl<'a> Named<'a> {
         let body = self.tree.world.body_of(site);
         let conditions = self.conditions.at_place(file, body, first.span.start);
         !conditions.contains("test")
+    }
+
+    /// Items that others could name where they were, and now nobody does, where they are.
+    fn hidden_items(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+        let (old, new) = (before.tree.world, self.tree.world);
+        let mut open: BTreeSet<String> = BTreeSet::new();
+        for item in items_of_changed_files(old, new) {
+            if before.is_open(item) {
+                open.insert(old.name_of(&Target::Item(item)));
+            }
+        }
+        let mut found = Vec::new();
+        for item in items_of_changed_files(new, old) {
+            let name = new.name_of(&Target::Item(item));
+            let last = name.rsplit("::").next().unwrap_or(&name).to_owned();
+            let was_open = open
+                .iter()
+                .any(|old| old.rsplit("::").next() == Some(last.as_str()));
+            let moved = was_open && !open.contains(&name);
+            if moved
+                && !self.is_open(item)
+                && !self.conditions.of_item(item).contains("test")
+                && !self.is_named(item, &last)
+            {
+                found.extend(self.told(item, &name));
+            }
+        }
+        found
+    }
+
+    /// Imports that served more than tests, and now serve them alone: without tests they warn.
+    fn imports_of_tests(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+        let (old, new) = (before.tree.world, self.tree.world);
+        let mut found = Vec::new();
+        for (file, source) in (0..).map(FileId).zip(&new.files) {
+            if !is_changed(new, old, file) {
+                continue;
+            }
+            let Some(was) = old.file_at(&source.path) else {
+                continue;
+            };
+            let served = before.imports(was);
+            for (name, import) in self.imports(file) {
+                let more = served.get(&name).is_some_and(|import| import.in_code > 0);
+                if more && import.in_code == 0 && import.in_tests > 0 {
+                    found.extend(self.unused((file, import.span), &name, &UNUSED_IMPORT));
+                }
+            }
+        }
+        found
+    }
+
+    /// The private imports of a file that are no traits, which methods need unseen, by their names.
+    fn imports(&mut self, file: FileId) -> BTreeMap<String, Import> {
+        let world = self.tree.world;
+        let mut found: BTreeMap<String, Import> = BTreeMap::new();
+        let source = &world[file];
+        for load in &source.loads {
+            let mut sites = Vec::new();
+            world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
+            for (facts, site) in &sites {
+                if let Some((name, span)) = private_import(world, facts, site)
+                    && !self.is_test(file, site)
+                {
+                    found.entry(name).or_insert(Import {
+                        span,
+                        in_code: 0,
+                        in_tests: 0,
+                    });
+                }
+            }
+            for (facts, site) in &sites {
+                let (Some(step), Some(first)) = (site.trace.steps.first(), site.segments.first())
+                else {
+                    continue;
+                };
+                let import = found.get_mut(facts.name(first.name));
+                if let (Some(import), Some(_)) = (import, step.import) {
+                    match self.is_test(file, site) {
+                        true => import.in_tests += 1,
+                        false => import.in_code += 1,
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn is_test(&mut self, file: FileId, site: &Site<'_>) -> bool {
+        let Some(first) = site.segments.first() else {
+            return false;
+        };
+        let body = self.tree.world.body_of(site);
+        let conditions = self.conditions.at_place(file, body, first.span.start);
+        conditions.contains("test")
     }
 
     /// The items of that name that nothing in the whole tree names.
@@ -195,15 +309,15 @@ impl<'a> Named<'a> {
         if shim {
             return None;
         }
-        self.unused(file, fact.name.span, name)
+        self.unused((file, fact.name.span), name, &DEAD_CODE)
     }
 
-    /// What is defined at a place, unless its file says that dead code is no matter.
-    fn unused(&self, file: FileId, span: ByteSpan, name: &str) -> Option<Unproven> {
+    /// What stands at a place, unless its file says that this is no matter.
+    fn unused(&self, at: (FileId, ByteSpan), name: &str, warning: &Warning) -> Option<Unproven> {
+        let (file, span) = at;
         let path = &self.tree.world[file].path;
         let text = self.tree.texts.text(path)?;
-        let allowed = ["dead_code", "allow(unused)", "allow(warnings)"];
-        if allowed.iter().any(|lint| text.contains(lint)) {
+        if warning.allowed.iter().any(|lint| text.contains(lint)) {
             return None;
         }
         Some(Unproven {
@@ -211,7 +325,7 @@ impl<'a> Named<'a> {
             span: Some(span),
             kind: UnprovenKind::LeftUnused,
             name: name.to_owned(),
-            why: "nothing names it any more, and the compiler may warn of that".to_owned(),
+            why: warning.why.to_owned(),
         })
     }
 
@@ -248,9 +362,57 @@ impl<'a> Named<'a> {
         let found = defined.into_iter().filter(|(name, _)| lost.contains(name));
         found
             .flat_map(|(name, places)| places.into_iter().map(move |at| (name.clone(), at)))
-            .filter_map(|(name, (file, span))| self.unused(file, span, &name))
+            .filter_map(|(name, (file, span))| self.unused((file, span), &name, &DEAD_CODE))
             .collect()
     }
+}
+
+/// The items, by name, that stand in files which the other tree has not, or not like this.
+fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
+    let all = (0..).map(ItemId).zip(&own.items);
+    let changed = all.filter(|(_, item)| {
+        let mut definitions = item.definitions.iter();
+        !item.local
+            && definitions.any(|(file, at)| {
+                // What documents define is theirs.
+                let code = own.facts(*file).item(*at).origin == Origin::Code;
+                code && is_changed(own, other, *file)
+            })
+    });
+    changed.map(|(item, _)| item).collect()
+}
+
+/// An import of a file, and how many sites there go through it.
+struct Import {
+    span: ByteSpan,
+    in_code: usize,
+    in_tests: usize,
+}
+
+/// The name of a private import that leads to a module or an item of the tree, but to no trait.
+fn private_import(
+    world: &World,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+) -> Option<(String, ByteSpan)> {
+    let UseSite::Leaf(leaf) = site.site else {
+        return None;
+    };
+    let leaf = facts.leaf(leaf);
+    let private = facts.declaration(leaf.declaration).visibility.kind == VisibilityKind::Private;
+    if !private || leaf.kind == LeafKind::Glob {
+        return None;
+    }
+    let is_trait = |item: ItemId| world[item].kind == ItemKind::Trait;
+    let mut led = site.trace.steps.last()?.all().peekable();
+    led.peek()?;
+    let known = led.all(|(res, _)| match res {
+        Res::Module(_) => true,
+        Res::Item(item) => !is_trait(item),
+        _ => false,
+    });
+    let bound = leaf.alias.or_else(|| site.segments.last().copied())?;
+    known.then(|| (facts.name(bound.name).to_owned(), leaf.span))
 }
 
 /// The items that the steps of a site lead to.
