@@ -9,7 +9,7 @@
 
 The program's memory is then in one pool, with one limit and one set of figures
 (`Gpu.pool_statistics`). The device must stay open as long as the library has memory. On a card this has
-not run yet: `docs/evidence/README.md` has the command that tries it.
+not run yet, nor with either library: only the two functions below, on simulated devices.
 """
 
 from __future__ import annotations
