@@ -115,27 +115,42 @@ pub fn read_saved_plan(
     Ok(again)
 }
 
-fn work_out_again(session: &Session, source: &PlanSource) -> Result<MigrationPlan, Failure> {
-    let read = |saved: &[SavedManifest]| {
-        let texts = saved
-            .iter()
-            .map(|manifest| (manifest.path.clone(), manifest.text.clone()));
-        parse_manifests(session, texts.collect())
-    };
-    match source {
-        PlanSource::Manifests {
-            manifests,
-            prose,
-            layout,
-            allow_unread,
-        } => {
-            let options = PlanOptions {
+/// The manifests that a plan keeps, as they are read in this tree.
+pub(crate) fn read_manifests(
+    session: &Session,
+    saved: &[SavedManifest],
+) -> Result<Vec<Manifest>, Failure> {
+    let texts = saved
+        .iter()
+        .map(|manifest| (manifest.path.clone(), manifest.text.clone()));
+    parse_manifests(session, texts.collect())
+}
+
+impl PlanOptions {
+    /// What the plan of a source was asked for.
+    pub(crate) fn of(source: &PlanSource) -> Self {
+        match source {
+            PlanSource::Manifests {
+                prose,
+                layout,
+                allow_unread,
+                ..
+            } => Self {
                 prose: *prose,
                 layout: *layout,
                 allow_unread: *allow_unread,
-                ..PlanOptions::default()
-            };
-            plan(session, &read(manifests)?, options)
+                ..Self::default()
+            },
+            PlanSource::Shims { .. } => Self::default(),
+        }
+    }
+}
+
+fn work_out_again(session: &Session, source: &PlanSource) -> Result<MigrationPlan, Failure> {
+    let read = |saved: &[SavedManifest]| read_manifests(session, saved);
+    match source {
+        PlanSource::Manifests { manifests, .. } => {
+            plan(session, &read(manifests)?, PlanOptions::of(source))
         }
         PlanSource::Shims {
             manifests,

@@ -12,13 +12,13 @@ use coalesce_model::{
     LanguageKind, Texts as _, TreePath,
     manifest::{Manifest, VerifyTable},
 };
-use coalesce_plan::{Assembled, Operation, PlanSource, SavedManifest};
+use coalesce_plan::{Assembled, Operation, PlanSource};
 use coalesce_report::diff::changed_lines;
 
 use crate::{
     Failure, MigrationPlan, PlanOptions, Session,
-    applying::file_changes,
-    manifests::{parse_manifests, record_of},
+    applying::{file_changes, read_manifests},
+    manifests::record_of,
     plan, verify,
 };
 
@@ -63,23 +63,11 @@ impl PlannedCommits {
         worked: &MigrationPlan,
         checks: Option<&VerifyTable>,
     ) -> Result<Self, Failure> {
-        let (manifests, options) = match &worked.source {
-            PlanSource::Manifests {
-                manifests,
-                prose,
-                layout,
-                allow_unread,
-            } => {
-                let options = PlanOptions {
-                    prose: *prose,
-                    layout: *layout,
-                    allow_unread: *allow_unread,
-                    ..PlanOptions::default()
-                };
-                (read(session, manifests)?, options)
-            }
-            PlanSource::Shims { .. } => (Vec::new(), PlanOptions::default()),
+        let manifests = match &worked.source {
+            PlanSource::Manifests { manifests, .. } => read_manifests(session, manifests)?,
+            PlanSource::Shims { .. } => Vec::new(),
         };
+        let options = PlanOptions::of(&worked.source);
         let mut planned = Self {
             steps: Vec::new(),
             joined: Vec::new(),
@@ -413,12 +401,6 @@ fn concerned(session: &Session, shimmed: &MigrationPlan, path: &TreePath) -> boo
 fn is_below(name: &str, above: &str, separator: &str) -> bool {
     name.strip_prefix(above)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
-}
-
-fn read(session: &Session, manifests: &[SavedManifest]) -> Result<Vec<Manifest>, Failure> {
-    let texts = manifests.iter();
-    let texts = texts.map(|manifest| (manifest.path.clone(), manifest.text.clone()));
-    parse_manifests(session, texts.collect())
 }
 
 /// What a commit is called: as its manifest describes itself, or by its id.
