@@ -31,7 +31,25 @@ const NO_GRAPHS: Absent = Absent::Capability { what: "graphs" };
 /// because a real driver does not check them: the caller promises that each was given out by this
 /// driver (or belongs to its device) and has not been given back. The owning types keep that
 /// promise, and have no unsafe calls.
-pub trait Driver: fmt::Debug + Send + Sync + 'static {
+///
+/// # Safety
+/// The owning types believe what a driver answers, and write through it:
+/// - Memory of [`Driver::allocate_pinned`] is that many bytes, which may be written and read, are aligned as
+///   it says, and are nobody else's until they were given back. So are the bytes of
+///   [`Driver::host_pointer`] as long as they are allocated.
+/// - Device memory that was given out is nobody else's until it was given back, and work touches those
+///   bytes alone that its call named; of the host's memory it touches nothing once a call that waits for
+///   it has succeeded.
+/// - A handle stands for one stream, event or graph of its kind until that is destroyed.
+/// - Calls may be made from several threads at once, as the types' `Send` and `Sync` say.
+///
+/// ```compile_fail
+/// # use core_gpu_driver::Driver;
+/// #[derive(Debug)]
+/// struct Careless;
+/// impl Driver for Careless {} // what it answers would be believed
+/// ```
+pub unsafe trait Driver: fmt::Debug + Send + Sync + 'static {
     /// What the device says of itself.
     fn info(&self) -> &DeviceInfo;
 

@@ -12,7 +12,7 @@ use crate::{
     drop_error,
     error::DriverError,
     memory::Segment,
-    stream::{Stream, StreamId, same_device},
+    stream::{Stream, StreamCore, StreamId, same_device},
 };
 
 /// From which threads calls that might wait are refused while a capture lasts.
@@ -108,15 +108,40 @@ pub fn is_any_underway(driver: &Arc<dyn Driver>) -> bool {
     underway().contains_key(&driver.handle_space())
 }
 
+/// A stream goes on which a capture was begun and not ended: it ends with the stream, and its work is
+/// never done.
+pub(crate) fn abandon(stream: &StreamCore) {
+    if !is_underway_on(stream) {
+        return;
+    }
+    let driver = &stream.driver;
+    // SAFETY: the stream's owner is about to end it, and has not yet.
+    let ended = unsafe { driver.end_capture(stream.raw) };
+    // One that was broken before is nobody's concern any more; or it is over by now.
+    if let Ok(raw) = ended {
+        drop(Graph {
+            driver: Arc::clone(driver),
+            raw,
+        });
+    }
+    end_one(stream);
+}
+
+fn is_underway_on(stream: &StreamCore) -> bool {
+    let all = underway();
+    let of_device = all.get(&stream.driver.handle_space());
+    of_device.is_some_and(|of_device| of_device.captures.contains(&stream.id))
+}
+
 /// A stream's capture is over. One that somebody else began is none of these.
-fn end_one(stream: &Stream) {
-    let space = stream.driver().handle_space();
+fn end_one(stream: &StreamCore) {
+    let space = stream.driver.handle_space();
     let mut all = underway();
     let Some(of_device) = all.get_mut(&space) else {
         return;
     };
     let mut captures = of_device.captures.iter();
-    if let Some(place) = captures.position(|known| *known == stream.id()) {
+    if let Some(place) = captures.position(|known| *known == stream.id) {
         of_device.captures.swap_remove(place);
     }
     let over = of_device.captures.is_empty().then(|| all.remove(&space));
@@ -140,7 +165,7 @@ impl Stream {
         // SAFETY: `self` keeps the handle alive.
         let begun = unsafe { self.driver().begin_capture(self.handle(), mode) };
         if begun.is_err() {
-            end_one(self);
+            end_one(self.core());
         }
         begun
     }
@@ -153,7 +178,7 @@ impl Stream {
     pub fn end_capture(&self) -> Result<Graph, DriverError> {
         // SAFETY: `self` keeps the handle alive.
         let raw = unsafe { self.driver().end_capture(self.handle()) };
-        end_one(self);
+        end_one(self.core());
         Ok(Graph {
             driver: Arc::clone(self.driver()),
             raw: raw?,

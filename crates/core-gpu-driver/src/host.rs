@@ -18,7 +18,7 @@ use crate::{
     driver::Driver,
     error::{DriverError, Refusal},
     identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
-    stream::{EventKind, RawEvent, RawStream, StreamKind, refused},
+    stream::{EventKind, RawEvent, RawStream, StreamKind, next_handle, refused},
 };
 
 /// What every address is a multiple of, in bytes.
@@ -39,8 +39,6 @@ struct State {
     device: BTreeMap<u64, Box<[u8]>>,
     pinned: BTreeMap<u64, Layout>,
     bytes_in_use: u64,
-    next_address: u64,
-    next_handle: u64,
     streams: BTreeSet<u64>,
     events: BTreeMap<u64, HostEvent>,
 }
@@ -49,6 +47,17 @@ struct State {
 struct HostEvent {
     kind: EventKind,
     reached: Option<Instant>,
+}
+
+/// Addresses for that many bytes. No other driver of this process has given them out: a span of one is
+/// unknown to the others.
+fn next_address(bytes: u64) -> Option<u64> {
+    static NEXT: AtomicU64 = AtomicU64::new(FIRST_ADDRESS);
+    let unit = ALIGNMENT as u64;
+    // A gap of one unit, so that running over the end hits nothing.
+    let taken = bytes.checked_next_multiple_of(unit)?.checked_add(unit)?;
+    NEXT.fetch_update(Relaxed, Relaxed, |next| next.checked_add(taken))
+        .ok()
 }
 
 /// An identity that no other driver of this machine has while this process runs: addresses and
@@ -108,8 +117,6 @@ impl HostDriver {
                 device: BTreeMap::new(),
                 pinned: BTreeMap::new(),
                 bytes_in_use: 0,
-                next_address: FIRST_ADDRESS,
-                next_handle: 16,
                 streams: BTreeSet::new(),
                 events: BTreeMap::new(),
             }),
@@ -150,13 +157,7 @@ impl State {
             .try_reserve_exact(bytes)
             .map_err(|_| DriverError::OutOfMemory)?;
         memory.resize(bytes, 0xcd);
-        let address = self.next_address;
-        // A gap of one unit, so that running over the end hits nothing.
-        let taken = (bytes as u64)
-            .checked_next_multiple_of(ALIGNMENT as u64)
-            .and_then(|taken| taken.checked_add(ALIGNMENT as u64));
-        let after_it = taken.and_then(|taken| address.checked_add(taken));
-        self.next_address = after_it.ok_or(DriverError::OutOfMemory)?;
+        let address = next_address(bytes as u64).ok_or(DriverError::OutOfMemory)?;
         self.bytes_in_use = after;
         self.device.insert(address, memory.into_boxed_slice());
         DeviceAddress::new(address).ok_or(DriverError::OutOfMemory)
@@ -220,11 +221,6 @@ impl State {
         let found = self.events.get(&event.0).copied();
         found.ok_or_else(|| refused("event", Refusal::UnknownEvent))
     }
-
-    fn handle(&mut self) -> u64 {
-        self.next_handle += 1;
-        self.next_handle
-    }
 }
 
 fn pinned_layout(bytes: usize) -> Result<Layout, DriverError> {
@@ -234,7 +230,8 @@ fn pinned_layout(bytes: usize) -> Result<Layout, DriverError> {
     Layout::from_size_align(bytes, 4096).map_err(|_| DriverError::OutOfMemory)
 }
 
-impl Driver for HostDriver {
+// SAFETY: memory is the host allocator's, in tables under a lock; handles are counted.
+unsafe impl Driver for HostDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
@@ -308,8 +305,8 @@ impl Driver for HostDriver {
             (Place::Device(to), Place::Device(from)) => state.copy_within(to, from, bytes),
             (Place::Device(to), Place::Host(from)) => {
                 let memory = state.bytes("copy", to, bytes)?;
-                // SAFETY: the caller promises `bytes` readable bytes; memory of the device is never
-                // given out as a pointer, so the two do not overlap.
+                // SAFETY: the caller promises `bytes` readable bytes that nobody else uses meanwhile.
+                // So they are none of `memory`, which others may know by `host_pointer`.
                 unsafe {
                     from.pointer()
                         .copy_to_nonoverlapping(memory.as_mut_ptr(), bytes)
@@ -346,7 +343,7 @@ impl Driver for HostDriver {
 
     fn create_stream(&self, _kind: StreamKind) -> Result<RawStream, DriverError> {
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         state.streams.insert(handle);
         Ok(RawStream(handle))
     }
@@ -379,7 +376,7 @@ impl Driver for HostDriver {
 
     fn create_event(&self, kind: EventKind) -> Result<RawEvent, DriverError> {
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         let event = HostEvent {
             kind,
             reached: None,

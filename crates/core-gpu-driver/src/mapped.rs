@@ -42,8 +42,9 @@ impl Reservation {
             // The pieces that are still mapped there do it.
             Err(_) => return Ok(()),
         };
-        // SAFETY: they were reserved by `of_pieces`. Whatever is mapped there has a share of this, and
-        // this was the last one.
+        // SAFETY: they were reserved by `of_pieces`. Whatever is known to be mapped there has a share of this,
+        // and this was the last one. A piece whose mapping and unmapping both failed has none: nobody has
+        // its memory or these addresses, and where it is there after all the driver refuses.
         let released = virtual_memory(&last.driver)
             .and_then(|memory| unsafe { memory.release(last.address, last.bytes) });
         released.map_err(|error| (error, Arc::new(last)))

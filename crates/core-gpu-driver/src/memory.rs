@@ -406,8 +406,8 @@ pub struct PinnedSpan<'p> {
     pub offset: u64,
 }
 
-/// Moving bytes, in the stream's order. Spans must be of the stream's device; a driver cannot tell,
-/// but its call fails.
+/// Moving bytes, in the stream's order. Spans must be of the stream's device: no driver of a process gives
+/// out an address that another has, so that its call fails.
 impl Stream {
     /// Copies within the device. Both spans are equally long.
     ///
@@ -469,8 +469,9 @@ impl Stream {
         let Some(address) = address else {
             return Ok(());
         };
-        // SAFETY: the lengths are equal, `from` is borrowed until the stream has been waited for,
-        // and the driver only reads it.
+        // SAFETY: the lengths are equal, the driver only reads `from`, and that is borrowed until the
+        // stream has been waited for, or the device has. If neither can be, the bytes of ordinary
+        // memory were copied by the call itself, before it returned.
         let copied = unsafe {
             self.driver().copy(
                 Place::Device(to.address),
@@ -496,7 +497,8 @@ impl Stream {
         let Some(address) = address else {
             return Ok(());
         };
-        // SAFETY: the lengths are equal, and `to` is borrowed until the stream has been waited for.
+        // SAFETY: the lengths are equal, and `to` is borrowed until the stream has been waited for, or
+        // the device has; if neither can be, as in `upload_and_wait`.
         let copied = unsafe {
             self.driver().copy(
                 address,
@@ -508,9 +510,17 @@ impl Stream {
         self.synchronize_after(copied)
     }
 
-    /// Waits even when the copy failed: it may have been started all the same.
+    /// Waits even when the copy failed: it may have been started all the same. Where the stream cannot be
+    /// waited for, all of the device is: the memory of the host is its owner's again afterwards.
     fn synchronize_after(&self, copied: Result<(), DriverError>) -> Result<(), DriverError> {
         let waited = self.synchronize();
+        if let Err(error) = &waited
+            && !error.is_lost()
+            && !error.is_deinitialized()
+        {
+            // What it says is no news: the stream's error is the one that is told.
+            let _ = self.driver().synchronize();
+        }
         copied.and(waited)
     }
 

@@ -2,7 +2,9 @@
 //! time. Which process is which rank, and how they learn the group's identity, is not known here.
 
 use std::{
+    cell::Cell,
     ffi::{c_int, c_uint, c_void},
+    marker::PhantomData,
     ptr,
     sync::{Arc, OnceLock},
 };
@@ -238,6 +240,187 @@ pub struct Communicator {
     device: Arc<CudaDriver>,
     rank: u32,
     ranks: u32,
+    /// Its own calls are being grouped: what they use outlives the group.
+    is_grouped: bool,
+}
+
+thread_local! {
+    /// A group is open on this thread, as the library counts them: whatever is called meanwhile is done
+    /// when the group ends, whichever communicator it is of.
+    static GROUP_IS_OPEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A plain call in an open group would return before the library has used what it was given.
+fn not_in_a_group(function: &'static str) -> Result<(), NcclError> {
+    if GROUP_IS_OPEN.get() {
+        let why = "a group is open on this thread";
+        return Err(NcclError::Refused { function, why });
+    }
+    Ok(())
+}
+
+/// A group that is open on this thread. Its calls are noted, and done together when the group ends: so
+/// spans and streams are borrowed for all of the group.
+///
+/// ```compile_fail
+/// # use std::sync::Arc;
+/// # use core_gpu_driver::{Driver, Segment, Stream, StreamKind};
+/// # use core_gpu_driver::nccl::{Communicator, Element, NcclError};
+/// # fn receive(
+/// #     communicator: &mut Communicator,
+/// #     segment: &Segment,
+/// #     driver: &Arc<dyn Driver>,
+/// # ) -> Result<(), NcclError> {
+///     communicator.group(|group| {
+///         // It would be destroyed before the group ends.
+///         let stream = Stream::new(driver, StreamKind::NonBlocking)?;
+///         group.receive(segment.whole(), Element::F32, 1, &stream)
+///     })
+/// # }
+/// ```
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use core_gpu_driver::{Driver, Segment, Stream, StreamKind};
+/// # use core_gpu_driver::nccl::{Communicator, Element, NcclError};
+/// # fn receive(
+/// #     communicator: &mut Communicator,
+/// #     segment: &Segment,
+/// #     driver: &Arc<dyn Driver>,
+/// # ) -> Result<(), NcclError> {
+///     let stream = Stream::new(driver, StreamKind::NonBlocking)?;
+///     communicator.group(|group| group.receive(segment.whole(), Element::F32, 1, &stream))
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Grouped<'g, 'c> {
+    communicator: &'c mut Communicator,
+    /// Exactly that lifetime: not a shorter one, which could end within the group.
+    used: PhantomData<Cell<&'g ()>>,
+}
+
+impl<'g> Grouped<'g, '_> {
+    /// As [`Communicator::send`].
+    ///
+    /// # Errors
+    /// As [`Communicator::send`].
+    pub fn send(
+        &mut self,
+        from: DeviceSpan<'g>,
+        element: Element,
+        to_rank: u32,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        self.communicator.send(from, element, to_rank, on)
+    }
+
+    /// As [`Communicator::receive`].
+    ///
+    /// # Errors
+    /// As [`Communicator::receive`].
+    pub fn receive(
+        &mut self,
+        to: DeviceSpan<'g>,
+        element: Element,
+        from_rank: u32,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        self.communicator.receive(to, element, from_rank, on)
+    }
+
+    /// As [`Communicator::all_reduce`].
+    ///
+    /// # Errors
+    /// As [`Communicator::all_reduce`].
+    pub fn all_reduce(
+        &mut self,
+        spans: (DeviceSpan<'g>, DeviceSpan<'g>),
+        element: Element,
+        reduction: Reduction,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        self.communicator.all_reduce(spans, element, reduction, on)
+    }
+
+    /// As [`Communicator::broadcast`].
+    ///
+    /// # Errors
+    /// As [`Communicator::broadcast`].
+    pub fn broadcast(
+        &mut self,
+        spans: (DeviceSpan<'g>, DeviceSpan<'g>),
+        element: Element,
+        root: u32,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        self.communicator.broadcast(spans, element, root, on)
+    }
+
+    /// As [`Communicator::all_gather`].
+    ///
+    /// # Errors
+    /// As [`Communicator::all_gather`].
+    pub fn all_gather(
+        &mut self,
+        spans: (DeviceSpan<'g>, DeviceSpan<'g>),
+        element: Element,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        self.communicator.all_gather(spans, element, on)
+    }
+
+    /// As [`Communicator::reduce_scatter`].
+    ///
+    /// # Errors
+    /// As [`Communicator::reduce_scatter`].
+    pub fn reduce_scatter(
+        &mut self,
+        spans: (DeviceSpan<'g>, DeviceSpan<'g>),
+        element: Element,
+        reduction: Reduction,
+        on: &'g Stream,
+    ) -> Result<(), NcclError> {
+        let communicator = &mut *self.communicator;
+        communicator.reduce_scatter(spans, element, reduction, on)
+    }
+}
+
+/// Ends a group, also when its work unwinds: the library counts groups by thread.
+struct OpenGroup<'c> {
+    communicator: &'c mut Communicator,
+    has_ended: bool,
+}
+
+impl<'c> OpenGroup<'c> {
+    fn begin(communicator: &'c mut Communicator) -> Result<Self, NcclError> {
+        // SAFETY: it takes nothing.
+        let code = unsafe { (communicator.table.group_start)() };
+        check("ncclGroupStart", code)?;
+        GROUP_IS_OPEN.set(true);
+        communicator.is_grouped = true;
+        Ok(Self {
+            communicator,
+            has_ended: false,
+        })
+    }
+
+    fn end(&mut self) -> c_int {
+        self.has_ended = true;
+        self.communicator.is_grouped = false;
+        // SAFETY: it takes nothing, and ends the group that this thread has begun.
+        let code = unsafe { (self.communicator.table.group_end)() };
+        GROUP_IS_OPEN.set(false);
+        code
+    }
+}
+
+impl Drop for OpenGroup<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // The panic is what is told.
+            let _ = self.end();
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -262,6 +445,8 @@ impl Communicator {
         ranks: u32,
     ) -> Result<Self, NcclError> {
         const FUNCTION: &str = "ncclCommInitRank";
+        // The library would write the handle when the group ends.
+        not_in_a_group(FUNCTION)?;
         let table = table()?;
         let device = CudaDriver::open(&driver.info().id)?;
         device.bind()?;
@@ -281,6 +466,7 @@ impl Communicator {
             device,
             rank,
             ranks,
+            is_grouped: false,
         })
     }
 
@@ -312,7 +498,8 @@ impl Communicator {
         const FUNCTION: &str = "ncclAllReduce";
         let count = self.prepare(FUNCTION, (to, from), element, on)?;
         // SAFETY: both are spans of the device with so many elements, the stream is live, and the
-        // device's context is bound.
+        // device's context is bound. In a group, where the library uses them when that ends, `Grouped`
+        // has borrowed both until then.
         let code = unsafe {
             (self.table.all_reduce)(
                 pointer(from),
@@ -483,34 +670,23 @@ impl Communicator {
     }
 
     /// Gives the calls of `work` to the library as one: they run together, and none waits for another.
+    /// What they use is borrowed until the group has ended.
     ///
     /// # Errors
-    /// As the calls fail; the group is ended whatever fails in it.
-    pub fn group<R>(
+    /// As the calls fail; the group is ended whatever fails in it. Refused in a group, also another
+    /// communicator's: the inner one would end with the outer.
+    pub fn group<'g, R>(
         &mut self,
-        work: impl FnOnce(&mut Self) -> Result<R, NcclError>,
+        work: impl FnOnce(&mut Grouped<'g, '_>) -> Result<R, NcclError>,
     ) -> Result<R, NcclError> {
+        not_in_a_group("ncclGroupStart")?;
         self.device.bind()?;
-        // SAFETY: it takes nothing.
-        check("ncclGroupStart", unsafe { (self.table.group_start)() })?;
-        /// Ends the group, also when the work unwinds: the library counts groups by thread.
-        struct End(unsafe extern "C" fn() -> c_int);
-        impl End {
-            fn end(self) -> c_int {
-                let this = std::mem::ManuallyDrop::new(self);
-                // SAFETY: it takes nothing, and ends the group that this thread has begun.
-                unsafe { (this.0)() }
-            }
-        }
-        impl Drop for End {
-            fn drop(&mut self) {
-                // SAFETY: as in `end`, which did not run. The panic is what is told.
-                let _ = unsafe { (self.0)() };
-            }
-        }
-        let end = End(self.table.group_end);
-        let done = work(self);
-        let ended = check("ncclGroupEnd", end.end());
+        let mut open = OpenGroup::begin(self)?;
+        let done = work(&mut Grouped {
+            communicator: &mut *open.communicator,
+            used: PhantomData,
+        });
+        let ended = check("ncclGroupEnd", open.end());
         let done = done?;
         ended.map(|()| done)
     }
@@ -558,6 +734,9 @@ impl Communicator {
         element: Element,
         on: &Stream,
     ) -> Result<usize, NcclError> {
+        if !self.is_grouped {
+            not_in_a_group(function)?;
+        }
         let refused = |why| NcclError::Refused { function, why };
         if !to.bytes().is_multiple_of(element.bytes()) {
             return Err(refused("the span does not hold whole elements"));

@@ -31,6 +31,14 @@ impl RawStream {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RawEvent(pub u64);
 
+/// A number for a stream or an event of a driver that makes up its own: no two of this process have the
+/// same, so that one driver's is unknown to another.
+pub(crate) fn next_handle() -> u64 {
+    // Small numbers are the default streams'.
+    static NEXT: AtomicU64 = AtomicU64::new(16);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// How a stream stands to the legacy default stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StreamKind {
@@ -119,8 +127,10 @@ enum Life {
     Owned,
     /// Somebody else's, or the driver's own.
     Foreign,
-    /// Destroyed, after waiting if host memory was involved.
+    /// Destroyed, after waiting if host memory was involved, unless the device is gone.
     Ended,
+    /// Destroyed though waiting for its work failed: that may go on.
+    Unwaited,
 }
 
 /// The handle, apart from the counted owner: memory that work may still use keeps this, and not the
@@ -167,14 +177,28 @@ impl StreamCore {
         unsafe { self.driver.synchronize_stream(self.raw) }
     }
 
-    /// Waits for the stream's work if the stream still lives; if not, its end has waited.
+    /// Waits for the stream's work if the stream still lives. If not, its end has waited; or could not,
+    /// and then all of the device is waited for.
     pub(crate) fn settle(&self) -> Result<(), DriverError> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.life == Life::Ended {
-            return Ok(());
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.life {
+            Life::Ended => Ok(()),
+            Life::Unwaited => {
+                self.wait_for_device()?;
+                state.life = Life::Ended;
+                Ok(())
+            }
+            // SAFETY: the state says that the handle lives, and its lock keeps it from ending.
+            Life::Owned | Life::Foreign => unsafe { self.driver.synchronize_stream(self.raw) },
         }
-        // SAFETY: the state says that the handle lives, and its lock keeps it from ending.
-        unsafe { self.driver.synchronize_stream(self.raw) }
+    }
+
+    /// Refused during a capture, which it would break.
+    fn wait_for_device(&self) -> Result<(), DriverError> {
+        if crate::graph::is_any_underway(&self.driver) {
+            return Err(refused("synchronize", Refusal::Capturing));
+        }
+        self.driver.synchronize()
     }
 
     pub(crate) fn will_touch_host(&self) {
@@ -190,7 +214,12 @@ impl StreamCore {
         } else {
             Ok(())
         };
-        let life = std::mem::replace(&mut state.life, Life::Ended);
+        let over = match &waited {
+            Ok(()) => Life::Ended,
+            Err(error) if error.is_lost() || error.is_deinitialized() => Life::Ended,
+            Err(_) => Life::Unwaited,
+        };
+        let life = std::mem::replace(&mut state.life, over);
         if life == Life::Owned {
             // SAFETY: `raw` came from `create_stream`; the last owner is gone, and `settle` sees
             // that it has ended.
@@ -235,6 +264,8 @@ impl Drop for Shared {
                 .get_mut()
                 .unwrap_or_else(PoisonError::into_inner),
         );
+        // What watchers record must not become part of a capture that nobody will end.
+        crate::graph::abandon(&self.core);
         let ending = EndingStream { core: &self.core };
         for watcher in watchers.iter().filter_map(Weak::upgrade) {
             watcher.stream_ends(self.core.id, &ending);

@@ -14,7 +14,13 @@ pub struct PhysicalMemory {
 
 /// Reserving addresses and mapping memory under them. All sizes and offsets are in bytes and
 /// multiples of [`VirtualMemory::granularity_bytes`]. May be called from several threads at once.
-pub trait VirtualMemory: Send + Sync {
+///
+/// # Safety
+/// The owning types believe what it answers: the granularity is not zero and stays; addresses of
+/// [`VirtualMemory::reserve`] are that many bytes and nobody else's until they were released; memory of
+/// [`VirtualMemory::create`] is that much and nobody else's until it was destroyed; and what is mapped is
+/// mapped where it was asked for.
+pub unsafe trait VirtualMemory: Send + Sync {
     /// The unit of everything here, in bytes.
     fn granularity_bytes(&self) -> u64;
 

@@ -1,6 +1,7 @@
 //! etcd's JSON gateway over HTTP: one member at a time, the next one when it does not answer.
 
 use std::{
+    io::{BufRead as _, BufReader},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -82,6 +83,17 @@ impl std::fmt::Debug for User {
     }
 }
 
+/// What a watch has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A key has gone: a slot may be free.
+    End,
+    /// etcd does not keep what happened after that revision any more: look anew.
+    Compacted,
+    /// Nothing, until the time was over or the member was gone.
+    Nothing,
+}
+
 /// A cluster, by its members.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -154,10 +166,61 @@ impl Client {
         Ok(known.clone())
     }
 
-    fn send(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value, EtcdError> {
+    /// Waits until a key below a prefix goes, after a revision, or until the time is over.
+    pub fn watch_for_ends(
+        &self,
+        prefix: &str,
+        after: i64,
+        patience: Duration,
+    ) -> Result<Seen, EtcdError> {
+        let body = json!({"create_request": {
+            "key": encoded(prefix), "range_end": encoded(&end_of(prefix)),
+            "start_revision": (after + 1).to_string(), "filters": ["NOPUT"],
+        }});
+        let token = self.token(None)?;
+        let (_, member) = self.member();
+        let request = self.agent.post(format!("{member}/v3/watch"));
+        let mut request = request.config().timeout_global(Some(patience)).build();
+        if let Some(token) = &token {
+            request = request.header("Authorization", token);
+        }
+        let unreachable = |error: ureq::Error| EtcdError::Unreachable(error.to_string());
+        let answer = match request.send(body.to_string()) {
+            Ok(answer) => answer,
+            // A member may say nothing at all before something happens.
+            Err(ureq::Error::Timeout(_)) => return Ok(Seen::Nothing),
+            Err(error) => return Err(unreachable(error)),
+        };
+        let lines = BufReader::new(answer.into_body().into_reader()).lines();
+        // The time is over, or the member is gone: whoever waits looks for itself.
+        for line in lines.map_while(Result::ok) {
+            let said: Value = serde_json::from_str(&line).map_err(|_| EtcdError::Answer(line))?;
+            if said.get("error").is_some() {
+                return Err(refusal(&said));
+            }
+            let result = &said["result"];
+            if number(&result["compact_revision"]) > 0 {
+                return Ok(Seen::Compacted);
+            }
+            if result["events"]
+                .as_array()
+                .is_some_and(|events| !events.is_empty())
+            {
+                return Ok(Seen::End);
+            }
+        }
+        Ok(Seen::Nothing)
+    }
+
+    /// The member that is asked next, with its number.
+    fn member(&self) -> (usize, &str) {
         let at = self.preferred.load(Relaxed);
         let member = self.members.get(at % self.members.len().max(1));
-        let member = member.map_or("", String::as_str).trim_end_matches('/');
+        (at, member.map_or("", String::as_str).trim_end_matches('/'))
+    }
+
+    fn send(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value, EtcdError> {
+        let (at, member) = self.member();
         let mut request = self.agent.post(format!("{member}{path}"));
         if let Some(token) = token {
             request = request.header("Authorization", token);

@@ -5,7 +5,7 @@ use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::{
         Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
     },
     thread,
     time::Duration,
@@ -28,9 +28,14 @@ const RENEWALS: u32 = 4;
 pub(crate) struct Lease {
     client: Arc<Client>,
     pub id: i64,
+    time: Duration,
+    /// Nothing is under it at the moment: it is not renewed.
+    is_spare: Arc<AtomicBool>,
     /// Milliseconds of the clock until which it is believed; zero when it is lost.
     until: Arc<AtomicU64>,
     ended: Arc<(Mutex<bool>, Condvar)>,
+    /// Whose it is: a child that was forked has a copy of this, and ends nothing.
+    process: u32,
 }
 
 impl Lease {
@@ -51,15 +56,34 @@ impl Lease {
         let lease = Self {
             client: Arc::clone(client),
             id: id.cast_signed(),
+            time: Duration::from_secs(granted),
+            is_spare: Arc::default(),
             until: Arc::new(AtomicU64::new(believed(sent, granted))),
             ended: Arc::default(),
+            process: std::process::id(),
         };
-        lease.keep(Duration::from_secs(granted));
+        lease.keep();
         Ok(lease)
     }
 
-    fn keep(&self, time: Duration) {
-        let (client, id) = (Arc::clone(&self.client), self.id);
+    /// Nothing is under it any more. It is kept for the next claim, which saves making another, and
+    /// runs out where none comes.
+    pub fn spare(&self) {
+        self.is_spare.store(true, SeqCst);
+    }
+
+    /// Takes a spare one into use, unless it is about to run out.
+    pub fn take(&self) -> bool {
+        let fresh = self.left().is_some_and(|left| left > self.time / 2);
+        if fresh {
+            self.is_spare.store(false, SeqCst);
+        }
+        fresh
+    }
+
+    fn keep(&self) {
+        let (client, id, time) = (Arc::clone(&self.client), self.id, self.time);
+        let is_spare = Arc::clone(&self.is_spare);
         let (until, ended) = (Arc::clone(&self.until), Arc::clone(&self.ended));
         thread::spawn(move || {
             let mut pause = time / RENEWALS;
@@ -72,6 +96,9 @@ impl Lease {
                     return;
                 }
                 drop(over);
+                if is_spare.load(SeqCst) {
+                    continue;
+                }
                 pause = match renew(&client, id, &until) {
                     Ok(true) => time / RENEWALS,
                     Ok(false) => return,
@@ -95,8 +122,16 @@ impl Lease {
             .filter(|left| !left.is_zero())
     }
 
+    /// Whether this process was forked with it, and has but a copy: its parent has the lease.
+    pub fn is_of_a_parent(&self) -> bool {
+        self.process != std::process::id()
+    }
+
     /// Ends it, and with it all that was put under it.
     pub fn revoke(&self) -> Result<(), EtcdError> {
+        if self.is_of_a_parent() {
+            return Ok(());
+        }
         self.end();
         let body = json!({"ID": self.id.to_string()});
         match self.client.ask("/v3/lease/revoke", &body) {
@@ -115,8 +150,15 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        if self.is_of_a_parent() {
+            // Its lock may have been held by a thread that a fork has not copied.
+            return;
+        }
         let over = *self.ended.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !over {
+        if self.is_spare.load(SeqCst) && self.left().is_none() {
+            // Nothing is under it, and it runs out by itself.
+            self.end();
+        } else if !over {
             // If nobody hears it, it runs out.
             let _ = self.revoke();
         }

@@ -4,26 +4,35 @@
 //! # What is promised
 //! - At most one live claim for a slot in the history of etcd's revisions: a claim is one transaction
 //!   that writes the slot's key where there is none, under the claimer's lease.
-//! - A claim whose answer is lost is found by its lease: trying again makes no second one.
+//! - A claim whose answer is lost is found by its lease: trying again makes no second one, however late the
+//!   first is carried out.
 //! - [`EtcdSlots::token`] is the revision at which the claim was made, and grows with each of a slot.
 //! - [`SlotGuard::check`](core_gpu::slots::SlotGuard::check) fails from a margin (a fifth of the lease)
 //!   before the lease can run out, by a clock that counts sleep: who was paused for longer fails its next
-//!   check, however the pause came about.
+//!   check. Not so a virtual machine that was suspended or restored from a snapshot: its clock has not
+//!   moved. There the token helps: who keeps the work's results takes none of an older token.
 //! - Claims of bytes together are never more than a device's budget.
 //! - A slot of somebody who is gone is free again after at most the lease's time and a second under a
 //!   stable leader. A new leader gives every lease its time anew.
 //!
 //! # What is not
+//! etcd before its releases of 2023 lets a leader that is stuck, on a slow disk for one, go on answering
+//! keep-alives of leases that its successor lets run out (etcd-io/etcd#15247): a check could then pass
+//! while somebody else has the slot. Use a release in which that is mended.
+//!
 //! Kernels that run cannot be called back: the next holder looks how much memory is free before it
-//! begins. Waiting is asking again every 100 ms; who asks first has it. There is no TLS: `https` is
+//! begins. Who waits watches for slots that go back, and looks once a second whatever it hears; where no
+//! watch is to be had, every 100 ms. Who asks first has it. There is no TLS: `https` is
 //! refused ([`EtcdError::NoTls`]). Clocks of other machines are believed nothing; "held for" in a list is
 //! by the holder's own.
 
 mod client;
 mod clock;
 mod lease;
+mod nodes;
 mod slots;
 mod state;
 
 pub use client::{EtcdError, User};
+pub use nodes::{Announcement, ClusterView, DeviceSlots, NodeDevice};
 pub use slots::{EtcdOptions, EtcdSlots};

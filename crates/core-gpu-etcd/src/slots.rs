@@ -1,7 +1,8 @@
 //! Claims of slots: each one transaction, which its lease makes one claim however often it is tried.
 
 use std::{
-    sync::Arc,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -13,15 +14,27 @@ use core_gpu::{
 };
 
 use crate::{
-    client::{Client, EtcdError, User},
+    client::{Client, EtcdError, Seen, User},
     lease::Lease,
-    state::{Keys, Record, State, is_absent, is_as_of, none_below, put, transact},
+    state::{
+        Done, Keys, Record, State, delete, has_value, is_absent, is_as_of, is_created_at,
+        none_below, put, transact, transact_or_read,
+    },
 };
 
 /// How often a request that must not wait looks again after others were quicker.
 const ROUNDS: u32 = 40;
-/// A request that waits asks again after so long, whatever it hears.
-const POLL: Duration = Duration::from_millis(100);
+/// A request that waits looks again after so long, whatever it hears.
+const POLL: Duration = Duration::from_secs(1);
+/// The same while it cannot be told of changes.
+const DEAF_POLL: Duration = Duration::from_millis(100);
+/// Who hears that a slot went back asks for it within that time, and within twice as long after each that
+/// somebody else had.
+const APART: Duration = Duration::from_millis(2);
+/// How often that doubles at most: up to half a second.
+const APART_DOUBLINGS: u32 = 8;
+/// Leases that are kept for the next claims, at most.
+const SPARE_MOST: usize = 16;
 
 /// How a cluster is reached, and as whom.
 #[derive(Clone, Debug)]
@@ -62,6 +75,8 @@ impl EtcdOptions {
 pub struct EtcdSlots {
     client: Arc<Client>,
     options: EtcdOptions,
+    /// Leases with nothing under them.
+    spares: Mutex<Vec<Lease>>,
 }
 
 /// What a claim holds.
@@ -70,6 +85,31 @@ struct Hold {
     lease: Lease,
     token: i64,
     record: Record,
+    /// Nothing else can be under the lease.
+    is_alone: bool,
+}
+
+/// A claim that is being tried.
+#[derive(Default)]
+struct Attempt {
+    lease: Option<Lease>,
+    /// A transaction under the lease has had no answer: the claim may be made.
+    is_open: bool,
+    /// A transaction under the lease has had no answer at some time. It may still be carried out, so that
+    /// the lease has to end with the claim.
+    is_doubtful: bool,
+    /// Looked at what there is before.
+    looked: bool,
+    /// The oldest revision at which a device was full in this round.
+    seen: Option<i64>,
+    /// How often a slot went back, and somebody else had it.
+    missed: u32,
+}
+
+impl Attempt {
+    fn saw(&mut self, revision: i64) {
+        self.seen = Some(self.seen.map_or(revision, |seen| seen.min(revision)));
+    }
 }
 
 enum Outcome {
@@ -94,6 +134,7 @@ impl EtcdSlots {
         Ok(Self {
             client: Arc::new(client),
             options,
+            spares: Mutex::default(),
         })
     }
 
@@ -150,6 +191,14 @@ impl EtcdSlots {
         Ok(holders.collect())
     }
 
+    pub(crate) fn client(&self) -> &Arc<Client> {
+        &self.client
+    }
+
+    pub(crate) fn options(&self) -> &EtcdOptions {
+        &self.options
+    }
+
     fn keys(&self, device: &DeviceId) -> Keys {
         Keys::of(&self.options.prefix, device)
     }
@@ -158,22 +207,28 @@ impl EtcdSlots {
         &self,
         wanted: &Wanted,
         bytes: u64,
-        lease: &mut Option<Lease>,
+        attempt: &mut Attempt,
     ) -> Result<Outcome, EtcdError> {
         let keys = self.keys(&wanted.device);
-        let state = State::read(&self.client, &keys)?;
+        let state = match self.try_blindly(wanted, bytes, &keys, attempt)? {
+            Blindly::Taken(claim) => return Ok(Outcome::Taken(claim)),
+            Blindly::Saw(state) => state,
+            Blindly::Untried => State::read(&self.client, &keys)?,
+        };
+        attempt.looked = true;
         // A claim whose answer was lost is ours all the same.
-        if let Some(held) = lease.as_ref().and_then(|lease| {
+        if let Some(held) = attempt.lease.as_ref().and_then(|lease| {
             let own = state.held.iter().find(|held| held.lease == lease.id);
             own.cloned()
         }) {
             return Ok(taken(
                 wanted.device,
                 held.slot,
-                lease,
+                attempt,
                 (held.token, held.record),
             ));
         }
+        attempt.saw(state.revision);
         if let Some(why) = state.closed {
             return Ok(Outcome::Closed(why));
         }
@@ -186,8 +241,95 @@ impl EtcdSlots {
         let first = process_offset(wanted.slots);
         let mut numbers = (first..wanted.slots).chain(0..first);
         match numbers.find(|slot| state.is_free(*slot)) {
-            Some(slot) => self.take(wanted, bytes, (&keys, &state, slot), lease),
+            Some(slot) => self.take(wanted, bytes, (&keys, &state, slot), attempt),
             None => Ok(Outcome::Full),
+        }
+    }
+
+    /// Takes a slot without having looked: one question, where it is free. Only as the first try, since
+    /// one whose answer is lost has to be looked for.
+    fn try_blindly(
+        &self,
+        wanted: &Wanted,
+        bytes: u64,
+        keys: &Keys,
+        attempt: &mut Attempt,
+    ) -> Result<Blindly, EtcdError> {
+        if attempt.looked || attempt.is_open || bytes > 0 {
+            return Ok(Blindly::Untried);
+        }
+        let id = self.lease(attempt)?;
+        // Of those who have the same number of slots each begins at another.
+        let slot = u32::try_from(id.unsigned_abs() % u64::from(wanted.slots)).unwrap_or(0);
+        let record = self.record(0);
+        let (key, text) = (keys.slot(slot), encode(&record));
+        let claim = keys.claim(id);
+        let conditions = [
+            is_absent(&key),
+            is_absent(&claim),
+            is_absent(&keys.closed),
+            has_value(&keys.capacity, &wanted.slots.to_string()),
+        ];
+        attempt.is_open = true;
+        let writes = [put(&key, &text, id), put(&claim, &key, id)];
+        match transact_or_read(&self.client, keys, &conditions, &writes) {
+            Ok(Done::Written(token)) => {
+                match taken(wanted.device, slot, attempt, (token, record)) {
+                    Outcome::Taken(claim) => Ok(Blindly::Taken(claim)),
+                    _ => Ok(Blindly::Untried),
+                }
+            }
+            Ok(Done::Refused(state)) => {
+                attempt.is_open = false;
+                Ok(Blindly::Saw(state))
+            }
+            Err(error) if error.is_not_found() => {
+                *attempt = Attempt::default();
+                Ok(Blindly::Untried)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The lease of an attempt: its own, a spare one, or a new one.
+    fn lease(&self, attempt: &mut Attempt) -> Result<i64, EtcdError> {
+        if let Some(lease) = attempt.lease.take_if(|lease| lease.left().is_none()) {
+            (attempt.is_open, attempt.is_doubtful) = (false, false);
+            drop(lease);
+        }
+        let spare = || {
+            let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+            spares.pop()
+        };
+        while attempt.lease.is_none() {
+            match spare() {
+                Some(lease) if lease.take() => attempt.lease = Some(lease),
+                Some(_) => (),
+                None => {
+                    attempt.lease = Some(Lease::grant(&self.client, self.options.lease)?);
+                }
+            }
+        }
+        Ok(attempt.lease.as_ref().map_or(0, |lease| lease.id))
+    }
+
+    /// Keeps a lease for the next claim. Nothing is under it.
+    fn keep(&self, lease: Lease) {
+        let mut spares = self.spares.lock().unwrap_or_else(PoisonError::into_inner);
+        if spares.len() < SPARE_MOST {
+            lease.spare();
+            spares.push(lease);
+        }
+    }
+
+    /// What a holder of this process says of itself.
+    fn record(&self, bytes: u64) -> Record {
+        Record {
+            node: self.options.node.clone(),
+            process: std::process::id(),
+            bytes,
+            since: milliseconds(),
+            used: 0,
         }
     }
 
@@ -196,38 +338,35 @@ impl EtcdSlots {
         wanted: &Wanted,
         bytes: u64,
         (keys, state, slot): (&Keys, &State, u32),
-        lease: &mut Option<Lease>,
+        attempt: &mut Attempt,
     ) -> Result<Outcome, EtcdError> {
-        if lease.as_ref().is_none_or(|lease| lease.left().is_none()) {
-            *lease = Some(Lease::grant(&self.client, self.options.lease)?);
-        }
-        let id = lease.as_ref().map_or(0, |lease| lease.id);
-        let record = Record {
-            node: self.options.node.clone(),
-            process: std::process::id(),
-            bytes,
-            since: milliseconds(),
-            used: 0,
-        };
-        let key = keys.slot(slot);
-        let text = serde_json::to_string(&record).unwrap_or_default();
+        let id = self.lease(attempt)?;
+        let record = self.record(bytes);
+        let (key, text) = (keys.slot(slot), encode(&record));
+        let claim = keys.claim(id);
         let mut conditions = vec![
             is_absent(&key),
+            is_absent(&claim),
             is_absent(&keys.closed),
             is_as_of(&keys.capacity, state.capacity_revision),
         ];
-        let mut writes = vec![put(&key, &text, id)];
+        let mut writes = vec![put(&key, &text, id), put(&claim, &key, id)];
         if bytes > 0 {
             // Of two who counted the same one comes second, and counts again.
             conditions.push(is_as_of(&keys.ledger, state.ledger_revision));
             writes.push(put(&keys.ledger, "", 0));
         }
-        match transact(&self.client, &conditions, &writes) {
-            Ok((true, token)) => Ok(taken(wanted.device, slot, lease, (token, record))),
-            Ok((false, _)) => Ok(Outcome::Again),
+        attempt.is_open = true;
+        match transact_or_read(&self.client, keys, &conditions, &writes) {
+            Ok(Done::Written(token)) => Ok(taken(wanted.device, slot, attempt, (token, record))),
+            Ok(Done::Refused(_)) => {
+                attempt.is_open = false;
+                Ok(Outcome::Again)
+            }
             Err(error) if error.is_not_found() => {
                 // The lease ran out.
-                *lease = None;
+                attempt.lease = None;
+                (attempt.is_open, attempt.is_doubtful) = (false, false);
                 Ok(Outcome::Again)
             }
             Err(error) => Err(error),
@@ -248,18 +387,36 @@ impl EtcdSlots {
         Ok(Outcome::Again)
     }
 
+    /// Waits until a slot of any device has gone back, or for so long.
+    fn wait(&self, attempt: &mut Attempt, most: Duration) {
+        let all = format!("{}slots/", self.options.prefix);
+        let seen = attempt.seen;
+        let heard = seen.map(|seen| self.client.watch_for_ends(&all, seen, most.min(POLL)));
+        match heard {
+            Some(Ok(Seen::End)) => {
+                // All who wait hear the same. Who came too late before lets others look first: of a
+                // hundred who wait for one slot not all ask for each that goes back.
+                let longest = APART * (1 << attempt.missed.min(APART_DOUBLINGS));
+                attempt.missed += 1;
+                thread::sleep(most.min(longest.mul_f64(random_part())));
+            }
+            Some(Ok(Seen::Compacted | Seen::Nothing)) => (),
+            Some(Err(_)) | None => thread::sleep(most.min(DEAF_POLL)),
+        }
+    }
+
     /// Tries every device once. What to say if that was the last try.
     fn try_all(
         &self,
         request: &Request,
-        lease: &mut Option<Lease>,
+        attempt: &mut Attempt,
     ) -> Result<Result<Claim, Refused>, EtcdError> {
         let mut refused = Refused::default();
         let mut closed = 0;
         let with_slots = || request.devices.iter().filter(|wanted| wanted.slots > 0);
         for wanted in with_slots() {
             let device = wanted.device;
-            match self.try_device(wanted, request.bytes, lease)? {
+            match self.try_device(wanted, request.bytes, attempt)? {
                 Outcome::Taken(claim) => return Ok(Ok(claim)),
                 Outcome::Full => (),
                 Outcome::Again => refused.again = true,
@@ -284,6 +441,14 @@ impl EtcdSlots {
     }
 }
 
+/// What came of a try without looking.
+enum Blindly {
+    Taken(Claim),
+    /// Somebody has that slot, or the device takes no claims. This is what there is.
+    Saw(State),
+    Untried,
+}
+
 /// Why a round gave no slot.
 #[derive(Default)]
 struct Refused {
@@ -296,13 +461,19 @@ struct Refused {
 impl SlotStore for EtcdSlots {
     fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError> {
         request.check()?;
-        let (start, mut rounds, mut lease) = (Instant::now(), 0, None);
+        let (start, mut rounds, mut attempt) = (Instant::now(), 0, Attempt::default());
         loop {
-            let refused = match self.try_all(request, &mut lease) {
+            attempt.seen = None;
+            let refused = match self.try_all(request, &mut attempt) {
                 Ok(Ok(claim)) => return Ok(claim),
                 Ok(Err(refused)) => refused,
                 // Whether the claim was made is not known: the next round sees it.
-                Err(EtcdError::Unreachable(_)) if !by.is_over() => Refused::default(),
+                Err(EtcdError::Unreachable(_)) if !by.is_over() => {
+                    attempt.looked = true;
+                    attempt.is_doubtful |= attempt.is_open;
+                    attempt.seen = None;
+                    Refused::default()
+                }
                 Err(error) => return Err(of_etcd(&error)),
             };
             if let Some(error) = refused.at_once {
@@ -311,17 +482,22 @@ impl SlotStore for EtcdSlots {
             rounds += 1;
             let go_on = refused.again && rounds <= ROUNDS;
             if by.is_over() && !go_on {
+                if let Some(lease) = attempt
+                    .lease
+                    .take_if(|_| !attempt.is_open && !attempt.is_doubtful)
+                {
+                    self.keep(lease);
+                }
                 let full = SlotError::Full {
                     devices: request.devices.len(),
                     waited: start.elapsed(),
                 };
                 return Err(refused.closed.or(refused.why).unwrap_or(full));
             }
-            let pause = match go_on {
-                true => Duration::from_millis(u64::from(rounds.min(10))),
-                false => by.left().map_or(POLL, |left| left.min(POLL)),
-            };
-            thread::sleep(pause);
+            match go_on {
+                true => thread::sleep(Duration::from_millis(u64::from(rounds.min(10)))),
+                false => self.wait(&mut attempt, by.left().unwrap_or(POLL)),
+            }
         }
     }
 
@@ -336,13 +512,33 @@ impl SlotStore for EtcdSlots {
 
     fn check(&self, claim: &Claim) -> Result<ValidUntil, SlotError> {
         let hold: &Hold = claim.hold_ref().ok_or(SlotError::OtherStore)?;
+        // Before the lease is asked: whatever holds this up makes the answer earlier, not later.
+        let now = Instant::now();
         let left = hold.lease.left().ok_or_else(|| lost(claim))?;
-        Ok(ValidUntil::Time(Deadline::after(left)))
+        Ok(ValidUntil::Time(Deadline::at(now + left)))
     }
 
     fn release(&self, claim: Claim) -> Result<(), SlotError> {
+        let keys = self.keys(&claim.device);
+        let key = keys.slot(claim.slot);
         let hold: Hold = claim.hold().ok_or(SlotError::OtherStore)?;
-        hold.lease.revoke().map_err(|error| of_etcd(&error))
+        if hold.lease.is_of_a_parent() {
+            return Ok(());
+        }
+        if !hold.is_alone {
+            return hold.lease.revoke().map_err(|error| of_etcd(&error));
+        }
+        // Of this claim alone: the slot may be somebody else's by now.
+        let conditions = [is_created_at(&key, hold.token)];
+        let writes = [delete(&key), delete(&keys.claim(hold.lease.id))];
+        match transact(&self.client, &conditions, &writes) {
+            Ok(true) => {
+                self.keep(hold.lease);
+                Ok(())
+            }
+            // Whatever became of that: with its lease it is gone.
+            Ok(false) | Err(_) => hold.lease.revoke().map_err(|error| of_etcd(&error)),
+        }
     }
 
     fn note_use(&self, claim: &mut Claim, time: Duration) -> Result<(), SlotError> {
@@ -351,15 +547,11 @@ impl SlotStore for EtcdSlots {
         let more = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         hold.record.used = hold.record.used.saturating_add(more);
         let key = self.keys(&device).slot(slot);
-        let text = serde_json::to_string(&hold.record).unwrap_or_default();
-        let created = serde_json::json!({
-            "key": crate::client::encoded(&key), "target": "CREATE",
-            "create_revision": hold.token.to_string(),
-        });
-        let written = transact(&self.client, &[created], &[put(&key, &text, hold.lease.id)]);
-        match written.map_err(|error| of_etcd(&error))? {
-            (true, _) => Ok(()),
-            (false, _) => Err(SlotError::Lost { device, slot }),
+        let conditions = [is_created_at(&key, hold.token)];
+        let writes = [put(&key, &encode(&hold.record), hold.lease.id)];
+        match transact(&self.client, &conditions, &writes).map_err(|error| of_etcd(&error))? {
+            true => Ok(()),
+            false => Err(SlotError::Lost { device, slot }),
         }
     }
 
@@ -379,18 +571,23 @@ impl SlotStore for EtcdSlots {
 fn taken(
     device: DeviceId,
     slot: u32,
-    lease: &mut Option<Lease>,
+    attempt: &mut Attempt,
     (token, record): (i64, Record),
 ) -> Outcome {
-    let Some(lease) = lease.take() else {
+    let Some(lease) = attempt.lease.take() else {
         return Outcome::Again;
     };
     let hold = Hold {
         lease,
         token,
         record,
+        is_alone: !attempt.is_doubtful,
     };
     Outcome::Taken(Claim::new(device, slot, hold))
+}
+
+fn encode(record: &Record) -> String {
+    serde_json::to_string(record).unwrap_or_default()
 }
 
 fn lost(claim: &Claim) -> SlotError {
@@ -422,7 +619,7 @@ fn no_room(wanted: &Wanted, asked_bytes: u64, state: &State) -> SlotError {
     }
 }
 
-fn holder_of(slot: u32, record: &Record) -> SlotHolder {
+pub(crate) fn holder_of(slot: u32, record: &Record) -> SlotHolder {
     let held = milliseconds().checked_sub(record.since);
     SlotHolder {
         slot,
@@ -438,6 +635,12 @@ fn milliseconds() -> u64 {
     since.map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })
+}
+
+/// A number from nothing to one, of another sequence in each process.
+fn random_part() -> f64 {
+    let number = RandomState::new().build_hasher().finish() >> 32;
+    f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(u32::MAX)
 }
 
 /// Where this process begins to look: not where all others do.

@@ -4,6 +4,7 @@
 //! - `slots/DEVICE/held/NUMBER`: a slot that is held, under its holder's lease.
 //! - `slots/DEVICE/ledger`: written by every claim of bytes, so that of two at once one comes second.
 //! - `slots/DEVICE/closed`: why it takes no new claims.
+//! - `claims/LEASE`: that a claim was made under this lease, as long as it is: a lease makes no second one.
 
 use core_gpu::driver::DeviceId;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub(crate) struct Held {
 /// A device's slots at one revision.
 #[derive(Debug, Default)]
 pub(crate) struct State {
+    /// The cluster's revision then.
+    pub revision: i64,
     pub capacity: Option<u32>,
     /// Revisions at which the two were written last; zero where there is none.
     pub capacity_revision: i64,
@@ -49,9 +52,16 @@ pub(crate) struct State {
 
 impl State {
     pub fn read(client: &Client, keys: &Keys) -> Result<Self, EtcdError> {
-        let body = json!({"key": encoded(&keys.all), "range_end": encoded(&end_of(&keys.all))});
-        let answer = client.ask("/v3/kv/range", &body)?;
-        let mut state = Self::default();
+        let answer = client.ask("/v3/kv/range", &all_of(keys))?;
+        Self::of(keys, &answer)
+    }
+
+    /// As an answer to a range says.
+    pub fn of(keys: &Keys, answer: &Value) -> Result<Self, EtcdError> {
+        let mut state = Self {
+            revision: number(&answer["header"]["revision"]),
+            ..Self::default()
+        };
         for pair in answer["kvs"].as_array().into_iter().flatten() {
             state.take(keys, pair)?;
         }
@@ -93,6 +103,11 @@ impl State {
     }
 }
 
+/// What asks for all keys of a device.
+fn all_of(keys: &Keys) -> Value {
+    json!({"key": encoded(&keys.all), "range_end": encoded(&end_of(&keys.all))})
+}
+
 /// The keys of a device.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
@@ -101,22 +116,33 @@ pub(crate) struct Keys {
     pub ledger: String,
     pub closed: String,
     pub held: String,
+    claims: String,
 }
 
 impl Keys {
     pub fn of(prefix: &str, device: &DeviceId) -> Self {
+        Self::named(prefix, &device.to_string())
+    }
+
+    /// Of the device with that identity.
+    pub fn named(prefix: &str, device: &str) -> Self {
         let all = format!("{prefix}slots/{device}/");
         Self {
             capacity: format!("{all}capacity"),
             ledger: format!("{all}ledger"),
             closed: format!("{all}closed"),
             held: format!("{all}held/"),
+            claims: format!("{prefix}claims/"),
             all,
         }
     }
 
     pub fn slot(&self, slot: u32) -> String {
         format!("{}{slot}", self.held)
+    }
+
+    pub fn claim(&self, lease: i64) -> String {
+        format!("{}{lease}", self.claims)
     }
 }
 
@@ -138,6 +164,21 @@ pub(crate) fn is_as_of(key: &str, revision: i64) -> Value {
     json!({"key": encoded(key), "target": "MOD", "mod_revision": revision.to_string()})
 }
 
+/// A condition: the key has that value.
+pub(crate) fn has_value(key: &str, value: &str) -> Value {
+    json!({"key": encoded(key), "target": "VALUE", "value": encoded(value)})
+}
+
+/// A condition: the key is as it was made at that revision.
+pub(crate) fn is_created_at(key: &str, revision: i64) -> Value {
+    json!({"key": encoded(key), "target": "CREATE", "create_revision": revision.to_string()})
+}
+
+/// Takes a key away.
+pub(crate) fn delete(key: &str) -> Value {
+    json!({"request_delete_range": {"key": encoded(key)}})
+}
+
 /// Writes a key, under a lease unless that is zero.
 pub(crate) fn put(key: &str, value: &str, lease: i64) -> Value {
     json!({"request_put": {
@@ -145,14 +186,40 @@ pub(crate) fn put(key: &str, value: &str, lease: i64) -> Value {
     }})
 }
 
-/// All of it or nothing, where the conditions hold. Whether they did, and the revision.
+/// What became of a transaction.
+pub(crate) enum Done {
+    /// It was carried out, at that revision.
+    Written(i64),
+    /// Its conditions did not hold.
+    Refused(State),
+}
+
+/// All of it or nothing, where the conditions hold; else what there is of the device.
+pub(crate) fn transact_or_read(
+    client: &Client,
+    keys: &Keys,
+    conditions: &[Value],
+    writes: &[Value],
+) -> Result<Done, EtcdError> {
+    let read = json!([{"request_range": all_of(keys)}]);
+    let body = json!({"compare": conditions, "success": writes, "failure": read});
+    let answer = client.ask_once("/v3/kv/txn", &body)?;
+    let revision = number(&answer["header"]["revision"]);
+    if answer["succeeded"].as_bool().unwrap_or(false) {
+        return Ok(Done::Written(revision));
+    }
+    let mut state = State::of(keys, &answer["responses"][0]["response_range"])?;
+    state.revision = revision;
+    Ok(Done::Refused(state))
+}
+
+/// All of it or nothing, where the conditions hold. Whether they did.
 pub(crate) fn transact(
     client: &Client,
     conditions: &[Value],
     writes: &[Value],
-) -> Result<(bool, i64), EtcdError> {
+) -> Result<bool, EtcdError> {
     let body = json!({"compare": conditions, "success": writes});
     let answer = client.ask_once("/v3/kv/txn", &body)?;
-    let succeeded = answer["succeeded"].as_bool().unwrap_or(false);
-    Ok((succeeded, number(&answer["header"]["revision"])))
+    Ok(answer["succeeded"].as_bool().unwrap_or(false))
 }

@@ -1,9 +1,9 @@
 //! A pool as the allocator of a library that asks for one in C: PyTorch's
 //! [`CUDAPluggableAllocator`], CuPy's `PythonFunctionAllocator` through ctypes.
 //!
-//! [`serve`] says which pool answers for a device; the two C functions below take from it and give back
-//! to it, each on the stream that the library names. Blocks are in the order of that stream, as the
-//! library's own allocator has them.
+//! [`serve`] says which pool answers for a device; the C functions below take from it and give back to it,
+//! each on the stream that the library names. Blocks are in the order of that stream, as the library's own
+//! allocator has them, and of others that it names ([`core_gpu_record_stream`]).
 //!
 //! [`CUDAPluggableAllocator`]: https://docs.pytorch.org/docs/stable/notes/cuda.html#using-custom-memory-allocators-for-cuda
 #![expect(
@@ -13,10 +13,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use core_gpu_driver::{RawStream, Stream};
+use core_gpu_driver::{Driver, RawStream, Stream, drop_error};
 
 use crate::{Buffer, Pool, Source};
 
@@ -24,7 +24,15 @@ use crate::{Buffer, Pool, Source};
 #[derive(Default)]
 struct Served {
     pools: BTreeMap<i32, Pool>,
-    blocks: BTreeMap<u64, Buffer<u8>>,
+    blocks: BTreeMap<u64, Lent>,
+}
+
+/// A block that a library has.
+struct Lent {
+    buffer: Buffer<u8>,
+    driver: Arc<dyn Driver>,
+    /// It was used on a stream that cannot be named here: the device is waited for before it goes back.
+    waits: bool,
 }
 
 static SERVED: Mutex<Served> = Mutex::new(Served {
@@ -48,7 +56,7 @@ pub fn serve(ordinal: i32, pool: &Pool) {
 #[must_use]
 pub fn held() -> (usize, u64) {
     let served = served();
-    let bytes = served.blocks.values().map(Buffer::bytes).sum();
+    let bytes = served.blocks.values().map(|held| held.buffer.bytes()).sum();
     (served.blocks.len(), bytes)
 }
 
@@ -67,11 +75,8 @@ pub unsafe extern "C" fn core_gpu_allocate(bytes: isize, ordinal: i32, stream: u
     let Some(pool) = served().pools.get(&ordinal).cloned() else {
         return 0;
     };
-    let raw = match RawStream(stream) {
-        // Null is the legacy default stream, unless a program was compiled otherwise.
-        RawStream(0) => RawStream::LEGACY_DEFAULT,
-        RawStream::PER_THREAD_DEFAULT => return 0,
-        raw => raw,
+    let Some(raw) = named(stream) else {
+        return 0;
     };
     // SAFETY: the caller vouches for the stream.
     let stream = unsafe { Stream::adopt(pool.driver(), raw) };
@@ -79,14 +84,63 @@ pub unsafe extern "C" fn core_gpu_allocate(bytes: isize, ordinal: i32, stream: u
         return 0;
     };
     let address = buffer.address().get();
-    served().blocks.insert(address, buffer);
+    let lent = Lent {
+        buffer,
+        driver: Arc::clone(pool.driver()),
+        waits: false,
+    };
+    served().blocks.insert(address, lent);
     address
+}
+
+/// None for the thread's own default stream, which is another on each thread.
+fn named(stream: u64) -> Option<RawStream> {
+    match RawStream(stream) {
+        // Null is the legacy default stream, unless a program was compiled otherwise.
+        RawStream(0) => Some(RawStream::LEGACY_DEFAULT),
+        RawStream::PER_THREAD_DEFAULT => None,
+        raw => Some(raw),
+    }
+}
+
+/// Notes that a block is used on another stream as well: PyTorch's `Tensor.record_stream`. It is given to
+/// nobody else before what that stream was asked for until the block is freed is done. An address that
+/// was not given out is without effect.
+///
+/// # Safety
+/// `stream` is null, or a live CUDA stream of the block's device, and lives until the block was freed and
+/// all that was done with it there is over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn core_gpu_record_stream(address: u64, stream: u64) {
+    let mut served = served();
+    let Some(held) = served.blocks.get_mut(&address) else {
+        return;
+    };
+    match named(stream) {
+        // SAFETY: the caller vouches for the stream.
+        Some(raw) => held
+            .buffer
+            .used_on(&unsafe { Stream::adopt(&held.driver, raw) }),
+        None => held.waits = true,
+    }
 }
 
 /// Gives a block back. What was asked of its stream before is done with it first; an address that was not
 /// given out is without effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn core_gpu_free(address: u64, _bytes: isize, _ordinal: i32, _stream: u64) {
-    let block = served().blocks.remove(&address);
-    drop(block);
+    let Some(held) = served().blocks.remove(&address) else {
+        return;
+    };
+    if !held.waits {
+        return;
+    }
+    match held.driver.synchronize() {
+        Err(error) if !error.is_lost() && !error.is_deinitialized() => {
+            // Nobody knows whether it is still in use: it is nobody's from now on.
+            std::mem::forget(held.buffer);
+            drop_error::report(drop_error::What::Segment, &error);
+        }
+        _ => (),
+    }
 }

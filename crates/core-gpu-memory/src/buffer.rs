@@ -171,6 +171,14 @@ impl<T: DeviceType> Buffer<T> {
         BufferSliceMut::all(self).upload_async(from, on)
     }
 
+    /// Copies another buffer of this device, in the stream's order and without waiting.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for another number of elements.
+    pub fn copy_from(&mut self, from: &Buffer<T>, on: &Stream) -> Result<(), DriverError> {
+        BufferSliceMut::all(self).copy_from(BufferSlice::all(from), on)
+    }
+
     /// Copies the values out and waits for the stream.
     ///
     /// # Errors

@@ -10,10 +10,11 @@
 //!
 //! let bytes = vec![0_u8; 24];
 //! let tensor = Tensor { address: bytes.as_ptr() as usize, device: Device::CPU, dtype: DType::Float32, shape: vec![2, 3] };
-//! let address = dlpack::export(&tensor, Box::new(bytes));
+//! let address = dlpack::export(&tensor, Box::new(bytes))?;
 //! // Nobody has taken it: what owns the memory is dropped.
 //! assert!(dlpack::withdraw(address));
 //! assert!(!dlpack::withdraw(address));
+//! # Ok::<(), dlpack::ExtentTooLarge>(())
 //! ```
 //!
 //! [DLPack]: https://dmlc.github.io/dlpack/latest/c_api.html
@@ -69,6 +70,17 @@ pub struct Tensor {
     /// The type of an element.
     pub dtype: DType,
     /// Elements in each dimension; none for a single element.
+    pub shape: Vec<u64>,
+}
+
+/// A shape that the layout has no numbers for: its extents and strides are signed. Only of an array
+/// without elements, for no memory has so many.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "an array of shape {shape:?} has an extent or a stride above 2^63 - 1, which DLPack cannot tell"
+)]
+pub struct ExtentTooLarge {
+    /// Elements in each dimension.
     pub shape: Vec<u64>,
 }
 
@@ -161,8 +173,10 @@ extern "C" fn delete(address: usize) {
 
 /// Lays a tensor out as `DLManagedTensor`, for a capsule named `dltensor`. `owner` is dropped when the
 /// consumer calls the deleter, on whatever thread that is. Returns the address of the layout.
-#[must_use]
-pub fn export(tensor: &Tensor, owner: Box<dyn Any + Send>) -> usize {
+///
+/// # Errors
+/// [`ExtentTooLarge`]; `owner` is then dropped.
+pub fn export(tensor: &Tensor, owner: Box<dyn Any + Send>) -> Result<usize, ExtentTooLarge> {
     keep(tensor, owner, |tensor| {
         Layout::Plain(Box::new(Managed {
             tensor,
@@ -174,8 +188,14 @@ pub fn export(tensor: &Tensor, owner: Box<dyn Any + Send>) -> usize {
 
 /// The same as `DLManagedTensorVersioned`, for a capsule named `dltensor_versioned`. `is_copied` tells
 /// the consumer that nobody else sees what it writes.
-#[must_use]
-pub fn export_versioned(tensor: &Tensor, is_copied: bool, owner: Box<dyn Any + Send>) -> usize {
+///
+/// # Errors
+/// As [`export`].
+pub fn export_versioned(
+    tensor: &Tensor,
+    is_copied: bool,
+    owner: Box<dyn Any + Send>,
+) -> Result<usize, ExtentTooLarge> {
     keep(tensor, owner, |tensor| {
         Layout::Versioned(Box::new(ManagedVersioned {
             major: VERSION.0,
@@ -192,9 +212,13 @@ fn keep(
     tensor: &Tensor,
     owner: Box<dyn Any + Send>,
     layout: impl FnOnce(RawTensor) -> Layout,
-) -> usize {
-    let shape: Box<[i64]> = tensor.shape.iter().map(|extent| *extent as i64).collect();
-    let strides = strides(&shape);
+) -> Result<usize, ExtentTooLarge> {
+    let too_large = || ExtentTooLarge {
+        shape: tensor.shape.clone(),
+    };
+    let extents = tensor.shape.iter().map(|extent| i64::try_from(*extent));
+    let shape: Box<[i64]> = extents.collect::<Result<_, _>>().map_err(|_| too_large())?;
+    let strides = strides(&shape).ok_or_else(too_large)?;
     let raw = RawTensor {
         data: tensor.address,
         device: tensor.device,
@@ -220,19 +244,20 @@ fn keep(
         _owner: owner,
     };
     exported().insert(address, one);
-    address
+    Ok(address)
 }
 
-/// Elements from one to the next in each dimension, in C order.
-fn strides(shape: &[i64]) -> Box<[i64]> {
-    let from_the_last = shape.iter().rev().scan(1, |elements, extent| {
-        let stride = *elements;
-        *elements *= extent.max(&1);
-        Some(stride)
-    });
-    let mut strides: Box<[i64]> = from_the_last.collect();
+/// Elements from one to the next in each dimension, in C order. None where one is no number of the layout's.
+fn strides(shape: &[i64]) -> Option<Box<[i64]>> {
+    let mut strides = Vec::with_capacity(shape.len());
+    let mut elements = Some(1_i64);
+    for extent in shape.iter().rev() {
+        let stride = elements?;
+        strides.push(stride);
+        elements = stride.checked_mul(*extent.max(&1));
+    }
     strides.reverse();
-    strides
+    Some(strides.into_boxed_slice())
 }
 
 /// Drops what owns an exported tensor's memory: as the deleter does, for a tensor that nobody has
@@ -266,10 +291,29 @@ mod tests {
 
     #[test]
     fn strides_are_in_c_order_and_count_elements() {
-        assert_eq!(*strides(&[2, 3, 4]), [12, 4, 1]);
-        assert!(strides(&[]).is_empty());
-        assert_eq!(*strides(&[5, 0]), [1, 1]);
-        assert_eq!(*strides(&[0, 5]), [5, 1]);
+        let strides = |shape: &[i64]| strides(shape).map(Vec::from);
+        assert_eq!(strides(&[2, 3, 4]), Some(vec![12, 4, 1]));
+        assert_eq!(strides(&[]), Some(Vec::new()));
+        assert_eq!(strides(&[5, 0]), Some(vec![1, 1]));
+        assert_eq!(strides(&[0, 5]), Some(vec![5, 1]));
+    }
+
+    #[test]
+    fn what_the_layout_has_no_numbers_for_is_refused() {
+        for (shape, fits) in [
+            (&[0, (1 << 63) - 1][..], true),
+            (&[0, 1 << 63], false),
+            (&[0, 1 << 62, 2], false),
+            (&[0, 1 << 62, 4], false),
+            (&[1 << 62, 0, 4], true),
+        ] {
+            let owner = Arc::new(());
+            let held: Box<dyn Any + Send> = Box::new(Arc::clone(&owner));
+            let exported = export(&tensor(shape, DType::UInt8), held);
+            assert_eq!(exported.is_ok(), fits, "{shape:?}");
+            exported.map(withdraw).ok();
+            assert_eq!(Arc::strong_count(&owner), 1);
+        }
     }
 
     #[test]
@@ -283,6 +327,7 @@ mod tests {
             } else {
                 export(&tensor, held)
             };
+            let address = address.unwrap();
             assert_eq!(Arc::strong_count(&owner), 2);
             delete(address);
             assert_eq!(Arc::strong_count(&owner), 1);

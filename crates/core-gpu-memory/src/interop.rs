@@ -22,8 +22,8 @@ use std::{
 
 use core_gpu_driver::{DriverError, Refusal, Stream, cuda};
 use cudarc::driver::{
-    CudaEvent, CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceRepr,
-    DeviceSlice, SyncOnDrop, sys::CUdeviceptr,
+    CudaEvent, CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice,
+    LaunchArgs, PushKernelArg, SyncOnDrop, sys::CUdeviceptr,
 };
 
 use crate::{AllocError, Buffer, DeviceType, Pool, Source};
@@ -39,8 +39,20 @@ type Theirs<R> = Result<R, cudarc::driver::DriverError>;
 ///
 /// Dropping it lets its stream wait for all of these uses and gives the block back to the pool. May
 /// be sent to other threads.
-// The address comes first: a kernel is given a pointer to this, and reads eight bytes there.
-#[repr(C)]
+///
+/// It is an owner, and not a value that can be copied to a device:
+///
+/// ```compile_fail
+/// # use std::sync::Arc;
+/// # use core_gpu_memory::interop::CudarcBuffer;
+/// # use cudarc::driver::{CudaStream, DriverError};
+/// # fn copies(list: Vec<CudarcBuffer<f32>>, stream: Arc<CudaStream>) -> Result<(), DriverError> {
+/// let on_device = stream.clone_htod(&list)?;
+/// let twice: Vec<CudarcBuffer<f32>> = stream.clone_dtoh(&on_device)?; // of each owner two
+/// # drop(twice);
+/// # Ok(())
+/// # }
+/// ```
 pub struct CudarcBuffer<T: DeviceType> {
     address: CUdeviceptr,
     theirs: Arc<CudaStream>,
@@ -51,9 +63,14 @@ pub struct CudarcBuffer<T: DeviceType> {
     buffer: Buffer<T>,
 }
 
-// SAFETY: the first eight bytes are the device address (`repr(C)`), which is all that a kernel reads
-// of a pointer argument.
-unsafe impl<T: DeviceType> DeviceRepr for CudarcBuffer<T> {}
+// SAFETY: what is pushed is a reference to the device's address, which is what a kernel reads of a pointer
+// argument; it is borrowed as long as the arguments are. Only this and not `DeviceRepr`, by which cudarc
+// copies values to a device and back.
+unsafe impl<'a, 'b: 'a, T: DeviceType> PushKernelArg<&'b CudarcBuffer<T>> for LaunchArgs<'a> {
+    fn arg(&mut self, buffer: &'b CudarcBuffer<T>) -> &mut Self {
+        self.arg(&buffer.address)
+    }
+}
 
 /// Uses on other streams than the buffer's own: for each stream an event behind the last of them. It
 /// only grows, so that an event can be borrowed while another thread adds one.
@@ -63,10 +80,18 @@ struct Uses {
 }
 
 struct Use {
-    /// The stream's handle.
-    stream: usize,
+    stream: StreamKey,
     event: CudaEvent,
     next: OnceLock<Box<Use>>,
+}
+
+/// A context and a stream of it. By its handle alone a stream is not known: every context has a default
+/// stream, and all of these are null.
+type StreamKey = (usize, usize);
+
+fn key_of(stream: &CudaStream) -> StreamKey {
+    let context = stream.context().cu_ctx();
+    (context.addr(), stream.cu_stream().addr())
 }
 
 impl Uses {
@@ -76,14 +101,14 @@ impl Uses {
 
     /// The event of a stream, made if there is none.
     fn event_of(&self, stream: &CudaStream) -> Theirs<&CudaEvent> {
-        let handle = stream.cu_stream().addr();
+        let key = key_of(stream);
         let mut place = &self.first;
         loop {
             let used = match place.get() {
                 Some(used) => used,
                 None => {
                     let made = Use {
-                        stream: handle,
+                        stream: key,
                         event: stream.context().new_event(None)?,
                         next: OnceLock::new(),
                     };
@@ -91,7 +116,7 @@ impl Uses {
                     place.get_or_init(|| Box::new(made))
                 }
             };
-            if used.stream == handle {
+            if used.stream == key {
                 return Ok(&used.event);
             }
             place = &used.next;
@@ -234,7 +259,7 @@ impl<T: DeviceType> CudarcBuffer<T> {
     }
 
     fn is_own(&self, stream: &CudaStream) -> bool {
-        stream.cu_stream() == self.theirs.cu_stream()
+        key_of(stream) == key_of(&self.theirs)
     }
 
     /// Lets a stream wait for all uses so far.

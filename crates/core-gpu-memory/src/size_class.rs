@@ -117,6 +117,24 @@ impl Shelf {
     }
 }
 
+/// How long a request is, and where blocks for it are kept: worked out once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Length {
+    /// Bytes asked for.
+    pub bytes: u64,
+    pub shelf: Shelf,
+}
+
+impl Length {
+    #[inline]
+    pub fn of(bytes: u64) -> Length {
+        Length {
+            bytes,
+            shelf: Shelf::of(bytes),
+        }
+    }
+}
+
 /// What a request of `bytes` takes: its class's length, a sixteenth of a power of two, or the next
 /// multiple of the alignment. None if that is more than 64 bits can say.
 #[inline]

@@ -182,6 +182,18 @@ impl<'b, T: DeviceType> BufferSliceMut<'b, T> {
         on.upload(self.span(), from.span())
     }
 
+    /// Copies elements of a buffer on the same device in, in the stream's order and without waiting. A
+    /// buffer that was allocated on another stream is declared with [`Buffer::used_on`] first.
+    ///
+    /// # Errors
+    /// As the driver's call fails; refused for another number of elements.
+    pub fn copy_from(&mut self, from: BufferSlice<'_, T>, on: &Stream) -> Result<(), DriverError> {
+        if from.len() != self.len() {
+            return Err(other_length("copy", from.len(), self.len()));
+        }
+        on.copy(self.span(), from.span())
+    }
+
     /// Sets every byte.
     ///
     /// # Errors

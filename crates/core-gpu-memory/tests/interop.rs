@@ -105,6 +105,29 @@ fn streams_of_other_devices_are_refused() {
         });
 }
 
+/// The default streams of all contexts have one handle.
+#[test]
+fn default_streams_of_two_devices_are_two_streams() {
+    Case::new("default_streams_of_two_devices_are_two_streams")
+        .variable("GPU_SIM_DEVICES", "67108864,67108864")
+        .variable("GPU_SIM_SCHEDULE", "latest")
+        .run(|| {
+            let driver = driver();
+            let [home, away] =
+                [0, 1].map(|device| CudaContext::new(device).unwrap().default_stream());
+            let pool = Pool::new(&driver);
+            let mut buffer = pool
+                .allocate_cudarc::<u8>(4096, &home, Source::UNNAMED)
+                .unwrap();
+            home.memcpy_htod(&[7; 4096], &mut buffer).unwrap();
+            assert_eq!(away.clone_dtoh(&buffer).unwrap(), [7; 4096]);
+            drop(buffer);
+            pool.shutdown().unwrap();
+            drop((pool, driver));
+            verify();
+        });
+}
+
 /// How often a function of the simulated driver was called.
 fn calls(function: &str) -> u64 {
     let name = std::ffi::CString::new(function).unwrap();

@@ -19,7 +19,11 @@ use pyo3::{
     types::{PyByteArray, PyDict, PyMemoryView},
 };
 
-use crate::error::{raised, refused};
+use crate::{
+    capsule::capsule,
+    error::{raised, refused},
+    unsettled::{self, Unsettled},
+};
 
 /// A type of elements: NumPy's name for it, and how the array interface writes it.
 struct Named {
@@ -127,15 +131,23 @@ fn of_format(format: &str, bytes: u64) -> Option<DType> {
 
 /// The memory of an array, and what is left to do before it goes back to its pool.
 struct Memory {
-    buffer: Mutex<memory::Buffer<u8>>,
+    /// There until the drop.
+    buffer: Mutex<Option<memory::Buffer<u8>>>,
     driver: Arc<dyn Driver>,
     /// Others were told the address: their work on it is on streams that the pool does not know.
     is_shared: AtomicBool,
 }
 
 impl Memory {
-    fn lock(&self) -> MutexGuard<'_, memory::Buffer<u8>> {
+    fn lock(&self) -> MutexGuard<'_, Option<memory::Buffer<u8>>> {
         self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with the block, which is there.
+    fn with<R>(&self, work: impl FnOnce(&mut memory::Buffer<u8>) -> R) -> PyResult<R> {
+        let mut buffer = self.lock();
+        let buffer = buffer.as_mut().ok_or_else(|| refused(&"it is gone"))?;
+        Ok(work(buffer))
     }
 
     fn share(&self) {
@@ -145,9 +157,13 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if *self.is_shared.get_mut() && self.driver.info().id.platform != PlatformKind::Host {
-            // A failure has lost the device, and with it the work that could still write here.
-            let _ = self.driver.synchronize();
+        let is_shared = *self.is_shared.get_mut();
+        let Some(buffer) = self.lock().take() else {
+            return;
+        };
+        if is_shared && self.driver.info().id.platform != PlatformKind::Host {
+            let driver = Arc::clone(&self.driver);
+            unsettled::keep(Unsettled { buffer, driver });
         }
     }
 }
@@ -173,7 +189,7 @@ impl Buffer {
         Self {
             bytes: buffer.len(),
             memory: Arc::new(Memory {
-                buffer: Mutex::new(buffer),
+                buffer: Mutex::new(Some(buffer)),
                 driver,
                 is_shared: AtomicBool::new(false),
             }),
@@ -192,16 +208,18 @@ impl Buffer {
             )));
         }
         python.detach(|| {
-            let copied = self.memory.lock().upload(&from.bytes, &self.stream);
+            let copied = self
+                .memory
+                .with(|buffer| buffer.upload(&from.bytes, &self.stream))?;
             copied.map_err(raised)
         })
     }
 
     /// Where its first element is, for code outside of the runtime.
-    fn address(&self) -> usize {
-        let at = self.memory.lock().address();
+    fn address(&self) -> PyResult<usize> {
+        let at = self.memory.with(|buffer| buffer.address())?;
         let on_host = self.memory.driver.host_pointer(at, self.bytes);
-        on_host.unwrap_or(at.get() as usize)
+        Ok(on_host.unwrap_or(at.get() as usize))
     }
 
     fn dlpack_device(&self) -> PyResult<dlpack::Device> {
@@ -215,6 +233,25 @@ impl Buffer {
                 "memory of {other} has no address that other libraries can use"
             ))),
         }
+    }
+
+    /// The address of its tensor as DLPack lays it out. Whatever filled the buffer is waited for, so that
+    /// the consumer's stream need not.
+    fn export(&self, python: Python<'_>, versioned: bool) -> PyResult<usize> {
+        let tensor = Tensor {
+            device: self.dlpack_device()?,
+            address: self.address()?,
+            dtype: self.dtype,
+            shape: self.shape.clone(),
+        };
+        self.settle(python)?;
+        let owner = Box::new(Arc::clone(&self.memory));
+        let exported = if versioned {
+            dlpack::export_versioned(&tensor, false, owner)
+        } else {
+            dlpack::export(&tensor, owner)
+        };
+        exported.map_err(|why| PyBufferError::new_err(why.to_string()))
     }
 
     /// Waits for what fills it, so that any stream of anybody may read it.
@@ -258,8 +295,13 @@ impl Buffer {
     /// Its elements as bytes on the host, in C order.
     fn download<'py>(&self, python: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         PyByteArray::new_with(python, self.bytes, |to| {
-            let copied = self.memory.lock().download_into(to, &self.stream);
-            copied.map_err(raised)
+            // Nobody else knows of these bytes yet. Work on the device may want the interpreter's lock.
+            python.detach(|| {
+                let copied = self
+                    .memory
+                    .with(|buffer| buffer.download_into(to, &self.stream))?;
+                copied.map_err(raised)
+            })
         })
     }
 
@@ -290,28 +332,11 @@ impl Buffer {
         }
     }
 
-    /// The address of its tensor as DLPack lays it out; `core_gpu._dlpack` makes a capsule of it.
-    /// Whatever filled the buffer is waited for, so that the consumer's stream need not.
-    fn _dlpack_export(&self, python: Python<'_>, versioned: bool) -> PyResult<usize> {
-        let tensor = Tensor {
-            device: self.dlpack_device()?,
-            address: self.address(),
-            dtype: self.dtype,
-            shape: self.shape.clone(),
-        };
-        self.settle(python)?;
-        let owner = Box::new(Arc::clone(&self.memory));
-        Ok(if versioned {
-            dlpack::export_versioned(&tensor, false, owner)
-        } else {
-            dlpack::export(&tensor, owner)
-        })
-    }
-
     /// As the protocol has it: a capsule that a library takes.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
-        slf: Bound<'py, Self>,
+        &self,
+        python: Python<'py>,
         stream: Option<Bound<'py, PyAny>>,
         max_version: Option<(u32, u32)>,
         dl_device: Option<(i32, i32)>,
@@ -319,7 +344,7 @@ impl Buffer {
     ) -> PyResult<Bound<'py, PyAny>> {
         // Its work is over when the capsule is there, whatever stream it goes to.
         let _ = stream;
-        let here = slf.get().__dlpack_device__()?;
+        let here = self.__dlpack_device__()?;
         if dl_device.is_some_and(|wanted| wanted != here) {
             let said = "it stays on its device: download it instead";
             return Err(PyBufferError::new_err(said));
@@ -329,8 +354,8 @@ impl Buffer {
             return Err(PyBufferError::new_err(said));
         }
         let versioned = max_version.is_some_and(|(major, _)| major >= dlpack::VERSION.0);
-        let module = slf.py().import("core_gpu._dlpack")?;
-        module.call_method1("capsule", (slf, versioned))
+        let address = self.export(python, versioned)?;
+        capsule(python, address, versioned)
     }
 
     /// The kind and number of its device, as DLPack counts them.
@@ -349,7 +374,7 @@ impl Buffer {
         let interface = PyDict::new(python);
         interface.set_item("shape", self.shape(python)?)?;
         interface.set_item("typestr", name_of(self.dtype)?.typestr)?;
-        interface.set_item("data", (self.address(), false))?;
+        interface.set_item("data", (self.address()?, false))?;
         interface.set_item("strides", python.None())?;
         interface.set_item("stream", python.None())?;
         interface.set_item("version", 3)?;
@@ -374,12 +399,6 @@ impl Buffer {
     }
 }
 
-/// Drops an exported tensor that nobody has taken. Returns whether there was one.
-#[pyfunction]
-fn _dlpack_withdraw(address: usize) -> bool {
-    dlpack::withdraw(address)
-}
-
 /// Blocks that other libraries hold of pools that are their allocators, and the bytes of these.
 #[pyfunction]
 fn allocator_held() -> (usize, u64) {
@@ -395,6 +414,5 @@ fn dlpack_exports() -> usize {
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Buffer>()?;
     module.add_function(wrap_pyfunction!(allocator_held, module)?)?;
-    module.add_function(wrap_pyfunction!(_dlpack_withdraw, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack_exports, module)?)
 }

@@ -15,7 +15,7 @@ use crate::{
     deadline,
     detection::Device,
     error::{raised, refused},
-    to_python,
+    to_python, unsettled,
 };
 
 /// A device with a slot on it, a stream and a pool; the processor where there is no other.
@@ -46,6 +46,7 @@ impl Gpu {
 
     /// Does something with the device; not while Python's own lock is held, which a callback may want.
     fn with<R>(&self, work: impl FnOnce(&Opened) -> core_gpu::Result<R>) -> PyResult<R> {
+        unsettled::settle();
         let opened = self.lock();
         let opened = opened.as_ref().ok_or_else(|| refused(&"it is closed"))?;
         work(opened).map_err(raised)
@@ -168,16 +169,18 @@ impl Gpu {
     }
 
     /// Lets this device's pool answer for it in `core_gpu.allocators`. CUDA's devices alone.
-    fn _serve(&self) -> PyResult<()> {
+    fn _serve(&self, python: Python<'_>) -> PyResult<()> {
         if self.device.id().platform != core_gpu::driver::PlatformKind::Cuda {
             return Err(refused(
                 &"only CUDA devices have allocators of other libraries",
             ));
         }
         let ordinal = i32::try_from(self.device.ordinal()).map_err(|why| refused(&why))?;
-        self.with(|gpu| {
-            core_gpu::memory::allocator::serve(ordinal, gpu.pool());
-            Ok(())
+        python.detach(|| {
+            self.with(|gpu| {
+                core_gpu::memory::allocator::serve(ordinal, gpu.pool());
+                Ok(())
+            })
         })
     }
 
@@ -185,6 +188,7 @@ impl Gpu {
     /// error, which names them; they keep their memory. A second call does nothing.
     fn close(&self, python: Python<'_>) -> PyResult<()> {
         python.detach(|| {
+            unsettled::settle();
             let opened = self.lock().take();
             opened.map_or(Ok(()), |gpu| gpu.close().map_err(raised))
         })

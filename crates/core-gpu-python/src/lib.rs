@@ -1,16 +1,18 @@
 //! The GPU runtime for Python: `core_gpu._core_gpu`, which the package `core_gpu` around it completes.
 //!
 //! Each function and class says what it does in its Python documentation; types are in
-//! `python/core_gpu/_core_gpu.pyi`. Nothing here is `unsafe`: memory is handed to array libraries by
-//! `core_gpu::memory::dlpack`.
+//! `python/core_gpu/_core_gpu.pyi`. Memory is handed to array libraries by
+//! `core_gpu::memory::dlpack`; what is `unsafe` here is the capsule around that (`capsule`).
 
 mod buffer;
+mod capsule;
 mod detection;
 mod error;
 mod gpu;
 mod plan;
 mod slots;
 mod strategies;
+mod unsettled;
 mod workers;
 
 use pyo3::prelude::*;

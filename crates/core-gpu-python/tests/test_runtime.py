@@ -206,3 +206,28 @@ def test_strategies():
     strategy.cleanup()
     with pytest.raises(core_gpu.SettingError):
         core_gpu.auto_select_strategy("no_such_strategy")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="skipped: no fork")
+def test_a_forked_child_gives_nothing_back_that_its_parent_holds(tmp_path):
+    script = f"""
+import core_gpu, os
+device = core_gpu.devices()[0]
+claim = dict(claim_bytes=600, budget_bytes=1000, directory={str(tmp_path)!r}, wait_seconds=0)
+slot = core_gpu.acquire_slot(device, 2, **claim)
+child = os.fork()
+if child == 0:
+    slot.release()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+try:
+    core_gpu.acquire_slot(device, 2, **claim)
+except core_gpu.BusyError:
+    pass
+else:
+    raise AssertionError("its bytes were given to somebody else")
+slot.release()
+core_gpu.acquire_slot(device, 2, **claim).release()
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr

@@ -34,6 +34,25 @@ def hangs():
 
 
 @task
+def hangs_with(array):
+    time.sleep(60)
+
+
+KEPT = []
+
+
+@task
+def kept(array):
+    KEPT.append(array)
+    return int(array[0])
+
+
+@task
+def sum_of_kept():
+    return int(sum(array.sum() for array in KEPT))
+
+
+@task
 def dies():
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -46,3 +65,13 @@ def unsendable():
 @task
 def variable(name):
     return os.environ.get(name)
+
+
+@task
+def doubled_in_place_once_it_lives(array, marker):
+    array *= 2
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return array
+    os._exit(1)

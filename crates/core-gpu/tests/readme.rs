@@ -35,3 +35,12 @@ fn the_programs_of_the_readme_are_the_examples() {
         assert!(lines <= *longest, "{lines} lines of {longest}");
     }
 }
+
+#[test]
+fn a_report_of_nothing_is_of_no_time() {
+    // Nothing in this process switches the profiler on.
+    let report = core_gpu::profiler::profiler().report();
+    assert_eq!((report.elapsed, report.threads), (0, 0));
+    assert!(report.host.is_empty());
+    assert!(report.to_text().starts_with("0.000 ms, 0 threads"));
+}

@@ -329,7 +329,7 @@ mod simulated {
     use core_gpu::{
         driver::{
             Segment, Stream, StreamKind,
-            nccl::{Element, Reduction},
+            nccl::{Communicator, Element, GroupIdentity, NcclError, Reduction},
         },
         platform::Platforms,
         strategies::{
@@ -471,7 +471,7 @@ mod simulated {
 
     /// Half floats, gathering, scattering, and messages round the ranks.
     fn more_collectives(
-        group: &mut core_gpu::driver::nccl::Communicator,
+        group: &mut Communicator,
         driver: &std::sync::Arc<dyn core_gpu::driver::Driver>,
         stream: &Stream,
     ) {
@@ -520,6 +520,14 @@ mod simulated {
                 group.receive(from_before, Element::U32, before, stream)
             })
             .unwrap();
+        // What is not grouped would be done when the group ends, and has nothing to be borrowed by.
+        let nobodys = GroupIdentity::from_bytes(&[0; 128]).unwrap();
+        let inside = group.group(|_| Ok(Communicator::join(driver, &nobodys, 0, 1).map(drop)));
+        let refused = inside.unwrap();
+        assert!(
+            matches!(refused, Err(NcclError::Refused { .. })),
+            "{refused:?}"
+        );
         let sum = ranks * before * 10 + (0..ranks).sum::<u32>();
         assert_eq!(read(&all)[..4], sum.to_ne_bytes());
         let refused = group.send(own.whole(), Element::U32, ranks, stream);

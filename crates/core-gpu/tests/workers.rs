@@ -335,6 +335,20 @@ fn cancelling_ends_what_waits_and_what_runs() {
     assert_eq!(done.value::<u64>().unwrap(), 10, "too late to cancel");
 }
 
+/// The worker is killed after it has answered: it must not be the next task's.
+#[test]
+fn cancelling_a_task_as_it_ends_is_not_told_to_the_next() {
+    let pool = pool().workers(1).waiting(8).build().unwrap();
+    for round in 0..200 {
+        let ending = pool.submit(double(1)).unwrap();
+        std::thread::sleep(Duration::from_micros(round % 40 * 10));
+        ending.cancel();
+        let _ = ending.wait();
+        let next = pool.submit(double(round)).unwrap();
+        assert_eq!(next.value::<u64>().unwrap(), 2 * round);
+    }
+}
+
 #[test]
 fn waiting_may_have_an_end() {
     let pool = pool().build().unwrap();

@@ -47,6 +47,34 @@ impl Builder {
     /// The arrays. Children stand where they stand in the text, whichever was visited first.
     pub fn finish(mut self, text: &str, tokens: &[Token]) -> AstTensors {
         self.cover_children();
+        let mut tensors = match self.is_in_text_order() {
+            true => self.as_visited(),
+            false => self.reordered(),
+        };
+        hash_tokens(&mut tensors, text, tokens);
+        tensors
+    }
+
+    /// Whether every node begins where its elder siblings do, or behind: so for nearly every text.
+    fn is_in_text_order(&self) -> bool {
+        let mut last = vec![0; self.nodes.len()];
+        self.nodes.iter().all(|node| {
+            let Some(last) = last.get_mut(node.parent as usize) else {
+                return true;
+            };
+            std::mem::replace(last, node.start) <= node.start
+        })
+    }
+
+    fn as_visited(&self) -> AstTensors {
+        let mut tensors = AstTensors::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            tensors.push(node.kind, node.parent, (node.start, node.end));
+        }
+        tensors
+    }
+
+    fn reordered(&self) -> AstTensors {
         let order = self.in_text_order();
         let mut place = vec![NONE; order.len()];
         for (new, old) in (0_u32..).zip(&order) {
@@ -61,7 +89,6 @@ impl Builder {
             };
             tensors.push(node.kind, parent, (node.start, node.end));
         }
-        hash_tokens(&mut tensors, text, tokens);
         tensors
     }
 
@@ -131,5 +158,40 @@ fn hash_tokens(tensors: &mut AstTensors, text: &str, tokens: &[Token]) {
         let seed = (u64::from(high) << 32) | u64::from(low);
         let hash = xxh3_64_with_seed(bytes.unwrap_or_default(), seed);
         tensors.token_hashes[current] = [hash as u32, (hash >> 32) as u32];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes by kind, in the order of the arrays.
+    fn order(of: Builder) -> Vec<u32> {
+        let tensors = of.finish("0123456789", &[]);
+        tensors.validate().unwrap();
+        tensors.kinds
+    }
+
+    fn visited(children: &[(u32, u32, u32)]) -> Builder {
+        let mut builder = Builder::default();
+        builder.enter(0, 0, 10);
+        for (kind, start, end) in children {
+            builder.enter(*kind, *start, *end);
+            builder.leave();
+        }
+        builder.leave();
+        builder
+    }
+
+    #[test]
+    fn children_stand_where_they_stand_in_the_text() {
+        let in_order = visited(&[(1, 2, 4), (2, 4, 6), (3, 6, 6), (4, 6, 9)]);
+        assert!(in_order.is_in_text_order());
+        let both = [in_order.as_visited(), in_order.reordered()];
+        assert_eq!(both[0], both[1]);
+        assert_eq!(order(in_order), [0, 1, 2, 3, 4]);
+        let otherwise = visited(&[(1, 4, 6), (2, 2, 4)]);
+        assert!(!otherwise.is_in_text_order());
+        assert_eq!(order(otherwise), [0, 2, 1]);
     }
 }

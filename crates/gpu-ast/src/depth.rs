@@ -5,6 +5,14 @@
 //! It counts bytes and knows no strings, so that a text with ten thousand operators in one literal without
 //! a comma or a semicolon is refused as well.
 
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        mpsc::{self, Sender},
+    },
+};
+
 use crate::error::{AstError, line_of};
 
 /// Brackets within brackets.
@@ -16,81 +24,189 @@ const INDENTATION: usize = 2_000;
 /// Bytes of stack: what `CHAIN` levels take, several times over.
 const STACK: usize = 512 << 20;
 
-/// Whether a text may be parsed.
-pub fn check(text: &str) -> Result<(), AstError> {
-    match too_deep_at(text.as_bytes()) {
-        None => Ok(()),
-        Some(at) => Err(AstError::TooDeep {
-            line: line_of(text, at),
-        }),
-    }
-}
+/// Levels up to which a thread is kept for the next text. What a deeper one has touched of its stack goes
+/// with it.
+const USUAL: usize = 500;
+/// Threads that are kept.
+const KEPT: usize = 16;
 
-fn too_deep_at(bytes: &[u8]) -> Option<usize> {
-    let (mut brackets, mut chain, mut column) = (0_usize, 0_usize, Some(0_usize));
-    // The byte before, and the last one that is no space.
-    let (mut before, mut last) = (b'\n', b'\n');
-    for (at, byte) in bytes.iter().copied().enumerate() {
-        match byte {
-            b'(' | b'[' | b'{' => (brackets, chain) = (brackets + 1, chain + 1),
-            b')' | b']' | b'}' => brackets = brackets.saturating_sub(1),
-            b',' | b';' => chain = 0,
-            b'\n' => {
-                // A statement may go on after an operator, within brackets, and before `else`.
-                let goes_on = brackets > 0 || is_operator(last) || last == b'}' || last == b'\\';
-                chain = if goes_on { chain } else { 0 };
-                column = Some(0);
-            }
-            _ if is_operator(byte) => chain += 1,
-            _ => {}
-        }
-        column = match (column, byte) {
-            (Some(column), b' ' | b'\t') => Some(column + 1),
-            (Some(column), b'\n') => Some(column),
-            (Some(column), _) if column > INDENTATION => return Some(at),
-            _ => None,
-        };
-        chain += usize::from(byte.is_ascii_alphabetic() && !before.is_ascii_alphanumeric());
-        if brackets > BRACKETS || chain > CHAIN {
-            return Some(at);
-        }
-        before = byte;
-        if !matches!(byte, b' ' | b'\t' | b'\r') {
-            last = byte;
-        }
-    }
-    None
-}
-
-fn is_operator(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'+' | b'-'
-            | b'*'
-            | b'/'
-            | b'%'
-            | b'&'
-            | b'|'
-            | b'^'
-            | b'~'
-            | b'!'
-            | b'='
-            | b'<'
-            | b'>'
-            | b'.'
-            | b'?'
-            | b'@'
-            | b':'
-    )
-}
-
-/// Runs something on a stack of its own, large enough for every text that was let through.
-pub fn on_a_large_stack<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, std::io::Error> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK);
-        let answer = thread.spawn_scoped(scope, job)?.join();
-        answer.map_err(|_| std::io::Error::other("the parser gave up"))
+/// How deep a text may go, as far as its bytes say, if it may be parsed.
+pub fn check(text: &str) -> Result<usize, AstError> {
+    deepest(text.as_bytes()).map_err(|at| AstError::TooDeep {
+        line: line_of(text, at),
     })
+}
+
+/// What a byte is to whoever counts levels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Word,
+    Space,
+    Return,
+    Newline,
+    Open,
+    Close,
+    /// Of arguments and statements.
+    Part,
+    Operator,
+    /// A statement may go on behind these, too.
+    GoesOn,
+    Other,
+}
+
+/// Every byte's class: looked up, since every byte of every text is asked for it.
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = class_of(byte as u8);
+        byte += 1;
+    }
+    classes
+};
+
+const fn class_of(byte: u8) -> Class {
+    match byte {
+        b' ' | b'\t' => Class::Space,
+        b'\r' => Class::Return,
+        b'\n' => Class::Newline,
+        b'(' | b'[' | b'{' => Class::Open,
+        b'}' | b')' | b']' => Class::Close,
+        b',' | b';' => Class::Part,
+        b'\\' => Class::GoesOn,
+        b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'~' | b'!' | b'=' | b'<'
+        | b'>' | b'.' | b'?' | b'@' | b':' => Class::Operator,
+        _ if byte.is_ascii_alphanumeric() => Class::Word,
+        _ => Class::Other,
+    }
+}
+
+/// Levels as they are counted byte by byte.
+#[derive(Default)]
+struct Levels {
+    brackets: usize,
+    chain: usize,
+    most: usize,
+    /// Columns before the first word of a line; none behind it.
+    column: Option<usize>,
+    in_word: bool,
+    /// A statement may go on in the next line: after an operator, and before `else`.
+    goes_on: bool,
+}
+
+impl Levels {
+    /// Takes a byte in. False if the text is too deep there.
+    #[inline]
+    fn take(&mut self, byte: u8) -> bool {
+        let class = CLASSES[usize::from(byte)];
+        if class == Class::Word {
+            if self.in_word {
+                return true;
+            }
+            self.in_word = true;
+            self.chain += usize::from(byte.is_ascii_alphabetic());
+            self.goes_on = false;
+            return self.leave_indentation() && self.fits();
+        }
+        self.in_word = false;
+        self.take_no_word(class, byte)
+    }
+
+    fn take_no_word(&mut self, class: Class, byte: u8) -> bool {
+        match class {
+            Class::Space => {
+                self.column = self.column.map(|column| column + 1);
+                return true;
+            }
+            Class::Newline => {
+                if self.brackets == 0 && !self.goes_on {
+                    self.chain = 0;
+                }
+                (self.column, self.goes_on) = (Some(0), false);
+                return true;
+            }
+            Class::Return => return self.leave_indentation(),
+            Class::Open => (self.brackets, self.chain) = (self.brackets + 1, self.chain + 1),
+            Class::Close => self.brackets = self.brackets.saturating_sub(1),
+            Class::Part => self.chain = 0,
+            Class::Operator => self.chain += 1,
+            Class::GoesOn | Class::Other | Class::Word => {}
+        }
+        self.goes_on = matches!(class, Class::Operator | Class::GoesOn) || byte == b'}';
+        self.leave_indentation() && self.fits()
+    }
+
+    #[inline]
+    fn leave_indentation(&mut self) -> bool {
+        let Some(column) = self.column.take() else {
+            return true;
+        };
+        self.most = self.most.max(column);
+        column <= INDENTATION
+    }
+
+    #[inline]
+    fn fits(&mut self) -> bool {
+        self.most = self.most.max(self.chain);
+        self.brackets <= BRACKETS && self.chain <= CHAIN
+    }
+}
+
+/// The deepest place, or the first that is too deep.
+fn deepest(bytes: &[u8]) -> Result<usize, usize> {
+    let mut levels = Levels {
+        column: Some(0),
+        ..Levels::default()
+    };
+    match bytes.iter().position(|byte| !levels.take(*byte)) {
+        Some(at) => Err(at),
+        None => Ok(levels.most),
+    }
+}
+
+/// Something to do on a large stack.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Threads with nothing to do. Making one takes as long as parsing a short text does.
+static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+
+/// Runs something on a stack that is large enough for every text that was let through, and that goes so
+/// deep.
+pub fn on_a_large_stack<T: Send + 'static>(
+    depth: usize,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, std::io::Error> {
+    let gave_up = || std::io::Error::other("the parser gave up");
+    let thread = match idle().pop() {
+        Some(thread) => thread,
+        None => start()?,
+    };
+    let (answer, answered) = mpsc::channel();
+    let job = move || {
+        // Nobody hears it where the caller is gone, which waits below.
+        let _ = answer.send(catch_unwind(AssertUnwindSafe(job)));
+    };
+    thread.send(Box::new(job)).map_err(|_| gave_up())?;
+    let answer = answered.recv().map_err(|_| gave_up())?;
+    let mut idle = idle();
+    if depth <= USUAL && idle.len() < KEPT {
+        idle.push(thread);
+    }
+    answer.map_err(|_| gave_up())
+}
+
+fn idle() -> MutexGuard<'static, Vec<Sender<Job>>> {
+    IDLE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A thread that runs what it is sent, until nobody can send it anything.
+fn start() -> Result<Sender<Job>, std::io::Error> {
+    let (thread, jobs) = mpsc::channel::<Job>();
+    std::thread::Builder::new()
+        .name("gpu-ast-parser".to_owned())
+        .stack_size(STACK)
+        .spawn(move || jobs.into_iter().for_each(|job| job()))?;
+    Ok(thread)
 }
 
 #[cfg(test)]
@@ -113,5 +229,22 @@ mod tests {
         ] {
             assert_eq!(check(&text).is_ok(), fine, "{}", &text[..20]);
         }
+    }
+
+    #[test]
+    fn threads_are_used_again_unless_they_went_deep() {
+        let name = || std::thread::current().id();
+        let first = on_a_large_stack(3, name).unwrap();
+        // Other tests take and leave threads as well: some time it comes round.
+        assert!((0..100).any(|_| on_a_large_stack(3, name).unwrap() == first));
+        let deep = on_a_large_stack(USUAL + 1, name).unwrap();
+        assert!((0..100).all(|_| on_a_large_stack(3, name).unwrap() != deep));
+    }
+
+    #[test]
+    fn a_parser_that_panics_costs_its_text_alone() {
+        let panics = || -> usize { std::panic::resume_unwind(Box::new(())) };
+        assert!(on_a_large_stack(3, panics).is_err());
+        assert_eq!(on_a_large_stack(3, || 7).unwrap(), 7);
     }
 }

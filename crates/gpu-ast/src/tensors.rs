@@ -45,10 +45,11 @@ impl AstTensors {
         if u32::try_from(text.len()).is_err() {
             return Err(AstError::TooLong(text.len()));
         }
-        crate::depth::check(text)?;
-        let parsed = crate::depth::on_a_large_stack(|| match language {
-            SourceLanguage::Python => python::parse(text),
-            SourceLanguage::Rust => rust::parse(text),
+        let depth = crate::depth::check(text)?;
+        let own: Box<str> = text.into();
+        let parsed = crate::depth::on_a_large_stack(depth, move || match language {
+            SourceLanguage::Python => python::parse(&own),
+            SourceLanguage::Rust => rust::parse(&own),
         });
         parsed.unwrap_or_else(|error| {
             Err(AstError::Syntax {

@@ -117,7 +117,8 @@ fn not_zero(function: &'static str, bytes: usize) -> Result<u64, DriverError> {
     unsafe_code,
     reason = "the trait's calls are unsafe; only those about memory of the host are so here"
 )]
-impl Driver for SimDriver {
+// SAFETY: the machine gives out addresses and handles once, and its pinned memory is the host allocator's.
+unsafe impl Driver for SimDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
@@ -322,7 +323,8 @@ impl Driver for SimDriver {
 }
 
 #[expect(unsafe_code, reason = "the trait's calls are unsafe; none is so here")]
-impl VirtualMemory for SimDriver {
+// SAFETY: as for `Driver`.
+unsafe impl VirtualMemory for SimDriver {
     fn granularity_bytes(&self) -> u64 {
         virtual_calls::GRANULARITY
     }

@@ -89,7 +89,8 @@ impl CudaDriver {
 
     /// Binds the context to this thread.
     pub(crate) fn bind(&self) -> Result<(), DriverError> {
-        // SAFETY: the context is held until this value is dropped.
+        // SAFETY: the context is held until this value is dropped. Who resets the device through another
+        // library takes it from everybody, which CUDA's documentation forbids beside other users.
         let code = unsafe { (self.table.ctx_set_current)(self.context.0) };
         self.check("cuCtxSetCurrent", code)
     }
@@ -156,7 +157,8 @@ pub(super) fn given(
     DeviceAddress::new(address).ok_or_else(|| refused(function, Refusal::UnknownAddress))
 }
 
-impl Driver for CudaDriver {
+// SAFETY: addresses and handles are those of the vendor's driver, which is believed.
+unsafe impl Driver for CudaDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

@@ -50,7 +50,8 @@ impl CudaDriver {
     }
 }
 
-impl VirtualMemory for CudaDriver {
+// SAFETY: as for `Driver`.
+unsafe impl VirtualMemory for CudaDriver {
     fn granularity_bytes(&self) -> u64 {
         let properties = self.properties();
         let mut bytes = 0;

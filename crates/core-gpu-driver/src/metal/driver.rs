@@ -28,7 +28,7 @@ use crate::{
     driver::Driver,
     error::{Absent, DriverError, Refusal},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
-    stream::{EventKind, RawEvent, RawStream, StreamKind, refused},
+    stream::{EventKind, RawEvent, RawStream, StreamKind, next_handle, refused},
 };
 
 /// What addresses are multiples of, in bytes.
@@ -98,7 +98,6 @@ struct State {
     /// Each byte four times, for what a fill cannot reach.
     constants: Arc<Memory>,
     bytes_in_use: u64,
-    next_handle: u64,
 }
 
 /// A Metal device. Any thread; calls take turns.
@@ -161,7 +160,6 @@ impl MetalDriver {
                 ended: Vec::new(),
                 constants: Arc::new(constants),
                 bytes_in_use: 0,
-                next_handle: 16,
             }),
             device: Object(device),
         }))
@@ -325,11 +323,6 @@ impl Point {
 }
 
 impl State {
-    fn handle(&mut self) -> u64 {
-        self.next_handle += 1;
-        self.next_handle
-    }
-
     fn stream(&self, raw: RawStream) -> Result<&StreamState, DriverError> {
         let found = self.streams.get(&raw.0);
         found.ok_or_else(|| refused("stream", Refusal::UnknownStream))
@@ -360,7 +353,8 @@ impl State {
     }
 }
 
-impl Driver for MetalDriver {
+// SAFETY: memory and objects are the API's, kept in tables under a lock; handles are counted.
+unsafe impl Driver for MetalDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
@@ -485,7 +479,7 @@ impl Driver for MetalDriver {
     fn create_stream(&self, kind: StreamKind) -> Result<RawStream, DriverError> {
         let last = beginning(&self.device.0)?;
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         state.streams.insert(handle, StreamState { kind, last });
         Ok(RawStream(handle))
     }
@@ -529,7 +523,7 @@ impl Driver for MetalDriver {
 
     fn create_event(&self, kind: EventKind) -> Result<RawEvent, DriverError> {
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         let event = EventState {
             kind,
             recorded: None,

@@ -176,7 +176,8 @@ fn no_streams() -> DriverError {
     Absent::Capability { what }.into()
 }
 
-impl Driver for RocmDriver {
+// SAFETY: addresses and handles are those of the vendor's driver, which is believed.
+unsafe impl Driver for RocmDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }

@@ -24,7 +24,7 @@ use crate::{
     error::{Absent, DriverError, Refusal},
     identity::{DeviceId, DeviceInfo, MemoryInfo},
     memory::DeviceSpan,
-    stream::{EventKind, RawEvent, RawStream, Stream, StreamKind, refused},
+    stream::{EventKind, RawEvent, RawStream, Stream, StreamKind, next_handle, refused},
 };
 
 /// A Vulkan device. Any thread; calls take turns.
@@ -50,7 +50,6 @@ struct State {
     /// Each byte four times, for what a fill cannot reach.
     constants: Arc<Memory>,
     bytes_in_use: u64,
-    next_handle: u64,
 }
 
 struct StreamState {
@@ -100,7 +99,6 @@ impl VulkanDriver {
                 events: BTreeMap::new(),
                 constants: Arc::new(constants),
                 bytes_in_use: 0,
-                next_handle: 16,
             }),
             open,
         }))
@@ -179,11 +177,6 @@ impl BufferCopies for VulkanDriver {
 }
 
 impl State {
-    fn handle(&mut self) -> u64 {
-        self.next_handle += 1;
-        self.next_handle
-    }
-
     fn stream(&self, raw: RawStream) -> Result<&StreamState, DriverError> {
         let found = self.streams.get(&raw.0);
         found.ok_or_else(|| refused("stream", Refusal::UnknownStream))
@@ -247,7 +240,8 @@ impl State {
     }
 }
 
-impl Driver for VulkanDriver {
+// SAFETY: memory and objects are the API's, kept in tables under a lock; handles are counted.
+unsafe impl Driver for VulkanDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
@@ -374,7 +368,7 @@ impl Driver for VulkanDriver {
     fn create_stream(&self, kind: StreamKind) -> Result<RawStream, DriverError> {
         let timeline = Timeline::new(&self.open)?;
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         let last = Point { timeline, value: 0 };
         state.streams.insert(handle, StreamState { kind, last });
         Ok(RawStream(handle))
@@ -413,7 +407,7 @@ impl Driver for VulkanDriver {
             EventKind::Timed => Some(Clock::new(&self.open)?),
         };
         let mut state = self.lock();
-        let handle = state.handle();
+        let handle = next_handle();
         let event = EventState {
             clock,
             recorded: None,
@@ -455,7 +449,8 @@ impl Driver for VulkanDriver {
 
     unsafe fn wait(&self, on: RawStream, event: RawEvent) -> Result<(), DriverError> {
         let mut state = self.lock();
-        // Another device's event is not in this table, and this device could not wait for it.
+        // Another device's event is not in this table, for no two events of the process have one
+        // number; and this device could not wait for it.
         let Some(point) = state.event(event)?.recorded.clone() else {
             return state.stream(on).map(drop);
         };

@@ -4,10 +4,12 @@ use std::{
     net::TcpListener,
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
+use crate::network::Network;
 use core_gpu_etcd::{EtcdOptions, EtcdSlots};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -18,6 +20,8 @@ const STARTS_WITHIN: Duration = Duration::from_secs(60);
 pub struct Cluster {
     folder: tempfile::TempDir,
     members: Vec<Member>,
+    /// Machines of their own, the members' first.
+    network: Option<Arc<Network>>,
     /// Further options of etcd's.
     options: Vec<String>,
 }
@@ -28,16 +32,22 @@ struct Member {
     process: Option<Child>,
 }
 
+/// Whether etcd is installed; where not, that is told.
+fn is_there() -> bool {
+    let found = Command::new("etcd")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    if found.is_err() {
+        println!("skipped: no etcd");
+    }
+    found.is_ok()
+}
+
 impl Cluster {
     /// Starts so many members. None where etcd is not installed, which is told.
     pub fn start(members: usize, options: &[&str]) -> Option<Cluster> {
-        if Command::new("etcd")
-            .arg("--version")
-            .stdout(Stdio::null())
-            .status()
-            .is_err()
-        {
-            println!("skipped: no etcd");
+        if !is_there() {
             return None;
         }
         // Held until all have one, so that no two are the same.
@@ -53,10 +63,33 @@ impl Cluster {
         let mut cluster = Cluster {
             folder: tempfile::tempdir().unwrap(),
             members: members.collect(),
+            network: None,
             options: options.iter().map(|&option| option.to_owned()).collect(),
         };
         drop(ports);
         (0..cluster.members.len()).for_each(|at| cluster.revive(at));
+        cluster.wait_until_it_answers();
+        Some(cluster)
+    }
+
+    /// Starts so many members, each on a machine of its own, the first ones.
+    pub fn start_apart(members: usize, network: &Arc<Network>) -> Option<Cluster> {
+        if !is_there() {
+            return None;
+        }
+        let url = |host, port| format!("http://{}:{port}", network.address(host));
+        let member = |host| Member {
+            client: url(host, 2379),
+            peer: url(host, 2380),
+            process: None,
+        };
+        let mut cluster = Cluster {
+            folder: tempfile::tempdir().unwrap(),
+            members: (0..members).map(member).collect(),
+            network: Some(Arc::clone(network)),
+            options: Vec::new(),
+        };
+        (0..members).for_each(|at| cluster.revive(at));
         cluster.wait_until_it_answers();
         Some(cluster)
     }
@@ -97,7 +130,10 @@ impl Cluster {
             .collect();
         let data: PathBuf = self.folder.path().join(format!("m{at}"));
         let member = &mut self.members[at];
-        let mut etcd = Command::new("etcd");
+        let mut etcd = match &self.network {
+            Some(network) => network.command(at, "etcd"),
+            None => Command::new("etcd"),
+        };
         etcd.args(["--name", &format!("m{at}"), "--data-dir"])
             .arg(data)
             .args(["--listen-client-urls", &member.client])

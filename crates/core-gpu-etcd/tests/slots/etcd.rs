@@ -16,7 +16,7 @@ use core_gpu::{
     platform::Deadline,
     slots::{Request, SlotError, SlotGuard, SlotStore},
 };
-use core_gpu_etcd::{EtcdError, EtcdOptions, EtcdSlots, User};
+use core_gpu_etcd::{EtcdError, EtcdOptions, EtcdSlots, NodeDevice, User};
 use serde_json::{Value, json};
 
 use crate::{cluster::Cluster, device};
@@ -229,7 +229,108 @@ fn https_is_refused_and_who_is_not_there_is_told() {
     assert!(begin.elapsed() < Duration::from_secs(10));
 }
 
-/// One at a time on loopback; the number is printed, not judged.
+#[test]
+fn a_cluster_is_told_as_of_one_moment() {
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    let store = open(cluster.options());
+    let told = |free_bytes| NodeDevice {
+        id: device(1).to_string(),
+        name: "cuda:0".to_owned(),
+        model: "a card".to_owned(),
+        total_bytes: Some(100),
+        free_bytes: Some(free_bytes),
+        sick: Some(Vec::new()),
+    };
+    let announced = store.announce(&[told(100)]).unwrap();
+    announced.update(&[told(60)]).unwrap();
+    let request = |number| Request::on(device(number), 2).with_bytes(7);
+    let claims = [1, 1, 2].map(|number| store.claim(&request(number), soon()).unwrap());
+    store.close(&device(2), "its fan stands").unwrap();
+    let view = store.cluster().unwrap();
+    assert_eq!(view.nodes["here"], [told(60)]);
+    let slots = &view.slots[&device(1).to_string()];
+    assert_eq!(
+        (slots.capacity, slots.claimed_bytes, &slots.closed),
+        (Some(2), 14, &None)
+    );
+    let holders = slots.holders.iter();
+    let holders: Vec<_> = holders
+        .map(|(node, holder)| (node.as_str(), holder.slot))
+        .collect();
+    assert_eq!(holders, [("here", 0), ("here", 1)]);
+    let other = &view.slots[&device(2).to_string()];
+    assert_eq!(other.closed.as_deref(), Some("its fan stands"));
+    drop(announced);
+    drop(claims);
+    assert!(
+        store
+            .wait_for_ends(view.revision, Duration::from_secs(20))
+            .unwrap()
+    );
+    let view = store.cluster().unwrap();
+    assert!(view.nodes.is_empty());
+    assert!(view.slots.values().all(|slots| slots.holders.is_empty()));
+    // Nothing ends any more.
+    let silent = store.wait_for_ends(view.revision, Duration::from_millis(300));
+    assert!(!silent.unwrap());
+}
+
+#[test]
+fn machines_without_a_name_are_not_announced() {
+    let mut options = EtcdOptions::new(["http://127.0.0.1:1"]);
+    options.node = String::new();
+    let refused = open(options).announce(&[]).unwrap_err();
+    assert!(matches!(refused, EtcdError::Answer(_)), "{refused}");
+}
+
+/// Who waits from a revision that etcd has forgotten is told so, and looks anew.
+#[test]
+fn a_watch_from_a_forgotten_revision_ends() {
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    let store = open(cluster.options());
+    let begin = store.cluster().unwrap().revision;
+    for _ in 0..3 {
+        let claim = store.claim(&Request::on(device(1), 1), soon()).unwrap();
+        store.release(claim).unwrap();
+    }
+    let now = store.cluster().unwrap().revision;
+    let member = cluster.urls().remove(0);
+    post(
+        &member,
+        "/v3/kv/compaction",
+        &json!({"revision": now.to_string()}),
+    );
+    assert!(store.wait_for_ends(begin, Duration::from_secs(20)).unwrap());
+    // A claim that waits sees nothing of it.
+    let dynamic: Arc<dyn SlotStore> = store.clone();
+    let held = SlotGuard::acquire(&dynamic, &Request::on(device(1), 1), soon()).unwrap();
+    thread::scope(|scope| {
+        let waits =
+            scope.spawn(|| SlotGuard::acquire(&dynamic, &Request::on(device(1), 1), soon()));
+        for _ in 0..5 {
+            let now = store.cluster().unwrap().revision;
+            post(
+                &member,
+                "/v3/kv/compaction",
+                &json!({"revision": now.to_string()}),
+            );
+            post(
+                &member,
+                "/v3/kv/put",
+                &json!({"key": "eA==", "value": "eA=="}),
+            );
+            thread::sleep(Duration::from_millis(50));
+        }
+        drop(held);
+        drop(waits.join().unwrap().unwrap());
+    });
+}
+
+/// One at a time on loopback, beside two bare writes in turn; the numbers are printed, not judged.
 #[test]
 fn what_a_claim_costs_is_told() {
     let Some(cluster) = Cluster::start(1, &[]) else {
@@ -237,17 +338,37 @@ fn what_a_claim_costs_is_told() {
     };
     let store = open(cluster.options());
     let request = Request::on(device(1), 4);
-    let mut times: Vec<_> = (0..101)
-        .map(|_| {
-            let begin = Instant::now();
-            let claim = store.claim(&request, soon()).unwrap();
-            store.release(claim).unwrap();
-            begin.elapsed()
-        })
-        .collect();
-    times.sort_unstable();
+    let member = cluster.urls().remove(0);
+    let body = json!({"key": "eA==", "value": "eA=="}).to_string();
+    let agent = ureq::Agent::new_with_defaults();
+    let write = || {
+        drop(
+            agent
+                .post(format!("{member}/v3/kv/put"))
+                .send(&body)
+                .unwrap()
+                .into_body()
+                .read_to_string(),
+        )
+    };
+    let timed = |work: &dyn Fn()| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed()
+    };
+    let claim = || {
+        store
+            .release(store.claim(&request, soon()).unwrap())
+            .unwrap()
+    };
+    let two_writes = || (0..2).for_each(|_| write());
+    let (mut claims, mut writes): (Vec<_>, Vec<_>) = (0..101)
+        .map(|_| (timed(&claim), timed(&two_writes)))
+        .unzip();
+    claims.sort_unstable();
+    writes.sort_unstable();
     println!(
-        "claim and release: median {:?}, longest {:?}",
-        times[50], times[100]
+        "claim and release: median {:?}, longest {:?}; two bare writes {:?}, longest {:?}",
+        claims[50], claims[100], writes[50], writes[100]
     );
 }

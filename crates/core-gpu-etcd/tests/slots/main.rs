@@ -9,6 +9,7 @@
 mod cluster;
 mod conformance;
 mod etcd;
+mod network;
 mod soak;
 
 use core_gpu::driver::{DeviceId, PlatformKind};

@@ -1,15 +1,15 @@
-//! 200 claimants in eight processes over three members, while members and processes are killed and
-//! paused at random. Judged from etcd's revision history, asked for past the store's client, and from
+//! 200 claimants in eight processes over three members, while members and processes are killed, paused
+//! and cut off from the network at random. Judged from etcd's revision history, asked for past the store's client, and from
 //! what each claimant wrote down when it used a slot.
 
 use std::{
     collections::BTreeMap,
     fs,
     io::{BufRead as _, BufReader, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     thread,
@@ -28,8 +28,11 @@ use serde_json::{Value, json};
 use crate::{
     cluster::{Cluster, signal},
     device,
+    network::Network,
 };
 
+/// Members of the cluster; of machines of their own the first.
+const MEMBERS_APART: usize = 3;
 const PROCESSES: usize = 8;
 const THREADS: usize = 25;
 const DEVICES: u8 = 3;
@@ -102,9 +105,28 @@ fn use_a_slot(store: &Arc<EtcdSlots>, log: &Mutex<fs::File>) {
     }
 }
 
-fn start(log: &Path, cluster: &Cluster) -> Child {
+/// What is disturbed, and who is on which machine.
+struct Soak {
+    cluster: Cluster,
+    processes: Vec<Child>,
+    logs: Box<dyn Iterator<Item = PathBuf>>,
+    network: Option<Arc<Network>>,
+}
+
+impl Soak {
+    /// Starts a claimant, on a machine of its own if there are any.
+    fn start(&mut self, number: usize) -> Child {
+        let (network, log) = (self.network.as_deref(), self.logs.next().unwrap());
+        start(network, number, &log, &self.cluster)
+    }
+}
+
+fn start(network: Option<&Network>, number: usize, log: &Path, cluster: &Cluster) -> Child {
     let program = std::env::current_exe().unwrap();
-    let mut process = Command::new(program);
+    let mut process = match network {
+        Some(network) => network.command(MEMBERS_APART + number, program),
+        None => Command::new(program),
+    };
     process
         .args(["--exact", "soak::a_process_of_the_soak"])
         .env(MEMBERS, cluster.urls().join(","))
@@ -116,22 +138,56 @@ fn start(log: &Path, cluster: &Cluster) -> Child {
 
 #[test]
 fn soak_slots_over_three_members() {
-    let Some(mut cluster) = Cluster::start(3, &[]) else {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(cluster) = Cluster::start(MEMBERS_APART, &[]) {
+        soak(cluster, None);
+    }
+}
+
+/// Members and claimants on machines of their own, that are cut off as well.
+#[test]
+fn soak_slots_over_a_network_that_breaks() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(network) = Network::start(MEMBERS_APART + PROCESSES) else {
         return;
     };
+    let network = Arc::new(network);
+    if let Some(cluster) = Cluster::start_apart(MEMBERS_APART, &network) {
+        soak(cluster, Some(network));
+    }
+}
+
+/// One at a time: each is as much as a small machine can do.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn soak(cluster: Cluster, network: Option<Arc<Network>>) {
     let told = std::env::var("COALESCE_SOAK_SECONDS").ok();
     let seconds = told.and_then(|text| text.parse().ok()).unwrap_or(10.0);
     let folder = tempfile::tempdir().unwrap();
-    let mut logs = (0..).map(|number| folder.path().join(format!("{number}.log")));
-    let mut processes: Vec<_> = (0..PROCESSES)
-        .map(|_| start(&logs.next().unwrap(), &cluster))
-        .collect();
+    let logs = folder.path().to_owned();
+    let mut soak = Soak {
+        cluster,
+        processes: Vec::new(),
+        logs: Box::new((0..).map(move |number| logs.join(format!("{number}.log")))),
+        network,
+    };
+    for number in 0..PROCESSES {
+        let process = soak.start(number);
+        soak.processes.push(process);
+    }
     let end = Instant::now() + Duration::from_secs_f64(seconds);
-    while Instant::now() < end {
-        disturb(&mut cluster, &mut processes, &mut logs);
+    let mut cuts = 0;
+    // A network that was never cut would show nothing.
+    while Instant::now() < end || (soak.network.is_some() && cuts == 0) {
+        cuts += usize::from(disturb(&mut soak));
         thread::sleep(Duration::from_millis(200 + random(800)));
     }
-    (0..3).for_each(|at| cluster.revive(at));
+    let Soak {
+        mut cluster,
+        mut processes,
+        ..
+    } = soak;
+    (0..MEMBERS_APART).for_each(|at| cluster.revive(at));
     for process in &mut processes {
         process.kill().unwrap();
         process.wait().unwrap();
@@ -140,40 +196,48 @@ fn soak_slots_over_three_members() {
     let history = history(&cluster.urls()[0]);
     let uses = uses(folder.path());
     let (claims, used) = judge(&history, &uses);
-    println!("{claims} claims, {used} uses, all free {all_back:?} after the last kill");
+    println!(
+        "{claims} claims, {used} uses, {cuts} cuts, all free {all_back:?} after the last kill"
+    );
     assert!(claims > 50 && used > 200, "too little happened");
     // A lease, what a new leader adds to it, and an election.
     assert!(all_back < Duration::from_secs(7), "{all_back:?}");
 }
 
-/// One thing at random that a cluster or a claimant may come to.
-fn disturb(
-    cluster: &mut Cluster,
-    processes: &mut [Child],
-    logs: &mut impl Iterator<Item = std::path::PathBuf>,
-) {
-    let at = usize::try_from(random(3)).unwrap();
+/// One thing at random that a cluster or a claimant may come to. Whether it was a cut.
+fn disturb(soak: &mut Soak) -> bool {
+    let at = usize::try_from(random(MEMBERS_APART as u64)).unwrap();
     let one = usize::try_from(random(PROCESSES as u64)).unwrap();
-    match random(6) {
-        0 => {
+    let kinds = if soak.network.is_some() { 12 } else { 6 };
+    match (random(kinds), &soak.network) {
+        (0, _) => {
             // One of three at a time: the others are a majority.
-            cluster.kill(at);
+            soak.cluster.kill(at);
             thread::sleep(Duration::from_millis(random(1_500)));
-            cluster.revive(at);
+            soak.cluster.revive(at);
         }
-        1 => cluster.pause(at, Duration::from_millis(random(2_500))),
-        2 | 3 => {
-            processes[one].kill().unwrap();
-            processes[one].wait().unwrap();
-            processes[one] = start(&logs.next().unwrap(), cluster);
+        (1, _) => soak.cluster.pause(at, Duration::from_millis(random(2_500))),
+        (2 | 3, _) => {
+            soak.processes[one].kill().unwrap();
+            soak.processes[one].wait().unwrap();
+            soak.processes[one] = soak.start(one);
+        }
+        (6.., Some(network)) => {
+            // A member or a claimant; both for longer than a lease, as often as not.
+            let host = usize::try_from(random((MEMBERS_APART + PROCESSES) as u64)).unwrap();
+            network.cut(host, true);
+            thread::sleep(Duration::from_millis(500 + random(3_500)));
+            network.cut(host, false);
+            return true;
         }
         _ => {
             // Longer than a lease, as often as not.
-            signal(&processes[one], Signal::STOP);
+            signal(&soak.processes[one], Signal::STOP);
             thread::sleep(Duration::from_millis(1_000 + random(2_500)));
-            signal(&processes[one], Signal::CONT);
+            signal(&soak.processes[one], Signal::CONT);
         }
     }
+    false
 }
 
 fn wait_until_all_are_free(cluster: &Cluster) -> Duration {

@@ -10,17 +10,18 @@ use core_gpu_driver::{CaptureMode, DriverError, Graph, Stream, StreamId};
 
 use crate::{
     AllocError, Pool,
-    pool::{PoolBuilder, Settings, inner::PoolInner},
+    pool::{PoolBuilder, Settings},
 };
 
-/// Streams that are being captured with a pool, and the pools that they are given memory from.
+/// Streams that are being captured with a pool, and the pools that they are given memory from. Handles of
+/// these: whoever is being served from one keeps it from ending.
 #[derive(Debug, Default)]
 pub struct Captures {
-    underway: Mutex<Vec<(StreamId, Arc<PoolInner>)>>,
+    underway: Mutex<Vec<(StreamId, Pool)>>,
 }
 
 impl Captures {
-    fn lock(&self) -> MutexGuard<'_, Vec<(StreamId, Arc<PoolInner>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(StreamId, Pool)>> {
         self.underway.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -29,18 +30,24 @@ impl Captures {
     }
 
     /// The pool of the capture that a stream is in.
-    pub fn of(&self, stream: &Stream) -> Option<Arc<PoolInner>> {
+    pub fn of(&self, stream: &Stream) -> Option<Pool> {
         let underway = self.lock();
         let found = underway.iter().find(|(id, _)| *id == stream.id());
-        found.map(|(_, pool)| Arc::clone(pool))
+        found.map(|(_, pool)| pool.clone())
     }
 
-    fn add(&self, stream: &Stream, pool: &Arc<PoolInner>) {
-        self.lock().push((stream.id(), Arc::clone(pool)));
+    fn add(&self, stream: &Stream, pool: &Pool) {
+        self.lock().push((stream.id(), pool.clone()));
     }
 
-    fn end(&self, pool: &Arc<PoolInner>) {
-        self.lock().retain(|(_, known)| !Arc::ptr_eq(known, pool));
+    fn end(&self, pool: &Pool) {
+        let is_of = |known: &Pool| Arc::ptr_eq(&known.inner, &pool.inner);
+        let ended = self
+            .lock()
+            .extract_if(.., |(_, known)| is_of(known))
+            .collect::<Vec<_>>();
+        // Handles go without the lock.
+        drop(ended);
     }
 }
 
@@ -111,7 +118,7 @@ impl Pool {
         let driver = Arc::clone(self.driver());
         let memory = PoolBuilder::with_settings(driver, settings).build()?;
         // Known before it begins, so that no request comes between.
-        self.inner.captures.add(stream, &memory.inner);
+        self.inner.captures.add(stream, &memory);
         let mut capture = PoolCapture {
             pool: self.clone(),
             memory,
@@ -128,7 +135,7 @@ impl PoolCapture {
     /// Another stream that joins the capture, by waiting for an event of it: what is asked for on it
     /// is the capture's as well. Without this it is refused ([`AllocError::Capturing`]).
     pub fn join(&self, stream: &Stream) {
-        self.pool.inner.captures.add(stream, &self.memory.inner);
+        self.pool.inner.captures.add(stream, &self.memory);
     }
 
     /// Bytes that the capture has from the driver.
@@ -145,7 +152,7 @@ impl PoolCapture {
     pub fn end(mut self) -> Result<PooledGraph, DriverError> {
         self.ended = true;
         let graph = self.stream.end_capture();
-        self.pool.inner.captures.end(&self.memory.inner);
+        self.pool.inner.captures.end(&self.memory);
         Ok(PooledGraph {
             graph: graph?,
             memory: self.memory.clone(),
@@ -159,7 +166,7 @@ impl Drop for PoolCapture {
             // Whatever was captured is not wanted; that it broke is nobody's concern any more.
             let _ = self.stream.end_capture();
         }
-        self.pool.inner.captures.end(&self.memory.inner);
+        self.pool.inner.captures.end(&self.memory);
     }
 }
 
@@ -184,5 +191,34 @@ impl fmt::Debug for PoolCapture {
             .field("stream", &self.stream)
             .field("memory", &self.memory)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core_gpu_driver::{Driver, StreamKind};
+
+    use super::*;
+    use crate::Source;
+
+    /// Another thread may be between asking whose stream it is and having its block.
+    #[test]
+    fn whoever_is_served_from_a_capture_keeps_its_memory() {
+        let machine = gpu_sim::Machine::with_bytes(64 << 20);
+        let driver: Arc<dyn Driver> = gpu_sim::SimDriver::open(&machine, 0).unwrap();
+        let stream = Stream::new(&driver, StreamKind::NonBlocking).unwrap();
+        let pool = Pool::new(&driver);
+        let free = || driver.memory_info().unwrap().free_bytes;
+        let before = free();
+        let capture = pool.begin_capture(&stream, CaptureMode::Global).unwrap();
+        drop(
+            pool.allocate::<u8>(1_000, &stream, Source::UNNAMED)
+                .unwrap(),
+        );
+        let served_from = pool.inner.captures.of(&stream).unwrap();
+        drop(capture.end().unwrap());
+        assert!(free() < before, "somebody is being served from it");
+        drop(served_from);
+        assert_eq!(free(), before);
     }
 }

@@ -49,6 +49,8 @@ pub enum Shortage {
 /// A block that was used on several streams, waiting for the others.
 #[derive(Debug)]
 pub struct Pending {
+    /// When it was held back: see [`Central::next_held`].
+    pub number: u64,
     pub node: NodeId,
     pub order: Order,
     pub bytes: u64,
@@ -60,6 +62,8 @@ pub struct Pending {
 /// A block that nobody may use until the device has been waited for.
 #[derive(Debug, Clone, Copy)]
 pub struct Quarantined {
+    /// When it was held back: see [`Central::next_held`].
+    pub number: u64,
     pub node: NodeId,
     pub bytes: u64,
 }
@@ -103,6 +107,10 @@ impl Segments {
     pub fn remove(&mut self, id: SegmentId) -> Option<Segment> {
         self.0.get_mut(id.0 as usize)?.take()
     }
+
+    pub fn take_all(&mut self) -> Vec<Segment> {
+        self.0.drain(..).flatten().collect()
+    }
 }
 
 /// What the lock guards.
@@ -125,6 +133,8 @@ pub struct Central {
     /// How many pending blocks are looked through when the next one comes.
     drain_at: usize,
     pub quarantine: Vec<Quarantined>,
+    /// How many blocks have ever been held back.
+    held_back: u64,
     /// Other devices of which a stream was declared for a block. Waiting for the pool's own says nothing
     /// of what they do.
     pub other_devices: Vec<Arc<dyn Driver>>,
@@ -300,7 +310,7 @@ impl Central {
 
     /// Takes a block back that is not in use any more and that its stream may use again. Comes back
     /// if the pool has ended.
-    #[inline]
+    #[inline(always)]
     pub fn take_back(&mut self, lease: Box<Lease>) -> Option<Box<Lease>> {
         if self.closed {
             return Some(lease);
@@ -321,8 +331,8 @@ impl Central {
         any
     }
 
-    /// Gives a block to the heap.
-    #[inline]
+    /// Gives a block to the heap. Apart, so that keeping one needs few registers.
+    #[inline(never)]
     fn join(&mut self, lease: Box<Lease>) {
         let freed_at = self.orders.take_back(lease.order);
         self.heap.release(lease.node, lease.order, freed_at);
@@ -419,6 +429,13 @@ impl Central {
         let freed_at = self.orders.clock(order);
         self.heap.hand_over(Order::IDLE, order, freed_at);
         Ok(())
+    }
+
+    /// A number for a block that is held back from now on, pending or in quarantine. Blocks of smaller
+    /// numbers than the next were held back before now, wherever they are by then.
+    pub fn next_held(&mut self) -> u64 {
+        self.held_back += 1;
+        self.held_back
     }
 
     /// Keeps a block until its streams have come so far. Now and then those are freed that have, so
@@ -548,19 +565,24 @@ impl Central {
         }
     }
 
-    /// Blocks that were pending or in quarantine when the device was waited for are free.
-    pub fn settle_held(&mut self, pending: usize, quarantined: usize) {
-        let rest = self.pending.split_off(pending.min(self.pending.len()));
-        for pending in std::mem::replace(&mut self.pending, rest) {
+    /// Blocks that were held back before that number was given are free: the device, and others that
+    /// had to do with them, were waited for after it. Told by their numbers, and not by their places:
+    /// others drain and settle meanwhile, and later ones come into the places of those.
+    pub fn settle_held(&mut self, before: u64) {
+        let done: Vec<_> = self
+            .pending
+            .extract_if(.., |pending| pending.number < before)
+            .collect();
+        for pending in done {
             self.pending_bytes -= pending.bytes;
             self.forget_orders(&pending);
             self.heap.release(pending.node, Order::IDLE, 0);
             drop(self.events.keep(pending.events));
         }
-        let rest = self
+        let done = self
             .quarantine
-            .split_off(quarantined.min(self.quarantine.len()));
-        for quarantined in std::mem::replace(&mut self.quarantine, rest) {
+            .extract_if(.., |quarantined| quarantined.number < before);
+        for quarantined in done {
             self.heap.release(quarantined.node, Order::IDLE, 0);
         }
     }

@@ -2,32 +2,31 @@
 
 use std::{
     cell::Cell,
-    ops::{Deref, DerefMut},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
 };
 
 use core_gpu_driver::{
-    Absent, DeviceId, Driver, DriverError, EndingStream, Event, Region, RegionState, Segment,
-    Stream, StreamEnd, StreamId,
+    Absent, DeviceId, Driver, DriverError, EndingStream, Region, RegionState, Segment, Stream,
+    StreamEnd, StreamId,
 };
 
 use crate::{
-    AllocError, Source,
+    AllocError, Pool, Source,
     observe::{MemoryEvent, Observer, Pressure, Reclaim},
     pool::{
         builder::Settings,
         capture::Captures,
-        central::{Central, Pending, Quarantined, Request, Shortage},
+        central::{Central, Request, Shortage},
         depot::Batch,
         lease::{Lease, OtherStream},
-        reserve::wait_for_others,
+        lock::{CentralLock, Locked},
         thread::{self, Put, Take, Wanted, Way},
     },
-    size_class::{Shelf, SizeClass, block_bytes},
+    size_class::{Length, Shelf, SizeClass, block_bytes},
 };
 
 /// Bytes that the depot holds at most in batches.
@@ -63,10 +62,6 @@ impl Drop for Reclaiming {
     }
 }
 
-/// On cache lines of its own: who takes a lock writes it, and who reads what lies beside it would wait.
-#[repr(align(128))]
-struct Alone<T>(T);
-
 /// A pool, shared by its handle and its blocks.
 pub struct PoolInner {
     pub id: u64,
@@ -84,47 +79,13 @@ pub struct PoolInner {
     most_bytes: u64,
     /// Segments are made in pieces of so many bytes, so that holes can be put together.
     pub piece_bytes: Option<u64>,
-    central: Alone<Mutex<Central>>,
+    central: CentralLock,
     closed: AtomicBool,
     reclaimers: Mutex<Vec<(Pressure, Weak<dyn Reclaim>)>>,
     /// The pools of captures that are underway.
     pub captures: Captures,
     /// Callbacks that panicked.
     pub panics: AtomicU64,
-}
-
-/// The pool's lock. What must be dropped without it is dropped as it is let go of.
-///
-/// (Fields are dropped in their order.)
-pub struct Locked<'p> {
-    central: MutexGuard<'p, Central>,
-    /// Streams of which the last handle may be here: their end takes the lock.
-    streams: Vec<Stream>,
-}
-
-impl Deref for Locked<'_> {
-    type Target = Central;
-
-    #[inline]
-    fn deref(&self) -> &Central {
-        &self.central
-    }
-}
-
-impl DerefMut for Locked<'_> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut Central {
-        &mut self.central
-    }
-}
-
-impl Drop for Locked<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if !self.central.orders.to_drop.is_empty() {
-            self.streams = std::mem::take(&mut self.central.orders.to_drop);
-        }
-    }
 }
 
 impl std::fmt::Debug for PoolInner {
@@ -158,7 +119,7 @@ impl PoolInner {
             settings,
             recall: AtomicU32::new(0),
             process: std::process::id(),
-            central: Alone(Mutex::new(central)),
+            central: CentralLock::new(central),
             closed: AtomicBool::new(false),
             reclaimers: Mutex::default(),
             captures: Captures::default(),
@@ -170,11 +131,7 @@ impl PoolInner {
     /// code outside of this crate runs under it.
     #[inline]
     pub fn lock(&self) -> Locked<'_> {
-        let central = self.central.0.lock();
-        Locked {
-            central: central.unwrap_or_else(PoisonError::into_inner),
-            streams: Vec::new(),
-        }
+        self.central.lock()
     }
 
     /// The driver. It is gone when the pool's handles and its memory are.
@@ -257,6 +214,8 @@ impl PoolInner {
 
     /// An error that no caller can be told of.
     pub fn report(&self, error: &DriverError) {
+        // Whether anybody listens or not: what this thread caches is not for the hook either.
+        thread::make_stale(self);
         self.call_back(|| (self.settings.error_hook)(error));
     }
 
@@ -291,9 +250,10 @@ impl PoolInner {
         on: &Stream,
         by: Source,
     ) -> Result<Box<Lease>, AllocError> {
-        let mut lease = match self.hit(bytes, on, by) {
+        let length = Length::of(bytes);
+        let mut lease = match self.hit(length.shelf, on, by) {
             Take::Hit(lease) => lease,
-            Take::Miss(wanted) => match self.allocate_slowly(bytes, on, by, wanted) {
+            Take::Miss(wanted) => match self.allocate_slowly(length, on, by, wanted) {
                 // It is the capture's, which has begun its use and told of it.
                 Ok(lease) if !Arc::ptr_eq(&lease.pool, self) => return Ok(lease),
                 Ok(lease) => lease,
@@ -311,13 +271,17 @@ impl PoolInner {
     }
 
     #[inline]
-    fn hit(&self, bytes: u64, on: &Stream, by: Source) -> Take {
-        let Some(class) = SizeClass::of(bytes) else {
+    fn hit(&self, shelf: Shelf, on: &Stream, by: Source) -> Take {
+        let Some(class) = shelf.class() else {
             let heard = thread::has_heard(self);
             let wanted = if heard { Wanted::ONE } else { Wanted::RECALLED };
             return Take::Miss(wanted);
         };
         if on.may_be_capturing() && self.is_captured(on) {
+            return Take::Miss(Wanted::FIRST);
+        }
+        // A callback is refused by the slow path; where nobody listens none runs.
+        if self.talks && RECLAIMING.get() {
             return Take::Miss(Wanted::FIRST);
         }
         thread::take(self, class, on.id(), by)
@@ -333,37 +297,43 @@ impl PoolInner {
     #[inline(never)]
     fn allocate_slowly(
         self: &Arc<Self>,
-        bytes: u64,
+        length: Length,
         on: &Stream,
         by: Source,
         wanted: Wanted,
     ) -> Result<Box<Lease>, Box<AllocError>> {
         if let Some(captured) = self.admit(on)? {
-            return captured.allocate(bytes, on, by).map_err(Box::new);
+            // With a handle of it: the capture may end meanwhile, and its graph go.
+            return captured
+                .inner
+                .allocate(length.bytes, on, by)
+                .map_err(Box::new);
         }
-        match self.reuse(bytes, on, by, wanted) {
+        match self.reuse(length.shelf, on, by, wanted) {
             Some(lease) => Ok(lease),
-            None => self.allocate_anew(bytes, on, by, wanted),
+            None => self.allocate_anew(length, on, by, wanted),
         }
     }
 
     /// A block of the same length that the pool keeps for the stream as it came back.
     #[inline(always)]
-    fn reuse(&self, bytes: u64, on: &Stream, by: Source, wanted: Wanted) -> Option<Box<Lease>> {
+    fn reuse(&self, shelf: Shelf, on: &Stream, by: Source, wanted: Wanted) -> Option<Box<Lease>> {
         if wanted != Wanted::ONE {
             return None;
         }
-        self.lock().reuse(on.id(), Shelf::of(bytes), by)
+        self.central
+            .with(|central| central.reuse(on.id(), shelf, by))
     }
 
     #[inline(never)]
     fn allocate_anew(
         self: &Arc<Self>,
-        bytes: u64,
+        length: Length,
         on: &Stream,
         by: Source,
         wanted: Wanted,
     ) -> Result<Box<Lease>, Box<AllocError>> {
+        let Length { bytes, shelf } = length;
         let too_large = || {
             Box::new(AllocError::TooLarge {
                 bytes,
@@ -380,7 +350,7 @@ impl PoolInner {
         let request = Request {
             requested: bytes,
             bytes: block,
-            shelf: Shelf::of(bytes),
+            shelf,
             stream: on,
             by,
         };
@@ -422,7 +392,7 @@ impl PoolInner {
     /// Whether memory may be asked for here and now. The pool of the stream's capture, if that is
     /// what it has to come from.
     #[inline]
-    fn admit(&self, on: &Stream) -> Result<Option<Arc<PoolInner>>, Box<AllocError>> {
+    fn admit(&self, on: &Stream) -> Result<Option<Pool>, Box<AllocError>> {
         if RECLAIMING.get() {
             return Err(Box::new(AllocError::Reclaiming));
         }
@@ -453,7 +423,7 @@ impl PoolInner {
         if !thread::has_heard(self) {
             thread::flush(self);
         }
-        self.lock().serve(self, request)
+        self.central.with(|central| central.serve(self, request))
     }
 
     fn try_serve_class(
@@ -586,7 +556,7 @@ impl PoolInner {
     /// that what goes in and out are two pointers.
     #[inline(never)]
     pub fn take_back_at_once(&self, lease: Box<Lease>) -> Option<Box<Lease>> {
-        self.lock().take_back(lease)
+        self.central.with(|central| central.take_back(lease))
     }
 
     /// A block that the thread's cache did not take, or that other streams have to do with.
@@ -614,7 +584,7 @@ impl PoolInner {
         None
     }
 
-    fn release_to_heap(&self, lease: Box<Lease>) {
+    pub fn release_to_heap(&self, lease: Box<Lease>) {
         let mut central = self.lock();
         let Some(lease) = central.take_back(lease) else {
             return;
@@ -654,74 +624,6 @@ impl PoolInner {
         }
     }
 
-    /// Marks the end of a block's use on other streams; it is free when those are reached.
-    fn release_after_others(&self, lease: Box<Lease>) -> Option<DriverError> {
-        let others = self.lock().shared.remove(&lease.node).unwrap_or_default();
-        let live = others.iter().filter_map(|other| other.stream.upgrade());
-        let live: Vec<_> = live.collect();
-        if self.is_closed() && live.iter().all(|stream| stream.synchronize().is_ok()) {
-            // Nobody will ask for the block, nor look whether it is free: streams that have ended are
-            // waited for with the segment, and those of other devices here.
-            let devices = self.lock().other_devices.clone();
-            if let Err(error) = wait_for_others(&devices) {
-                self.report(&error);
-            }
-            let mut central = self.lock();
-            for other in &others {
-                central.orders.forget(other.order);
-            }
-            drop(central);
-            lease.shared.store(false, Relaxed);
-            self.release_to_heap(lease);
-            return None;
-        }
-        let events = self.record_on_all(&live);
-        let (node, order, bytes) = (lease.node, lease.order, lease.region.bytes);
-        lease.shared.store(false, Relaxed);
-        let mut central = self.lock();
-        central.account_freed(&lease);
-        let ended = others
-            .iter()
-            .filter(|other| other.stream.upgrade().is_none())
-            .map(|other| other.order);
-        let failed = match events {
-            Ok(events) => {
-                let ended: Vec<_> = ended.collect();
-                let marked = others.iter().filter(|other| !ended.contains(&other.order));
-                let marked: Vec<_> = marked.map(|other| other.order).collect();
-                marked
-                    .iter()
-                    .for_each(|order| central.orders.forget(*order));
-                central.pend(Pending {
-                    node,
-                    order,
-                    bytes,
-                    events,
-                    ended,
-                });
-                None
-            }
-            Err(error) => {
-                central.orders.forget(order);
-                for other in &others {
-                    central.orders.forget(other.order);
-                }
-                central.quarantine.push(Quarantined { node, bytes });
-                Some(error)
-            }
-        };
-        drop(central);
-        // A capture's memory is kept with its graph: what was captured on other streams is no reason
-        // to complain.
-        let failed = failed.filter(|_| !self.settings.of_capture);
-        if let Some(error) = &failed {
-            self.fail_free(bytes, error.clone());
-        }
-        // That may be the end of a stream: not under the lock, and after the events were recorded.
-        drop((live, others));
-        failed
-    }
-
     /// Notes that a block is used on another stream as well.
     pub fn use_on(self: &Arc<Self>, lease: &Lease, stream: &Stream) {
         let mut central = self.lock();
@@ -746,23 +648,6 @@ impl PoolInner {
         }
         drop(central);
         self.annotate(lease.region, RegionState::also_used_on(stream));
-    }
-
-    /// An event of each stream's own device, after what it has to do now.
-    fn record_on_all(&self, streams: &[Stream]) -> Result<Vec<Event>, DriverError> {
-        let record = |stream: &Stream| {
-            if stream.may_be_capturing() && stream.is_capturing()? {
-                let why = core_gpu_driver::Refusal::Capturing;
-                return Err(DriverError::Refused {
-                    function: "record",
-                    why,
-                });
-            }
-            let event = self.lock().events.take(stream.driver())?;
-            stream.record(&event)?;
-            Ok(event)
-        };
-        streams.iter().map(record).collect()
     }
 }
 

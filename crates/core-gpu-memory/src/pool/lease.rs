@@ -76,7 +76,7 @@ impl InUse {
 }
 
 /// A stream other than a block's own that was declared.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct OtherStream {
     pub stream: WeakStream,
     pub order: Order,

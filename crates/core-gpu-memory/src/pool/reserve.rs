@@ -8,7 +8,7 @@ use crate::{
     error::{LeakReport, LeakedBlock},
     observe::MemoryEvent,
     pool::{central::Central, inner::PoolInner},
-    segment::SegmentId,
+    segment::{Order, SegmentId},
 };
 
 impl PoolInner {
@@ -51,16 +51,14 @@ impl PoolInner {
     pub fn wait_for_device(&self) -> Result<(), DriverError> {
         let mut central = self.lock();
         let ticks = central.mark_ticks();
-        let held = (central.pending.len(), central.quarantine.len());
+        let mark = central.next_held();
         let others = central.devices_to_wait_for();
         drop(central);
         self.driver()?.synchronize()?;
         wait_for_others(&others)?;
         let mut central = self.lock();
         central.settle(&ticks);
-        // Others only add behind what was there, or drain it; what is left of it is done.
-        let pending = held.0.min(central.pending.len());
-        central.settle_held(pending, held.1);
+        central.settle_held(mark);
         Ok(())
     }
 
@@ -107,16 +105,44 @@ impl PoolInner {
     /// thread caches a block of stay until that thread gives it up, or until [`PoolInner::end`].
     pub fn shut_down(self: &Arc<Self>) -> LeakReport {
         let mut report = self.stop();
+        if self.is_capture_underway() {
+            let segments = self.lock().take_free_of_all_streams();
+            self.give_back_after_captures(segments, &mut report);
+            return report;
+        }
         let idle = self.wait_at_the_end(&mut report.errors);
         let segments = self.lock().take_free_segments(0);
         self.give_back_at_the_end(segments, idle, &mut report);
         report
     }
 
+    /// Whether [`core_gpu_driver::Stream::begin_capture`] has begun a capture of the device that is not
+    /// over. Segments that are dropped meanwhile go afterwards.
+    fn is_capture_underway(&self) -> bool {
+        self.driver().is_ok_and(|driver| is_any_underway(&driver))
+    }
+
+    /// Waiting now would break a capture: each segment waits for the device when the captures are over.
+    fn give_back_after_captures(self: &Arc<Self>, segments: Vec<Segment>, report: &mut LeakReport) {
+        drop(segments);
+        // Nothing but the drop, which is put off as well.
+        drop(std::mem::take(&mut self.lock().stuck));
+        self.complete(report);
+    }
+
     /// The last handle is gone, so that no request comes any more: everything that nobody uses goes
     /// back to the driver. Blocks that idle threads cache are nobody's.
     pub fn end(self: &Arc<Self>) -> LeakReport {
         let mut report = self.stop();
+        if self.is_capture_underway() {
+            let mut central = self.lock();
+            central.drain_reached();
+            let unused = central.unused_segments();
+            let segments = central.take_segments(&unused);
+            drop(central);
+            self.give_back_after_captures(segments, &mut report);
+            return report;
+        }
         loop {
             // Chosen before the device is waited for: a block that is freed meanwhile may have had
             // work put on it after that.
@@ -173,6 +199,11 @@ impl PoolInner {
             (0, Vec::new())
         };
         report.errors.extend(errors.iter().map(ToString::to_string));
+        self.complete(report);
+    }
+
+    /// Says what is left, and lets go of the events.
+    fn complete(&self, report: &mut LeakReport) {
         let mut central = self.lock();
         report.quarantined_bytes = central.quarantined_bytes();
         report.lost_bytes = central.lost_bytes;
@@ -237,7 +268,35 @@ fn live_blocks(central: &Central) -> Vec<LeakedBlock> {
     live
 }
 
+impl Drop for Central {
+    /// What is left of the segments goes now, each after its own device was waited for.
+    fn drop(&mut self) {
+        let others = self.devices_to_wait_for();
+        if others.iter().any(is_any_underway) {
+            // Waiting would break a capture, and freeing would take memory from under work.
+            let left = self.segments.take_all();
+            left.into_iter().for_each(|segment| {
+                let _ = segment.abandon();
+            });
+            return;
+        }
+        for device in others {
+            // One that fails does nothing any more, or nothing that could be known.
+            let _ = device.synchronize();
+        }
+    }
+}
+
 impl Central {
+    /// Takes segments out that are free in whichever order. Only of a closed pool, where nobody is given
+    /// them again; they wait for the device as they are dropped.
+    fn take_free_of_all_streams(&mut self) -> Vec<Segment> {
+        for order in self.orders.all() {
+            self.heap.hand_over(order, Order::IDLE, 0);
+        }
+        self.take_free_segments(0)
+    }
+
     /// Segments of which no block is in use or held back.
     fn unused_segments(&self) -> Vec<SegmentId> {
         let ids = self.heap.segments().map(|(id, _)| id);
@@ -262,9 +321,11 @@ impl Central {
                 .iter()
                 .any(|pending| pending.node == block.node);
             let held = self.quarantine.iter().any(|held| held.node == block.node);
+            // On its way from its user to those that are pending: other devices may be at work on it.
+            let shared = self.shared.contains_key(&block.node);
             block.free_in.is_some()
                 || block.is_hole
-                || (self.user(block.node).is_none() && !pending && !held)
+                || (self.user(block.node).is_none() && !shared && !pending && !held)
         })
     }
 }

@@ -320,15 +320,6 @@ pub enum Put {
     Rejected(Box<Lease>, Way),
 }
 
-/// What a block has no room in.
-#[derive(Clone, Copy)]
-struct Overflow {
-    /// Its bin is full.
-    bin: bool,
-    /// The thread has all that it may have.
-    cache: bool,
-}
-
 /// Caches a block that its stream may use again, or takes it to the heap.
 #[inline]
 pub fn put(lease: Box<Lease>) -> Put {
@@ -371,6 +362,10 @@ impl PoolCache {
         if self.seen_recall != block.pool.recall.load(Relaxed) {
             return Put::Rejected(block, Way::Recalled);
         }
+        // Before anything is looked for: a thread that frees more than it may keep does so often.
+        if cached_bytes > CACHE_MOST {
+            return self.overflow(block);
+        }
         let counters = self.counters.get(block.by.index());
         let Some(counters) = counters.and_then(Option::as_deref) else {
             return Put::Rejected(block, Way::Cache);
@@ -381,12 +376,12 @@ impl PoolCache {
             return Put::Rejected(block, Way::Cache);
         };
         let full = bin.blocks.len() == bin.blocks.capacity();
-        if full || cached_bytes > CACHE_MOST || credit > counters.most.load(Relaxed) {
-            let overflow = Overflow {
-                bin: full && bin.blocks.capacity() > 0,
-                cache: cached_bytes > CACHE_MOST,
+        if full || credit > counters.most.load(Relaxed) {
+            // A thread keeps few long blocks; of the others some go at once.
+            return match full && bin.blocks.capacity() > 0 && is_long(class) {
+                true => self.to_heap(block),
+                false => Put::Rejected(block, Way::Cache),
             };
-            return self.overflow(block, class, overflow);
         }
         bin.blocks.push(block);
         self.cached_bytes = cached_bytes;
@@ -395,16 +390,12 @@ impl PoolCache {
         Put::Done
     }
 
-    /// There is no room. The block goes to the pool if the thread keeps few of its class and has
-    /// those, or has all that it may have. Of the latter one in so many makes room, so that what is
-    /// not used any more goes in the end.
+    /// The thread has all that it may have: the block goes to the pool. One in so many makes room, so that
+    /// what is not used any more goes in the end.
     #[inline(always)]
-    fn overflow(&mut self, block: Box<Lease>, class: SizeClass, of: Overflow) -> Put {
-        if of.bin && is_long(class) {
-            return self.to_heap(block);
-        }
+    fn overflow(&mut self, block: Box<Lease>) -> Put {
         self.overflows = self.overflows.wrapping_add(1);
-        if !of.cache || self.overflows.is_multiple_of(ROOM_EVERY) {
+        if self.overflows.is_multiple_of(ROOM_EVERY) {
             return Put::Rejected(block, Way::Cache);
         }
         self.to_heap(block)

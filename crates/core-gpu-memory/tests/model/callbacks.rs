@@ -1,11 +1,11 @@
 //! Callbacks that panic leave everything usable: their thread, the block, and all pools.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use core_gpu_driver::{Driver, HostDriver};
+use core_gpu_driver::{Driver, HostDriver, Stream};
 use core_gpu_memory::{AllocError, MemoryEvent, Observer, Pool, Pressure, Reclaim, Source};
 
 use crate::stream;
@@ -93,5 +93,47 @@ fn an_error_hook_that_panics_is_counted() {
         .unwrap();
     let on = stream(&driver);
     drop(pool.allocate::<u8>(1_000, &on, Source::UNNAMED).unwrap());
+    pool.shutdown().unwrap();
+}
+
+/// Asks the pool that it hears of for memory.
+#[derive(Default)]
+struct Asks {
+    of: Mutex<Option<(Pool, Stream)>>,
+    refusals: AtomicU64,
+}
+
+impl Observer for Asks {
+    fn event(&self, _event: &MemoryEvent) {
+        let Some((pool, on)) = self.of.lock().unwrap().clone() else {
+            return;
+        };
+        let answer = pool.allocate::<u8>(1_000, &on, Source::named("asks"));
+        assert!(matches!(answer, Err(AllocError::Reclaiming)), "{answer:?}");
+        self.refusals.fetch_add(1, Relaxed);
+    }
+}
+
+/// Also for a size that the thread has cached, which it would hear of again.
+#[test]
+fn an_observer_that_asks_for_memory_is_refused() {
+    let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(64 << 20));
+    let (on, by) = (stream(&driver), Source::named("asks"));
+    let observer = Arc::new(Asks::default());
+    let pool = Pool::builder(&driver)
+        .observer(Arc::clone(&observer) as _)
+        .build()
+        .unwrap();
+    let warm: Vec<_> = (0..4)
+        .map(|_| pool.allocate::<u8>(1_000, &on, by).unwrap())
+        .collect();
+    drop(warm);
+    *observer.of.lock().unwrap() = Some((pool.clone(), on.clone()));
+    for _ in 0..3 {
+        drop(pool.allocate::<u8>(1_000, &on, by).unwrap());
+    }
+    drop(observer.of.lock().unwrap().take());
+    assert_eq!(pool.statistics().callback_panics, 0);
+    assert!(observer.refusals.load(Relaxed) >= 6);
     pool.shutdown().unwrap();
 }

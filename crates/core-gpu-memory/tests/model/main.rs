@@ -8,6 +8,7 @@
 )]
 
 mod callbacks;
+mod endings;
 mod extremes;
 mod graphs;
 mod lifetimes;

@@ -96,6 +96,16 @@ fn parts_of_buffers_are_copied_without_waiting() {
     let mut two = [7.0; 2];
     pinned.slice(4..6).unwrap().read(&mut two).unwrap();
     assert_eq!(two, [0.0; 2]);
+    let mut copy = pool.allocate::<f32>(8, &on, by).unwrap();
+    copy.copy_from(&buffer, &on).unwrap();
+    let mut to = copy.slice_mut(5..).unwrap();
+    to.copy_from(buffer.slice(..3).unwrap(), &on).unwrap();
+    to.copy_from(buffer.slice(..2).unwrap(), &on).unwrap_err();
+    assert_eq!(
+        copy.download(&on).unwrap(),
+        [0.0, 0.0, 0.0, 9.0, 9.0, 0.0, 0.0, 0.0]
+    );
+    drop(copy);
     let backwards = std::ops::Range { start: 5, end: 4 };
     assert!(buffer.slice(4..9).is_none() && buffer.slice(backwards).is_none());
     assert!(buffer.slice_mut(..=8).is_none());

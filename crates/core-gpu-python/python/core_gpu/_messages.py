@@ -1,84 +1,57 @@
 """Values between processes: small parts in the message, the bytes of arrays in shared memory.
 
-A value is pickled with its buffers apart (PEP 574); these are written to one file in memory, which the
+A value is pickled with its buffers apart (PEP 574); these are copied to one file in memory, which the
 other side maps. Nothing is copied on the reading side: arrays lie in the mapping and can be written.
 """
 
 from __future__ import annotations
 
 import mmap
-import os
 import pickle
-import tempfile
+from collections.abc import Callable
 from typing import Any
+
+from ._arena import Segment
 
 # The folder in which a pool and its workers leave files for each other.
 FOLDER = "CORE_GPU_SHARED"
 # What array libraries want at the least.
 _ALIGNMENT = 64
-# All pages at once, where the system can: a fault for each costs more than the copy.
-_FLAGS = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0)
 
-
-def make_folder() -> str:
-    """A folder in memory, where the system has one, that nobody else can read."""
-    memory = "/dev/shm"
-    usable = os.path.isdir(memory) and os.access(memory, os.W_OK)
-    return tempfile.mkdtemp(prefix="core-gpu-", dir=memory if usable else None)
+# What stands for a value in a message: its file's name, the lengths of its buffers, and its pickle.
+Parts = tuple["str | None", "list[int]", bytes]
 
 
 def _aligned(length: int) -> int:
     return -(-length // _ALIGNMENT) * _ALIGNMENT
 
 
-def _write_at(descriptor: int, part: memoryview, start: int) -> None:
-    while part.nbytes:
-        written = os.pwrite(descriptor, part, start)
-        part, start = part[written:], start + written
-
-
-def write(value: object, folder: str) -> tuple[bytes, str | None]:
-    """The message of a value, and the path of the file beside it, if there is one."""
+def write(value: object, lend: Callable[[int], Segment]) -> tuple[Parts, Segment | None]:
+    """What stands for a value, and the file that its buffers were copied to, if there are any."""
     buffers: list[pickle.PickleBuffer] = []
     body = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    parts = [buffer.raw() for buffer in buffers]
-    lengths = [part.nbytes for part in parts]
+    raw = [buffer.raw() for buffer in buffers]
+    lengths = [part.nbytes for part in raw]
     total = sum(map(_aligned, lengths))
-    path = None
-    if total:
-        descriptor, path = tempfile.mkstemp(dir=folder)
-        try:
-            os.ftruncate(descriptor, total)
-            start = 0
-            for part in parts:
-                # Not through a mapping: each of its new pages would be a fault.
-                _write_at(descriptor, part, start)
-                start += _aligned(part.nbytes)
-        finally:
-            os.close(descriptor)
-    name = os.path.basename(path) if path else None
-    return pickle.dumps((name, lengths, body), protocol=5), path
+    if not total:
+        return (None, lengths, body), None
+    segment = lend(total)
+    view, start = segment.view(), 0
+    for part in raw:
+        view[start : start + part.nbytes] = part
+        start += _aligned(part.nbytes)
+    return (segment.name, lengths, body), segment
 
 
-def read(message: bytes, folder: str) -> tuple[Any, str | None]:
-    """The value of a message, and the path of the file that it came with, which is not removed."""
-    name, lengths, body = pickle.loads(message)
-    path = os.path.join(folder, name) if name else None
+def read(parts: Parts, segment: Segment | None) -> tuple[Any, mmap.mmap | None]:
+    """The value, and the mapping that its arrays lie in, which lives as long as any of them does."""
+    _, lengths, body = parts
     buffers = [memoryview(bytearray(0))] * len(lengths)
-    if path:
-        with open(path, "r+b") as file:
-            whole = memoryview(mmap.mmap(file.fileno(), 0, flags=_FLAGS))
-        start = 0
+    mapping = None
+    if segment is not None:
+        mapping = segment.read()
+        whole, start = memoryview(mapping), 0
         for place, length in enumerate(lengths):
             buffers[place] = whole[start : start + length]
             start += _aligned(length)
-    return pickle.loads(body, buffers=buffers), path
-
-
-def remove(path: str | None) -> None:
-    """Removes a file that both sides are done with. Who has mapped it keeps its memory."""
-    if path:
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
+    return pickle.loads(body, buffers=buffers), mapping

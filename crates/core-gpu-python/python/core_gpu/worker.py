@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import importlib
 import json
+import mmap
 import os
+import pickle
 import socket
 import struct
 import sys
 import traceback
+import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from . import _messages
+from . import _arena, _messages
 
 PROTOCOL = 1
 TASKS: dict[str, Callable[..., Any]] = {}
@@ -55,15 +58,48 @@ class _Connection:
         self._socket.sendall(struct.pack("<Ic", len(body) + 1, letter) + body)
 
 
-def _run(body: bytearray, folder: str) -> tuple[bytes, bytes]:
+class _Answer:
+    """What a task gives back, where it is put, and whether it has kept what it was given."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._offered = _arena.Mappings()
+
+    def of(self, function: Callable[..., Any], message: bytes) -> bytes:
+        """Runs the task of a message."""
+        parts, offer = pickle.loads(message)
+        result, given = self._call(function, parts)
+
+        def lend(length: int) -> _arena.Segment:
+            if offer is not None and offer[1] >= length:
+                return self._offered.of(os.path.join(self._folder, offer[0]))
+            whole = _arena.rounded(length)
+            return _arena.Segment(_arena.make(self._folder, whole), whole)
+
+        told, _ = _messages.write(result, lend)
+        del result
+        kept = given is not None and given() is not None
+        return pickle.dumps((told, kept), protocol=5)
+
+    def _call(
+        self, function: Callable[..., Any], parts: _messages.Parts
+    ) -> tuple[Any, weakref.ref[mmap.mmap] | None]:
+        segment = None
+        if parts[0] is not None:
+            path = os.path.join(self._folder, parts[0])
+            # A task that works in place and dies is run again on what it was given.
+            segment = _arena.Segment(path, os.stat(path).st_size, private=True)
+        arguments, mapping = _messages.read(parts, segment)
+        return function(*arguments), None if mapping is None else weakref.ref(mapping)
+
+
+def _run(body: bytearray, answer: _Answer) -> tuple[bytes, bytes]:
     number, length = bytes(body[:8]), struct.unpack_from("<H", body, 8)[0]
     function = TASKS.get(body[10 : 10 + length].decode())
     if function is None:
         return b"E", number + b"u"
     try:
-        arguments, _ = _messages.read(bytes(body[10 + length :]), folder)
-        message, _ = _messages.write(function(*arguments), folder)
-        return b"R", number + message
+        return b"R", number + answer.of(function, bytes(body[10 + length :]))
     except Exception:
         return b"E", number + b"f" + traceback.format_exc().encode(errors="replace")
 
@@ -72,7 +108,7 @@ def main(module: str) -> None:
     """Runs the tasks of a module until the pool ends."""
     # Tasks are registered with this module under its own name, also where it was started as a program.
     importlib.import_module(module)
-    folder = os.environ[_messages.FOLDER]
+    answer = _Answer(os.environ[_messages.FOLDER])
     connection = _Connection()
     connection.receive()
     greeting = {"protocol": PROTOCOL, "build": "", "process": os.getpid()}
@@ -81,7 +117,7 @@ def main(module: str) -> None:
         while True:
             letter, body = connection.receive()
             if letter == b"T":
-                connection.send(*_run(body, folder))
+                connection.send(*_run(body, answer))
     except EOFError:
         pass
 

@@ -124,3 +124,221 @@ def test_pools_are_allocators_of_other_libraries():
         assert core_gpu.allocator_held() == (0, 0)
     with core_gpu.Gpu.open("cpu") as processor, pytest.raises(core_gpu.SettingError):
         processor._serve()
+
+
+# A library that is not ours, as ctypes calls it: a stream of its own, on the context of an open device.
+FOREIGN = """
+import core_gpu, ctypes, threading
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.gpu_sim_calls.restype = ctypes.c_uint64
+cuda.gpu_sim_plan.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_int]
+cuda.cuMemsetD8Async.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p]
+def check(code):
+    assert code == 0, code
+def stream():
+    made = ctypes.c_void_p()
+    check(cuda.cuStreamCreate(ctypes.byref(made), 1))
+    return made
+def calls(function):
+    return cuda.gpu_sim_calls(function)
+gpu = core_gpu.Gpu.open("cuda:0")
+context = ctypes.c_void_p()
+check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
+check(cuda.cuCtxSetCurrent(context))
+"""
+
+
+def test_a_capsule_may_go_while_an_exception_is_pending():
+    script = """
+import core_gpu
+class Expected(Exception):
+    pass
+def raises():
+    raise Expected
+for name in ("cpu", "cuda:0"):
+    with core_gpu.Gpu.open(name) as gpu:
+        buffer = gpu.allocate([4])
+        for version in (None, (1, 0)):
+            try:
+                print(buffer.__dlpack__(max_version=version), raises())
+            except Expected:
+                pass
+            else:
+                raise AssertionError("no exception")
+        assert core_gpu.dlpack_exports() == 0
+        del buffer
+"""
+    in_process(script)
+
+
+def test_a_consumer_that_refuses_a_device_says_so():
+    numpy = pytest.importorskip("numpy")
+    with core_gpu.Gpu.open("cuda:0") as gpu:
+        buffer = gpu.allocate([4])
+        with pytest.raises((BufferError, RuntimeError, ValueError)):
+            numpy.from_dlpack(buffer)
+        assert core_gpu.dlpack_exports() == 0
+        del buffer
+
+
+def test_a_shape_that_dlpack_cannot_tell_is_refused():
+    with core_gpu.Gpu.open("cpu") as gpu:
+        for shape in ([0, 2**63], [0, 2**62, 4]):
+            buffer = gpu.allocate(shape, "uint8")
+            with pytest.raises(BufferError):
+                buffer.__dlpack__()
+            del buffer
+        assert core_gpu.dlpack_exports() == 0
+
+
+def test_shared_memory_waits_for_its_consumer_and_breaks_no_capture():
+    script = (
+        FOREIGN
+        + """
+theirs, captured = stream(), stream()
+buffer = gpu.allocate([4096], "uint8")
+address = buffer.__cuda_array_interface__["data"][0]
+check(cuda.cuMemsetD8Async(address, 1, 4096, theirs))
+check(cuda.cuStreamBeginCapture_v2(captured, 2))
+del buffer
+graph = ctypes.c_void_p()
+check(cuda.cuStreamEndCapture(captured, ctypes.byref(graph)))
+check(cuda.cuGraphDestroy(graph))
+again = gpu.upload(bytes(4096))
+assert bytes(again.download()) == bytes(4096)
+del again
+for one in (theirs, captured):
+    check(cuda.cuStreamDestroy_v2(one))
+gpu.close()
+del gpu
+check(cuda.gpu_sim_verify())
+"""
+    )
+    in_process(script)
+
+
+def test_memory_goes_while_work_on_the_device_wants_the_interpreter():
+    script = (
+        FOREIGN
+        + """
+buffer = gpu.allocate([4096], "uint8")
+assert buffer.__cuda_array_interface__
+number = calls(b"cuCtxSynchronize") + 1
+check(cuda.gpu_sim_plan(b"cuCtxSynchronize", number, 3, 0))
+del buffer
+trims = threading.Thread(target=gpu.trim)
+trims.start()
+while calls(b"cuCtxSynchronize") < number:
+    pass
+cuda.gpu_sim_release_hangs()
+trims.join()
+buffer = gpu.upload(bytes(4096))
+number = calls(b"cuStreamSynchronize") + 1
+check(cuda.gpu_sim_plan(b"cuStreamSynchronize", number, 3, 0))
+downloads = threading.Thread(target=buffer.download)
+downloads.start()
+while calls(b"cuStreamSynchronize") < number:
+    pass
+cuda.gpu_sim_release_hangs()
+downloads.join()
+"""
+    )
+    in_process(script)
+
+
+def test_an_allocator_hears_of_other_streams():
+    script = (
+        FOREIGN
+        + """
+from core_gpu import allocators
+gpu._serve()
+first, second = stream(), stream()
+# Without it the first stream would be forgotten with each block.
+kept = allocators.allocate(4096, 0, first.value)
+for told in (True, False):
+    address = allocators.allocate(4096, 0, first.value)
+    check(cuda.cuMemsetD8Async(address, 1, 4096, second))
+    if told:
+        allocators.record_stream(address, second.value)
+    else:
+        allocators.record_stream(address + 1, second.value)
+        check(cuda.cuStreamSynchronize(second))
+    allocators.free(address)
+    again = allocators.allocate(4096, 0, first.value)
+    assert (again == address) != told
+    check(cuda.cuMemsetD8Async(again, 2, 4096, first))
+    check(cuda.cuStreamSynchronize(first))
+    check(cuda.cuStreamSynchronize(second))
+    allocators.free(again)
+allocators.free(kept)
+# A stream that cannot be named: the device is waited for.
+address = allocators.allocate(4096, 0, first.value)
+allocators.record_stream(address, 2)
+before = calls(b"cuCtxSynchronize")
+allocators.free(address)
+assert calls(b"cuCtxSynchronize") == before + 1
+gpu.close()
+for one in (first, second):
+    check(cuda.cuStreamDestroy_v2(one))
+del gpu
+check(cuda.gpu_sim_verify())
+"""
+    )
+    in_process(script)
+
+
+def test_cupys_memory_keeps_the_stream_that_it_was_made_on(tmp_path):
+    (tmp_path / "cupy.py").write_text(
+        """
+import ctypes
+from types import SimpleNamespace
+
+library = ctypes.CDLL("libcuda.so.1")
+order = []
+
+
+class Stream:
+    def __init__(self):
+        made = ctypes.c_void_p()
+        assert library.cuStreamCreate(ctypes.byref(made), 1) == 0
+        self.ptr = made.value
+
+    def __del__(self):
+        order.append("destroyed")
+        assert library.cuStreamDestroy_v2(ctypes.c_void_p(self.ptr)) == 0
+
+
+current = []
+
+
+class Functions:
+    def __init__(self, take, give):
+        self.take, self.give = take, give
+        self.malloc = None
+
+
+made = []
+cuda = SimpleNamespace(
+    get_current_stream=lambda: current[-1],
+    PythonFunctionAllocator=lambda take, give: made.append(Functions(take, give)) or made[-1],
+    set_allocator=lambda malloc: None,
+)
+"""
+    )
+    script = (
+        FOREIGN
+        + f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import cupy
+from core_gpu import allocators
+allocators.use_in_cupy(gpu)
+cupy.current.append(cupy.Stream())
+address = cupy.made[0].take(4096, 0)
+cupy.current.pop()
+assert cupy.order == [], "an array's memory keeps its stream"
+cupy.made[0].give(address, 0)
+assert cupy.order == ["destroyed"]
+"""
+    )
+    in_process(script)

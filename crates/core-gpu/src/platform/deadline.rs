@@ -25,6 +25,12 @@ impl Deadline {
         Self(Instant::now().checked_add(wait))
     }
 
+    /// Then.
+    #[must_use]
+    pub const fn at(end: Instant) -> Self {
+        Self(Some(end))
+    }
+
     /// How long is left: nothing when it is over, `None` when it has no end.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {

@@ -109,7 +109,7 @@ pub struct DeviceReport {
 /// All that was recorded since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ProfileReport {
-    /// Nanoseconds since the recording began.
+    /// Nanoseconds since the recording began; nothing where it never did.
     pub elapsed: u64,
     /// Threads that recorded.
     pub threads: usize,
@@ -208,8 +208,13 @@ impl ProfileReport {
         let rate = Rate::measure();
         let (host, threads) = host_statistics(&rate);
         let now = core_gpu_driver::ticks::now();
+        let elapsed = match span::since_ticks() {
+            // Never switched on: what the clock counts from is no beginning of ours.
+            0 => 0,
+            began => rate.nanoseconds(now.saturating_sub(began)),
+        };
         let mut report = Self {
-            elapsed: rate.nanoseconds(now.saturating_sub(span::since_ticks())),
+            elapsed,
             threads,
             host,
             devices: device::records()

@@ -46,12 +46,16 @@ struct Hold {
     slot: File,
     record: Record,
     _capacity: File,
+    /// Who made the claim. A child that was forked has the same open files, and lets go of its own only.
+    process: u32,
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // A record without a lock counts for nothing; this spares others from looking at it.
-        let _ = record::clear(&self.slot);
+        if self.process == std::process::id() {
+            // A record without a lock counts for nothing; this spares others from looking at it.
+            let _ = record::clear(&self.slot);
+        }
     }
 }
 
@@ -171,6 +175,7 @@ impl FileSlots {
             }
         };
         let first = pause.below(u64::from(wanted.slots)) as u32;
+        let mut is_looked_at = false;
         for slot in (first..wanted.slots).chain(0..first) {
             let path = self.slot_path(&wanted.device, slot);
             let mut file = self.open(&path)?;
@@ -185,11 +190,17 @@ impl FileSlots {
                     slot: file,
                     record,
                     _capacity: capacity,
+                    process: std::process::id(),
                 };
                 return Ok(Outcome::Taken(Claim::new(wanted.device, slot, hold)));
             }
+            // Who holds a slot locks it alone; who only looks shares the lock, and lets go at once.
+            is_looked_at |= try_lock_shared(&path, &file)?;
         }
-        Ok(Outcome::Full)
+        Ok(match is_looked_at {
+            true => Outcome::Again,
+            false => Outcome::Full,
+        })
     }
 
     /// Changes the number of slots, where nobody holds one.

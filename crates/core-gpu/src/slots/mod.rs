@@ -129,7 +129,8 @@ impl Request {
 pub enum ValidUntil {
     /// As long as the process lives and does not release it.
     Released,
-    /// Until then: the device must not be used after it.
+    /// Until then: the device must not be used after it. By a clock that stands still while the machine
+    /// sleeps: after a sleep only a new check tells.
     Time(Deadline),
 }
 

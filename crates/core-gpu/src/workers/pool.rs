@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -196,14 +196,18 @@ impl Shared {
 pub struct Seat {
     running: Mutex<Option<u64>>,
     group: Mutex<Option<Arc<Mutex<Group>>>>,
+    /// The process was killed for a task that may have ended meanwhile.
+    is_killed: AtomicBool,
 }
 
 impl Seat {
     /// Kills the worker's group if that task is what it runs.
     pub fn kill_if_running(&self, number: u64) {
-        // Held while killing: the worker cannot go on to another task meanwhile.
+        // Held while killing: the worker cannot go on to another task meanwhile. It may have answered
+        // already, and must not go on to the next one afterwards either.
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if *running == Some(number) {
+            self.is_killed.store(true, Ordering::Relaxed);
             self.kill();
         }
     }
@@ -431,6 +435,9 @@ impl Keeper {
         while let Some(job) = self.shared.take() {
             let result = self.run(&job);
             self.seat.set_running(None);
+            if self.seat.is_killed.swap(false, Ordering::Relaxed) {
+                self.discard();
+            }
             job.finish(result);
             self.shared.done();
         }

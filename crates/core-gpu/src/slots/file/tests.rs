@@ -332,3 +332,26 @@ fn how_long_a_slot_is_held_and_used_is_told() {
     let noted = store.note_use(&mut other, Duration::ZERO);
     assert_eq!(noted, Err(SlotError::OtherStore));
 }
+
+/// Who looks shares a slot's lock for a moment, which is no holder.
+#[test]
+fn who_looks_fills_no_slot() {
+    let (_folder, store) = store();
+    let request = Request::on(device(1), 1);
+    drop(SlotGuard::acquire(&store, &request, Deadline::now()).unwrap());
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    store.status(&device(1)).unwrap();
+                }
+            });
+        }
+        let taken: Vec<_> = (0..1_000)
+            .map(|_| SlotGuard::acquire(&store, &request, Deadline::now()).map(drop))
+            .collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(taken.iter().all(Result::is_ok), "{taken:?}");
+    });
+}

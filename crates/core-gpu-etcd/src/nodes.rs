@@ -1,0 +1,168 @@
+//! What machines say of their devices, and a whole cluster at one revision. One more key below the prefix:
+//! `nodes/NODE`, under the lease of whoever announces that machine.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use core_gpu::slots::SlotHolder;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, EtcdError, decoded, encoded, end_of, number},
+    lease::Lease,
+    slots::{EtcdSlots, holder_of},
+    state::{Keys, State, put, transact},
+};
+
+/// A device as its machine announces it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeDevice {
+    /// Its identity, as slots are kept by.
+    pub id: String,
+    /// Its name on that machine.
+    pub name: String,
+    /// What its maker calls it.
+    pub model: String,
+    /// All the memory it has.
+    pub total_bytes: Option<u64>,
+    /// What nobody holds.
+    pub free_bytes: Option<u64>,
+    /// What is wrong with it; empty for one that is well, `None` where nobody tells.
+    pub sick: Option<Vec<String>>,
+}
+
+/// A machine that announces itself. It is gone from the cluster's list when this is dropped, or when its
+/// process has been gone for the lease's time.
+#[derive(Debug)]
+pub struct Announcement {
+    client: Arc<Client>,
+    key: String,
+    lease: Lease,
+}
+
+impl Announcement {
+    /// Says it anew: memory and health change.
+    ///
+    /// # Errors
+    /// As etcd fails; [`EtcdError::is_not_found`] when the machine was gone for too long, and has to be
+    /// announced again.
+    pub fn update(&self, devices: &[NodeDevice]) -> Result<(), EtcdError> {
+        let text = serde_json::to_string(devices).unwrap_or_default();
+        transact(&self.client, &[], &[put(&self.key, &text, self.lease.id)]).map(|_| ())
+    }
+}
+
+/// All slots of a device, whatever machine it is in.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DeviceSlots {
+    /// The device's identity.
+    pub device: String,
+    /// How many slots there are; `None` where nobody has asked for one yet.
+    pub capacity: Option<u32>,
+    /// Why it takes no new claims, where it does not.
+    pub closed: Option<String>,
+    /// Bytes that the holders claim together.
+    pub claimed_bytes: u64,
+    /// Who holds which slot, with the machine's name.
+    pub holders: Vec<(String, SlotHolder)>,
+}
+
+/// A cluster at one revision of etcd's.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ClusterView {
+    /// The revision.
+    pub revision: u64,
+    /// What machines announce, by their names.
+    pub nodes: BTreeMap<String, Vec<NodeDevice>>,
+    /// Devices of which slots were ever asked for, by identity.
+    pub slots: BTreeMap<String, DeviceSlots>,
+}
+
+impl EtcdSlots {
+    /// Says which devices this machine has, for [`EtcdSlots::cluster`]. One process of a machine is enough.
+    ///
+    /// # Errors
+    /// As etcd fails; [`EtcdError::Answer`] for a machine without a name.
+    pub fn announce(&self, devices: &[NodeDevice]) -> Result<Announcement, EtcdError> {
+        let node = &self.options().node;
+        if node.is_empty() {
+            return Err(EtcdError::Answer("the machine has no name".to_owned()));
+        }
+        let announcement = Announcement {
+            client: Arc::clone(self.client()),
+            key: format!("{}nodes/{node}", self.options().prefix),
+            lease: Lease::grant(self.client(), self.options().lease)?,
+        };
+        announcement.update(devices)?;
+        Ok(announcement)
+    }
+
+    /// Machines, devices, and who holds what, all as of one moment.
+    ///
+    /// # Errors
+    /// As etcd fails; [`EtcdError::Answer`] for keys below the prefix that are not ours.
+    pub fn cluster(&self) -> Result<ClusterView, EtcdError> {
+        let prefix = &self.options().prefix;
+        let body = json!({"key": encoded(prefix), "range_end": encoded(&end_of(prefix))});
+        let answer = self.client().ask("/v3/kv/range", &body)?;
+        let mut view = ClusterView {
+            revision: number(&answer["header"]["revision"]).unsigned_abs(),
+            ..ClusterView::default()
+        };
+        let mut of_devices: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for pair in answer["kvs"].as_array().into_iter().flatten() {
+            let key = decoded(&pair["key"]).unwrap_or_default();
+            let rest = key.strip_prefix(prefix.as_str()).unwrap_or_default();
+            if let Some(node) = rest.strip_prefix("nodes/") {
+                let text = decoded(&pair["value"]).unwrap_or_default();
+                let said = serde_json::from_str(&text);
+                let devices = said.map_err(|_| EtcdError::Answer(format!("{key}: {text}")))?;
+                view.nodes.insert(node.to_owned(), devices);
+            } else if let Some((device, _)) = rest
+                .strip_prefix("slots/")
+                .and_then(|rest| rest.split_once('/'))
+            {
+                of_devices
+                    .entry(device.to_owned())
+                    .or_default()
+                    .push(pair.clone());
+            }
+        }
+        for (device, pairs) in of_devices {
+            let keys = Keys::named(prefix, &device);
+            let state = State::of(&keys, &json!({"kvs": pairs}))?;
+            view.slots.insert(device.clone(), slots_of(device, state));
+        }
+        Ok(view)
+    }
+
+    /// Waits until a slot goes back or a machine goes, after a revision that was seen. Whether one did;
+    /// also where etcd does not keep what happened since, so that one has to look anew.
+    ///
+    /// # Errors
+    /// As etcd fails.
+    pub fn wait_for_ends(&self, after: u64, most: Duration) -> Result<bool, EtcdError> {
+        let (prefix, after) = (&self.options().prefix, after.cast_signed());
+        let seen = self.client().watch_for_ends(prefix, after, most)?;
+        Ok(seen != crate::client::Seen::Nothing)
+    }
+}
+
+fn slots_of(device: String, state: State) -> DeviceSlots {
+    let claimed_bytes = state.claimed_bytes();
+    let holders = state.held.into_iter().map(|held| {
+        let holder = holder_of(held.slot, &held.record);
+        (held.record.node, holder)
+    });
+    let mut holders: Vec<_> = holders.collect();
+    holders.sort_by_key(|(_, holder)| holder.slot);
+    DeviceSlots {
+        device,
+        capacity: state.capacity,
+        closed: state.closed,
+        claimed_bytes,
+        holders,
+    }
+}
