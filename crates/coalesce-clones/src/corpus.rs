@@ -81,7 +81,7 @@ impl Composition {
         locals: 0,
     };
 
-    fn new(body: &[Token]) -> Self {
+    pub(crate) fn new(body: &[Token]) -> Self {
         let deciding = DECIDING_IDS.as_slice();
         let mut composition = Self::NONE;
         for token in body {

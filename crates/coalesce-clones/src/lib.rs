@@ -26,6 +26,7 @@ mod identical;
 pub mod lcs;
 pub mod likelihood;
 pub mod likeness;
+pub mod merging;
 pub mod opposites;
 pub mod pairs;
 pub mod report;

@@ -71,6 +71,9 @@ pub struct Duplicate {
     /// How likely a maintainer calls it duplicated, 0 to 1: of functions and blocks, the mean of the
     /// pairs that made the class; `None` for what is found otherwise.
     pub likelihood: Option<f32>,
+    /// How likely a maintainer who is shown the places merges them, 0 to 1; `None` where the places
+    /// say that nobody asks: tests, examples, other projects' code.
+    pub merging: Option<f32>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
     /// What each copy does that the others do not.
@@ -359,6 +362,7 @@ impl Writer<'_> {
             .map(|(file, unit)| member(file, unit))
             .collect();
         let kind = kind_of(first.kind);
+        let (chapter, merging) = Chapter::of(&members, &places);
         let class = Duplicate {
             id: id(kind, first_file, first),
             kind,
@@ -372,7 +376,8 @@ impl Writer<'_> {
                 Vec::new()
             },
             gpu: kept.iter().any(|(at, _, _)| self.gpu.entries.contains(at)),
-            chapter: Chapter::of(&members),
+            chapter,
+            merging,
             members,
             title: String::new(),
             inside: None,
@@ -402,11 +407,13 @@ impl Writer<'_> {
             [overlap] if overlap.whole => self.inner_differences(overlap),
             _ => Vec::new(),
         };
+        let (chapter, merging) = Chapter::of(&told, &places);
         Some(Duplicate {
             id: id(kind, file, unit),
             kind,
             language: file.language,
-            chapter: Chapter::of(&told),
+            chapter,
+            merging,
             members: told,
             inside: None,
             similarity: class.alike(),
@@ -503,7 +510,8 @@ impl Writer<'_> {
                 kind: Kind::Idiom,
                 language: file.language,
                 removable_lines: removable,
-                chapter: Chapter::of(&members),
+                chapter: Chapter::of_places(&members),
+                merging: None,
                 members,
                 inside: None,
                 similarity: 1.0,

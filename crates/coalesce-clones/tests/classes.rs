@@ -402,7 +402,47 @@ fn what_the_program_does_comes_before_its_examples() {
         .iter()
         .map(|class| class.chapter.as_str())
         .collect();
-    assert_eq!(chapters, ["product", "examples"]);
+    assert_eq!(chapters, ["alike", "examples"]);
+}
+
+/// So much in the same words that whoever sees it twice makes it one.
+const WALK: &str = r"    seen = {start}
+    queue = collections.deque([start])
+    distance = {start: 0}
+    while queue:
+        node = queue.popleft()
+        for step in grid.neighbours(node):
+            if step in seen:
+                continue
+            if not grid.passable(step):
+                continue
+            seen.add(step)
+            cost = grid.cost(node, step)
+            distance[step] = distance[node] + cost
+            queue.append(step)
+    return distance
+";
+
+#[test]
+fn what_is_likely_merged_comes_first_and_what_is_alike_is_told_behind_it() {
+    let pair = |text: &str, names: [&str; 2]| {
+        let file = |name: &str| format!("//- src/{name}.py\ndef {name}(grid, start):\n{text}");
+        names.map(file).concat()
+    };
+    let short = COPY.replace("points", "grid");
+    let files = pair(&short, ["normals", "axes"]) + &pair(WALK, ["walk", "flood"]);
+    let found = report(&files);
+    let chapters: Vec<(&str, &str)> = found
+        .duplicates
+        .iter()
+        .map(|class| (class.chapter.as_str(), class.members[0].item.as_str()))
+        .collect();
+    assert_eq!(chapters, [("product", "flood"), ("alike", "axes")]);
+    let merging = |at: usize| found.duplicates[at].merging.unwrap();
+    assert!(merging(0) > 0.6 && merging(1) < 0.6, "{found:?}");
+    // Nobody asks of examples.
+    let examples = report(&pair(WALK, ["walk", "flood"]).replace("src/", "examples/"));
+    assert_eq!(examples.duplicates[0].merging, None);
 }
 
 /// Calls of GPU libraries in line: the package, its role, and a text that has it.

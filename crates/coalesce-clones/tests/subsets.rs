@@ -100,6 +100,11 @@ fn what_a_part_of_a_tree_tells_the_whole_tells() {
         let part = find(some(&files, &mut state, percent), Options::default());
         for class in &part.duplicates {
             assert_eq!(lost(class, &whole), Vec::<String>::new(), "{percent} %");
+            // Nor does it change how likely these places are merged.
+            let same = whole.duplicates.iter();
+            for other in same.filter(|other| other.members == class.members) {
+                assert_eq!(other.merging, class.merging, "{}", class.id);
+            }
         }
     }
 }

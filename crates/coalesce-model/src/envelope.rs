@@ -14,7 +14,7 @@ mod locate;
 mod proposal;
 mod upkeep;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 
 pub use self::{
@@ -301,7 +301,9 @@ pub struct SkippedFile {
 /// The JSON schema of [`Envelope`], with line ends as the file in the repository has them.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Envelope)
+    // As it is written: a field that is left out where it is empty is not required.
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<Envelope>()
 }
 
 #[cfg(test)]

@@ -222,6 +222,12 @@ pub trait LanguageGraph: Send + Sync {
     /// Unresolved internal imports, files that do not parse, source files that no module reaches.
     fn findings(&self) -> Vec<Finding>;
 
+    /// Imports from modules of the tree of which nobody can tell by reading whether they work: the name
+    /// is made at run time or by a build. Each is among [`Self::imports`] as well.
+    fn unchecked_imports(&self) -> &[Import] {
+        &[]
+    }
+
     /// Names of items and re-exports, `module<sep>item`, for suggestions and ambiguity: whether
     /// `name` is a module or an item of the tree.
     fn knows(&self, name: &str) -> bool;
@@ -326,6 +332,21 @@ pub trait LanguageGraph: Send + Sync {
         Self: Sized,
     {
         let _ = (after, before_texts, after_texts);
+        Vec::new()
+    }
+
+    /// What importing a module ran besides what it names, this graph being before, and does not run in `after`,
+    /// where that may matter. `changes` maps names. Empty where modules run nothing.
+    fn no_longer_executed(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+    ) -> Vec<Unproven>
+    where
+        Self: Sized,
+    {
+        let _ = (after, changes, before_texts);
         Vec::new()
     }
 

@@ -38,6 +38,8 @@ pub struct Manifest {
     pub trait_bounds: bool,
     /// How much of a shim stands in its own file. Python alone.
     pub shim_style: ShimStyle,
+    /// Files that use old names on purpose, as globs of `.gitignore`.
+    pub keep_uses: Vec<String>,
     /// Moves, replacements and merges, in the order of the file; the order means nothing.
     pub entries: Vec<Entry>,
     /// Modules that go, in the order of the file.

@@ -92,6 +92,12 @@ pub enum UnprovenKind {
     Equivalence,
     /// Code that nothing names any more: a compiler that warns of that would come to warn.
     LeftUnused,
+    /// What importing a module ran besides, or loaded, and does not any more.
+    NotExecuted,
+    /// What a module reads of its own name or place: `__file__`, `__package__`, parts of `__name__`.
+    OwnPlace,
+    /// A lint that is on where code arrives, and was not where it came from.
+    Lint,
 }
 
 impl UnprovenKind {
@@ -113,6 +119,9 @@ impl UnprovenKind {
             Self::GuardedImport => "guarded import",
             Self::Equivalence => "equivalence",
             Self::LeftUnused => "left unused",
+            Self::NotExecuted => "no longer executed",
+            Self::OwnPlace => "own name or place",
+            Self::Lint => "lint",
         }
     }
 }

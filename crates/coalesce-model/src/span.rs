@@ -114,7 +114,14 @@ impl LineIndex {
     #[must_use]
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut starts = vec![0];
+        // Counting is a fraction of looking, and the list does not grow line by line.
+        let mut starts = Vec::with_capacity(memchr::memchr_iter(b'\n', bytes).count() + 1);
+        starts.push(0);
+        if memchr::memchr(b'\r', bytes).is_none() {
+            let ends = memchr::memchr_iter(b'\n', bytes);
+            starts.extend(ends.map(|at| ByteSpan::from_range(at..at + 1).end));
+            return Self { starts };
+        }
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
             let crlf = bytes.get(at) == Some(&b'\r') && bytes.get(at + 1) == Some(&b'\n');
             if !crlf {

@@ -1,7 +1,7 @@
 //! The page of `audit`: what to act on, worst first.
 
 use coalesce_model::{
-    Guard, LanguageKind, ModuleKind, Root, Severity,
+    Code, Guard, LanguageKind, ModuleKind, Root, Severity,
     envelope::{
         Audit, CycleEntry, Envelope, FindingEntry, GpuLines, GuardedImport, ImportOutcome,
         ModuleEntry,
@@ -15,6 +15,9 @@ use crate::{
     proposal,
 };
 
+/// Roots that are shown: more of them say nothing that a reader acts on.
+const ROOTS_SHOWN: usize = 6;
+
 /// Names of importers that are shown beside a stub or redirect.
 const IMPORTERS_SHOWN: usize = 4;
 /// Names of modules that are shown of a cycle's component.
@@ -22,6 +25,13 @@ const MEMBERS_SHOWN: usize = 8;
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
+    if page.quiet() {
+        findings_alone(page, &envelope.findings, &audit.fail_on);
+        if let Some(proposal) = &audit.proposal {
+            proposal::write(page, proposal);
+        }
+        return;
+    }
     let broken: Vec<&GuardedImport> = audit
         .guarded_imports
         .iter()
@@ -41,12 +51,19 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     if let Some(proposal) = &audit.proposal {
         proposal::write(page, proposal);
     }
-    if page.quiet() {
-        return;
-    }
-    roots(page, &envelope.roots);
+    roots(page, &envelope.roots, ROOTS_SHOWN);
     last_line(page, audit, actions);
     next(page, envelope, audit);
+}
+
+/// A line for each finding; where some make the command fail, for those alone.
+fn findings_alone(page: &mut Page, findings: &[FindingEntry], fail_on: &[Code]) {
+    let asked = findings
+        .iter()
+        .filter(|finding| fail_on.is_empty() || fail_on.contains(&finding.code));
+    for finding in asked {
+        page.finding(finding);
+    }
 }
 
 /// What to type next: of what there is to act on, what takes the most away.
@@ -297,10 +314,10 @@ fn imported_by(module: &ModuleEntry) -> String {
     format!("imported by {}", listed(&module.importers, IMPORTERS_SHOWN))
 }
 
-/// What names begin at.
-pub fn roots(page: &mut Page, roots: &[Root]) {
+/// What names begin at, the first `usual` unless all are asked for.
+pub fn roots(page: &mut Page, roots: &[Root], usual: usize) {
     page.section(BOLD, "Names begin at", roots.len(), "");
-    page.some(roots, |page, root| {
+    page.first(usual, roots, |page, root| {
         page.put(PLAIN, "  ")
             .put(PLACE, &root.path)
             .put(PLAIN, "  ");

@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     Severity,
-    envelope::{Check, Envelope, FindingEntry},
+    envelope::{Check, Envelope, FindingEntry, UncheckedImport},
 };
 
-use crate::page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, count, read_counts};
+use crate::{
+    migration,
+    page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, count, read_counts},
+};
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
@@ -33,6 +36,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
     }
     page.end();
     held_against(page, check);
+    unchecked(page, &check.unchecked);
     next(page, envelope, check);
 }
 
@@ -42,13 +46,8 @@ fn fixed(page: &mut Page, check: &Check) {
     };
     page.gap();
     if let Some(id) = &fixed.migration {
-        page.put(GOOD, "fixed")
-            .put(
-                PLAIN,
-                format_args!(" {}, undo with ", count(fixed.files, "file")),
-            )
-            .put(BOLD, format_args!("coalesce rollback {id}"))
-            .end();
+        let done = format!("fixed {}", count(fixed.files, "file"));
+        migration::applied(page, (&done, id), fixed.committed.as_ref());
     }
     if let Some(baseline) = &fixed.baseline {
         page.put(PLAIN, "took what is gone out of ")
@@ -97,6 +96,35 @@ fn held_against(page: &mut Page, check: &Check) {
     for (number, which) in hidden.iter().filter(|(number, _)| *number > 0) {
         let findings = count(*number, "finding");
         page.put(DIM, format_args!("not shown: {findings} {which}"))
+            .end();
+    }
+}
+
+/// What reading cannot check, so that a clean page says no more than is true.
+fn unchecked(page: &mut Page, imports: &[UncheckedImport]) {
+    if imports.is_empty() {
+        return;
+    }
+    let names = count(imports.len(), "import");
+    let listed = if page.all() {
+        ""
+    } else {
+        " (--all lists them)"
+    };
+    page.put(
+        DIM,
+        format_args!(
+            "not checked: {names} of names that are made at run time or by a build{listed}"
+        ),
+    )
+    .end();
+    if !page.all() {
+        return;
+    }
+    for import in imports {
+        page.put(PLAIN, "  ")
+            .put(PLACE, format_args!("{}:{}", import.path, import.line))
+            .put(PLAIN, format_args!("  {}", import.name))
             .end();
     }
 }

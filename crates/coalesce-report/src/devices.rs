@@ -1,7 +1,8 @@
 //! The page of `devices`: platforms with reasons, and a table of devices.
 
 use coalesce_model::envelope::{
-    DeviceEntry, Devices, HealthEntry, PlatformEntry, SlotHolderEntry, SlotsEntry,
+    ClusterEntry, DeviceEntry, Devices, HealthEntry, NodeDeviceEntry, PlatformEntry,
+    SlotHolderEntry, SlotsEntry,
 };
 
 use crate::page::{BAD, BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
@@ -19,12 +20,15 @@ const WRONG: &[&str] = &[
 
 /// Writes the page.
 pub fn write(page: &mut Page, devices: &Devices) {
+    if let Some(cluster) = &devices.cluster {
+        return write_cluster(page, cluster);
+    }
     for platform in &devices.platforms {
         write_platform(page, platform);
     }
     page.gap();
     let rows: Vec<[String; 8]> = devices.devices.iter().map(row).collect();
-    write_table(page, &rows, &devices.recommended);
+    write_rows(page, &HEADINGS, &rows, &devices.recommended);
     for device in &devices.devices {
         write_words(page, device);
     }
@@ -42,6 +46,94 @@ pub fn write(page: &mut Page, devices: &Devices) {
         count(devices.devices.len(), "device"),
         devices.recommended,
     ));
+}
+
+const CLUSTER_HEADINGS: [&str; 8] = [
+    "machine", "device", "memory", "free", "claimed", "slots", "health", "model",
+];
+
+/// The page of several machines: a table of all devices, and who holds which slot.
+fn write_cluster(page: &mut Page, cluster: &ClusterEntry) {
+    let all = || {
+        let nodes = cluster.nodes.iter();
+        nodes.flat_map(|node| {
+            let name = node.name.as_deref().unwrap_or("(nobody)");
+            node.devices.iter().map(move |device| (name, device))
+        })
+    };
+    let rows: Vec<[String; 8]> = all()
+        .map(|(node, device)| cluster_row(node, device))
+        .collect();
+    write_rows(page, &CLUSTER_HEADINGS, &rows, "");
+    for (node, device) in all() {
+        write_holders(page, node, device);
+    }
+    if page.quiet() {
+        return;
+    }
+    page.gap();
+    let announced = cluster.nodes.iter().filter(|node| node.name.is_some());
+    page.line(format_args!(
+        "{}, {}; at revision {}",
+        count(announced.count(), "machine"),
+        count(rows.len(), "device"),
+        cluster.revision,
+    ));
+}
+
+fn cluster_row(node: &str, device: &NodeDeviceEntry) -> [String; 8] {
+    let name = match device.name.as_str() {
+        "" => &device.id,
+        name => name,
+    };
+    let health = match (&device.closed, &device.sick) {
+        (Some(_), _) => "closed",
+        (None, Some(sick)) if !sick.is_empty() => "sick",
+        (None, Some(_)) => "well",
+        (None, None) => "",
+    };
+    [
+        node.to_owned(),
+        name.to_owned(),
+        amount(device.total_bytes),
+        amount(device.free_bytes),
+        amount(Some(device.claimed_bytes)),
+        device.capacity.map_or_else(
+            || "unused".to_owned(),
+            |capacity| format!("{}/{capacity}", device.holders.len()),
+        ),
+        health.to_owned(),
+        device.model.clone(),
+    ]
+}
+
+fn write_holders(page: &mut Page, node: &str, device: &NodeDeviceEntry) {
+    let name = match device.name.as_str() {
+        "" => device.id.clone(),
+        name => format!("{node} {name}"),
+    };
+    if let Some(why) = &device.closed {
+        page.put(WARN, &name)
+            .put(PLAIN, format_args!(": takes no claims: {why}"))
+            .end();
+    }
+    for word in device.sick.iter().flatten() {
+        page.put(BAD, &name)
+            .put(PLAIN, format_args!(": {word}"))
+            .end();
+    }
+    for held_by in &device.holders {
+        let holder = &held_by.holder;
+        let process = holder.process;
+        let process = process.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
+        let said = format_args!(
+            ": slot {} is held by {}, process {process}{}",
+            holder.slot,
+            held_by.node,
+            held(holder),
+        );
+        page.put(PLAIN, &name).put(PLAIN, said).end();
+    }
 }
 
 fn write_platform(page: &mut Page, platform: &PlatformEntry) {
@@ -169,16 +261,16 @@ fn slots(slots: &SlotsEntry) -> String {
     }
 }
 
-fn write_table(page: &mut Page, rows: &[[String; 8]], recommended: &str) {
+fn write_rows(page: &mut Page, headings: &[&str; 8], rows: &[[String; 8]], recommended: &str) {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
-        let heading = HEADINGS.get(column).map_or(0, |heading| heading.len());
+        let heading = headings.get(column).map_or(0, |heading| heading.len());
         cells
             .map(|cell| cell.chars().count())
             .fold(heading, usize::max)
     };
-    let widths: Vec<_> = (0..HEADINGS.len()).map(width).collect();
-    for (heading, width) in HEADINGS.iter().zip(&widths) {
+    let widths: Vec<_> = (0..headings.len()).map(width).collect();
+    for (heading, width) in headings.iter().zip(&widths) {
         page.put(DIM, format_args!("{heading:<width$}  "));
     }
     page.end();
@@ -188,7 +280,7 @@ fn write_table(page: &mut Page, rows: &[[String; 8]], recommended: &str) {
         for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let style = match (place, cell.as_str()) {
                 (0, _) => style,
-                (_, "unreadable" | "see below") => WARN,
+                (_, "unreadable" | "see below" | "closed") => WARN,
                 (_, "sick") => BAD,
                 _ => PLAIN,
             };

@@ -1,6 +1,8 @@
 //! The parts of the page of `audit` that tell of duplicates, idioms and GPU roles.
 
-use coalesce_model::envelope::{Audit, DuplicateEntry, DuplicateKind, RoleEntry, StubKind};
+use coalesce_model::envelope::{
+    Audit, DuplicateEntry, DuplicateKind, DuplicateMember, RoleEntry, StubKind,
+};
 
 use crate::page::{BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed};
 
@@ -11,16 +13,23 @@ const DIFFERENCES_SHOWN: usize = 6;
 /// Classes that are shown before the rest is counted.
 const CLASSES_SHOWN: usize = 15;
 
+/// The same of a chapter that has a line for each, and places in such a line.
+const LINES_SHOWN: usize = 5;
+const PLACES_LISTED: usize = 2;
 /// Classes inside of a class that are named.
 const INNER_SHOWN: usize = 4;
 /// What copies are listed apart, with the reason.
-const CHAPTERS: [(&str, &str, &str); 5] = [
+const CHAPTERS: [(&str, &str, &str); 7] = [
     (
         "product",
         "Duplicates",
-        "What is worth most comes first: lines that would go if one copy stayed, by their likelihood, \
-         GPU code before others; what each does alone is below it. Likelihood: that a maintainer calls \
-         it duplicated.",
+        "Likely to be merged by who is shown them; what is most likely and largest comes first, what \
+         each does alone is below it.",
+    ),
+    (
+        "alike",
+        "Alike, and perhaps left so",
+        "The same in part, short, or asked for by an interface: most maintainers leave such copies.",
     ),
     (
         "backends",
@@ -36,7 +45,12 @@ const CHAPTERS: [(&str, &str, &str); 5] = [
     (
         "examples",
         "Duplicates in examples",
-        "Examples and documentation may repeat themselves.",
+        "Examples, documentation and benchmarks may repeat themselves.",
+    ),
+    (
+        "generated",
+        "Duplicates of generated code",
+        "To be mended in what writes it.",
     ),
     (
         "vendored",
@@ -44,6 +58,10 @@ const CHAPTERS: [(&str, &str, &str); 5] = [
         "Other projects' code: to be mended there.",
     ),
 ];
+/// The chapter whose classes are told at length, and the one that is where it is empty; of others a
+/// line each.
+const FIRST_CHAPTER: &str = "product";
+const NEXT_CHAPTER: &str = "alike";
 
 /// Writes duplicates, idioms and roles; returns how many classes there are to act on.
 pub fn write(page: &mut Page, audit: &Audit) -> usize {
@@ -57,14 +75,17 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
     let (inner, outer): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = copies
         .iter()
         .partition(|class| class.inside.as_ref().is_some_and(is_told));
+    let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
     for (chapter, heading, why) in CHAPTERS {
         let own = outer.iter().filter(|class| class.chapter == chapter);
-        classes(
-            page,
-            (heading, why),
-            &own.copied().collect::<Vec<_>>(),
-            &inner,
-        );
+        let own: Vec<&DuplicateEntry> = own.copied().collect();
+        // Where nothing comes first, what is next is all that there is.
+        let is_first = chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first);
+        if is_first {
+            classes(page, (heading, why), &own, &inner);
+        } else {
+            lines(page, (heading, why), &own);
+        }
     }
     let why = "The same question asked again in each place; one of them should answer it.";
     classes(page, ("Scattered GPU idioms", why), &idioms, &[]);
@@ -90,8 +111,7 @@ fn classes(
         return;
     }
     page.section(WARN, heading, classes.len(), why);
-    let limit = page.limit(CLASSES_SHOWN);
-    for class in classes.iter().take(limit) {
+    page.first(CLASSES_SHOWN, classes, |page, class| {
         write_class(page, class);
         let inside = |other: &&&DuplicateEntry| other.inside.as_ref() == Some(&class.id);
         let inside: Vec<String> = inner
@@ -99,17 +119,34 @@ fn classes(
             .filter(inside)
             .map(|one| one.id.clone())
             .collect();
-        if !inside.is_empty() && !page.quiet() {
+        if !inside.is_empty() {
             let listed = listed(&inside, INNER_SHOWN);
             page.put(DIM, format_args!("      inside it: {listed}"))
                 .end();
         }
+    });
+}
+
+/// A chapter of which each class is a line.
+fn lines(page: &mut Page, (heading, why): (&str, &str), classes: &[&DuplicateEntry]) {
+    if classes.is_empty() {
+        return;
     }
-    let more = classes.len().saturating_sub(limit);
-    if more > 0 {
-        page.put(DIM, format_args!("  and {more} more (--all)"))
-            .end();
-    }
+    page.section(WARN, heading, classes.len(), why);
+    page.first(LINES_SHOWN, classes, |page, class| write_line(page, class));
+}
+
+fn write_line(page: &mut Page, class: &DuplicateEntry) {
+    page.put(PLAIN, "  ")
+        .put(BOLD, &class.id)
+        .put(PLAIN, format_args!("  {} alike, ", class.similarity));
+    page.put(
+        PLAIN,
+        format_args!("{}: ", count(class.removable_lines as usize, "line")),
+    );
+    let place = |member: &DuplicateMember| format!("{}:{}", member.path, member.lines[0]);
+    let places: Vec<String> = class.members.iter().map(place).collect();
+    page.put(PLACE, listed(&places, PLACES_LISTED)).end();
 }
 
 fn write_class(page: &mut Page, class: &DuplicateEntry) {
@@ -140,9 +177,6 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
     if more > 0 {
         page.put(DIM, format_args!("    and {more} more")).end();
     }
-    if page.quiet() {
-        return;
-    }
     let limit = page.limit(DIFFERENCES_SHOWN);
     for difference in class.differences.iter().take(limit) {
         let path = class.members.get(difference.member);
@@ -162,7 +196,7 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
 /// How sure it is, where that is known.
 fn likely(class: &DuplicateEntry) -> String {
     let likely = |likelihood| format!(", likelihood {likelihood}");
-    class.likelihood.map_or(String::new(), likely)
+    class.merging.map_or(String::new(), likely)
 }
 
 /// Modules that are neither empty nor redirects, and still do nothing themselves.
@@ -194,7 +228,7 @@ fn forwarders(page: &mut Page, audit: &Audit) {
 
 /// The role × module table.
 fn roles(page: &mut Page, roles: &[RoleEntry]) {
-    if roles.is_empty() || page.quiet() {
+    if roles.is_empty() {
         return;
     }
     let why = "What each module calls GPU libraries for, and how often.";

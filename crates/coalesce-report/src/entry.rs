@@ -45,7 +45,7 @@ pub fn write_init(page: &mut Page, envelope: &Envelope, init: &Init) {
     if page.quiet() {
         return;
     }
-    crate::audit::roots(page, &envelope.roots);
+    crate::audit::roots(page, &envelope.roots, crate::page::SECTION_LIMIT);
     page.gap();
     page.put(PLAIN, "wrote ").put(PLACE, &init.manifest);
     if let Some(schema) = &init.schema_written {

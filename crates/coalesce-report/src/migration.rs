@@ -55,8 +55,8 @@ fn write_quiet(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     plan::answer(page, &migrate.plan.answer);
 }
 
-/// The commits that were made, and how to take everything back.
-pub fn applied(page: &mut Page, id: &str, committed: Option<&Committed>) {
+/// The commits that were made, what was done, and how to take everything back.
+pub fn applied(page: &mut Page, (done, id): (&str, &str), committed: Option<&Committed>) {
     for commit in committed.iter().flat_map(|committed| &committed.commits) {
         page.put(PLAIN, "commit ")
             .put(PLACE, short(&commit.hash))
@@ -67,7 +67,7 @@ pub fn applied(page: &mut Page, id: &str, committed: Option<&Committed>) {
     for note in committed.iter().flat_map(|committed| &committed.notes) {
         page.put(DIM, note).end();
     }
-    page.put(GOOD, "applied").put(PLAIN, ", undo with ");
+    page.put(GOOD, done).put(PLAIN, ", undo with ");
     page.put(BOLD, format!("coalesce rollback {id}").trim_end());
     if let Some(committed) = committed {
         // Files are put back by the one, the branch and the index by the other.
@@ -86,7 +86,7 @@ fn short(hash: &str) -> &str {
 fn outcome(page: &mut Page, migrate: &Migrate) {
     if migrate.applied {
         let id = migrate.migration.as_deref().unwrap_or_default();
-        applied(page, id, migrate.committed.as_ref());
+        applied(page, ("applied", id), migrate.committed.as_ref());
     } else if !migrate.plan.operations.is_empty() || migrate.plan.answer.refused() {
         page.put(BAD, "not applied")
             .put(PLAIN, ": the tree is as it was")

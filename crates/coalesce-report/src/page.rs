@@ -3,7 +3,10 @@
 //! Text from the tree reaches a page only through [`Page::put`], which escapes control characters
 //! and marks that reorder text; so no file name can move the cursor or hide a line.
 
-use std::fmt::{self, Display, Write as _};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display, Write as _},
+};
 
 use anstyle::{AnsiColor, Color, Style};
 use coalesce_model::{
@@ -30,6 +33,9 @@ const fn colored(color: AnsiColor) -> Style {
 /// How many lines a section of lesser importance shows before it refers to the JSON.
 pub const SECTION_LIMIT: usize = 20;
 
+/// Files that are named of those that were skipped for one reason.
+const SKIPPED_SHOWN: usize = 3;
+
 /// A page in the making.
 pub struct Page {
     text: String,
@@ -48,6 +54,11 @@ impl Page {
     /// Whether only findings are wanted.
     pub fn quiet(&self) -> bool {
         self.options.quiet
+    }
+
+    /// Whether all of every list is wanted.
+    pub fn all(&self) -> bool {
+        self.options.all
     }
 
     /// How many entries of a list are shown, where `usual` are unless all are wanted.
@@ -108,8 +119,13 @@ impl Page {
     }
 
     /// The lines of a section, the first [`SECTION_LIMIT`] of them.
-    pub fn some<T>(&mut self, entries: &[T], mut write: impl FnMut(&mut Self, &T)) {
-        let limit = self.limit(SECTION_LIMIT);
+    pub fn some<T>(&mut self, entries: &[T], write: impl FnMut(&mut Self, &T)) {
+        self.first(SECTION_LIMIT, entries, write);
+    }
+
+    /// The lines of a section, the first `usual` of them unless all are asked for.
+    pub fn first<T>(&mut self, usual: usize, entries: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        let limit = self.limit(usual);
         for entry in entries.iter().take(limit) {
             write(self, entry);
         }
@@ -171,15 +187,23 @@ impl Page {
         }
     }
 
-    /// Says which files were not read: each with its reason, so that none is passed over.
+    /// Says which files were not read: each with its reason, so that none is passed over. Of many with one
+    /// reason, as links are, the first are named.
     pub fn skipped(&mut self, files: &Files) {
         if files.skipped.is_empty() || self.quiet() {
             return;
         }
         self.section(BOLD, "Not read", files.skipped.len(), "");
-        self.some(&files.skipped, |page, skipped| {
-            page.put(PLAIN, "  ").put(PLACE, &skipped.path);
-            page.put(PLAIN, format_args!(": {}", skipped.reason)).end();
+        let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for skipped in &files.skipped {
+            let paths = by_reason.entry(&skipped.reason).or_default();
+            paths.push(&skipped.path);
+        }
+        let by_reason: Vec<_> = by_reason.into_iter().collect();
+        self.some(&by_reason, |page, (reason, paths)| {
+            let shown = listed(paths, page.limit(SKIPPED_SHOWN));
+            page.put(PLAIN, "  ").put(PLACE, shown);
+            page.put(PLAIN, format_args!(": {reason}")).end();
         });
     }
 

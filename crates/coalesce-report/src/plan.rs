@@ -1,6 +1,6 @@
 //! The page of `plan`: the diff, the reason of every change, what stays and why, and what was proven.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     Safety,
@@ -221,13 +221,26 @@ pub fn lost_names(page: &mut Page, plan: &Plan) {
 /// As many of them as a page after the fact shows.
 pub const NOT_REWRITTEN_SHOWN: usize = SECTION_LIMIT;
 
-/// Refusals and notes.
+/// Refusals and notes. Of many of one kind the first are shown: one cause can have a reason in each file.
 pub fn findings(page: &mut Page, envelope: &Envelope) {
     if !envelope.findings.is_empty() {
         page.gap();
     }
+    let limit = page.limit(SECTION_LIMIT);
+    let mut shown: BTreeMap<_, usize> = BTreeMap::new();
+    let mut left = 0;
     for finding in &envelope.findings {
-        page.finding(finding);
+        let shown = shown.entry((finding.severity, finding.code)).or_default();
+        *shown += 1;
+        if *shown <= limit {
+            page.finding(finding);
+        } else {
+            left += 1;
+        }
+    }
+    if left > 0 {
+        page.put(DIM, format_args!("and {left} more of these kinds (--all)"))
+            .end();
     }
 }
 

@@ -71,7 +71,7 @@ fn last_line(page: &mut Page, retire: &Retire) {
             "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
         ));
     } else if let Some(id) = &retire.migration {
-        migration::applied(page, id, retire.committed.as_ref());
+        migration::applied(page, ("applied", id), retire.committed.as_ref());
     } else if !retire.plan.operations.is_empty() && !retire.plan.answer.refused() {
         page.line("nothing is written; `--apply` removes them, `--out FILE` saves the plan");
     }

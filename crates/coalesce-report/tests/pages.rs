@@ -178,6 +178,7 @@ fn duplicate() -> DuplicateEntry {
         members: vec![member("lidar/a.py", 3), member("lidar/b.py", 40)],
         similarity: Share::new(0.875),
         likelihood: Some(Share::new(0.93)),
+        merging: Some(Share::new(0.81)),
         removable_lines: 9,
         differences: vec![DifferenceEntry {
             member: 1,
@@ -598,6 +599,35 @@ fn long_lists_are_cut_unless_all_is_wanted() {
     let ((few, cut), (every, whole)) = (shown(false), shown(true));
     assert!(cut.contains(&format!("and {} more (--all)", every - few)));
     assert!(few < every && !whole.contains("(--all)"), "{few} {every}");
+}
+
+#[test]
+fn what_is_told_first_is_told_at_length_and_of_the_rest_a_line() {
+    let mut envelope = audit();
+    let in_chapter = |chapter: &str| DuplicateEntry {
+        chapter: chapter.into(),
+        ..duplicate()
+    };
+    let mut shown = |chapters: &[&str]| {
+        if let Body::Audit(body) = &mut envelope.body {
+            body.duplicates = chapters.iter().map(|chapter| in_chapter(chapter)).collect();
+        }
+        page(&envelope, Options::default())
+    };
+    let difference = "[constant]";
+    assert_eq!(
+        shown(&["product", "alike", "tests"])
+            .matches(difference)
+            .count(),
+        1
+    );
+    assert_eq!(shown(&["alike", "tests"]).matches(difference).count(), 1);
+    let tests = shown(&["tests", "vendored"]);
+    assert_eq!(tests.matches(difference).count(), 0);
+    assert!(
+        tests.contains("function-0123456789  87 % alike, 9 lines: lidar/a.py:3, lidar/b.py:40"),
+        "{tests}"
+    );
 }
 
 #[test]

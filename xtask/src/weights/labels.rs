@@ -11,10 +11,12 @@ pub enum Origin {
     Read,
     /// A pair that maintainers merged, or keep apart.
     Merged,
+    /// Reported by the finder, and read with the question whether anybody would merge it.
+    Wanted,
 }
 
 impl Origin {
-    /// The two of them.
+    /// Those that say whether something is duplicated.
     pub const ALL: [Self; 2] = [Self::Read, Self::Merged];
 
     /// Its file.
@@ -22,6 +24,7 @@ impl Origin {
         match self {
             Self::Read => "read.tsv",
             Self::Merged => "merged.tsv",
+            Self::Wanted => "wanted.tsv",
         }
     }
 }
@@ -68,10 +71,12 @@ pub struct Labels {
     pub trees: Vec<Tree>,
     /// Classes, by file and line.
     pub classes: Vec<Class>,
+    /// Classes whose label says whether a maintainer would merge them.
+    pub wanted: Vec<Class>,
 }
 
 impl Labels {
-    /// Reads the three files of `folder`.
+    /// Reads the files of `folder`.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let text = |name: &str| {
             let path = folder.join(name);
@@ -79,15 +84,18 @@ impl Labels {
         };
         let mut labels = Self {
             trees: rows("trees.tsv", &text("trees.tsv")?, tree)?,
-            classes: Vec::new(),
+            ..Self::default()
+        };
+        let classes = |origin: Origin| {
+            let text = text(origin.file())?;
+            rows(origin.file(), &text, |fields| class(origin, fields))
         };
         for origin in Origin::ALL {
-            let text = text(origin.file())?;
-            let found = rows(origin.file(), &text, |fields| class(origin, fields))?;
-            labels.classes.extend(found);
+            labels.classes.extend(classes(origin)?);
         }
-        let named = |class: &Class| labels.trees.iter().any(|tree| tree.name == class.tree);
-        if let Some(class) = labels.classes.iter().find(|class| !named(class)) {
+        labels.wanted = classes(Origin::Wanted)?;
+        let named = |class: &&Class| !labels.trees.iter().any(|tree| tree.name == class.tree);
+        if let Some(class) = labels.classes.iter().chain(&labels.wanted).find(named) {
             bail!("trees.tsv lacks {}", class.tree);
         }
         Ok(labels)

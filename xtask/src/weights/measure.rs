@@ -213,7 +213,7 @@ impl Units {
 }
 
 /// Lines that both have, of all that one of them has.
-fn overlap(a: (u32, u32), b: (u32, u32)) -> f64 {
+pub(super) fn overlap(a: (u32, u32), b: (u32, u32)) -> f64 {
     let common = (a.1.min(b.1) + 1).saturating_sub(a.0.max(b.0));
     let all = a.1.max(b.1) + 1 - a.0.min(b.0);
     f64::from(common) / f64::from(all)
@@ -288,6 +288,7 @@ mod tests {
                 class(vec![place("a.py", (1, 5)), place("b.py", (2, 5))]),
                 class(vec![place("a.py", (1, 5)), place("c.py", (1, 5))]),
             ],
+            wanted: Vec::new(),
         };
         let found = Measurement::new(directory.path(), &labels).unwrap();
         assert_eq!(found.missing, ["gone"]);

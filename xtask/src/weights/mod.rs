@@ -5,6 +5,7 @@ mod fit;
 mod found;
 mod labels;
 mod measure;
+mod merging;
 mod table;
 pub mod words;
 
@@ -18,10 +19,11 @@ use fit::{Row, Weights};
 use found::Scope;
 use labels::Labels;
 use measure::{Measured, Measurement};
+use merging::Print;
 use table::Table;
 
 const HELP: &str = "\
-cargo xtask weights DIRECTORY [--found | --alone]
+cargo xtask weights DIRECTORY [--found | --alone | --merging | --rows]
 
 Fits the weights of crates/coalesce-clones/src/likelihood.rs to the classes of xtask/labels/, whose
 README says how to get the trees: DIRECTORY holds one folder for each.
@@ -29,6 +31,8 @@ README says how to get the trees: DIRECTORY holds one folder for each.
   --found   instead of it, runs the whole finder over the trees of merged pairs, each by weights that
             were fitted to other repositories, and says which pairs it tells, and why not the others
   --alone   the same with only the files of the pairs before it
+  --merging fits the weights of crates/coalesce-clones/src/merging.rs: whether anybody would merge it
+  --rows    prints what these are fitted to, a class a line
 ";
 /// What the columns of a table are.
 const LEGEND: &str = "\
@@ -40,16 +44,26 @@ const WIDTH: usize = 100;
 
 /// `cargo xtask weights`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
-    let (directory, found) = match arguments.as_slice() {
-        [directory] => (directory, None),
-        [directory, option] if option == "--found" => (directory, Some(Scope::Tree)),
-        [directory, option] if option == "--alone" => (directory, Some(Scope::Pairs)),
+    let (directory, option) = match arguments.as_slice() {
+        [directory] => (directory, ""),
+        [directory, option] => (directory, option.as_str()),
+        _ => bail!("{HELP}"),
+    };
+    let (found, merging) = match option {
+        "" => (None, None),
+        "--found" => (Some(Scope::Tree), None),
+        "--alone" => (Some(Scope::Pairs), None),
+        "--merging" => (None, Some(Print::Weights)),
+        "--rows" => (None, Some(Print::Rows)),
         _ => bail!("{HELP}"),
     };
     if directory.starts_with('-') {
         bail!("{HELP}");
     }
     let labels = Labels::read(&repository.root.join("xtask/labels"))?;
+    if let Some(print) = merging {
+        return merging::run(Path::new(directory), &labels, print);
+    }
     let measurement = Measurement::new(Path::new(directory), &labels)?;
     for line in &measurement.lacking {
         println!("{line}");

@@ -38,6 +38,9 @@ pub struct Audit {
     pub allowed_duplicates: usize,
     /// Files that say they are generated, in which no duplicates were looked for.
     pub generated_files: usize,
+    /// The codes that make the command fail, as asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fail_on: Vec<Code>,
     /// The manifest that was proposed, when that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<Proposal>,
@@ -502,10 +505,24 @@ pub struct Check {
     pub known: usize,
     /// How many findings are in files that were not asked about.
     pub elsewhere: usize,
+    /// Imports of which reading cannot tell whether they work: the name is made at run time or by a
+    /// build.
+    pub unchecked: Vec<UncheckedImport>,
     /// The revision since which files have changed that were asked about, as given.
     pub changed_since: Option<String>,
     /// What `--fix` did; null where nothing was to be done or asked for.
     pub fixed: Option<Fixed>,
+}
+
+/// An import from a module of the tree that `check` could not check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct UncheckedImport {
+    /// The file.
+    pub path: TreePath,
+    /// The line, 1-based.
+    pub line: u32,
+    /// The full name that is imported.
+    pub name: String,
 }
 
 /// What `check --fix` did.
@@ -515,6 +532,8 @@ pub struct Fixed {
     pub migration: Option<String>,
     /// How many files were edited.
     pub files: usize,
+    /// The commits of that; null where none were asked for, or none could be made.
+    pub committed: Option<Committed>,
     /// The baseline from which entries were taken that are gone, as given.
     pub baseline: Option<String>,
 }

@@ -15,6 +15,63 @@ pub struct Devices {
     pub recommended: String,
     /// The host's memory.
     pub host: HostEntry,
+    /// Devices of several machines, where they were asked for; then nothing is said of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterEntry>,
+}
+
+/// Machines that keep their slots in one place, at one revision of that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClusterEntry {
+    /// The revision.
+    pub revision: u64,
+    /// The machines. The last one may have no name: devices whose slots are in use, and that no machine
+    /// announces.
+    pub nodes: Vec<NodeEntry>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEntry {
+    /// Its name; null where none announces these devices.
+    pub name: Option<String>,
+    /// Its devices.
+    pub devices: Vec<NodeDeviceEntry>,
+}
+
+/// A device of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeDeviceEntry {
+    /// Its identity, which stays.
+    pub id: String,
+    /// Its name on that machine; empty where no machine announces it.
+    pub name: String,
+    /// What its maker calls it.
+    pub model: String,
+    /// All the memory it has.
+    pub total_bytes: Option<u64>,
+    /// What nobody held of it when its machine said so last.
+    pub free_bytes: Option<u64>,
+    /// What is wrong with it; null where nobody tells.
+    pub sick: Option<Vec<String>>,
+    /// Why it takes no new claims, where it does not: quarantine, or a machine that is drained.
+    pub closed: Option<String>,
+    /// How many slots it has; null where nobody has asked for one yet.
+    pub capacity: Option<u32>,
+    /// Bytes of its memory that the holders of slots claim together.
+    pub claimed_bytes: u64,
+    /// Who holds its slots.
+    pub holders: Vec<NodeHolderEntry>,
+}
+
+/// A slot that is held.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeHolderEntry {
+    /// The machine that holds it.
+    pub node: String,
+    /// Who holds it there, and how long.
+    #[serde(flatten)]
+    pub holder: SlotHolderEntry,
 }
 
 /// A family of devices.

@@ -104,14 +104,17 @@ pub struct DuplicateEntry {
     pub similarity: Share,
     /// How likely a maintainer calls it duplicated, of functions and blocks; `null` for other kinds.
     pub likelihood: Option<Share>,
+    /// How likely a maintainer who is shown the places merges them; `null` where nobody asks: tests,
+    /// examples, other projects' code.
+    pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
     /// What each copy does that the others do not.
     pub differences: Vec<DifferenceEntry>,
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
-    /// Where it belongs on a page: `product`, `backends` (the same once for each backend), `tests`,
-    /// `examples` or `vendored`.
+    /// Where it belongs on a page: `product`, `alike` (perhaps left as it is), `backends` (the same once
+    /// for each backend), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of a larger class in whose members all of its members stand; `null` where there is none.
     pub inside: Option<String>,

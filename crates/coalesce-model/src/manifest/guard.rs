@@ -11,8 +11,9 @@ pub const GUARD_HEAD: &str = "\"\"\"Guards a migration:";
 /// Whether a file is one of those, by where it stands or, where its text is at hand, by how that begins.
 #[must_use]
 pub fn is_guard(path: &TreePath, text: Option<&str>) -> bool {
-    let mut folders = std::iter::successors(path.parent(), TreePath::parent);
-    folders.any(|folder| folder.file_name() == GUARD_PACKAGE)
+    // Asked of every import of a tree.
+    let mut folders = path.as_str().rsplit('/').skip(1);
+    folders.any(|folder| folder == GUARD_PACKAGE)
         || text.is_some_and(|text| text.starts_with(GUARD_HEAD))
 }
 

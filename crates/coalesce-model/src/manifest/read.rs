@@ -75,6 +75,7 @@ impl Manifest {
             remove_in: document.shims.remove_in,
             trait_bounds: document.shims.trait_bounds,
             shim_style: document.shims.style,
+            keep_uses: document.shims.keep_uses,
             entries,
             removals,
             forbids,

@@ -449,8 +449,8 @@ function shade() {
   root.classList.toggle('light', dark);
 }
 const lines = modules.length ? ': ' + plural(modules.length, 'module') : '';
-add(body, [el('h1', null, 'coalesce ' + data.command, lines), el('p', { class: 'faint' }, 'root ', code(data.root)),
+add(body, [el('h1', null, 'coalesce ' + data.command, lines), data.root === '.' ? '' : el('p', { class: 'faint' }, 'root ', code(data.root)),
   el('header', { class: 'bar' }, tabs, search, el('button', { onclick: shade, title: 'light or dark' }, '◐')), main,
-  el('p', { class: 'faint' }, 'Keys: / search, 1–' + sections.length + ' sections, arrows or h j k l in trees, Escape clears.')]);
+  el('p', { class: 'faint' }, 'Keys: / searches, ' + (sections.length > 1 ? '1–' + sections.length + ' choose a section, ' : '') + 'arrows or h j k l walk through trees, Escape clears.')]);
 const asked = decodeURIComponent(location.hash.slice(1)).split('/');
 show(sections.some(one => one[0] === asked[0]) ? asked[0] : current, asked.slice(1).join('/') || undefined);
