@@ -6,7 +6,12 @@
 //! renames. Files that take no name come first, those that give one up last, so that turning back
 //! never needs more room than there is. What somebody writes meanwhile is not lost: see `place`.
 
-use std::{collections::BTreeSet, fs, io, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use coalesce_model::TreePath;
 
@@ -204,9 +209,11 @@ fn stage_all(disk: &Disk, journal: &Journal, work: &Work<'_>, room: &Room) -> Re
     let mut staged = BTreeSet::new();
     for job in work.writes() {
         let Some(version) = job.wanted else { continue };
+        check_owner(disk, job.path, version.owner)?;
         let file = room.stage.join(job.number.to_string());
         disk.calls
             .create_as(&file, journal.bytes(version), version.mode, version.owner)
+            .and_then(|()| date_apart(&file, &disk.absolute(job.path)))
             .map_err(|error| Error::io(job.path, &error))?;
         staged.insert(file);
     }
@@ -214,6 +221,29 @@ fn stage_all(disk: &Disk, journal: &Journal, work: &Work<'_>, room: &Room) -> Re
         sync(disk, &staged)?;
     }
     room.staged(&disk.calls).map_err(failed)
+}
+
+/// Dates a new file a second after the one that it replaces, where both are as long and of one second: what is
+/// compiled of a source (`__pycache__`) is held for good by length and second, and would be run in its place.
+pub(crate) fn date_apart(new: &Path, there: &Path) -> io::Result<()> {
+    let Ok(old) = fs::symlink_metadata(there) else {
+        return Ok(());
+    };
+    let made = fs::symlink_metadata(new)?;
+    let second = |time: SystemTime| {
+        time.duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())
+    };
+    let (was, is) = (old.modified()?, made.modified()?);
+    if old.len() != made.len() || second(was) != second(is) {
+        return Ok(());
+    }
+    // To set a date one has to own the file, and on Windows to write it: it may be read-only.
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .write(cfg!(windows))
+        .open(new)?;
+    file.set_modified(is + Duration::from_secs(1))
 }
 
 fn make_directories(
@@ -241,7 +271,10 @@ fn make_directories(
             .iter()
             .find(|removed| removed.path == directory);
         let (mode, owner) = match known {
-            Some(removed) => (Some(removed.mode), removed.owner),
+            Some(removed) => {
+                check_owner(disk, &directory, removed.owner)?;
+                (Some(removed.mode), removed.owner)
+            }
             None => (None, owner_of_new(disk, &directory)?),
         };
         let staged = room.stage.join(number.to_string());
@@ -249,6 +282,33 @@ fn make_directories(
             .map_err(failed)?;
     }
     Ok(())
+}
+
+/// Whether somebody owns something on the way to a path, or the file there, or is whom we run as. A journal may
+/// have come with the tree, and gives nothing to anybody else.
+fn check_owner(disk: &Disk, path: &TreePath, owner: Owner) -> Result<(), Error> {
+    if system::is_self(owner) {
+        return Ok(());
+    }
+    let there = disk.absolute(path);
+    let nearest = disk.nearest_directory(path);
+    let root = disk.absolute(&TreePath::root());
+    let above = nearest
+        .ancestors()
+        .take_while(|directory| directory.starts_with(&root));
+    let mut places = above.chain([there.as_path()]);
+    let owns = |place: &Path| {
+        let metadata = fs::symlink_metadata(place);
+        metadata.is_ok_and(|metadata| system::owner(&metadata).user == owner.user)
+    };
+    if places.any(owns) {
+        return Ok(());
+    }
+    let message = format!(
+        "the journal gives it to user {}, who owns nothing on the way to it",
+        owner.user
+    );
+    Err(Error::path(ErrorKind::Journal, path, &message))
 }
 
 /// Whom a new entry belongs to, by the nearest directory that exists.

@@ -15,7 +15,7 @@ use coalesce_model::TreePath;
 use coalesce_tree::plain::{self, Links};
 use gix::{Repository, ThreadSafeRepository, bstr::ByteSlice as _, index, objs::Kind, open, sec};
 
-use crate::{Error, ErrorKind, disk::MAXIMUM_FILE_BYTES};
+use crate::{Error, ErrorKind, Sought, disk::MAXIMUM_FILE_BYTES};
 
 /// The files among `paths` that differ from the last commit, or are in none. Empty where there is
 /// no repository, or where its commits hold nothing of the tree.
@@ -50,6 +50,76 @@ pub(crate) fn within_patience<T: Send + 'static>(
 pub fn bytes_before(root: &Path, revision: &str, paths: &[TreePath]) -> Result<BytesBefore, Error> {
     let (root, revision, paths) = (root.to_owned(), revision.to_owned(), paths.to_vec());
     within_patience(move || before(&root, &revision, &paths))
+}
+
+/// The files that the repository of a tree holds and that a sparse checkout leaves out of it, those
+/// that hold one of the words that are sought; whole directories where the index says no more.
+///
+/// # Errors
+/// When there is a repository and it cannot be read.
+pub fn left_out(root: &Path, sought: Vec<Sought>) -> Result<Vec<TreePath>, Error> {
+    if !is_sparse(root) {
+        return Ok(Vec::new());
+    }
+    let root = root.to_owned();
+    within_patience(move || find_left_out(&root, &sought))
+}
+
+/// Whether the repository around a tree may leave something out: it has a list of what it does not.
+fn is_sparse(root: &Path) -> bool {
+    let above = root.ancestors().map(|directory| directory.join(".git"));
+    let found = above.into_iter().find_map(|git| {
+        let metadata = fs::symlink_metadata(&git).ok()?;
+        // Where another file says where the repository is, only it can tell.
+        Some(!metadata.is_dir() || git.join("info/sparse-checkout").is_file())
+    });
+    found.unwrap_or(false)
+}
+
+fn find_left_out(root: &Path, sought: &[Sought]) -> Result<Vec<TreePath>, Error> {
+    let Some(repository) = discover(root)? else {
+        return Ok(Vec::new());
+    };
+    let Some(checkout) = Checkout::of(&repository, root)? else {
+        return Ok(Vec::new());
+    };
+    let below = checkout.below.to_string_lossy().replace('\\', "/");
+    let mut found = Vec::new();
+    for entry in checkout.index.entries() {
+        let name = entry.path(&checkout.index).to_str().unwrap_or_default();
+        let inside = name.strip_prefix(below.as_str()).unwrap_or_default();
+        let left_out = entry.flags.contains(index::entry::Flags::SKIP_WORKTREE);
+        let path = TreePath::new(inside.trim_matches('/'));
+        let Some(path) = path.ok().filter(|path| left_out && !path.is_root()) else {
+            continue;
+        };
+        let is_there = fs::symlink_metadata(checkout.root.join(path.as_str())).is_ok();
+        let directory = entry.mode == index::entry::Mode::DIR;
+        let mut words = sought
+            .iter()
+            .filter(|sought| sought.may_be_in(&path))
+            .peekable();
+        if is_there || !directory && words.peek().is_none() {
+            continue;
+        }
+        // What the repository does not have here either may hold anything.
+        let blob = repository.find_object(entry.id);
+        if directory || blob.map_or(true, |blob| words.any(|sought| sought.is_in(&blob.data))) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+impl Sought {
+    fn may_be_in(&self, path: &TreePath) -> bool {
+        let extension = path.extension();
+        extension.is_some_and(|extension| self.extensions.contains(&extension))
+    }
+
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.words.iter().any(|word| bytes.contains_str(word))
+    }
 }
 
 /// Files with the bytes that they had.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use coalesce_model::TreePath;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, Sought};
 
 /// Files with the bytes that they had.
 pub type BytesBefore = BTreeMap<TreePath, Option<Vec<u8>>>;
@@ -28,6 +28,14 @@ pub fn bytes_before(
     _paths: &[TreePath],
 ) -> Result<BytesBefore, Error> {
     Err(unknown())
+}
+
+/// Nothing: without `git` no list of a repository can be read.
+///
+/// # Errors
+/// Never.
+pub fn left_out(_root: &Path, _sought: Vec<Sought>) -> Result<Vec<TreePath>, Error> {
+    Ok(Vec::new())
 }
 
 pub(crate) fn unknown() -> Error {

@@ -34,13 +34,22 @@ mod trust;
 
 pub use crate::{
     commits::Commits,
-    dirty::{BytesBefore, bytes_before, uncommitted},
+    dirty::{BytesBefore, bytes_before, left_out, uncommitted},
     error::{Error, ErrorKind},
     journal::Record,
     store::{Applied, Recovery, Remark, Store},
 };
 
 use coalesce_model::{ContentHash, TreePath};
+
+/// What files of one kind may name.
+#[derive(Clone, Debug)]
+pub struct Sought {
+    /// Extensions of such files.
+    pub extensions: &'static [&'static str],
+    /// Words that are looked for.
+    pub words: Vec<String>,
+}
 
 /// The state of one path before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]

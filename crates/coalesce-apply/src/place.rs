@@ -17,7 +17,7 @@ use coalesce_model::TreePath;
 
 use crate::{
     Error, ErrorKind,
-    carry::{Job, Side},
+    carry::{Job, Side, date_apart},
     disk::{Disk, Seen, holds, seen},
     journal::{Journal, Version},
     room::Room,
@@ -213,6 +213,7 @@ impl<'p> Places<'p> {
         let bytes = job.wanted.map(|version| self.journal.bytes(version));
         let outcome = calls
             .create_as(&part, bytes.unwrap_or_default(), mode, owner)
+            .and_then(|()| date_apart(&part, &self.disk.absolute(job.path)))
             .and_then(|()| system::sync_path(&part))
             .and_then(|()| calls.rename(&part, &whole));
         if outcome.is_err() {

@@ -121,6 +121,11 @@ mod unix {
         me.is_root() || me.as_raw() == owner.user
     }
 
+    /// Whether we run as this user.
+    pub fn is_self(owner: Owner) -> bool {
+        rustix::process::geteuid().as_raw() == owner.user
+    }
+
     /// Whom a new file in this directory belongs to. Somebody who may give files away, and works
     /// in a tree of others, gives them to whom the directory belongs to.
     pub fn owner_of_new(directory: &Metadata) -> Owner {
@@ -192,6 +197,10 @@ mod other {
     }
 
     pub fn may_own(_: Owner) -> bool {
+        true
+    }
+
+    pub fn is_self(_: Owner) -> bool {
         true
     }
 

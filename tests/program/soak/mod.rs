@@ -10,6 +10,8 @@
 #[cfg(target_os = "linux")]
 mod calls;
 mod facts;
+#[cfg(unix)]
+mod scaling;
 mod texts;
 #[cfg(unix)]
 mod trees;

@@ -592,16 +592,16 @@ fn add_odd_entries(luck: &mut Luck, root: &Path) {
 }
 
 /// What a command has needed.
-struct Needed {
-    code: Option<i32>,
-    processor: Duration,
+pub(super) struct Needed {
+    pub(super) code: Option<i32>,
+    pub(super) processor: Duration,
     wall: Duration,
     resident: u64,
-    said: String,
+    pub(super) said: String,
 }
 
 /// Runs a command with an end.
-fn run(root: &Path, call: &str) -> Needed {
+pub(super) fn run(root: &Path, call: &str) -> Needed {
     let said = root.with_file_name("said");
     let begun = Instant::now();
     let child = Command::new(program())

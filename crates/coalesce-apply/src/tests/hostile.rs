@@ -315,3 +315,24 @@ fn the_directory_above_a_made_one_is_synced() {
         assert!(synced.contains(&above), "{above:?}: {synced:?}");
     }
 }
+
+#[test]
+fn a_journal_gives_nothing_to_whom_nothing_belongs() {
+    let directory = tree();
+    let root = directory.path();
+    let stranger = Owner {
+        user: 424_242,
+        group: owner().group,
+    };
+    forged(root, "made.py", 0o644, |record| {
+        let before = record
+            .files
+            .first_mut()
+            .and_then(|file| file.before.as_mut());
+        before.unwrap().owner = stranger;
+    });
+    let error = Store::open(root).unwrap().rollback(None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Journal, "{error}");
+    assert!(error.to_string().contains("user 424242"), "{error}");
+    assert!(!root.join("made.py").exists());
+}

@@ -155,6 +155,8 @@ fn survives(prepare: fn(&Store, &Path), run: fn(&Store, &Path), rounds: u64) {
     let after = bytes(root);
     assert_ne!(before, after);
     let trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+    let points = (trace.len() as u64 + 1) * rounds;
+    println!("{points} losses of power over {} calls", trace.len());
     for end in 0..=trace.len() {
         for round in 0..rounds {
             let lost = tempfile::tempdir().unwrap();

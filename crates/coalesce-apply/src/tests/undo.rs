@@ -51,6 +51,34 @@ fn each_migration_has_a_name_of_its_own_and_the_last_comes_first() {
     assert_eq!(store.rollback(None).unwrap().unwrap().id, "0001-x.3");
 }
 
+/// What Python has compiled of a source is held for good by its length and the second of its last change.
+#[test]
+fn a_file_of_one_length_is_never_of_one_second() {
+    let second = |root: &std::path::Path| {
+        let modified = fs::metadata(root.join("user.py"))
+            .unwrap()
+            .modified()
+            .unwrap();
+        modified
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap()
+            .as_secs()
+    };
+    for _ in 0..3 {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        write(root, "user.py", "from pkg.aaa import f\n");
+        let store = Store::open(root).unwrap();
+        let first = second(root);
+        let changed = changes(root, &[("user.py", Some("from pkg.bbb import f\n"))]);
+        store.apply(&changed, &named("0001-x")).unwrap();
+        let then = second(root);
+        assert_ne!(first, then);
+        store.rollback(None).unwrap();
+        assert_ne!(then, second(root));
+    }
+}
+
 #[test]
 fn caches_of_python_do_not_keep_a_directory_alive() {
     let directory = tree();

@@ -1,0 +1,267 @@
+//! How time grows with the length of one file: any statement that mentions what moves, any number of
+//! times. Twice the file may take about twice as long.
+//!
+//! Processor time on a machine that does other things is no number that a test may hold on to, so
+//! that what grows faster is told, and fails only where somebody has asked for the whole
+//! (`cargo xtask soak scaling`). In CI each command has to answer, for a few of the statements.
+
+use std::fs;
+
+use super::{
+    Luck, soak, told,
+    trees::{Needed, run},
+};
+
+/// Lines of the shortest file of a series; two others have twice and four times as many.
+const LINES: usize = 2_000;
+/// Below that, starting the program is most of the time.
+const COUNTED_SECONDS: f64 = 0.5;
+/// Time grows with this power of the length at most; sorting, caches of the processor and a machine
+/// that is not calm are in it.
+const HIGHEST_EXPONENT: f64 = 1.5;
+
+/// `#` is a number of its own in each line.
+const PYTHON: &[&str] = &[
+    "import p.kernels\n",
+    "import p.kernels as k#\n",
+    "import os, p.kernels, sys\n",
+    "import p.kernels; x# = p.kernels.X\n",
+    "import p.m#\np.kernels.X\n",
+    "if x: import p.kernels\n",
+    "if x: from p import kernels\n",
+    "if x: from p.kernels import X\n",
+    "try:\n    import p.kernels\nexcept ImportError:\n    pass\n",
+    "try:\n    from p.kernels import X\nexcept ImportError:\n    X = None\n",
+    "try:\n    from p import kernels as k#\nexcept ImportError:\n    k# = None\n",
+    "with x:\n    import p.kernels\n",
+    "with p.kernels.X as a#: p.kernels.X\n",
+    "while x: import p.kernels\n",
+    "for p in x: p.kernels.X\n",
+    "def f#():\n    import p.kernels\n    return p.kernels.X\n",
+    "def f#():\n    from p.kernels import X\n    return X\n",
+    "def f#():\n    from . import kernels\n    return kernels.X\n",
+    "def f#():\n    global p, kernels, X\n    X = p.kernels\n",
+    "def f#():\n    a = 1\n    def g():\n        nonlocal a\n        a = p.kernels.X\n",
+    "class C#:\n    import p.kernels\n    y = p.kernels.X\n",
+    "class C#(p.kernels.X):\n    def m(self): return p.kernels.X\n",
+    "import p.kernels\ndel p\n",
+    "p = #\nimport p.kernels\n",
+    "from p import kernels\nkernels = kernels.X\n",
+    "from p.kernels import X as x#\n",
+    "from p.kernels import *\n",
+    "from .kernels import *\nX\n",
+    "from . import kernels\nkernels.X\n",
+    "from p.kernels import (\n    X as a#,\n    X as b#,\n)\n",
+    "p.kernels.X\n",
+    "x# = 'p.kernels.X'\n",
+    "x#: 'p.kernels.X' = 1\n",
+    "x# = f'{p.kernels.X}'\n",
+    "@patch('p.kernels.X')\ndef f#(): pass\n",
+    "m# = importlib.import_module('p.kernels')\n",
+    "__all__ += ['kernels', 'X']\n",
+    "# p.kernels.X, see :mod:`p.kernels`\n",
+    "def f#():\n    \"\"\"\n    >>> import p.kernels\n    >>> p.kernels.X\n    \"\"\"\n",
+    "f# = lambda p: p.kernels.X\n",
+    "[p.kernels for p in p.kernels.X]\n",
+    "(k# := p.kernels)\n",
+    "match x:\n    case p.kernels.X: pass\n",
+    "sys.modules['p.kernels'] = X\n",
+    "setattr(p, 'kernels', X)\n",
+    "p.kernels.X = #\n",
+    "if TYPE_CHECKING:\n    from p.kernels import X as T#\n",
+    "@overload\ndef f(x: X) -> X: ...\n",
+    "def __getattr__(name):\n    if name == 'k#': return p.kernels\n",
+    "if x:\n    def f#(): return p.kernels.X\nelse:\n    f# = None\n",
+];
+
+const RUST: &[&str] = &[
+    "use crate::kernels::X as x#;\n",
+    "use crate::kernels::X;\n",
+    "use crate::{kernels::{X as a#, f as b#}};\n",
+    "use crate::kernels::*;\n",
+    "#[cfg(feature = \"a#\")]\nuse crate::kernels::X;\n",
+    "#[cfg(feature = \"a#\")]\npub fn g#() { crate::kernels::f(); }\n",
+    "cfg_if::cfg_if! { if #[cfg(a)] { use crate::kernels::X; } }\n",
+    "pub mod m# { use crate::kernels::X; pub type T = X; }\n",
+    "mod m#;\n",
+    "mod m { pub use crate::kernels::X; }\n",
+    "pub fn g#() { crate::kernels::f(); }\n",
+    "pub fn g#() { use crate::kernels::f; f(); }\n",
+    "impl crate::kernels::X { pub fn g#() {} }\n",
+    "pub trait T# { fn f(); }\n",
+    "pub struct S#; impl crate::kernels::T for S# {}\n",
+    "pub struct S# { pub x: crate::kernels::X }\n",
+    "m!(crate::kernels::X);\n",
+    "macro_rules! m# { () => { crate::kernels::f() } }\n",
+    "/// See [`crate::kernels::X`].\npub fn g#() {}\n",
+    "pub use crate::kernels::X as Y#;\n",
+    "pub(crate) use crate::kernels;\n",
+    "extern crate p as p#;\n",
+    "pub const C#: u8 = crate::kernels::f();\n",
+    "mod m# { use super::super::kernels::X; fn f() { super::super::kernels::f() } }\n",
+    "#[derive(Clone)]\npub struct S#(crate::kernels::X);\n",
+    "// crate::kernels::X\n",
+    "pub const S#: &str = \"crate::kernels::X\";\n",
+    "pub enum E# { A(crate::kernels::X) }\n",
+    "pub fn g#<T: Into<crate::kernels::X>>(t: T) where T: Clone {}\n",
+    "#[cfg(test)]\nmod t# { use super::*; #[test] fn f() { crate::kernels::f(); } }\n",
+    "pub static S#: crate::kernels::X = crate::kernels::X;\n",
+];
+
+/// Where the statements stand: in a file that uses what moves, or in the one that moves.
+const PLACES: [&str; 2] = ["user", "kernels"];
+
+const CALLS: [&str; 5] = [
+    "plan module.toml",
+    "plan item.toml",
+    "audit",
+    "check",
+    "refs p.kernels",
+];
+
+/// One statement in one place.
+struct Series {
+    rust: bool,
+    line: &'static str,
+    place: &'static str,
+}
+
+impl Series {
+    fn of(number: usize) -> Self {
+        let lines = PYTHON.len() + RUST.len();
+        let (line, place) = (number % lines, PLACES[number / lines % PLACES.len()]);
+        let rust = line.checked_sub(PYTHON.len());
+        Self {
+            rust: rust.is_some(),
+            line: rust.map_or_else(|| PYTHON[line], |line| RUST[line]),
+            place,
+        }
+    }
+
+    fn files(&self, lines: usize) -> Vec<(String, String)> {
+        let one = |number: usize| self.line.replace('#', &number.to_string());
+        let long: String = (0..lines).map(one).collect();
+        let (start, end, heads) = if self.rust {
+            ("src/", ".rs", RUST_FILES)
+        } else {
+            ("p/", ".py", PYTHON_FILES)
+        };
+        let odd = format!("{start}{}{end}", self.place);
+        let whole = |(name, head): &(&str, &str)| {
+            let text = if *name == odd {
+                [*head, &long].concat()
+            } else {
+                (*head).to_owned()
+            };
+            ((*name).to_owned(), text)
+        };
+        heads.iter().map(whole).collect()
+    }
+
+    /// What a call needs over a file of so many lines.
+    fn needed(&self, call: &str, lines: usize) -> Needed {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("tree");
+        for (name, text) in self.files(lines) {
+            let file = root.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let call = if self.rust {
+            call.replace("p.kernels", "p::kernels")
+        } else {
+            call.to_owned()
+        };
+        run(&root, &call)
+    }
+}
+
+const PYTHON_FILES: &[(&str, &str)] = &[
+    ("pyproject.toml", "[project]\nname = \"p\"\n"),
+    ("p/__init__.py", ""),
+    ("p/kernels.py", "X = 1\ndef f(a): return a\nclass C: pass\n"),
+    ("p/other.py", ""),
+    ("p/user.py", ""),
+    (
+        "module.toml",
+        "schema = 1\n[[move]]\nfrom = \"p.kernels\"\nto = \"p.core.gpu\"\n",
+    ),
+    (
+        "item.toml",
+        "schema = 1\n[[move]]\nfrom = \"p.kernels.X\"\nto = \"p.other.X\"\n",
+    ),
+];
+
+const RUST_FILES: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    ),
+    (
+        "src/lib.rs",
+        "pub mod kernels;\npub mod user;\npub mod other;\n",
+    ),
+    (
+        "src/kernels.rs",
+        "#[derive(Clone)]\npub struct X;\npub const fn f() -> u8 { 1 }\npub trait T {}\n",
+    ),
+    ("src/other.rs", ""),
+    ("src/user.rs", ""),
+    (
+        "module.toml",
+        "schema = 1\n[[move]]\nfrom = \"p::kernels\"\nto = \"p::core\"\n",
+    ),
+    (
+        "item.toml",
+        "schema = 1\n[[move]]\nfrom = \"p::kernels::X\"\nto = \"p::other::X\"\n",
+    ),
+];
+
+#[test]
+fn soak_scaling() {
+    let whole = ["COALESCE_SOAK_ROUNDS", "COALESCE_SOAK_SECONDS"];
+    let whole = whole.iter().any(|name| told::<f64>(name) > Some(30.0));
+    let lines = told("COALESCE_SOAK_LINES").unwrap_or(if whole { LINES } else { LINES / 40 });
+    let mut steep = Vec::new();
+    soak(|round| {
+        let number = usize::try_from(round).unwrap() - 1;
+        // In CI, others each time that something is added to the lists.
+        let series = if whole {
+            number
+        } else {
+            Luck::of(round).below(PYTHON.len() + RUST.len())
+        };
+        let series = Series::of(series);
+        for call in CALLS {
+            let mut seconds = Vec::new();
+            for times in [1, 2, 4] {
+                let needed = series.needed(call, lines * times);
+                let answered = needed.code.is_some_and(|code| code < 3);
+                let fine = answered && !needed.said.contains("panicked");
+                let at = format!(
+                    "round {round}: {call}, {:?} in {}",
+                    series.line, series.place
+                );
+                assert!(fine || whole, "{at}: {:?} {}", needed.code, needed.said);
+                seconds.push(needed.processor.as_secs_f64());
+                if !fine {
+                    steep.push(format!("{at}: {:?} {}", needed.code, needed.said));
+                    break;
+                }
+            }
+            let [.., before, last] = seconds.as_slice() else {
+                continue;
+            };
+            let exponent = (last / before).log2();
+            if *last > COUNTED_SECONDS && exponent > HIGHEST_EXPONENT {
+                let line = format!(
+                    "round {round}: {call}, {:?} in {}: {seconds:.2?} s, exponent {exponent:.2}",
+                    series.line, series.place
+                );
+                println!("{line}");
+                steep.push(line);
+            }
+        }
+    });
+    assert!(steep.is_empty() || !whole, "{}", steep.join("\n"));
+}
