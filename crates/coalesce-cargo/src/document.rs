@@ -106,23 +106,7 @@ pub fn put_line(text: &str, table: &[String], key: &str, line: &str) -> Result<S
         };
         return Ok(format!("{kept}{gap}{}{eol}{line}{eol}", header(table)));
     };
-    let mut places: Vec<(String, ByteSpan)> = Vec::new();
-    for (name, item) in found.iter() {
-        if item.as_table().is_some_and(|table| !table.is_dotted()) {
-            continue;
-        }
-        let Some(start) = found.key(name).and_then(toml_edit::Key::span) else {
-            continue;
-        };
-        let inner = item.as_table().map(|table| {
-            let ends = table.iter().filter_map(|(_, item)| item.span());
-            ends.map(|span| span.end).max()
-        });
-        let end = inner.flatten().or(item.span().map(|span| span.end));
-        let end = end.unwrap_or(start.end).max(start.end);
-        places.push((name.to_owned(), ByteSpan::from_range(start.start..end)));
-    }
-    places.sort_by_key(|(_, span)| *span);
+    let places = places(found);
     let sorted = places.windows(2).all(|pair| match pair {
         [a, b] => a.0 <= b.0,
         _ => true,
@@ -142,4 +126,26 @@ pub fn put_line(text: &str, table: &[String], key: &str, line: &str) -> Result<S
     let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
     let start = if open { eol } else { "" };
     edited(text, Edit::insert(at, format!("{start}{line}{eol}")))
+}
+
+/// The entries of a table that have no header of their own, sorted by place.
+fn places(table: &dyn TableLike) -> Vec<(String, ByteSpan)> {
+    let mut places: Vec<(String, ByteSpan)> = Vec::new();
+    for (name, item) in table.iter() {
+        if item.as_table().is_some_and(|table| !table.is_dotted()) {
+            continue;
+        }
+        let Some(start) = table.key(name).and_then(toml_edit::Key::span) else {
+            continue;
+        };
+        let inner = item.as_table().map(|table| {
+            let ends = table.iter().filter_map(|(_, item)| item.span());
+            ends.map(|span| span.end).max()
+        });
+        let end = inner.flatten().or(item.span().map(|span| span.end));
+        let end = end.unwrap_or(start.end).max(start.end);
+        places.push((name.to_owned(), ByteSpan::from_range(start.start..end)));
+    }
+    places.sort_by_key(|(_, span)| *span);
+    places
 }

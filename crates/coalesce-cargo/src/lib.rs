@@ -11,6 +11,7 @@ pub mod dependencies;
 pub mod document;
 pub mod features;
 pub mod join;
+pub mod lints;
 pub mod lock;
 pub mod manifest;
 pub mod package;

@@ -16,7 +16,7 @@ use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
-    regressions::{Tree, left_unused, regressions},
+    regressions::{Tree, left_unused, raised_lints, regressions},
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
@@ -133,15 +133,10 @@ impl RustGraph {
     /// The edition of the package around a file that no crate holds yet.
     #[must_use]
     pub fn edition_near(&self, path: &TreePath) -> Option<&'static str> {
-        let inside = |krate: &&resolve::Crate| {
-            let package = self.world.packages.get(krate.package);
-            package.is_some_and(|package| path.strip_prefix(&package.directory).is_some())
-        };
+        let directory = |krate: &resolve::Crate| &self.world.package(krate.package).directory;
+        let inside = |krate: &&resolve::Crate| path.strip_prefix(directory(krate)).is_some();
         let crates = self.world.crates.iter().filter(inside);
-        let nearest = crates.max_by_key(|krate| {
-            let package = self.world.packages.get(krate.package);
-            package.map_or(0, |package| package.directory.as_str().len())
-        });
+        let nearest = crates.max_by_key(|krate| directory(krate).as_str().len());
         nearest.map(|krate| krate.edition.year())
     }
 }
@@ -269,7 +264,10 @@ impl LanguageGraph for RustGraph {
         before_texts: &dyn Texts,
         after_texts: &dyn Texts,
     ) -> Vec<Unproven> {
-        left_unused(self.tree(before_texts), after.tree(after_texts))
+        let (before, after) = (self.tree(before_texts), after.tree(after_texts));
+        let mut found = left_unused(before, after);
+        found.extend(raised_lints(before, after));
+        found
     }
 
     fn order_regressions(

@@ -76,6 +76,24 @@ pub(crate) fn tokens_from(text: &str, span: ByteSpan) -> Option<Token> {
     .next_token()
 }
 
+/// The index of the token that closes what the one at `open` opens.
+pub(crate) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The end of the identifier that starts at `start`, `r#` included.
 pub(crate) fn ident_end(text: &str, start: u32) -> u32 {
     let bytes = text.as_bytes();

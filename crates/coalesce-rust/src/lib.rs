@@ -9,6 +9,7 @@ pub mod discover;
 pub mod facts;
 mod graph;
 mod lexer;
+mod lints;
 mod outline;
 mod references;
 mod regressions;

@@ -199,9 +199,8 @@ fn leaf_of(facts: &SourceFacts, name: &str) -> Option<u32> {
 }
 
 fn files(world: &World) -> impl Iterator<Item = (FileId, &SourceFacts)> {
-    let ids = (0..world.files.len()).filter_map(|at| u32::try_from(at).ok());
-    ids.map(FileId)
-        .map(|file| (file, world.facts(file)))
+    let all = world.sources();
+    all.map(|(file, _)| (file, world.facts(file)))
         .filter(|(_, facts)| !facts.item_shims.is_empty())
 }
 

@@ -329,16 +329,7 @@ impl Writer<'_> {
                 format!(" {}", self.slice(output.span().byte_range()))
             }
         };
-        let bounds = signature
-            .generics
-            .where_clause
-            .as_ref()
-            .map_or_else(String::new, |clause| {
-                format!(
-                    "\n{}",
-                    self.slice(clause.span().byte_range()).trim_end_matches(',')
-                )
-            });
+        let bounds = self.bounds(&signature.generics);
         let wait = if signature.asyncness.is_some() {
             ".await"
         } else {
@@ -357,6 +348,15 @@ impl Writer<'_> {
                 parameters.join(", ")
             ),
             body,
+        })
+    }
+
+    /// The `where` clause as written, on a line of its own.
+    fn bounds(&self, generics: &syn::Generics) -> String {
+        let clause = generics.where_clause.as_ref();
+        clause.map_or_else(String::new, |clause| {
+            let said = self.slice(clause.span().byte_range());
+            format!("\n{}", said.trim_end_matches(','))
         })
     }
 

@@ -47,6 +47,7 @@ lists! {
     EXPRESSION_MACROS = "macros of expressions";
     FORMAT_MACROS = "macros with a format";
     QUIET_LINTS = "quiet lints";
+    LOUD_TOOL_LINTS = "loud lints of tools";
     BODY_LINTS = "lints of bodies";
     INHERENT_METHODS = "methods that types have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
@@ -57,11 +58,14 @@ pub(crate) const STANDARD_TRAITS: &str = "traits of the standard library";
 /// Traits of crates that many use, with their methods, as those crates document them.
 pub(crate) const KNOWN_TRAITS: &str = "traits of known crates";
 
-/// The methods of a trait, as a section says them.
-pub(crate) fn methods_of(section: &str, name: &str) -> Option<impl Iterator<Item = &'static str>> {
+/// Lints that say nothing of code which has none of certain words.
+pub(crate) const LINTS_OF_WORDS: &str = "lints of words";
+
+/// The words that a line of a section has for a name: the methods of a trait.
+pub(crate) fn words_of(section: &str, name: &str) -> Option<impl Iterator<Item = &'static str>> {
     let mut pairs = lines(section).filter_map(|line| line.split_once(" = "));
-    let (_, methods) = pairs.find(|(known, _)| *known == name)?;
-    Some(methods.split(' '))
+    let (_, found) = pairs.find(|(known, _)| *known == name)?;
+    Some(found.split(' '))
 }
 
 fn read(section: &str) -> FxHashSet<&'static str> {
@@ -96,7 +100,7 @@ mod tests {
         }
         assert!(PRELUDE.contains("u8") && PRELUDE.contains("Vec") && PRELUDE.contains("vec"));
         assert!(!EVERYWHERE.contains("vec"));
-        for section in [STANDARD_TRAITS, KNOWN_TRAITS] {
+        for section in [STANDARD_TRAITS, KNOWN_TRAITS, LINTS_OF_WORDS] {
             assert!(lines(section).all(|line| line.contains(" = ")));
         }
     }

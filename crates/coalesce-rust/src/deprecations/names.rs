@@ -254,7 +254,7 @@ fn home_of(world: &World, module: ModuleId) -> Option<Home> {
         let node = &world[at];
         let Some(parent) = node.parent else {
             let krate = &world[node.krate];
-            let package = world.packages.get(krate.package)?;
+            let package = world.package(krate.package);
             if krate.kind != TargetKind::Lib {
                 return None;
             }

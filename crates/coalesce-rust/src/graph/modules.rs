@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{LanguageKind, Module, ModuleKind, Root};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    facts::{ScopeId, SourceFacts, VisibilityKind},
-    resolve::{Body, BodyId, ModuleId, Reach, World},
+    facts::{Item, ScopeId, SourceFacts, VisibilityKind},
+    resolve::{Body, FileId, ModuleId, Reach, Res, World},
 };
 
 /// The list, and where each body stands in it.
@@ -20,12 +21,17 @@ pub(super) struct Listed {
 
 /// One module for each body, sorted by name, path and place.
 pub(super) fn modules(world: &World) -> Listed {
+    let mut contents: FxHashMap<FileId, Contents<'_>> = FxHashMap::default();
     let mut listed: Vec<(Module, usize)> = world
         .bodies
         .iter()
         .enumerate()
         .filter(|(_, body)| is_listed(world, body))
-        .filter_map(|(at, body)| Some((module(world, body)?, at)))
+        .filter_map(|(at, body)| {
+            let contents = contents.entry(body.file);
+            let contents = contents.or_insert_with(|| Contents::of(world, body.file));
+            Some((module(world, body, contents)?, at))
+        })
         .collect();
     listed.sort_by(|(a, at), (b, bt)| {
         (&a.name, &a.path, a.inline, at).cmp(&(&b.name, &b.path, b.inline, bt))
@@ -73,7 +79,52 @@ fn is_listed(world: &World, body: &Body) -> bool {
     !body.included && !local
 }
 
-fn module(world: &World, body: &Body) -> Option<Module> {
+/// What the scopes of a file have: it may be thousands of modules.
+#[derive(Default)]
+struct Contents<'f> {
+    items: FxHashMap<ScopeId, Vec<&'f Item>>,
+    /// Scopes that define something, named or not.
+    defining: FxHashSet<ScopeId>,
+    /// Scopes that pass something on.
+    exporting: FxHashSet<ScopeId>,
+    /// Scopes with imports under a condition.
+    choosing: FxHashSet<ScopeId>,
+    /// The modules that a scope is the text of.
+    modules: FxHashMap<ScopeId, Vec<ModuleId>>,
+}
+
+impl<'f> Contents<'f> {
+    fn of(world: &'f World, file: FileId) -> Self {
+        let facts = world.facts(file);
+        let mut contents = Self::default();
+        for body in world[file].bodies.iter().map(|id| &world[id]) {
+            let modules = contents.modules.entry(body.scope).or_default();
+            modules.push(body.module);
+        }
+        for item in &facts.items {
+            contents.items.entry(item.scope).or_default().push(item);
+        }
+        let calls = facts.macro_calls.iter().filter(|call| call.item_position);
+        contents.defining = contents.items.keys().copied().collect();
+        let others = facts.impls.iter().map(|found| found.scope);
+        let others = others.chain(facts.modules.iter().map(|found| found.scope));
+        contents
+            .defining
+            .extend(others.chain(calls.map(|call| call.scope)));
+        let conditional = facts.uses.iter().filter(|item| !item.cfg.is_empty());
+        contents.choosing.extend(conditional.map(|item| item.scope));
+        let uses = facts.uses.iter().map(|item| (item.scope, item.visibility));
+        let crates = facts.extern_crates.iter();
+        let crates = crates.map(|item| (item.scope, item.visibility));
+        let seen = uses
+            .chain(crates)
+            .filter(|(_, visibility)| visibility.kind != VisibilityKind::Private);
+        contents.exporting.extend(seen.map(|(scope, _)| scope));
+        contents
+    }
+}
+
+fn module(world: &World, body: &Body, contents: &Contents<'_>) -> Option<Module> {
     let node = &world[body.module];
     let facts = world.facts(body.file);
     let path = world[body.file].path.clone();
@@ -85,52 +136,52 @@ fn module(world: &World, body: &Body) -> Option<Module> {
     let root = node.parent.is_none();
     Some(Module {
         name: node.canonical.clone(),
-        kind: kind(facts, body.scope, inline.is_none()),
+        kind: match kind((facts, contents), body.scope, inline.is_none()) {
+            ModuleKind::Redirect if !leads_into_tree(world, body, contents) => ModuleKind::Module,
+            kind => kind,
+        },
         package: inline.is_none() && (root || path.file_name() == "mod.rs"),
         path,
         language: LanguageKind::Rust,
         lines,
-        defines: defines(facts, body.scope),
+        defines: defines((facts, contents), body.scope),
         exports: exports(world, body.module),
         inline,
-        also: also(world, body),
+        also: also(world, body, contents),
     })
 }
 
-fn kind(facts: &SourceFacts, scope: ScopeId, is_file: bool) -> ModuleKind {
+fn kind(
+    (facts, contents): (&SourceFacts, &Contents<'_>),
+    scope: ScopeId,
+    is_file: bool,
+) -> ModuleKind {
     if is_file && facts.shim_marker.is_some() {
         return ModuleKind::Shim;
     }
-    let defines = facts.items.iter().any(|item| item.scope == scope)
-        || facts.impls.iter().any(|item| item.scope == scope)
-        || facts.modules.iter().any(|module| module.scope == scope)
-        || facts
-            .macro_calls
-            .iter()
-            .any(|call| call.scope == scope && call.item_position)
-        || facts.problem.is_some();
-    let exports = facts
-        .uses
-        .iter()
-        .any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private)
-        || facts
-            .extern_crates
-            .iter()
-            .any(|item| item.scope == scope && item.visibility.kind != VisibilityKind::Private);
-    match (defines, exports) {
+    let defines = contents.defining.contains(&scope) || facts.problem.is_some();
+    match (defines, contents.exporting.contains(&scope)) {
         (true, _) => ModuleKind::Module,
         (false, true) => ModuleKind::Redirect,
         (false, false) => ModuleKind::Stub,
     }
 }
 
-fn defines(facts: &SourceFacts, scope: ScopeId) -> Vec<String> {
+/// Whether all that a module of re-exports offers has its home in the tree. A prelude is a list on purpose,
+/// a choice between conditions is an abstraction, and what comes from elsewhere has no other home here.
+fn leads_into_tree(world: &World, body: &Body, contents: &Contents<'_>) -> bool {
+    let node = &world[body.module];
+    if node.name == "prelude" || contents.choosing.contains(&body.scope) {
+        return false;
+    }
+    let offered = world.offered(body.module);
+    let mut offered = offered.peekable();
+    offered.peek().is_some() && offered.all(|res| !matches!(res, Res::External(_)))
+}
+
+fn defines((facts, contents): (&SourceFacts, &Contents<'_>), scope: ScopeId) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let mut items: Vec<_> = facts
-        .items
-        .iter()
-        .filter(|item| item.scope == scope)
-        .collect();
+    let mut items = contents.items.get(&scope).cloned().unwrap_or_default();
     items.sort_by_key(|item| item.name.span.start);
     let names = items.into_iter().map(|item| facts.name(item.name.name));
     names
@@ -153,16 +204,11 @@ fn exports(world: &World, module: ModuleId) -> Vec<String> {
 }
 
 /// Canonical names that the same text has in other crates or places.
-fn also(world: &World, body: &Body) -> Vec<String> {
-    let bodies = world[body.file].bodies.as_slice();
-    let other = |id: &BodyId| Some(&world[id]);
-    let others = bodies
-        .iter()
-        .filter_map(other)
-        .filter(|other| other.scope == body.scope && other.module != body.module);
+fn also(world: &World, body: &Body, contents: &Contents<'_>) -> Vec<String> {
+    let modules = contents.modules.get(&body.scope).into_iter().flatten();
+    let others = modules.filter(|other| **other != body.module);
     let names: BTreeSet<String> = others
-        .map(|other| &world[other.module])
-        .map(|node| node.canonical.clone())
+        .map(|other| world[*other].canonical.clone())
         .collect();
     names.into_iter().collect()
 }

@@ -6,7 +6,7 @@ use coalesce_model::ByteSpan;
 
 use super::Tree;
 use crate::{
-    lexer::{self, Token, TokenKind},
+    lexer::{self, Token, TokenKind, closing},
     resolve::{BodyId, FileId, ItemId, ModuleId},
 };
 
@@ -185,24 +185,6 @@ fn condition_at<'t>(text: &'t str, tokens: &[Token], at: usize) -> Option<(&'t s
     let close = tokens.get(closing(tokens, at + 3)?)?;
     let condition = text.get(list.span.end as usize..close.span.start as usize)?;
     Some((condition, closing(tokens, at + 1)? + 1))
-}
-
-/// The index of the token that closes what the one at `open` opens.
-fn closing(tokens: &[Token], open: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.kind {
-            TokenKind::Open(_) => depth += 1,
-            TokenKind::Close(_) => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Where what starts at a token ends, other attributes on it passed over.

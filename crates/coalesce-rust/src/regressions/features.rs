@@ -87,10 +87,7 @@ impl<'a> Features<'a> {
 
     /// The features that a package's dependency on another one has, given what of its own is on.
     fn granted(&mut self, user: usize, own: &BTreeSet<String>, target: usize) -> Vec<String> {
-        let target = self.tree.world.packages.get(target);
-        let target = target
-            .map_or("", |package| package.name.as_str())
-            .to_owned();
+        let target = self.tree.world.package(target).name.clone();
         let manifest = self.manifest(user);
         let mut found = Vec::new();
         for (key, dependency) in &manifest.dependencies {
@@ -130,8 +127,8 @@ impl<'a> Features<'a> {
     }
 
     fn read(&self, package: usize) -> Option<Manifest> {
-        let directory = &self.tree.world.packages.get(package)?.directory;
-        let text = self.tree.texts.text(&directory.join("Cargo.toml").ok()?)?;
+        let manifest = self.tree.world.manifest_of(package);
+        let text = self.tree.texts.text(&manifest)?;
         let document = toml_edit::Document::parse(&*text).ok()?;
         let root = document.as_table();
         let mut manifest = Manifest::default();

@@ -1,5 +1,5 @@
 //! What would no longer compile in the planned tree: paths that lead through what they may not see,
-//! and names under a condition that those who say them do not have.
+//! and names under a condition that those who say them do not have; and what it would come to warn of.
 //!
 //! Both are asked of the planned tree itself, resolved, and of no step that led to it: it makes no
 //! difference whether a module, an item, a merge or a shim is the cause. What was so before the
@@ -7,9 +7,11 @@
 
 mod conditions;
 mod features;
+mod lints;
 mod standard;
 mod unused;
 
+pub(crate) use lints::raised_lints;
 pub(crate) use unused::left_unused;
 
 use std::{
@@ -26,7 +28,7 @@ use self::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, Found, ModuleId, Reach, Res, Site, UseSite, World},
+    resolve::{FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World},
 };
 
 /// A tree and its texts.
@@ -113,10 +115,7 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
         standard: Standard::default(),
         found: Problems::new(),
     };
-    for at in 0..tree.world.files.len() {
-        let Ok(at) = u32::try_from(at) else { break };
-        let file = FileId(at);
-        let source = &tree.world[file];
+    for (file, source) in tree.world.sources() {
         let reads = tree.world.facts(file).problem.is_none();
         if !reads || !is_changed(file) {
             continue;
@@ -139,13 +138,6 @@ struct Check<'a> {
     features: Features<'a>,
     standard: Standard,
     found: Problems,
-}
-
-fn module_of(step: &Found) -> Option<ModuleId> {
-    step.all().find_map(|(res, _)| match res {
-        Res::Module(module) => Some(module),
-        _ => None,
-    })
 }
 
 impl Check<'_> {
@@ -213,8 +205,7 @@ impl Check<'_> {
         let from = world.module_of(site.space);
         for (at, pair) in site.trace.steps.windows(2).enumerate() {
             let [outer, step] = pair else { continue };
-            let (Some(module), Some(segment)) = (module_of(outer), site.segments.get(at + 1))
-            else {
+            let (Some(module), Some(segment)) = (outer.module(), site.segments.get(at + 1)) else {
                 continue;
             };
             let name = facts.name(segment.name);
@@ -261,7 +252,7 @@ impl Check<'_> {
         for (at, step) in site.trace.steps.iter().enumerate() {
             let outer = match at.checked_sub(1) {
                 None => Some(from),
-                Some(before) => site.trace.steps.get(before).and_then(module_of),
+                Some(before) => site.trace.steps.get(before).and_then(Found::module),
             };
             let name = site.segments.get(at).map_or("", |one| facts.name(one.name));
             if outer.is_some_and(|outer| self.is_alternative(outer, name, step)) {
@@ -319,6 +310,32 @@ impl Check<'_> {
         }
         found
     }
+}
+
+/// Whether others can name an item, or it is re-exported as if they could.
+fn is_open(world: &World, item: ItemId) -> bool {
+    let node = &world[item];
+    let public =
+        world.definition_reach(item) == Some(Reach::Public) && is_open_module(world, node.module);
+    let bindings = world.spaces.iter();
+    let mut bindings = bindings.flat_map(|space| space.names.values().flatten());
+    public
+        || bindings.any(|one| {
+            one.import.is_some() && one.reach == Reach::Public && one.res == Res::Item(item)
+        })
+}
+
+/// Whether a module and all around it are declared `pub`.
+fn is_open_module(world: &World, module: ModuleId) -> bool {
+    let mut above = std::iter::successors(Some(module), |module| world[*module].parent);
+    above.all(|module| {
+        let mut declarations = world.declarations(module).into_iter();
+        world[module].parent.is_none()
+            || declarations.any(|(file, at)| {
+                let declared = world.facts(file).module(at);
+                declared.visibility.kind == VisibilityKind::Public
+            })
+    })
 }
 
 /// Whether a leaf shows a name to everybody.

@@ -1,17 +1,18 @@
 //! Code that nothing names any more once something has given way: the compiler would call it dead.
 //!
 //! Items are followed by what paths lead to, methods by their names alone. What other crates can
-//! name is in use, and so is what a macro or an attribute names.
+//! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
+//! uses nothing that is there without: tests, features and systems alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, conditions::Conditions, is_changed, is_public_name};
+use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
-    resolve::{CrateId, FileId, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World},
+    resolve::{CrateId, FileId, ItemId, Res, Site, Target, UseSite, World},
     rewrite::method_names,
 };
 
@@ -27,32 +28,63 @@ const DEAD_CODE: Warning = Warning {
     why: "nothing names it any more, and the compiler may warn of that",
 };
 
+const DEAD_WITHOUT: Warning = Warning {
+    allowed: DEAD_CODE.allowed,
+    why: "only code under a condition names it now, and the compiler may warn of that without it",
+};
+
+/// The conditions of each place that uses something.
+#[derive(Clone, Default)]
+struct ConditionedUses(BTreeSet<BTreeSet<String>>);
+
+impl ConditionedUses {
+    /// Whether something is used wherever these conditions hold: a place asks for no more, or two of
+    /// them for one thing and its opposite.
+    fn cover(&self, own: &BTreeSet<String>) -> bool {
+        let more =
+            |used: &BTreeSet<String>| -> Vec<String> { used.difference(own).cloned().collect() };
+        let more: BTreeSet<Vec<String>> = self.0.iter().map(more).collect();
+        more.iter().any(|more_of_one| match more_of_one.as_slice() {
+            [] => true,
+            [only] => more.contains(&vec![format!("not({only})")]),
+            _ => false,
+        })
+    }
+}
+
 const UNUSED_IMPORT: Warning = Warning {
     allowed: &["#![allow(unused", "#![allow(warnings)"],
-    why: "tests alone use this import, and the compiler warns of that without them",
+    why: "only code under a condition uses this import, and the compiler warns of that without it",
 };
 
 /// What the tree `before` names and the one `after` does not.
 pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let mut named = Named::new(before);
     let mut still = Named::new(after);
-    for (file, _) in (0..).map(FileId).zip(&before.world.files) {
+    for (file, _) in before.world.sources() {
         if is_changed(before.world, after.world, file) {
             named.read(file);
         }
     }
-    for (file, _) in (0..).map(FileId).zip(&after.world.files) {
+    for (file, _) in after.world.sources() {
         if is_changed(after.world, before.world, file) {
             still.read(file);
         }
     }
-    let lost: Vec<String> = named.items.difference(&still.items).cloned().collect();
+    let lost = named.items.iter().filter(|(name, uses)| {
+        let now = still.items.get(*name);
+        !uses
+            .0
+            .iter()
+            .all(|own| now.is_some_and(|now| now.cover(own)))
+    });
+    let lost: Vec<String> = lost.map(|(name, _)| name.clone()).collect();
     let mut found = Vec::new();
     for name in lost {
         found.extend(still.unused_items(&name));
     }
     found.extend(still.hidden_items(&mut named));
-    found.extend(still.imports_of_tests(&mut named));
+    found.extend(still.imports_in_part(&mut named));
     let methods = named.methods.difference(&still.methods).cloned().collect();
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
@@ -64,7 +96,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 struct Named<'a> {
     tree: Tree<'a>,
     conditions: Conditions<'a>,
-    items: BTreeSet<String>,
+    items: BTreeMap<String, ConditionedUses>,
     methods: BTreeSet<String>,
     /// The roots' names of the crates that the files belong to.
     crates: BTreeSet<String>,
@@ -75,7 +107,7 @@ impl<'a> Named<'a> {
         Self {
             tree,
             conditions: Conditions::new(tree),
-            items: BTreeSet::new(),
+            items: BTreeMap::new(),
             methods: BTreeSet::new(),
             crates: BTreeSet::new(),
         }
@@ -97,9 +129,12 @@ impl<'a> Named<'a> {
             let mut found = Vec::new();
             world.visit(*load as usize, &mut |facts, site| found.push((facts, site)));
             for (facts, site) in found {
-                if self.is_use(file, facts, &site) {
-                    let items = items_of(&site).map(|item| world.name_of(&world.target(item)));
-                    self.items.extend(items);
+                let Some(conditions) = self.use_of(file, facts, &site) else {
+                    continue;
+                };
+                for item in items_of(&site) {
+                    let uses = self.items.entry(world.name_of(&world.target(item)));
+                    uses.or_default().0.insert(conditions.clone());
                 }
             }
         }
@@ -110,8 +145,13 @@ impl<'a> Named<'a> {
         Some(krate.canonical.clone())
     }
 
-    /// Whether what a site names is in use for that, in what is no test.
-    fn is_use(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) -> bool {
+    /// The conditions under which a site uses what it names; `None` where it is no use.
+    fn use_of(
+        &mut self,
+        file: FileId,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<BTreeSet<String>> {
         let said = match site.site {
             UseSite::Leaf(_) => is_public_name(facts, site),
             UseSite::Path(path) => {
@@ -121,12 +161,14 @@ impl<'a> Named<'a> {
             }
             UseSite::ExternCrate(_) => false,
         };
-        let Some(first) = site.segments.first().filter(|_| said) else {
-            return false;
-        };
+        said.then(|| self.conditions_of(file, site)).flatten()
+    }
+
+    /// The conditions that a site stands under.
+    fn conditions_of(&mut self, file: FileId, site: &Site<'_>) -> Option<BTreeSet<String>> {
+        let first = site.segments.first()?;
         let body = self.tree.world.body_of(site);
-        let conditions = self.conditions.at_place(file, body, first.span.start);
-        !conditions.contains("test")
+        Some(self.conditions.at_place(file, body, first.span.start))
     }
 
     /// Items that others could name where they were, and now nobody does, where they are.
@@ -134,7 +176,7 @@ impl<'a> Named<'a> {
         let (old, new) = (before.tree.world, self.tree.world);
         let mut open: BTreeSet<String> = BTreeSet::new();
         for item in items_of_changed_files(old, new) {
-            if before.is_open(item) {
+            if is_open(old, item) {
                 open.insert(old.name_of(&Target::Item(item)));
             }
         }
@@ -146,22 +188,18 @@ impl<'a> Named<'a> {
                 .iter()
                 .any(|old| old.rsplit("::").next() == Some(last.as_str()));
             let moved = was_open && !open.contains(&name);
-            if moved
-                && !self.is_open(item)
-                && !self.conditions.of_item(item).contains("test")
-                && !self.is_named(item, &last)
-            {
-                found.extend(self.told(item, &name));
+            if moved && !is_open(self.tree.world, item) {
+                found.extend(self.unused_item(item, &name));
             }
         }
         found
     }
 
-    /// Imports that served more than tests, and now serve them alone: without tests they warn.
-    fn imports_of_tests(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+    /// Imports that served wherever they are there, and now serve only under a condition.
+    fn imports_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
         let (old, new) = (before.tree.world, self.tree.world);
         let mut found = Vec::new();
-        for (file, source) in (0..).map(FileId).zip(&new.files) {
+        for (file, source) in new.sources() {
             if !is_changed(new, old, file) {
                 continue;
             }
@@ -170,8 +208,8 @@ impl<'a> Named<'a> {
             };
             let served = before.imports(was);
             for (name, import) in self.imports(file) {
-                let more = served.get(&name).is_some_and(|import| import.in_code > 0);
-                if more && import.in_code == 0 && import.in_tests > 0 {
+                let more = served.get(&name).is_some_and(Import::serves);
+                if more && !import.serves() && !import.uses.0.is_empty() {
                     found.extend(self.unused((file, import.span), &name, &UNUSED_IMPORT));
                 }
             }
@@ -189,13 +227,10 @@ impl<'a> Named<'a> {
             world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
             for (facts, site) in &sites {
                 if let Some((name, span)) = private_import(world, facts, site)
-                    && !self.is_test(file, site)
+                    && let Some(own) = self.conditions_of(file, site)
                 {
-                    found.entry(name).or_insert(Import {
-                        span,
-                        in_code: 0,
-                        in_tests: 0,
-                    });
+                    let uses = ConditionedUses::default();
+                    found.entry(name).or_insert(Import { span, own, uses });
                 }
             }
             for (facts, site) in &sites {
@@ -205,23 +240,11 @@ impl<'a> Named<'a> {
                 };
                 let import = found.get_mut(facts.name(first.name));
                 if let (Some(import), Some(_)) = (import, step.import) {
-                    match self.is_test(file, site) {
-                        true => import.in_tests += 1,
-                        false => import.in_code += 1,
-                    }
+                    import.uses.0.extend(self.conditions_of(file, site));
                 }
             }
         }
         found
-    }
-
-    fn is_test(&mut self, file: FileId, site: &Site<'_>) -> bool {
-        let Some(first) = site.segments.first() else {
-            return false;
-        };
-        let body = self.tree.world.body_of(site);
-        let conditions = self.conditions.at_place(file, body, first.span.start);
-        conditions.contains("test")
     }
 
     /// The items of that name that nothing in the whole tree names.
@@ -234,42 +257,42 @@ impl<'a> Named<'a> {
         let items = modules.into_iter().flat_map(|at| world.items_of(at, last));
         let mut found = Vec::new();
         for item in items {
-            if last.starts_with('_') || self.is_open(item) || self.is_named(item, last) {
-                continue;
+            if !last.starts_with('_') && !is_open(self.tree.world, item) {
+                found.extend(self.unused_item(item, name));
             }
-            found.extend(self.told(item, name));
         }
         found
     }
 
-    /// Whether others can name an item, or it is re-exported as if they could.
-    fn is_open(&self, item: ItemId) -> bool {
-        let world = self.tree.world;
-        let node = &world[item];
-        let declared = |module: ModuleId| {
-            let mut declarations = world.declarations(module).into_iter();
-            declarations.any(|(file, at)| {
-                let facts = world.facts(file);
-                let found = facts.module(at);
-                found.visibility.kind == VisibilityKind::Public
-            })
+    /// An item, by its full name, that is not used wherever it is there.
+    fn unused_item(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
+        let last = name.rsplit("::").next().unwrap_or(name);
+        let uses = self.uses_of(item, last);
+        let own = self.conditions.of_item(item);
+        if own.contains("test") {
+            // Tests are called by what runs them.
+            return None;
+        }
+        // Which of several definitions is used, conditions choose.
+        let several = self.tree.world[item].definitions.len() > 1;
+        let used = match several {
+            true => uses.0.iter().any(|used| !used.contains("test")),
+            false => uses.cover(&own),
         };
-        let mut above = std::iter::successors(Some(node.module), |module| world[*module].parent);
-        let public = world.definition_reach(item) == Some(Reach::Public)
-            && above.all(|module| world[module].parent.is_none() || declared(module));
-        let bindings = world.spaces.iter();
-        let mut bindings = bindings.flat_map(|space| space.names.values().flatten());
-        public
-            || bindings.any(|one| {
-                one.import.is_some() && one.reach == Reach::Public && one.res == Res::Item(item)
-            })
+        let without_tests = uses.0.iter().all(|used| used.contains("test"));
+        let warning = match without_tests {
+            true => &DEAD_CODE,
+            false => &DEAD_WITHOUT,
+        };
+        (!used).then(|| self.told(item, name, warning)).flatten()
     }
 
-    /// Whether a site outside of its own definition names an item.
-    fn is_named(&mut self, item: ItemId, name: &str) -> bool {
+    /// The uses of an item outside of its own definition.
+    fn uses_of(&mut self, item: ItemId, name: &str) -> ConditionedUses {
+        let mut uses = ConditionedUses::default();
         let world = self.tree.world;
         let definitions = &world[item].definitions;
-        for (file, source) in (0..).map(FileId).zip(&world.files) {
+        for (file, source) in world.sources() {
             let facts = world.facts(file);
             if !facts.names.iter().any(|known| **known == *name) {
                 continue;
@@ -289,16 +312,16 @@ impl<'a> Named<'a> {
                 for site in found {
                     let at = site.segments.first().map(|first| first.span);
                     let inside = at.is_some_and(|at| own.iter().any(|own| own.contains(at)));
-                    if !inside && self.is_use(file, facts, &site) {
-                        return true;
+                    if !inside {
+                        uses.0.extend(self.use_of(file, facts, &site));
                     }
                 }
             }
         }
-        false
+        uses
     }
 
-    fn told(&self, item: ItemId, name: &str) -> Option<Unproven> {
+    fn told(&self, item: ItemId, name: &str, warning: &Warning) -> Option<Unproven> {
         let world = self.tree.world;
         let (file, at) = *world[item].definitions.first()?;
         let facts = world.facts(file);
@@ -309,7 +332,7 @@ impl<'a> Named<'a> {
         if shim {
             return None;
         }
-        self.unused((file, fact.name.span), name, &DEAD_CODE)
+        self.unused((file, fact.name.span), name, warning)
     }
 
     /// What stands at a place, unless its file says that this is no matter.
@@ -340,7 +363,7 @@ impl<'a> Named<'a> {
         }
         let world = self.tree.world;
         let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
-        for (file, source) in (0..).map(FileId).zip(&world.files) {
+        for (file, source) in world.sources() {
             let inside = source.bodies.iter().any(|body| {
                 let krate = self.canonical_crate(world[world[body].module].krate);
                 krate.is_some_and(|krate| crates.contains(&krate))
@@ -382,11 +405,18 @@ fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
     changed.map(|(item, _)| item).collect()
 }
 
-/// An import of a file, and how many sites there go through it.
+/// An import of a file, the conditions that it stands under, and its uses.
 struct Import {
     span: ByteSpan,
-    in_code: usize,
-    in_tests: usize,
+    own: BTreeSet<String>,
+    uses: ConditionedUses,
+}
+
+impl Import {
+    /// Whether it is used wherever it is there.
+    fn serves(&self) -> bool {
+        self.uses.cover(&self.own)
+    }
 }
 
 /// The name of a private import that leads to a module or an item of the tree, but to no trait.

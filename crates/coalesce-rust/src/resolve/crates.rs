@@ -59,9 +59,7 @@ pub(super) fn externs(world: &mut World) {
     let library = |package: usize| libraries.get(&package).copied();
     let mut all = Vec::with_capacity(world.crates.len());
     for krate in &world.crates {
-        let Some(package) = world.packages.get(krate.package) else {
-            continue;
-        };
+        let package = world.package(krate.package);
         let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
         for dependency in &package.dependencies {
             let seen = match dependency.kind {

@@ -16,8 +16,7 @@ pub(super) type MacroModules = FxHashMap<String, Vec<(FileId, u32)>>;
 
 pub(super) fn macro_modules(world: &World) -> MacroModules {
     let mut found = MacroModules::default();
-    for at in 0..world.files.len() {
-        let file = FileId(id(at));
+    for (file, _) in world.sources() {
         let facts = world.facts(file);
         let bodies = facts
             .modules
@@ -160,7 +159,6 @@ impl Loader<'_> {
     }
 
     fn package_directory(&self) -> TreePath {
-        let package = self.world.packages.get(self.world[self.krate].package);
-        package.map_or_else(TreePath::root, |package| package.directory.clone())
+        self.world.package_of(self.krate).directory.clone()
     }
 }

@@ -65,6 +65,14 @@ impl Found {
     pub fn all(&self) -> impl Iterator<Item = (Res, Namespaces)> + '_ {
         self.list.iter().take(self.len).copied()
     }
+
+    /// The module among them.
+    pub fn module(&self) -> Option<ModuleId> {
+        self.all().find_map(|(res, _)| match res {
+            Res::Module(module) => Some(module),
+            _ => None,
+        })
+    }
 }
 
 /// What each prefix of a path names.

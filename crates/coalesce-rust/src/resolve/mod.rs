@@ -10,6 +10,7 @@ mod names;
 mod order;
 mod parts;
 mod reexports;
+mod rows;
 mod tree;
 mod uses;
 mod world;
@@ -24,6 +25,7 @@ pub use world::{
     Target, World,
 };
 
+pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;

@@ -120,22 +120,9 @@ impl Definitions<'_> {
             };
             bind(self.world, space, sym, binding);
             if item.kind == ItemKind::Macro && item.exported {
-                let root = root_of(self.world, owner);
-                let root = self
-                    .world
-                    .module_spaces
-                    .get(root.index())
-                    .copied()
-                    .unwrap_or(space);
-                bind(
-                    self.world,
-                    root,
-                    sym,
-                    Binding {
-                        reach: Reach::Public,
-                        ..binding
-                    },
-                );
+                let root = self.world.space_of(root_of(self.world, owner));
+                let reach = Reach::Public;
+                bind(self.world, root, sym, Binding { reach, ..binding });
             }
         }
     }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Texts};
 
 use super::{
-    uses::Site,
-    world::{FileId, ModuleId, Res, World},
+    Found,
+    world::{FileId, ModuleId, World},
 };
 use crate::{
     facts::{ItemKind, SourceFacts},
@@ -29,7 +29,7 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
     if open.is_empty() {
         return found;
     }
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let facts = world.facts(file);
         let calls = calls(facts, &open);
         for load in &source.loads {
@@ -45,7 +45,7 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
                 let Some((open, first, name)) = inside else {
                     return;
                 };
-                let module = module_at_end(&site);
+                let module = site.trace.steps.last().and_then(Found::module);
                 let meant = sought.iter().position(|(home, wanted)| {
                     (open.behind.contains(home) && name == *wanted)
                         || (open.names.contains(*wanted) && module == Some(*home))
@@ -71,14 +71,6 @@ fn calls<'o>(facts: &SourceFacts, open: &'o BTreeMap<String, Open>) -> Vec<(&'o 
     calls.collect()
 }
 
-fn module_at_end(site: &Site<'_>) -> Option<ModuleId> {
-    let mut all = site.trace.steps.last()?.all();
-    all.find_map(|(res, _)| match res {
-        Res::Module(module) => Some(module),
-        _ => None,
-    })
-}
-
 /// What the caller completes in the paths of a macro.
 #[derive(Default)]
 struct Open {
@@ -91,7 +83,7 @@ struct Open {
 /// Macros with such paths, by name.
 fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
     let mut found: BTreeMap<String, Open> = BTreeMap::new();
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let facts = world.facts(file);
         let macros = facts.items.iter();
         let macros: Vec<_> = macros.filter(|item| item.kind == ItemKind::Macro).collect();
@@ -111,7 +103,7 @@ fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
             };
             let inside = macros.iter().find(|item| item.span.contains(last.span));
             let rest = text.get(last.span.end as usize..).unwrap_or_default();
-            let module = module_at_end(&site);
+            let module = site.trace.steps.last().and_then(Found::module);
             if let (Some(item), Some(module), true) = (inside, module, rest.starts_with("::$")) {
                 let name = facts.name(item.name.name).to_owned();
                 found.entry(name).or_default().behind.insert(module);

@@ -154,7 +154,7 @@ impl World {
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {
         let mut uses = Vec::new();
         self.visit_file(&self[file], &mut |facts, site| {
-            uses.push(self.spell(facts, &site))
+            uses.push(self.path_use(facts, &site))
         });
         uses
     }
@@ -221,7 +221,7 @@ impl World {
     }
 
     /// A site in full.
-    pub(crate) fn spell(&self, facts: &SourceFacts, site: &Site<'_>) -> PathUse {
+    pub(crate) fn path_use(&self, facts: &SourceFacts, site: &Site<'_>) -> PathUse {
         let steps = &site.trace.steps;
         let segments = site
             .segments

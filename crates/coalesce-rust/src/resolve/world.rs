@@ -631,6 +631,13 @@ impl World {
         })
     }
 
+    /// What the names of a module that can be seen outside of it lead to, in no order.
+    pub(crate) fn offered(&self, module: ModuleId) -> impl Iterator<Item = Res> + '_ {
+        let bindings = self.space(module).names.values().flatten();
+        let seen = bindings.filter(move |binding| binding.reach != Reach::Within(module));
+        seen.map(|binding| binding.res)
+    }
+
     /// What `module::name` leads to, in every namespace.
     pub(crate) fn bound(&self, name: &str) -> Vec<Res> {
         let Some((module, last)) = name.rsplit_once("::") else {

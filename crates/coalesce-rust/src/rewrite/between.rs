@@ -120,35 +120,34 @@ impl<'a> Between<'a> {
             self.deleted(&mut first, path);
         }
         first.creates.extend(second.creates);
-        first
-            .rewrites
-            .extend(second.rewrites.into_iter().map(|one| {
-                let (path, span) = self.told(&one.path, one.span);
-                coalesce_model::Rewrite { path, span, ..one }
-            }));
+        let rewrites = second.rewrites.into_iter().map(|one| {
+            let (path, span) = self.told(&one.path, one.span);
+            coalesce_model::Rewrite { path, span, ..one }
+        });
+        first.rewrites.extend(rewrites);
         let left = second.not_rewritten.into_iter().map(|one| {
             let (path, span) = self.told(&one.path, one.span);
             coalesce_model::NotRewritten { path, span, ..one }
         });
         first.not_rewritten.extend(left);
         let unproven = second.unproven.into_iter().map(|one| {
-            let (path, span) = self.told(&one.path, one.span.unwrap_or_default());
-            let span = one.span.map(|_| span);
+            let (path, span) = self.told_of(&one.path, one.span);
             coalesce_model::Unproven { path, span, ..one }
         });
         first.unproven.extend(unproven);
-        let told = |finding: Finding| {
-            let (path, span) = self.told(&finding.path, finding.span.unwrap_or_default());
-            let span = finding.span.map(|_| span);
-            Finding {
-                path,
-                span,
-                ..finding
-            }
+        let told = |one: Finding| {
+            let (path, span) = self.told_of(&one.path, one.span);
+            Finding { path, span, ..one }
         };
         first.notes.extend(second.notes.into_iter().map(told));
         first.refusals.extend(second.refusals.into_iter().map(told));
         first
+    }
+
+    /// A place of the tree between, or a file of it, in the tree as it is.
+    fn told_of(&self, path: &TreePath, span: Option<ByteSpan>) -> (TreePath, Option<ByteSpan>) {
+        let (path, told) = self.told(path, span.unwrap_or_default());
+        (path, span.map(|_| told))
     }
 
     /// A file that the second stage moves, wherever the first one had it from.

@@ -20,9 +20,9 @@ use super::{
     conditions::conditions_at,
     cycles::{self, Edge},
     mapping::{Mapping, refusal},
+    needs::{Because, Needs, Purpose, Subject},
     packages::Book,
     place::Place,
-    sight::{Because, Needs, Purpose, Subject},
 };
 use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind},
@@ -197,7 +197,7 @@ fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) ->
         Because::Names(path) => Some(format!("names `{path}`, which")),
         Because::Shim(_) => None,
     });
-    let name = world.packages.get(package).map_or("", |found| &*found.name);
+    let name = &world.package(package).name;
     let message = format!(
         "this build script {} would be in `{name}` itself: a build script is run before its package is built",
         names.unwrap_or_else(|| "uses what".to_owned()),
@@ -329,11 +329,6 @@ fn outside_package(
     })
 }
 
-pub(super) fn manifest_of(world: &World, package: usize) -> Option<TreePath> {
-    let directory = &world.packages.get(package)?.directory;
-    directory.join("Cargo.toml").ok()
-}
-
 impl Dependencies {
     /// A library that would need one which needs what it goes into.
     fn closed(&mut self, mapping: &Mapping<'_>, edges: &BTreeSet<(usize, usize)>) {
@@ -344,14 +339,14 @@ impl Dependencies {
                 .iter()
                 .find(|(from, to)| *from == target && cycles::way(edges, *to, target).is_some());
             let Some((_, other)) = around else { continue };
-            let name = |at: usize| world.packages.get(at).map_or("", |found| &*found.name);
+            let name = |at: usize| &*world.package(at).name;
             let message = format!(
                 "`{}` would need `{}`, which needs `{}`: packages cannot need each other",
                 name(target),
                 name(*other),
                 name(target)
             );
-            let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
+            let path = world.manifest_of(library.package);
             self.refusals.push(refusal(path, message).with_help(format!(
                 "move what `{}` and `{}` have in common first",
                 name(library.package),
@@ -379,7 +374,7 @@ fn edges_after(mapping: &Mapping<'_>) -> BTreeSet<(usize, usize)> {
 
 /// Whether the library of a package is one of procedural macros.
 pub(super) fn is_macro_package(world: &World, texts: &dyn Texts, package: usize) -> bool {
-    let text = manifest_of(world, package).and_then(|path| texts.text(&path));
+    let text = texts.text(&world.manifest_of(package));
     text.is_some_and(|text| is_procedural(&text) == Ok(true))
 }
 

@@ -8,12 +8,11 @@ use coalesce_model::Finding;
 use super::{
     mapping::{Mapping, refusal},
     place::Place,
-    spell::module_in,
     structure::Structure,
 };
 use crate::{
     facts::Namespaces,
-    resolve::{FileId, ModuleId, Res, Site, World, leading_colons},
+    resolve::{FileId, Found, ModuleId, Res, Site, World, leading_colons},
 };
 
 /// Code that would mean a module that arrives, and means something else now.
@@ -78,7 +77,7 @@ fn is_another(mapping: &Mapping<'_>, site: &Site<'_>, at: usize, home: ModuleId)
     };
     let outer = match at.checked_sub(1) {
         None => Some(world.module_of(site.space)),
-        Some(before) => site.trace.steps.get(before).and_then(module_in),
+        Some(before) => site.trace.steps.get(before).and_then(Found::module),
     };
     if outer != Some(home) {
         return false;

@@ -6,21 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
 use syn::spanned::Spanned as _;
 
 use super::{
     crossing::{features, named_features},
     lines,
-    mapping::{Mapping, refusal},
+    mapping::Mapping,
     place::Place,
     structure::Leaving,
-    visibility::Relocation,
 };
 use crate::{
     facts::{ModuleDeclaration, SourceFacts, VisibilityKind},
-    lexer::{self, Token},
-    resolve::{Body, CrateId, FileId, ModuleId, World, is_within},
+    lints,
+    resolve::{Body, CrateId, FileId, ModuleId, World},
 };
 
 /// What arrives at a place that may have conditions of its own.
@@ -121,12 +120,9 @@ fn means_something(
     if named.is_empty() {
         return true;
     }
-    let world = mapping.world;
-    let krate = &world[place.krate];
-    let package = world.packages.get(krate.package);
-    let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
-    let known = manifest.and_then(|path| Some(features(&mapping.texts.text(&path)?)));
-    let known = known.unwrap_or_default();
+    let package = mapping.world[place.krate].package;
+    let text = mapping.texts.text(&mapping.world.manifest_of(package));
+    let known = text.map(|text| features(&text)).unwrap_or_default();
     named.iter().all(|(name, _)| known.contains(name))
 }
 
@@ -201,20 +197,11 @@ pub(super) fn set_at(
         let module = mapping.at(&here);
         let bodies = module.into_iter();
         let bodies = bodies.flat_map(|module| mapping.world.bodies_of(module));
-        for body in bodies.filter(|body| body.scope.0 == 0) {
-            let text = mapping.texts.text(&mapping.world[body.file].path);
-            let parsed = text.and_then(|text| syn::parse_file(&text).ok());
-            let said = parsed.is_some_and(|file| {
-                file.attrs.iter().any(|attribute| {
-                    let path = attribute.path();
-                    let said = attribute.meta.span().source_text().unwrap_or_default();
-                    levels.iter().any(|level| path.is_ident(level))
-                        && said
-                            .split(|c: char| !c.is_alphanumeric() && c != '_')
-                            .any(|w| w == lint)
-                })
-            });
-            proc_macro2::extra::invalidate_current_thread_spans();
+        for body in bodies {
+            let said = lints::of_head(mapping.world, body, mapping.texts);
+            let said = said
+                .iter()
+                .any(|said| said.lint == lint && levels.contains(&said.level));
             if said {
                 return module;
             }
@@ -222,80 +209,6 @@ pub(super) fn set_at(
         at = here.parent();
     }
     None
-}
-
-/// Unsafe code that goes where a module or a package allows none.
-pub(super) fn unsafe_code(relocation: &Relocation<'_>) -> Vec<Finding> {
-    let mapping = relocation.mapping;
-    let world = mapping.world;
-    let mut found = BTreeSet::new();
-    for piece in &relocation.pieces {
-        let source = &world[piece.file];
-        let Some(text) = mapping.texts.text(&source.path) else {
-            continue;
-        };
-        let tokens = lexer::tokens(&text, piece.span);
-        let said = |token: &&Token| token.is_ident() && token.span.of(&text) == Some("unsafe");
-        let Some(word) = tokens.iter().find(said) else {
-            continue;
-        };
-        let levels = ("unsafe_code", &["deny", "forbid"][..]);
-        let module = set_at(mapping, &piece.to, levels)
-            .filter(|module| !is_within(world, piece.from, *module))
-            .map(|module| mapping.name_of(&mapping.after(module)));
-        let package = || {
-            let (from, to) = (mapping.krate(piece.from), piece.to.krate);
-            (package_forbids_unsafe(world, to, relocation.mapping.texts)
-                && !package_forbids_unsafe(world, from, relocation.mapping.texts))
-            .then(|| mapping.name_of(&Place::root(to)))
-        };
-        if let Some(name) = module.or_else(package) {
-            found.insert(
-                refusal(
-                    source.path.clone(),
-                    format!("`{name}` allows no unsafe code"),
-                )
-                .at(word.span),
-            );
-        }
-    }
-    found.into_iter().collect()
-}
-
-/// Whether the `[lints]` of a package, or of its workspace where it takes those, deny unsafe code.
-fn package_forbids_unsafe(world: &World, krate: CrateId, texts: &dyn Texts) -> bool {
-    let krate = &world[krate];
-    let package = world.packages.get(krate.package);
-    let manifest = package.and_then(|package| package.directory.join("Cargo.toml").ok());
-    let Some(text) = manifest.and_then(|path| texts.text(&path)) else {
-        return false;
-    };
-    let Ok(own) = toml_edit::Document::parse(&*text) else {
-        return false;
-    };
-    let inherits = own
-        .get("lints")
-        .and_then(|lints| lints.get("workspace")?.as_bool());
-    if inherits != Some(true) {
-        return own.get("lints").is_some_and(denies_unsafe);
-    }
-    let roots = texts.paths().iter();
-    let mut roots = roots.filter(|path| path.file_name() == "Cargo.toml");
-    roots.any(|path| {
-        let text = texts.text(path).unwrap_or_else(|| "".into());
-        let document = toml_edit::Document::parse(&*text).ok();
-        document.is_some_and(|document| {
-            let workspace = document.get("workspace");
-            workspace.is_some_and(|workspace| workspace.get("lints").is_some_and(denies_unsafe))
-        })
-    })
-}
-
-/// Whether a table of lints denies unsafe code.
-fn denies_unsafe(lints: &toml_edit::Item) -> bool {
-    let lint = lints.get("rust").and_then(|rust| rust.get("unsafe_code"));
-    let level = lint.and_then(|lint| lint.as_str().or_else(|| lint.get("level")?.as_str()));
-    matches!(level, Some("deny" | "forbid"))
 }
 
 /// What the modules around a place say, without spaces.

@@ -7,12 +7,11 @@ use coalesce_cargo::features::{self, declared};
 use coalesce_model::{ByteSpan, ChangeKind, Finding, TreePath};
 
 use super::{
-    cargo::{is_macro_package, manifest_of},
+    cargo::is_macro_package,
     conditions::conditions_of,
     items::moving::{Moving, Set},
     mapping::{Mapping, refusal},
     packages::{Ask, Wishes},
-    spell::module_in,
 };
 use crate::{
     discover::Edition,
@@ -228,7 +227,7 @@ impl Check<'_> {
             if !inside || !own || steps().any(|(res, _)| leaves(res)) {
                 return;
             }
-            used.extend(site.trace.steps.iter().filter_map(module_in));
+            used.extend(site.trace.steps.iter().filter_map(Found::module));
             if self.set.is_some() {
                 used.extend(steps().filter_map(|(res, _)| match res {
                     Res::Item(item) => Some(world[item].module),
@@ -324,7 +323,7 @@ impl Check<'_> {
     fn macro_calls(&mut self) {
         let Some(set) = self.set else { return };
         let world = self.mapping.world;
-        for (file, source) in (0..).map(FileId).zip(&world.files) {
+        for (file, source) in world.sources() {
             let calls = world.facts(file).macro_calls.iter();
             let calls = calls.filter(|call| call.item_position);
             let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
@@ -374,13 +373,12 @@ struct Gate {
 impl Gate {
     fn new(mapping: &Mapping<'_>, (from, to): (CrateId, CrateId)) -> Self {
         let (from, to) = packages_of(mapping, from, to);
-        let package = mapping.world.packages.get(to);
         Self {
             from,
             to,
             own: features_of(mapping, from),
             known: features_of(mapping, to),
-            name: package.map_or_else(String::new, |package| package.name.clone()),
+            name: mapping.world.package(to).name.clone(),
         }
     }
 }
@@ -394,8 +392,7 @@ fn is_default(mapping: &Mapping<'_>, module: ModuleId, condition: &str) -> bool 
         return condition != "test" && !condition.starts_with("all(test,");
     }
     let package = mapping.world[mapping.after(module).krate].package;
-    let path = manifest_of(mapping.world, package);
-    let text = path.and_then(|path| mapping.texts.text(&path));
+    let text = mapping.texts.text(&mapping.world.manifest_of(package));
     let features = text.and_then(|text| features::features(&text).ok());
     let defaults = features
         .map(|known| features::defaults(&known))
@@ -411,8 +408,7 @@ fn packages_of(mapping: &Mapping<'_>, from: CrateId, to: CrateId) -> (usize, usi
 
 /// The features that a package declares.
 fn features_of(mapping: &Mapping<'_>, package: usize) -> BTreeSet<String> {
-    let path = manifest_of(mapping.world, package);
-    let text = path.and_then(|path| mapping.texts.text(&path));
+    let text = mapping.texts.text(&mapping.world.manifest_of(package));
     text.map(|text| features(&text)).unwrap_or_default()
 }
 

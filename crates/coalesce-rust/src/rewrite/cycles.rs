@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, TreePath};
+use coalesce_model::Finding;
 
 use super::{
-    cargo::manifest_of,
     mapping::{Mapping, refusal},
-    sight::Because,
+    needs::Because,
 };
 use crate::resolve::World;
 
@@ -92,7 +91,7 @@ impl Teller<'_, '_> {
             reasons(edge),
             back.join(", ")
         );
-        let path = manifest_of(world, edge.from).unwrap_or_else(TreePath::root);
+        let path = world.manifest_of(edge.from);
         refusal(path, message).with_help(self.help(edge, way))
     }
 
@@ -152,7 +151,7 @@ impl Teller<'_, '_> {
 }
 
 fn package(world: &World, at: usize) -> &str {
-    world.packages.get(at).map_or("", |found| &*found.name)
+    &world.package(at).name
 }
 
 fn reasons(edge: &Edge) -> String {

@@ -9,10 +9,10 @@ use super::{
     conditions::conditions_at,
     lines,
     mapping::{Mapping, refusal},
+    needs::Needs,
     place::Place,
     public::is_public,
     shims::Shims,
-    sight::Needs,
     spell::written,
     structure::{Arrival, Leaving, Structure, own_edits},
 };

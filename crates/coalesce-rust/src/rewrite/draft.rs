@@ -11,15 +11,15 @@ use coalesce_model::{
 use super::{
     lines, links,
     mapping::{Mapping, refusal},
+    needs::Need,
     packages,
     place::Place,
-    sight::Need,
-    spell::{Outcome, Respelling, module_in, written},
+    spell::{Outcome, Respelling, written},
     use_tree::{self, LeafChange},
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts},
-    resolve::{ModuleId, Site, UseSite, form, leading_colons},
+    resolve::{Found, ModuleId, Site, UseSite, form, leading_colons},
 };
 
 /// What a pass over sites tells besides edits.
@@ -190,7 +190,7 @@ impl Draft<'_> {
                 self.work.edits.push(Edit::replace(span, names.join("::")));
             }
             UseSite::ExternCrate(at) => {
-                let module = site.trace.steps.first().and_then(module_in);
+                let module = site.trace.steps.first().and_then(Found::module);
                 let gone = module.is_some_and(|module| self.mapping.is_changed(module));
                 self.extern_crate(at, &respelling.path, gone);
             }

@@ -6,12 +6,12 @@ use super::{
     draft::{Draft, FileWork, Told},
     globs,
     mapping::Mapping,
-    spell::{Outcome, Respelling, Speller, module_in},
+    spell::{Outcome, Respelling, Speller},
     use_tree::LeafChange,
 };
 use crate::{
     facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
-    resolve::{FileId, Res, Site, UseSite},
+    resolve::{FileId, Found, Res, Site, UseSite},
 };
 
 /// What a file contributes.
@@ -97,7 +97,7 @@ impl<'p> Pass<'p> {
             let mut all = last.all();
             all.any(|(res, _)| !matches!(res, Res::Module(_)))
         });
-        let outer = site.trace.steps.iter().rev().nth(1).and_then(module_in);
+        let outer = site.trace.steps.iter().rev().nth(1).and_then(Found::module);
         let here = self.mapping().world.module_of(site.space);
         whole
             && more
@@ -154,7 +154,7 @@ impl<'p> Pass<'p> {
     /// `pub(in path)` and `pub(super)`: what could be seen before is seen after.
     fn visibility(&mut self, site: &Site<'_>) {
         let mapping = self.mapping();
-        let Some(reach) = site.trace.steps.last().and_then(module_in) else {
+        let Some(reach) = site.trace.steps.last().and_then(Found::module) else {
             return;
         };
         let own = mapping.world.module_of(site.space);

@@ -4,18 +4,19 @@
 //! visible there, so the rest is imported by name, and private definitions are widened.
 
 use std::{
-    cell::OnceCell,
+    cell::{OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
 };
 
 use super::{
+    needs::{Need, Subject},
     place::Place,
-    sight::{Need, Subject},
     spell::{Speller, written},
     traits::{self, Demand},
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Origin, VisibilityKind},
+    facts::{ItemKind, LeafKind, Origin, ScopeId, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Res, Site, World},
 };
 
@@ -30,36 +31,40 @@ pub(super) struct Globs {
     pub guessed: Vec<(u32, String)>,
 }
 
+/// What one glob brings to the code of one load.
+#[derive(Default)]
+struct Brought {
+    /// Names that it brings no more.
+    names: BTreeMap<String, Binding>,
+    /// Whether it goes on bringing something.
+    kept: bool,
+}
+
 /// Works out what the globs of a file no longer bring.
 pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) -> Globs {
     let mut found = Globs::default();
     let world = speller.mapping.world;
-    let (source, facts) = (&world[file], world.facts(file));
-    for (at, leaf) in (0..).zip(&facts.leaves) {
-        if leaf.kind != LeafKind::Glob {
-            continue;
-        }
+    let facts = world.facts(file);
+    let leaves = (0..).zip(&facts.leaves);
+    let globs = leaves.filter(|(_, leaf)| leaf.kind == LeafKind::Glob);
+    let targets: BTreeMap<u32, ModuleId> = globs
+        .filter_map(|(at, _)| Some((at, speller.glob_target((file, at))?)))
+        .collect();
+    let mut loads = brought(speller, file, &targets);
+    let called = Called::default();
+    for (at, target) in targets {
         let place = (file, at);
-        let Some(target) = speller.glob_target(place) else {
-            continue;
-        };
         let (mut gone, mut kept) = (false, false);
-        for load in &source.loads {
-            let mut names: BTreeMap<String, Binding> = BTreeMap::new();
-            world.visit(*load as usize, &mut |facts, site| {
-                let first = site.segments.first().filter(|_| uses_glob(&site, place));
-                let Some(first) = first else { return };
-                match hidden(speller, &site, target, facts.name(first.name)) {
-                    Some(binding) => {
-                        names.insert(facts.name(first.name).to_owned(), binding);
-                    }
-                    None => kept = true,
-                }
-            });
+        for (load, brought) in &mut loads {
+            let Brought {
+                mut names,
+                kept: kept_here,
+            } = brought.remove(&at).unwrap_or_default();
             let mut guessed = BTreeSet::new();
             let brings = (&mut names, &mut guessed);
-            kept |= methods(speller, (*load as usize, place), target, brings);
-            let by = place_of(speller, *load as usize, place);
+            kept |= kept_here;
+            kept |= methods(speller, (*load, place, &called), target, brings);
+            let by = place_of(speller, *load, place);
             let Some(by) = by else { continue };
             for (name, binding) in names {
                 let Some(path) = import_of(speller, &by, (&name, &binding), needs) else {
@@ -70,17 +75,52 @@ pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) 
                 if guessed.contains(&name) {
                     found.guessed.push((at, name.clone()));
                 }
-                let list = found.besides.entry(leaf.declaration).or_default();
+                let of = facts.leaf(at).declaration;
+                let list = found.besides.entry(of).or_default();
                 if !list.contains(&path) {
                     list.push(path);
                 }
             }
         }
         if gone && !kept && is_alone(speller, place, target) {
-            found.spent.push(place.1);
+            found.spent.push(at);
         }
     }
     found
+}
+
+/// What each glob of a file brings to each of its loads, by one walk over the places of each.
+fn brought(
+    speller: &Speller<'_>,
+    file: FileId,
+    targets: &BTreeMap<u32, ModuleId>,
+) -> Vec<(usize, BTreeMap<u32, Brought>)> {
+    let world = speller.mapping.world;
+    if targets.is_empty() {
+        return Vec::new();
+    }
+    let of_load = |load: &u32| {
+        let load = *load as usize;
+        let mut all: BTreeMap<u32, Brought> = BTreeMap::new();
+        world.visit(load, &mut |facts, site| {
+            let Some((at, target)) =
+                used_glob(&site, file).and_then(|at| Some((at, *targets.get(&at)?)))
+            else {
+                return;
+            };
+            let Some(first) = site.segments.first() else {
+                return;
+            };
+            let name = facts.name(first.name);
+            let brought = all.entry(at).or_default();
+            match hidden(speller, &site, target, name) {
+                Some(binding) => _ = brought.names.insert(name.to_owned(), binding),
+                None => brought.kept = true,
+            }
+        });
+        (load, all)
+    };
+    world[file].loads.iter().map(of_load).collect()
 }
 
 /// Whether nobody but the module that has a glob may use what it brings.
@@ -95,11 +135,16 @@ fn is_alone(speller: &Speller<'_>, (file, leaf): (FileId, u32), target: ModuleId
         && !modules.any(|module| module.scope == found.scope)
 }
 
-fn uses_glob(site: &Site<'_>, place: (FileId, u32)) -> bool {
+/// The glob of a file that brings the first name of a place.
+fn used_glob(site: &Site<'_>, file: FileId) -> Option<u32> {
     let first = site.trace.steps.first();
-    first.is_some_and(|first| first.glob && first.import == Some(place))
-        && site.origin != Origin::FormatString
+    let first = first.filter(|first| first.glob && site.origin != Origin::FormatString)?;
+    let (of, at) = first.import?;
+    (of == file).then_some(at)
 }
+
+/// The names that the code of a scope calls as methods, as far as somebody has asked.
+type Called = RefCell<BTreeMap<(usize, ScopeId), Rc<BTreeSet<String>>>>;
 
 /// The binding of a name in the module of the glob that is seen before and not after.
 fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) -> Option<Binding> {
@@ -121,7 +166,7 @@ fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) 
 /// glob goes on bringing such a trait.
 fn methods(
     speller: &Speller<'_>,
-    (load, place): (usize, (FileId, u32)),
+    (load, place, called): (usize, (FileId, u32), &Called),
     target: ModuleId,
     (names, guessed): (&mut BTreeMap<String, Binding>, &mut BTreeSet<String>),
 ) -> bool {
@@ -131,9 +176,16 @@ fn methods(
         let leaf = facts.leaf(place.1);
         let declaration = facts.declaration(leaf.declaration);
         let space = *loaded.spaces.get(declaration.scope.0 as usize)?;
+        let key = (load, declaration.scope);
+        let known = called.borrow().get(&key).cloned();
+        if let Some(known) = known {
+            return Some((space, known));
+        }
         let span = facts.scope(declaration.scope).span;
         let text = speller.mapping.texts.text(&world[loaded.file].path)?;
-        Some((space, traits::method_names(&text, span)))
+        let methods = Rc::new(traits::method_names(&text, span));
+        called.borrow_mut().insert(key, Rc::clone(&methods));
+        Some((space, methods))
     });
     let Some((space, methods)) = found else {
         return true;

@@ -10,8 +10,9 @@ use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, Unprove
 
 use super::{
     mapping::refusal,
+    needs::Need,
     place::Place,
-    visibility::{Need, Piece, Relocation},
+    relocation::{Piece, Relocation},
 };
 use crate::{
     facts::{LeafKind, Namespaces, Origin, SourceFacts},

@@ -2,15 +2,15 @@
 //! it goes.
 
 use super::{
+    needs::{Because, Need, Purpose, Subject},
     place::Place,
-    sight::{Because, Need, Purpose, Subject},
-    spell::{Respelling, Speller, module_in},
+    spell::{Respelling, Speller},
     walk::{Goal, Leaving},
 };
 use crate::{
     discover::{Edition, TargetKind},
     facts::ItemKind,
-    resolve::{CrateId, FileId, ItemId, Res, Site},
+    resolve::{CrateId, FileId, Found, ItemId, Res, Site},
 };
 
 impl Speller<'_> {
@@ -43,7 +43,7 @@ impl Speller<'_> {
         if self.mapping.krate(self.here(site)) == here.krate {
             return None;
         }
-        let mut ways = site.trace.steps.iter().filter_map(module_in);
+        let mut ways = site.trace.steps.iter().filter_map(Found::module);
         let leaves = ways.any(|module| self.mapping.after(module).krate != here.krate);
         let mut steps = site.trace.steps.iter().enumerate().rev();
         let (at, res) = steps.find_map(|(at, step)| {

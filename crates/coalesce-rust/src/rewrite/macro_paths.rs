@@ -13,8 +13,8 @@ use super::{
     lines,
     macro_scope::is_seen,
     mapping::Mapping,
+    needs::{Because, Need, Purpose, Subject},
     place::Place,
-    sight::{Because, Need, Purpose, Subject},
     spell::written,
 };
 use crate::{

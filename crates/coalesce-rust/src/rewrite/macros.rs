@@ -9,7 +9,7 @@ use super::{
     macro_paths::Paths,
     macro_scope::{Arriving, is_seen},
     mapping::{Mapping, refusal},
-    sight::Need,
+    needs::Need,
     structure::Structure,
 };
 use crate::{

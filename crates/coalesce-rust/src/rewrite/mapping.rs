@@ -78,7 +78,7 @@ impl<'a> Mapping<'a> {
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
         let module = self.world.modules_named(&change.from).first().copied()?;
         let node = &self.world[module];
-        let file = self.file_of(module).unwrap_or_else(TreePath::root);
+        let file = self.file_of(module);
         let own = node.parent.is_some().then_some(node.krate);
         let Some((to, below)) = self.target(own, &change.to) else {
             let message = format!(
@@ -200,11 +200,9 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    /// The first file of a module.
-    pub fn file_of(&self, module: ModuleId) -> Option<TreePath> {
-        let node = &self.world[module];
-        let body = &self.world[node.bodies.first()?];
-        Some(self.world[body.file].path.clone())
+    /// The first file of a module, or of what is around it.
+    pub fn file_of(&self, module: ModuleId) -> TreePath {
+        self.world.file_of(module).clone()
     }
 
     /// The place of a module after the changes.

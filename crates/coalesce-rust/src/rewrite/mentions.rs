@@ -104,9 +104,10 @@ impl Pass<'_> {
 
     /// The package that has the file.
     fn package(&self) -> TreePath {
-        self.module()
-            .and_then(|module| self.package_of(self.mapping.krate(module)))
-            .unwrap_or_else(TreePath::root)
+        let module = self.module();
+        module.map_or_else(TreePath::root, |module| {
+            self.package_of(self.mapping.krate(module))
+        })
     }
 
     fn module(&self) -> Option<ModuleId> {
@@ -115,10 +116,8 @@ impl Pass<'_> {
         Some(world[body].module)
     }
 
-    fn package_of(&self, krate: CrateId) -> Option<TreePath> {
-        let world = self.mapping.world;
-        let package = world[krate].package;
-        Some(world.packages.get(package)?.directory.clone())
+    fn package_of(&self, krate: CrateId) -> TreePath {
+        self.mapping.world.package_of(krate).directory.clone()
     }
 
     /// What an include is relative to, before and after.
@@ -131,7 +130,7 @@ impl Pass<'_> {
         if include.from_manifest {
             let module = self.module()?;
             let after = to.map_or_else(|| self.mapping.after(module).krate, |to| to.krate);
-            return Some((self.package(), self.package_of(after)?));
+            return Some((self.package(), self.package_of(after)));
         }
         match set {
             Some((set, chunk)) if set.is_dropped(chunk) => None,
@@ -145,7 +144,7 @@ impl Pass<'_> {
         let to = &set.moving(chunk.moving).to;
         match self.structure.made.get(to) {
             Some(made) => made.file.parent(),
-            None => self.mapping.file_of(self.mapping.at(to)?)?.parent(),
+            None => self.mapping.file_of(self.mapping.at(to)?).parent(),
         }
     }
 

@@ -29,9 +29,11 @@ mod mapping;
 mod mentions;
 mod merge;
 mod method_calls;
+mod needs;
 mod packages;
 mod place;
 mod public;
+mod relocation;
 mod removal;
 mod shim_names;
 mod shims;
@@ -58,7 +60,6 @@ use coalesce_model::{
 };
 use rayon::prelude::*;
 
-use self::visibility as sight;
 use crate::{
     RustGraph,
     facts::SourceFacts,
@@ -68,14 +69,15 @@ use crate::{
         draft::Told,
         file::FileEdits,
         mapping::Mapping,
+        needs::{Need, Needs},
+        relocation::{Piece, Relocation},
         shims::Shims,
-        sight::{Need, Needs},
         structure::Structure,
-        visibility::{Piece, Relocation},
     },
 };
 
-/// Works the changes out.
+/// Works the changes out. Whether comments and prose are rewritten is nothing to Rust: its links in docs
+/// are code, and what else comments say is told by whoever reads text.
 pub(crate) fn rewrite(
     graph: &RustGraph,
     changes: &[Change],
@@ -134,10 +136,7 @@ fn modules(
         plan.refusals.extend(packages.refusals);
         plan.notes.extend(packages.notes);
     }
-    for arrival in &mut structure.arrivals {
-        let head = packages.heads.get(&arrival.module);
-        arrival.head = head.cloned().unwrap_or_default();
-    }
+    structure.put_heads(&packages.heads);
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, edits);
     placing.behind = macros.behind;
     plan.creates = placing.place();
@@ -197,18 +196,12 @@ fn widen(
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
-    let relocation = relocation(mapping);
-    plan.refusals.extend(conditions::unsafe_code(&relocation));
-    let implicit = implicit::macros(&relocation);
-    plan.refusals.extend(implicit.refusals);
-    plan.unproven.extend(implicit.unproven);
-    needs.extend(implicit.needs);
-    add(edits, implicit.edits);
-    let members = visibility::widen(&relocation);
-    needs.extend(members.needs);
-    plan.notes.extend(members.notes);
-    plan.refusals.extend(members.refusals);
-    add(edits, members.edits);
+    let relocated = relocation(mapping).settle();
+    plan.refusals.extend(relocated.refusals);
+    plan.unproven.extend(relocated.unproven);
+    plan.notes.extend(relocated.notes);
+    needs.extend(relocated.needs);
+    add(edits, relocated.edits);
     needs.extend(shims::needs(mapping));
     widen_needs(mapping, needs, edits, plan);
 }
@@ -274,13 +267,11 @@ fn moves(structure: &Structure) -> Vec<FileMove> {
 /// Every file that may name what moves, or moves itself.
 fn files(mapping: &Mapping<'_>, structure: &Structure) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
-    let count = u32::try_from(world.files.len()).unwrap_or(u32::MAX);
     let names = packages::names(mapping);
-    (0..count)
+    let sources: Vec<_> = world.sources().collect();
+    sources
         .into_par_iter()
-        .filter_map(|at| {
-            let file = FileId(at);
-            let source = &world[file];
+        .filter_map(|(file, source)| {
             if !is_concerned(mapping, structure, file, world.facts(file), &names) {
                 return None;
             }

@@ -89,8 +89,7 @@ impl Removal<'_> {
             .collect();
         for inner in inner {
             let message = format!("`{name}` cannot be removed: `{inner}` is in it");
-            let path = node.bodies.first().map(|body| &self.world[body]);
-            let path = path.map_or_else(TreePath::root, |body| self.path(body.file));
+            let path = self.world.file_of(module).clone();
             self.refuse(path, None, message);
         }
     }
@@ -101,7 +100,7 @@ impl Removal<'_> {
         let declarations = self.world.declarations(module);
         if declarations.is_empty() || bodies.is_empty() {
             let message = format!("`{name}` has no declaration that can be taken out");
-            self.refuse(TreePath::root(), None, message);
+            self.refuse(self.world.file_of(module).clone(), None, message);
             return;
         }
         for (file, at) in declarations {
@@ -149,8 +148,7 @@ impl Removal<'_> {
 
     /// Whoever names one of them: imports that are used for nothing go, everything else is refused.
     fn users(&mut self) {
-        for at in 0..self.world.files.len() {
-            let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
+        for (file, _) in self.world.sources() {
             let facts = self.world.facts(file);
             let named = self.named(file);
             let mut spent: BTreeMap<u32, LeafChange> = BTreeMap::new();

@@ -12,11 +12,11 @@ use coalesce_model::{ByteSpan, Edit, EditSet};
 use super::{
     mapping::Mapping,
     place::Place,
-    spell::{Speller, module_in, written},
+    spell::{Speller, written},
 };
 use crate::{
     facts::{Origin, SourceFacts, VisibilityKind},
-    resolve::{Binding, CrateId, FileId, ModuleId, Reach, Res, Site, UseSite},
+    resolve::{Binding, CrateId, FileId, Found, ModuleId, Reach, Res, Site, UseSite},
 };
 
 /// How many globs of globs are followed to the import that brings a name.
@@ -280,7 +280,7 @@ impl<'a> ShimNames<'a> {
         let name = facts.name(owner.name.name).to_owned();
         let moved = |module: ModuleId| self.mapping.is_changed(module);
         let steps = &site.trace.steps;
-        let through = steps.iter().filter_map(module_in).any(moved);
+        let through = steps.iter().filter_map(Found::module).any(moved);
         let (at, res) = steps.iter().enumerate().rev().find_map(|(at, step)| {
             let res = step.all().map(|(res, _)| res);
             let mut res = res.filter(|res| matches!(res, Res::Item(_) | Res::Module(_)));

@@ -11,11 +11,11 @@ use coalesce_model::{
 use super::{
     conditions, layout,
     mapping::{Mapping, refusal},
+    needs::{Because, Need, Purpose, Subject},
     packages,
     place::Place,
     public::is_public,
     shim_names::{Import, Respelled, ShimNames},
-    sight::{Because, Need, Purpose, Subject},
     spell::{spelled, written},
     stand_in::StandIn,
 };
@@ -101,7 +101,7 @@ impl Shims {
         (change, request, module): (&Change, &ShimRequest, ModuleId),
         forwards: &[Forward],
     ) {
-        let old = mapping.file_of(module).unwrap_or_else(TreePath::root);
+        let old = mapping.file_of(module);
         if !is_public(mapping, module) {
             self.notes.push(no_shim(old, change));
             return;
@@ -255,7 +255,7 @@ fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
     let node = &world[module];
     let body = &world[node.bodies.first()?];
     if !layout::is_inline(world, body) {
-        return mapping.file_of(module);
+        return Some(mapping.file_of(module));
     }
     let outer = body.declared?.0;
     let directory = layout::directory(world, outer, &BTreeMap::new())?;
@@ -374,11 +374,9 @@ impl Builder<'_> {
         let whole = !self.mapping.is_replaced(module);
         let (text, file, base) = self.text_of(source)?;
         let (inside, outside) = (self.inside(module), self.outside(module));
-        let other = if self.mapping.is_replaced(module) && self.mapping.crosses(module) {
-            StandIn::new(self.mapping, (self.request, &self.dates), module)
-        } else {
-            None
-        };
+        let stands_in = !whole && self.mapping.crosses(module);
+        let stand_in = || StandIn::new(self.mapping, (self.request, &self.dates), module);
+        let other = stands_in.then(stand_in).flatten();
         let notes = other.as_ref().map(|other| other.notes(names));
         let notes = notes.unwrap_or_default();
         let said = ShimNames {

@@ -7,8 +7,8 @@
 use super::{
     items::moving::Set,
     mapping::Mapping,
+    needs::{Because, Need, Purpose, Subject},
     place::Place,
-    sight::{Because, Need, Purpose, Subject},
     walk::{Goal, Leaving, Walk},
 };
 use crate::{
@@ -66,13 +66,6 @@ const DEEPEST: usize = 16;
 /// Spells paths for one tree after the changes.
 pub(super) struct Speller<'a> {
     pub mapping: &'a Mapping<'a>,
-}
-
-pub(super) fn module_in(step: &Found) -> Option<ModuleId> {
-    step.all().find_map(|(res, _)| match res {
-        Res::Module(module) => Some(module),
-        _ => None,
-    })
 }
 
 /// A name as it is written: `r#` before what is a keyword.
@@ -306,7 +299,7 @@ impl<'a> Speller<'a> {
     fn owner_name(&self, site: &Site<'_>, at: usize) -> String {
         let before = at.checked_sub(1).and_then(|at| site.trace.steps.get(at));
         before
-            .and_then(module_in)
+            .and_then(Found::module)
             .map(|module| self.mapping.name_of(&self.mapping.after(module)))
             .unwrap_or_default()
     }
@@ -429,7 +422,7 @@ impl<'a> Speller<'a> {
             }
             return Some((path, 1));
         }
-        if let Some(module) = module_in(first) {
+        if let Some(module) = first.module() {
             let node = &self.world()[module];
             let own = self.world()[self.here(site)].krate;
             if node.parent.is_none() && node.krate != own {
@@ -475,7 +468,7 @@ impl<'a> Speller<'a> {
                 .or_else(|| self.through_dependency(here, place));
         }
         if let Some(first) = style.first {
-            let root = site.trace.steps.first().and_then(module_in)?;
+            let root = site.trace.steps.first().and_then(Found::module)?;
             let known = matches!(first.as_str(), "crate" | "$crate")
                 || (!crosses && self.mapping.after(root) == Place::root(place.krate));
             let first = if known { first } else { "crate".to_owned() };
@@ -525,7 +518,7 @@ impl<'a> Speller<'a> {
         let steps = site.trace.steps.iter().take(at);
         let mut named = steps
             .enumerate()
-            .filter(|(_, step)| module_in(step) == Some(root));
+            .filter(|(_, step)| step.module() == Some(root));
         if let Some((named, _)) = named.next_back() {
             let prefix = site.segments.iter().take(named + 1);
             let prefix = prefix.map(|segment| facts.name(segment.name).to_owned());
@@ -545,7 +538,7 @@ impl<'a> Speller<'a> {
         // The last step before the crate behind the facade.
         let steps = site.trace.steps.iter().take(at).enumerate();
         let (outer, facade) = steps
-            .filter_map(|(at, step)| Some((at, module_in(step)?)))
+            .filter_map(|(at, step)| Some((at, step.module()?)))
             .rfind(|(_, module)| self.mapping.krate(*module) != place.krate)?;
         let names = self.world().space(facade);
         let open = names.names.values().flatten().any(|binding| {
@@ -573,7 +566,7 @@ impl<'a> Speller<'a> {
             .trace
             .steps
             .first()
-            .and_then(module_in)
+            .and_then(Found::module)
             .filter(|module| self.world()[*module].parent.is_none());
         let word = matches!(first, "crate" | "$crate");
         let named = root.is_some() && !matches!(first, "self" | "super");
@@ -748,7 +741,7 @@ impl<'a> Speller<'a> {
             world: self.world(),
             load: load as usize,
         };
-        module_in(&lookup.leaf(facts, fact, space))
+        lookup.leaf(facts, fact, space).module()
     }
 
     /// Whether the module at a place after has a name, as far as can be seen; a path of names is

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest, TreePath};
+use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest};
 
 use super::{
     mapping::Mapping,
@@ -107,7 +107,6 @@ impl<'a> StandIn<'a> {
     pub fn notes(&self, names: &[(String, String)]) -> Vec<Finding> {
         let renames = Renames::of(self.mapping.changes);
         let path = self.mapping.file_of(self.module);
-        let path = path.unwrap_or_else(TreePath::root);
         let both = names.iter().filter_map(|(old, new)| {
             let before = self.mapping.world.below(self.module, old);
             let before = before.into_iter().find_map(|res| match res {

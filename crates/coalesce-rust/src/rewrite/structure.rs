@@ -7,9 +7,9 @@ use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath};
 use super::{
     layout,
     mapping::{Mapping, refusal},
+    needs::Needs,
     packages,
     place::Place,
-    sight::Needs,
 };
 use crate::{
     facts::{ModuleDeclaration, Origin},
@@ -53,6 +53,14 @@ pub(super) struct Structure {
 }
 
 impl Structure {
+    /// Gives what arrives the heads that are said where it is declared.
+    pub fn put_heads(&mut self, heads: &BTreeMap<ModuleId, String>) {
+        for arrival in &mut self.arrivals {
+            let head = heads.get(&arrival.module);
+            arrival.head = head.cloned().unwrap_or_default();
+        }
+    }
+
     pub fn new(mapping: &Mapping<'_>) -> Self {
         let mut structure = Self::default();
         let mut order: Vec<usize> = (0..mapping.changes.len()).collect();
@@ -84,7 +92,7 @@ impl Structure {
             return;
         }
         if let Err(message) = self.may_leave(mapping, module) {
-            let path = mapping.file_of(module).unwrap_or_else(TreePath::root);
+            let path = mapping.file_of(module);
             self.refusals.push(refusal(path, message));
             return;
         }
@@ -265,7 +273,7 @@ impl Structure {
                     node.canonical,
                     mapping.name_of(&place)
                 );
-                let path = mapping.file_of(at).unwrap_or_else(TreePath::root);
+                let path = mapping.file_of(at);
                 self.refusals.push(refusal(path, message).with_help(format!(
                     "say what becomes of `{}` in an entry of its own",
                     node.canonical
@@ -355,7 +363,7 @@ fn path_edits(
     let new_base = home.and_then(|home| {
         let file = match structure.made.get(&home) {
             Some(made) => Some(made.file.clone()),
-            None => mapping.at(&home).and_then(|module| mapping.file_of(module)),
+            None => mapping.at(&home).map(|module| mapping.file_of(module)),
         };
         let file = file?;
         structure.files.get(&file).unwrap_or(&file).parent()

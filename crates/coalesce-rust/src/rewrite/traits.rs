@@ -100,7 +100,7 @@ pub(super) fn demand(
             let last = parts.last().unwrap_or_default();
             if matches!(first, "std" | "core" | "alloc") {
                 standard_demand(last, methods)
-            } else if let Some(own) = words::methods_of(KNOWN_TRAITS, &full) {
+            } else if let Some(own) = words::words_of(KNOWN_TRAITS, &full) {
                 Demand::of(own, methods)
             } else if (calls_unknown(methods) && usage(name))
                 // `Zero::zero`: a trait is often called like its one method.
@@ -138,7 +138,7 @@ fn standard_demand(name: &str, methods: &BTreeSet<String>) -> Demand {
     if name.ends_with("Ext") {
         return Demand::Perhaps;
     }
-    words::methods_of(STANDARD_TRAITS, name).map_or(Demand::No, |own| Demand::of(own, methods))
+    words::words_of(STANDARD_TRAITS, name).map_or(Demand::No, |own| Demand::of(own, methods))
 }
 
 /// The names of the functions of a trait; `None` where its text does not tell.
@@ -214,9 +214,9 @@ pub(super) fn outside_methods(world: &World, res: Res) -> Vec<String> {
     let standard = ["std::", "core::", "alloc::"];
     let last = full.rsplit("::").next().unwrap_or_default();
     let own = if standard.iter().any(|start| full.starts_with(start)) {
-        words::methods_of(STANDARD_TRAITS, last)
+        words::words_of(STANDARD_TRAITS, last)
     } else {
-        words::methods_of(KNOWN_TRAITS, &full)
+        words::words_of(KNOWN_TRAITS, &full)
     };
     own.into_iter().flatten().map(str::to_owned).collect()
 }

@@ -8,7 +8,7 @@ use coalesce_model::{ByteSpan, Change, Texts, TreePath, Unproven, UnprovenKind};
 use crate::{
     facts::{QUOTES, SourceFacts},
     lexer::{self, Token, TokenKind},
-    resolve::{FileId, World},
+    resolve::World,
 };
 
 /// All such places, file by file, but for the paths in quoted code that are settled.
@@ -20,7 +20,7 @@ pub(super) fn places(
     let sought: Vec<Sought<'_>> = changes.iter().map(Sought::new).collect();
     let crates: BTreeSet<&str> = world.crates.iter().map(|krate| &*krate.name).collect();
     let mut found = Vec::new();
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let facts = world.facts(file);
         let Some(text) = texts.text(&source.path) else {
             continue;

@@ -8,9 +8,9 @@ use super::{
     items::moving::{Chunk, Moving, Set},
     macro_scope::{Anchor, is_seen_at_end},
     mapping::Mapping,
+    needs::{Because, Need, Purpose, Subject},
     place::Place,
-    sight::{Because, Need, Purpose, Subject},
-    spell::{Speller, module_in},
+    spell::Speller,
 };
 use crate::{
     discover::Edition,
@@ -126,7 +126,7 @@ impl Speller<'_> {
                 None => stepping.first(&mut walk),
                 Some(outer) => stepping.later(outer, &mut walk),
             }
-            let Some(module) = module_in(step) else { break };
+            let Some(module) = step.module() else { break };
             stepping.is_there(module, &mut walk);
             if stepping.moved.is_some() {
                 break;
@@ -240,7 +240,7 @@ impl Stepping<'_, '_, '_> {
     }
 
     fn first(&self, walk: &mut Walk) {
-        let module = module_in(self.step);
+        let module = self.step.module();
         if matches!(self.name, "self" | "super" | "crate" | "$crate") {
             self.keyword(module, walk);
             return;
@@ -457,7 +457,7 @@ impl Stepping<'_, '_, '_> {
     }
 
     fn later(&self, outer: ModuleId, walk: &mut Walk) {
-        let module = module_in(self.step);
+        let module = self.step.module();
         if let ("self" | "super", Some(module)) = (self.name, module) {
             self.above(outer, module, walk);
             return;

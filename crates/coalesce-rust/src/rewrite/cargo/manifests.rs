@@ -8,9 +8,7 @@ use coalesce_cargo::{
 };
 use coalesce_model::{ByteSpan, Evidence, Finding, Form, Rewrite, Safety, TreePath};
 
-use super::{
-    Gets, Wanted, Wish, gates, is_macro_package, known_edges, manifest_of, package_at, sees,
-};
+use super::{Gets, Wanted, Wish, gates, is_macro_package, known_edges, package_at, sees};
 use crate::{
     discover::{DependencyKind, Package, crate_name},
     rewrite::{
@@ -47,7 +45,7 @@ impl<'w> Writing<'w, '_> {
         if let Wanted::Tree { package: of } = wanted
             && is_macro_package(self.mapping.world, self.mapping.texts, *of)
         {
-            let name = self.package(*of).map_or("", |found| &*found.name);
+            let name = &self.package(*of).name;
             return Err(wrong(format!(
                 "`{by}` would need `{name}`, which can give it nothing but procedural macros"
             )));
@@ -77,17 +75,15 @@ impl<'w> Writing<'w, '_> {
         self.lock(&user, wanted)
     }
 
-    fn package(&self, at: usize) -> Option<&'w Package> {
-        self.mapping.world.packages.get(at)
+    fn package(&self, at: usize) -> &'w Package {
+        self.mapping.world.package(at)
     }
 
     fn user(&mut self, index: usize) -> Result<User<'w>, Wrong> {
-        let path = manifest_of(self.mapping.world, index).unwrap_or_else(TreePath::root);
+        let path = self.mapping.world.manifest_of(index);
         let text = self.book.text(&path)?;
         let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
         let package = self.package(index);
-        let package =
-            package.ok_or_else(|| (path.clone(), "a package without a manifest".to_owned()))?;
         Ok(User {
             package,
             entries: dependencies::dependencies(&text).map_err(wrong)?,
@@ -312,9 +308,7 @@ impl<'w> Writing<'w, '_> {
         of: usize,
         kind: DependencyKind,
     ) -> Result<Vec<Entry>, Wrong> {
-        let Some(target) = self.package(of) else {
-            return Ok(Vec::new());
-        };
+        let target = self.package(of);
         let mut entry = Entry::new(&[table(kind)], &target.name);
         let shared = match shared_entry(&mut self.book, self.mapping.texts, user.package, target)? {
             Some(shared) => Some(shared.key),
@@ -379,7 +373,7 @@ impl<'w> Writing<'w, '_> {
     fn version_of(&mut self, target: &Package) -> Option<String> {
         let world = self.mapping.world;
         (0..world.packages.len()).find_map(|at| {
-            let text = self.mapping.texts.text(&manifest_of(world, at)?)?;
+            let text = self.mapping.texts.text(&world.manifest_of(at))?;
             let entries = dependencies::dependencies(&text).ok()?;
             let mut named = entries
                 .iter()
@@ -402,9 +396,7 @@ impl<'w> Writing<'w, '_> {
     /// some systems alone, so has this one; and where the code came by lines for some systems alone.
     fn tables(&self, user: &User<'_>, of: usize, kind: DependencyKind) -> Vec<Vec<String>> {
         let plain = vec![vec![table(kind)]];
-        let Some(target) = self.package(of) else {
-            return plain;
-        };
+        let target = self.package(of);
         let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
         let mut add = |lines: Vec<&Entry>| {
             let systems = lines.iter().all(|entry| entry.target().is_some());
@@ -426,8 +418,8 @@ impl<'w> Writing<'w, '_> {
             };
         }
         for source in self.sources.iter().filter(|source| **source != of) {
-            let text = manifest_of(self.mapping.world, *source)
-                .and_then(|path| self.mapping.texts.text(&path));
+            let manifest = self.mapping.world.manifest_of(*source);
+            let text = self.mapping.texts.text(&manifest);
             let entries = text.and_then(|text| dependencies::dependencies(&text).ok());
             let entries = entries.unwrap_or_default();
             let named = entries.iter();
@@ -527,17 +519,15 @@ impl<'w> Writing<'w, '_> {
         let (name, source) = match wanted {
             Wanted::Tree { package } => {
                 let of = self.package(*package);
-                (of.map(|of| of.name.clone()), None)
+                (Some(of.name.clone()), None)
             }
             Wanted::Outside { name, source } => {
                 let there = self.package(*source);
-                let known = there.and_then(|there| {
-                    let mut known = there.dependencies.iter();
-                    known.find(|known| known.name == *name)
-                });
+                let mut known = there.dependencies.iter();
+                let known = known.find(|known| known.name == *name);
                 (
                     known.map(|known| known.package.clone()),
-                    there.map(|there| there.name.clone()),
+                    Some(there.name.clone()),
                 )
             }
         };

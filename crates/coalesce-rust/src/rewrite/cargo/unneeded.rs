@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, EditSet, Finding, LanguagePlan, Texts, TreePath};
 
-use super::{manifest_of, package_at, sources};
+use super::{package_at, sources};
 use crate::{
     discover::{DependencyKind, Package},
     lexer,
@@ -28,10 +28,10 @@ pub(in super::super) fn tell(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
                 && leads.is_some_and(|leads| leads != at && sources.contains(&leads))
         });
         for known in of_sources {
-            let stays = manifest_of(world, at).filter(|path| mapping.texts.exists(path));
-            let Some(path) = stays.filter(|path| !after.deleted.contains(path)) else {
+            let path = world.manifest_of(at);
+            if !mapping.texts.exists(&path) || after.deleted.contains(&path) {
                 continue;
-            };
+            }
             if is_named_before(world, package, &known.name)
                 && !after.is_named(world, package, &known.name, (mapping.texts, plan))
             {

@@ -189,8 +189,8 @@ impl Sides<'_> {
                 .filter(|of| !has(of))
                 .collect();
             let node = &self.mapping.world[old];
-            let path = self.mapping.file_of(node.module);
-            if let Some(path) = path.filter(|_| there.is_known && !lost.is_empty()) {
+            if there.is_known && !lost.is_empty() {
+                let path = self.mapping.file_of(node.module);
                 let name = super::name_of(self.mapping, *new);
                 let message = format!("`{name}` does not derive {}", lost.join(", "));
                 notes.push(Finding::warning(path, message));

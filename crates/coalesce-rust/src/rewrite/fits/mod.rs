@@ -173,7 +173,7 @@ fn uses(
 ) -> Vec<(FileId, Vec<Use>)> {
     let world = mapping.world;
     let mut all = Vec::new();
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let mut found = BTreeSet::new();
         world.visit_file(source, &mut |facts, site| {
             let first = site.segments.first().map_or(0, |first| first.span.start);

@@ -265,47 +265,34 @@ impl Type {
             }
             (Self::Tuple(old), Self::Tuple(new)) => all(old, new, names),
             (Self::Item(old, a), Self::Item(new, b)) if old == new => all(a, b, names),
-            (Self::Item(old, _), Self::Item(new, _))
-                if names.gone.contains(old) || names.gone.contains(new) =>
-            {
-                Fits::Unknown
-            }
-            (Self::Item(old, _), Self::Item(new, _)) => {
-                let is_alias = |item: &ItemId| {
-                    let kind = names.world[item].kind;
-                    !matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union)
-                };
-                if is_alias(old) || is_alias(new) {
-                    Fits::Unknown
-                } else {
-                    Fits::No
-                }
-            }
             (Self::Outside(old, a), Self::Outside(new, b)) if old == new => all(a, b, names),
+            _ if self.may_be_alias_of(wanted, names) => Fits::Unknown,
+            _ => Fits::No,
+        }
+    }
+
+    /// Whether two types of different names may be one.
+    fn may_be_alias_of(&self, other: &Self, names: &Names<'_>) -> bool {
+        match (self, other) {
+            (Self::Item(old, _), Self::Item(new, _)) => [old, new].into_iter().any(|item| {
+                let kind = names.world[item].kind;
+                let is_type = matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union);
+                !is_type || names.gone.contains(item)
+            }),
             (Self::Outside(old, _), Self::Outside(new, _)) => {
                 // One thing may have several paths in a library that is not read.
                 let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
-                if last(old) == last(new) {
-                    Fits::Unknown
-                } else {
-                    Fits::No
-                }
+                last(old) == last(new)
             }
             (Self::Item(item, _), _) | (_, Self::Item(item, _)) => {
-                let node = &names.world[item];
-                let is_alias = node.kind == ItemKind::TypeAlias;
-                if is_alias || names.gone.contains(item) {
-                    Fits::Unknown
-                } else {
-                    Fits::No
-                }
+                let is_alias = names.world[item].kind == ItemKind::TypeAlias;
+                is_alias || names.gone.contains(item)
             }
             // A name from elsewhere may be an alias of anything, but for those of the language.
             (Self::Outside(name, _), _) | (_, Self::Outside(name, _)) => {
-                let known = !name.contains("::") || name.starts_with("std::");
-                Fits::of(!known).max(if known { Fits::No } else { Fits::Unknown })
+                name.contains("::") && !name.starts_with("std::")
             }
-            _ => Fits::No,
+            _ => false,
         }
     }
 

@@ -435,7 +435,7 @@ impl Fitting<'_, '_> {
             let Some((one, other)) = opposite else {
                 continue;
             };
-            let path = self.mapping.file_of(from).unwrap_or_else(TreePath::root);
+            let path = self.mapping.file_of(from);
             let message = format!(
                 "`{}` is there under cfg({one}), `{}` under cfg({other}): one is not there where the other is",
                 self.names.name_of(Res::Module(from)),

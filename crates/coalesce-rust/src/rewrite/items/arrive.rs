@@ -10,9 +10,9 @@ use super::{
         declarations::{Placing, cut},
         lines,
         mapping::refusal,
+        needs::Needs,
         place::Place,
         shims::Shims as ModuleShims,
-        sight::Needs,
         spell::written,
         structure::Structure,
     },
@@ -64,7 +64,7 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         let message = format!("there is no way to make a module `{name}`");
         return Some(refusal(TreePath::root(), message));
     };
-    let path = set.mapping.file_of(module).unwrap_or_else(TreePath::root);
+    let path = set.mapping.file_of(module);
     let mut around = set.world()[module].parent;
     while let Some(node) = around.map(|outer| &set.world()[outer]) {
         if node.bodies.len() > 1 {

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     facts::{ItemKind, Origin},
     resolve::{FileId, Res, Site},
-    rewrite::{place::Place, sight::Because},
+    rewrite::{needs::Because, place::Place},
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.

@@ -76,5 +76,5 @@ fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Fin
         users: scan.users.get(&at).into_iter().flatten().collect(),
     };
     let message = conditions::refused(set.mapping, &arrival)?;
-    Some(refusal(set.mapping.file_of(moving.home)?, message))
+    Some(refusal(set.mapping.file_of(moving.home), message))
 }

@@ -25,16 +25,19 @@ pub(super) use rules::{imports, is_attribute, is_exported};
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{Change, Edit, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{
+    Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
+};
 
 use self::{moving::Set, scan::Scan};
 use super::{
     add,
     declarations::joined,
-    depend, implicit,
+    depend,
     mapping::Mapping,
-    mentions, packages,
-    sight::{Needs, Subject},
+    mentions,
+    needs::{Needs, Subject},
+    packages,
     structure::Structure,
     tell, unproven, widen_needs as widen,
 };
@@ -69,22 +72,18 @@ pub(super) fn rewrite(
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims);
     plan.unproven.extend(guessed(&set, &scan));
-    plan.refusals.extend(macros::check(&set, &scan));
-    plan.refusals.extend(macros::fragments(&set));
-    plan.refusals.extend(handed::check(&set, &scan));
-    plan.refusals.extend(replace::check(&set));
     let more = replace::needs(&set, &scan);
     scan.told.needs.extend(more);
     let crossing = super::crossing::of_items(&set);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
-    plan.refusals.extend(conditions::check(&set, &scan));
+    plan.refusals.extend(forbidden(&set, &scan));
     mentions(&set, &structure, &mut scan);
     let visible = visible(&set, &mut scan, &mut plan);
     let mut edits = file_edits(&set, &mut scan);
     let undocumented = conditions::undocumented(&set, &visible.shown);
     add(&mut edits, visible.edits);
-    let needs = needs(&set, &mut scan, visible.needs);
+    let needs = needs(&set, &mut scan);
     widen(&mapping, &needs, &mut edits, &mut plan);
     depend(&mapping, &needs, &mut edits, &mut plan);
     if plan.refusals.is_empty() {
@@ -111,21 +110,32 @@ pub(super) fn rewrite(
     plan
 }
 
+/// What cannot move, as only items are asked.
+fn forbidden(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+    let mut found = macros::check(set, scan);
+    found.extend(macros::fragments(set));
+    found.extend(handed::check(set, scan));
+    found.extend(replace::check(set));
+    found.extend(conditions::check(set, scan));
+    found
+}
+
 /// What is seen after, what may not be there, and what came without a word.
 fn visible(set: &Set<'_>, scan: &mut Scan, plan: &mut LanguagePlan) -> visibility::ItemVisibility {
-    let relocation = visibility::relocation(set);
-    plan.refusals
-        .extend(super::conditions::unsafe_code(&relocation));
-    let implicit = implicit::macros(&relocation);
-    plan.refusals.extend(implicit.refusals);
-    plan.unproven.extend(implicit.unproven);
-    scan.told.needs.extend(implicit.needs);
-    let mut visible = visibility::widen(set, scan, &relocation);
-    for (path, edits) in implicit.edits {
-        visible.edits.entry(path).or_default().extend(edits);
+    let relocated = visibility::relocation(set).settle();
+    plan.refusals.extend(relocated.refusals);
+    plan.unproven.extend(relocated.unproven);
+    scan.told.needs.extend(relocated.needs);
+    let mut visible = visibility::widen(set, scan);
+    for (file, at) in relocated.public {
+        let chunk = set.chunk_at(file, at);
+        visible.shown.extend(chunk.map(|one| (one.file, one.span)));
     }
+    add(&mut visible.edits, relocated.edits);
+    visible.notes.extend(relocated.notes);
+    visible.notes.sort();
+    visible.notes.dedup();
     plan.notes.append(&mut visible.notes);
-    plan.refusals.append(&mut visible.refusals);
     visible
 }
 
@@ -173,9 +183,8 @@ pub(crate) fn merged(edits: Vec<Edit>) -> Vec<Edit> {
 }
 
 /// What has to be seen, apart from what moves: that is written anew.
-fn needs(set: &Set<'_>, scan: &mut Scan, more: Vec<super::sight::Need>) -> Needs {
+fn needs(set: &Set<'_>, scan: &mut Scan) -> Needs {
     let mut all = std::mem::take(&mut scan.told.needs);
-    all.extend(more);
     all.retain(|need| !matches!(need.subject, Subject::Item(item) if set.of(item).is_some()));
     let mut needs = Needs::default();
     needs.extend(all);
@@ -189,7 +198,7 @@ fn mentions(set: &Set<'_>, structure: &Structure, scan: &mut Scan) {
         structure,
         set: Some(set),
     };
-    for (file, _) in (0..).map(FileId).zip(&set.world().files) {
+    for (file, _) in set.world().sources() {
         let work = scan.files.get_mut(&file);
         let mut edits = work.map_or_else(Vec::new, |work| std::mem::take(&mut work.edits));
         mentions::rewrite(target, file, &mut edits, &mut scan.told);

@@ -200,7 +200,7 @@ impl<'a> Set<'a> {
             .ok_or_else(|| refused(format!("`{}` names no item", change.from)))?;
         let home = world.modules_named(parent).first().copied();
         let home = home.ok_or_else(|| refused(format!("there is no module `{parent}`")))?;
-        let file = self.mapping.file_of(home).unwrap_or_else(TreePath::root);
+        let file = self.mapping.file_of(home);
         let refused = |message: String| refusal(file.clone(), message);
         let (items, home, through_root) = named(world, home, name);
         if items.is_empty() {

@@ -100,7 +100,7 @@ fn named_by(
 ) -> Option<usize> {
     let world = set.world();
     let mut found = None;
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let sees = source.bodies.iter().any(|body| {
             let body = &world[body];
             is_within(world, body.module, home)

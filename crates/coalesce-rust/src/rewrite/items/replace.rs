@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, TreePath};
+use coalesce_model::{ByteSpan, Finding};
 use syn::visit::Visit;
 
 use super::{
     super::{
         fits::{compare, dotted},
         mapping::refusal,
-        sight::{Need, Subject},
+        needs::{Need, Subject},
     },
     moving::{Moving, Set},
     rules,
@@ -95,7 +95,6 @@ pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<It
 fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>) -> Vec<Finding> {
     let world = set.world();
     let path = set.mapping.file_of(moving.home);
-    let path = path.unwrap_or_else(TreePath::root);
     let Some(primary) = primary(set, moving) else {
         // It leads out of the tree: what it has is not known.
         return Vec::new();

@@ -164,7 +164,7 @@ pub(super) fn place(set: &mut Set<'_>) {
 fn has_users(set: &Set<'_>, item: ItemId) -> bool {
     let world = set.world();
     let mut found = false;
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         world.visit_file(source, &mut |_, site| {
             let own = match site.site {
                 UseSite::Leaf(leaf) => set.path_giver((file, leaf)).is_some(),

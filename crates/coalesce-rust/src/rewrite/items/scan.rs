@@ -8,9 +8,9 @@ use coalesce_model::{ByteSpan, TreePath};
 use super::{
     super::{
         draft::{Draft, FileWork, Told, span_of},
+        needs::{Because, Need, Purpose, Subject},
         place::Place,
-        sight::{Because, Need, Purpose, Subject},
-        spell::{Outcome, Respelling, Speller, module_in},
+        spell::{Outcome, Respelling, Speller},
         traits::Demand,
         use_tree::LeafChange,
         walk::{Leaving, Source, Walk, is_of_module},
@@ -98,7 +98,7 @@ pub(super) struct Scan {
 pub(super) fn scan(set: &Set<'_>) -> Scan {
     let mut scan = Scan::default();
     let world = set.world();
-    for (file, source) in (0..).map(FileId).zip(&world.files) {
+    for (file, source) in world.sources() {
         let concerned = is_concerned(set, file);
         let text = concerned
             .then(|| set.mapping.texts.text(&source.path))
@@ -506,7 +506,7 @@ impl<'p> Pass<'p, '_> {
             // That of the item itself is written with it.
             return;
         }
-        let Some(reach) = site.trace.steps.last().and_then(module_in) else {
+        let Some(reach) = site.trace.steps.last().and_then(Found::module) else {
             return;
         };
         if let Some(common) = self.set.mapping.after(reach).common(&moving.to) {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, ShimRequest, TreePath};
+use coalesce_model::{ByteSpan, Finding, ShimRequest};
 
 use super::{
     super::{
@@ -134,12 +134,7 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
         ),
         None => format!("no shim for `{from}`: nobody outside the crate can name it"),
     };
-    Some(Finding::note(
-        set.mapping
-            .file_of(moving.home)
-            .unwrap_or_else(TreePath::root),
-        message,
-    ))
+    Some(Finding::note(set.mapping.file_of(moving.home), message))
 }
 
 impl Shims {

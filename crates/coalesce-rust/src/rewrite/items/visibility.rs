@@ -8,7 +8,7 @@ use super::{
     super::{
         place::Place,
         public::{is_reachable_after, severity_of_widening},
-        visibility::{self, Need, Piece, Relocation},
+        relocation::{Piece, Relocation},
     },
     moving::{Chunk, Moving, Set, is_bound_public},
     replace,
@@ -24,35 +24,16 @@ use crate::{
 pub(super) struct ItemVisibility {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
-    pub refusals: Vec<Finding>,
-    pub needs: Vec<Need>,
     /// Starts of the texts in which something becomes `pub`.
     pub shown: BTreeSet<(FileId, ByteSpan)>,
 }
 
-/// The visibilities of what moves, of its members, and of members that it uses.
-pub(super) fn widen(set: &Set<'_>, scan: &Scan, relocation: &Relocation<'_>) -> ItemVisibility {
+/// The visibilities of what moves.
+pub(super) fn widen(set: &Set<'_>, scan: &Scan) -> ItemVisibility {
     let mut made = ItemVisibility::default();
     for chunk in &set.chunks {
         made.definition(set, scan, chunk);
     }
-    let members = visibility::widen(relocation);
-    for (path, edits) in members.edits {
-        made.edits.entry(path).or_default().extend(edits);
-    }
-    made.notes.extend(members.notes);
-    made.refusals.extend(members.refusals);
-    made.needs.extend(members.needs);
-    for (file, at) in members.public {
-        let chunk = set.chunk_at(file, at);
-        made.shown.extend(chunk.map(|one| (one.file, one.span)));
-    }
-    for edits in made.edits.values_mut() {
-        edits.sort();
-        edits.dedup();
-    }
-    made.notes.sort();
-    made.notes.dedup();
     made
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Edit, Finding, Subject, Texts, TreePath};
 
-use super::{Edits, Survey, before, impls, note, reexports, statements, tests};
+use super::{Edits, Survey, before, carried_tests, impls, note, reexports, statements};
 use crate::{
     facts::ItemKind,
     resolve::{FileId, ItemId, ModuleId, Reach, Res, World, is_within},
@@ -63,7 +63,7 @@ pub(super) fn work(
         .refusals
         .extend(sorted.refusals.iter().cloned());
     survey.clearing.notes.extend(sorted.notes.iter().cloned());
-    let tests = tests::find(&home, modules);
+    let tests = carried_tests::find(&home, modules);
     let uses = home.uses(&sorted, &tests.below);
     let fates = home.fates(&uses);
     home.changes(&fates, modules, survey);
@@ -77,7 +77,7 @@ pub(super) fn work(
     let kept = |file: FileId, at: u32| home.is_kept(&fates, &sorted, file, at);
     statements::check(&home, &kept, &mut survey.clearing.refusals);
     reexports::bring(&home, edits);
-    tests::carry(&home, &tests, &mut survey.clearing, edits);
+    carried_tests::carry(&home, &tests, &mut survey.clearing, edits);
 }
 
 /// Every item of a module as one that moves: shows which texts belong to which.
@@ -153,8 +153,7 @@ impl Home<'_> {
     }
 
     pub fn path(&self) -> TreePath {
-        let path = self.set.mapping.file_of(self.module);
-        path.unwrap_or_else(TreePath::root)
+        self.set.mapping.file_of(self.module)
     }
 
     /// What takes the place of an item, if the other module has that: an item of the tree, or
@@ -236,7 +235,7 @@ impl Home<'_> {
     /// Who names what; `below` are the modules in this one that go along with it.
     fn uses(&self, sorted: &impls::Sorted, below: &[ModuleId]) -> Uses {
         let mut uses = Uses::default();
-        for (file, source) in (0..).map(FileId).zip(&self.world.files) {
+        for (file, source) in self.world.sources() {
             self.world
                 .visit_steps(source, &mut |_, site, segment, res| {
                     let start = site.segments.first().map_or(0, |first| first.span.start);
@@ -319,7 +318,9 @@ impl Home<'_> {
         self.set.chunks.iter().any(|chunk| {
             chunk.moving == at && chunk.definition.is_some() && {
                 let text = self.text(chunk.file);
-                text.is_some_and(|text| tests::is_test(chunk.span.of(&text).unwrap_or_default()))
+                text.is_some_and(|text| {
+                    carried_tests::is_test(chunk.span.of(&text).unwrap_or_default())
+                })
             }
         })
     }

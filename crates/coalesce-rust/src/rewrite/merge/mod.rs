@@ -6,12 +6,12 @@
 //! module; the rest goes, and is listed. What cannot be kept is refused by name. The texts that go
 //! are taken out here (`Survey::clearing`); `items` and the stage of the modules do the rest.
 
+mod carried_tests;
 mod home;
 mod impls;
 mod reexports;
 mod statements;
 mod supersede;
-mod tests;
 mod types;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use coalesce_model::{Finding, TreePath};
 
 use super::{
     super::{
-        cargo::{is_macro_package, manifest_of},
+        cargo::is_macro_package,
         mapping::{Library, Mapping, refusal},
     },
     Packages,
@@ -22,10 +22,8 @@ use crate::{
 pub(super) fn library(mapping: &Mapping<'_>, library: &Library, made: &mut Packages) {
     let world = mapping.world;
     let krate = &world[library.krate];
-    let Some(package) = world.packages.get(library.package) else {
-        return;
-    };
-    let path = manifest_of(world, library.package).unwrap_or_else(TreePath::root);
+    let package = world.package(library.package);
+    let path = world.manifest_of(library.package);
     let mut reasons = Vec::new();
     if krate.kind != TargetKind::Lib {
         let reason = format!("`{}` is no library: only those go as a whole", krate.name);
@@ -65,10 +63,9 @@ fn kind(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Vec<Stri
     let mut reasons = Vec::new();
     for at in [library.package, library.target] {
         if is_macro_package(mapping.world, mapping.texts, at) {
-            let name = mapping.world.packages.get(at);
             reasons.push(format!(
                 "`{}` is a library of procedural macros, which has to stay by itself",
-                name.map_or("", |found| &*found.name)
+                mapping.world.package(at).name
             ));
         }
     }
@@ -86,11 +83,8 @@ fn kind(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Vec<Stri
         ));
     }
     let script = |at: usize| {
-        let package = mapping.world.packages.get(at);
-        package.is_some_and(|package| {
-            let mut targets = package.targets.iter();
-            targets.any(|target| target.kind == TargetKind::BuildScript)
-        })
+        let mut targets = mapping.world.package(at).targets.iter();
+        targets.any(|target| target.kind == TargetKind::BuildScript)
     };
     if script(library.package) && script(library.target) && !mapping.is_replaced(library.module) {
         reasons.push(format!(

@@ -28,9 +28,7 @@ pub(in super::super) fn arrange(
     let Some(change) = mapping.changes.get(library.change) else {
         return;
     };
-    let Some(package) = mapping.world.packages.get(library.package) else {
-        return;
-    };
+    let package = mapping.world.package(library.package);
     let sources = sources(mapping, library);
     match change.kind {
         ChangeKind::Move | ChangeKind::Supersede => {
@@ -60,13 +58,13 @@ fn sources(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
     let Some(directory) = source_directory(mapping, library) else {
         return found;
     };
-    let package = world.packages.get(library.package);
-    if package.is_some_and(|package| package.directory == directory) {
+    let package = world.package(library.package);
+    if package.directory == directory {
         return found;
     }
     let others: Vec<&TreePath> = package
-        .into_iter()
-        .flat_map(|package| &package.targets)
+        .targets
+        .iter()
         .filter(|target| target.kind != TargetKind::Lib)
         .map(|target| &target.path)
         .collect();
@@ -81,12 +79,12 @@ fn sources(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
 
 /// The directory of the root file.
 fn source_directory(mapping: &Mapping<'_>, library: &Library) -> Option<TreePath> {
-    mapping.file_of(library.module)?.parent()
+    mapping.file_of(library.module).parent()
 }
 
 fn in_package(world: &World, library: &Library, path: &TreePath) -> bool {
-    let package = world.packages.get(library.package);
-    package.is_some_and(|package| path.strip_prefix(&package.directory).is_some())
+    let package = world.package(library.package);
+    path.strip_prefix(&package.directory).is_some()
 }
 
 /// Every body of the library's modules that is a file, and its path.
@@ -112,13 +110,10 @@ fn move_sources(
     let home = place
         .parent()
         .and_then(|parent| structure.directory_of(mapping, &parent));
-    let (Some(home), Some(root), Some(old)) = (
-        home,
-        mapping.file_of(library.module),
-        source_directory(mapping, library),
-    ) else {
+    let (Some(home), Some(old)) = (home, source_directory(mapping, library)) else {
         return;
     };
+    let root = mapping.file_of(library.module);
     let Ok(new) = home.join(place.name()) else {
         return;
     };
@@ -130,11 +125,11 @@ fn move_sources(
         home.join(&format!("{}.rs", place.name()))
     };
     let Ok(root_after) = root_after else { return };
-    let package = mapping.world.packages.get(library.package);
+    let package = mapping.world.package(library.package);
     for path in sources {
         let rest = path
             .strip_prefix(&old)
-            .or_else(|| path.strip_prefix(&package?.directory));
+            .or_else(|| path.strip_prefix(&package.directory));
         let after = match rest {
             _ if *path == root => Ok(root_after.clone()),
             Some(rest) => new.join(rest),
@@ -160,10 +155,10 @@ fn included(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
     let mut found = BTreeSet::new();
     for (_, path) in bodies(world, library) {
         let facts = world.file_at(path).map(|file| world.facts(file));
-        let package = world.packages.get(library.package);
+        let package = world.package(library.package);
         for include in facts.into_iter().flat_map(|facts| &facts.includes) {
             let base = if include.from_manifest {
-                package.map(|package| package.directory.clone())
+                Some(package.directory.clone())
             } else {
                 path.parent()
             };

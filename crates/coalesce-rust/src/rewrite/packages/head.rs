@@ -10,7 +10,6 @@ use syn::spanned::Spanned as _;
 
 use super::{
     super::{
-        cargo::manifest_of,
         conditions, lines,
         mapping::{Library, Mapping, refusal},
     },
@@ -51,9 +50,7 @@ pub(super) fn root(mapping: &Mapping<'_>, library: &Library, made: &mut Packages
         target.and_then(|target| read(mapping, target)),
     );
     let (Some(old), Some(new)) = roots else {
-        let path = mapping
-            .file_of(library.module)
-            .unwrap_or_else(TreePath::root);
+        let path = mapping.file_of(library.module);
         let message = "its root file, or that of its new crate, does not parse".to_owned();
         made.refusals.push(refusal(path, message));
         return;
@@ -113,8 +110,7 @@ pub(in super::super) fn of_shim(
 /// for them, and they are not on by default.
 fn gate(mapping: &Mapping<'_>, library: &Library) -> String {
     let world = mapping.world;
-    let text =
-        |package: usize| manifest_of(world, package).and_then(|path| mapping.texts.text(&path));
+    let text = |package: usize| mapping.texts.text(&world.manifest_of(package));
     let (Some(old), Some(new)) = (text(library.package), text(library.target)) else {
         return String::new();
     };
@@ -136,7 +132,7 @@ fn gate(mapping: &Mapping<'_>, library: &Library) -> String {
 }
 
 fn read(mapping: &Mapping<'_>, module: crate::resolve::ModuleId) -> Option<Root> {
-    let path = mapping.file_of(module)?;
+    let path = mapping.file_of(module);
     let text = mapping.texts.text(&path)?;
     let inner = inner(&text)?;
     Some(Root { path, text, inner })

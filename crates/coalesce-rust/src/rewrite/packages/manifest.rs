@@ -18,7 +18,6 @@ use coalesce_model::{Finding, TreePath, lines};
 
 use super::{
     super::{
-        cargo::manifest_of,
         mapping::{Library, Mapping},
         structure::Structure,
     },
@@ -70,16 +69,8 @@ impl<'m> Merge<'m, '_> {
             self.package(self.library.package),
             self.package(self.library.target),
         );
-        let (Some(old), Some(new)) = (old, new) else {
-            return Ok(());
-        };
-        let paths = (
-            manifest_of(world, self.library.package),
-            manifest_of(world, self.library.target),
-        );
-        let (Some(old_path), Some(new_path)) = paths else {
-            return Ok(());
-        };
+        let old_path = world.manifest_of(self.library.package);
+        let new_path = world.manifest_of(self.library.target);
         if old_path == new_path {
             return Ok(());
         }
@@ -106,15 +97,13 @@ impl<'m> Merge<'m, '_> {
 
     /// The features of the package that takes over.
     pub fn features_there(&mut self) -> Result<Features, Wrong> {
-        let Some(path) = manifest_of(self.mapping.world, self.library.target) else {
-            return Ok(Features::new());
-        };
+        let path = self.mapping.world.manifest_of(self.library.target);
         let text = self.book.text(&path)?;
         features::features(&text).map_err(|why| (path, why.to_string()))
     }
 
-    pub fn package(&self, at: usize) -> Option<&'m Package> {
-        self.mapping.world.packages.get(at)
+    pub fn package(&self, at: usize) -> &'m Package {
+        self.mapping.world.package(at)
     }
 
     /// The package of the tree that an entry names.
@@ -177,7 +166,7 @@ impl<'m> Merge<'m, '_> {
         let mut others = self.mapping.libraries.iter();
         let found = others.find(|library| {
             let known = self.package(library.package);
-            known.is_some_and(|known| known.directory == package.directory)
+            known.directory == package.directory
         });
         found.copied()
     }
@@ -194,13 +183,10 @@ impl<'m> Merge<'m, '_> {
             return Ok(());
         }
         let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
-        let path = manifest_of(self.mapping.world, other.package).unwrap_or_else(TreePath::root);
+        let path = self.mapping.world.manifest_of(other.package);
         let text = self.mapping.texts.text(&path).unwrap_or_default();
         let said = Said::of(&text).map_err(wrong)?;
-        let directory = self
-            .package(target)
-            .map(|package| package.directory.clone());
-        let directory = directory.unwrap_or_else(TreePath::root);
+        let directory = self.package(target).directory.clone();
         let shared = self.shared(&directory);
         let mut merge = Merge {
             mapping: self.mapping,
@@ -277,7 +263,7 @@ impl<'m> Merge<'m, '_> {
         for entry in &said.entries {
             let leads = self.leads_to(old, entry);
             let other = self.going(leads);
-            let other = other.and_then(|other| self.package(other.target));
+            let other = other.map(|other| self.package(other.target));
             let after = other.or(leads);
             let fate = if after.is_some_and(|leads| leads.directory == new.directory) {
                 Fate::Own
@@ -433,12 +419,10 @@ fn key_of(package: &Package, of: &Package, entry: &Entry) -> Option<String> {
 /// The features that a library asks of the package that it goes into, `default` among them: who
 /// asked for the library asks for these.
 pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String> {
-    let (Some(old), Some(new)) = (
-        world.packages.get(library.package),
-        world.packages.get(library.target),
-    ) else {
-        return Vec::new();
-    };
+    let (old, new) = (
+        world.package(library.package),
+        world.package(library.target),
+    );
     let mut found: Vec<String> = Vec::new();
     for entry in &said.entries {
         let name = crate_name(&entry.key);

@@ -11,10 +11,7 @@ use coalesce_cargo::{
 };
 use coalesce_model::{LanguagePlan, Texts, TreePath};
 
-use super::{
-    super::cargo::manifest_of,
-    book::{Book, Wrong},
-};
+use super::book::{Book, Wrong};
 use crate::{
     discover::{Package, TargetKind, crate_name},
     resolve::World,
@@ -48,7 +45,7 @@ pub(crate) fn package_of<'w>(world: &'w World, root: &TreePath) -> Option<&'w Pa
         .crates
         .iter()
         .find(|krate| krate.kind == TargetKind::Lib && krate.root_file == *root)?;
-    world.packages.get(krate.package)
+    Some(world.package(krate.package))
 }
 
 fn one(
@@ -72,11 +69,9 @@ fn one(
     if root.as_ref().is_some_and(|(path, _)| *path == manifest) {
         return Err(wrong("its package is the root of the workspace".to_owned()));
     }
-    for at in 0..world.packages.len() {
-        if let (Some(user), Some(path)) = (world.packages.get(at), manifest_of(world, at))
-            && user.directory != package.directory
-        {
-            forget(package, user, &path, book)?;
+    for (at, user) in world.packages.iter().enumerate() {
+        if user.directory != package.directory {
+            forget(package, user, &world.manifest_of(at), book)?;
         }
     }
     if let Some((path, directory)) = root {

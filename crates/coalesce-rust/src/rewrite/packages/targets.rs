@@ -23,12 +23,10 @@ const KINDS: [(TargetKind, &str); 3] = [
 /// Moves the files of all of them.
 pub(super) fn arrange(structure: &mut Structure, mapping: &Mapping<'_>, library: &Library) {
     let world = mapping.world;
-    let (Some(old), Some(new)) = (
-        world.packages.get(library.package),
-        world.packages.get(library.target),
-    ) else {
-        return;
-    };
+    let (old, new) = (
+        world.package(library.package),
+        world.package(library.target),
+    );
     if !mapping.is_replaced(library.module) {
         script(structure, mapping, old, new);
     }
@@ -139,12 +137,10 @@ pub(super) struct Named {
 /// The targets that come to a package, as its manifest names them.
 pub(super) fn named(structure: &Structure, mapping: &Mapping<'_>, library: &Library) -> Vec<Named> {
     let world = mapping.world;
-    let (Some(old), Some(new)) = (
-        world.packages.get(library.package),
-        world.packages.get(library.target),
-    ) else {
-        return Vec::new();
-    };
+    let (old, new) = (
+        world.package(library.package),
+        world.package(library.target),
+    );
     let mut found = Vec::new();
     for (kind, folder) in KINDS {
         let own = apart(old, new, kind, folder, mapping.texts);

@@ -15,7 +15,6 @@ use coalesce_cargo::{
 use coalesce_model::{Texts, TreePath};
 
 use super::{
-    super::cargo::manifest_of,
     book::{Book, Wrong},
     manifest::{Merge, Said, asked},
 };
@@ -24,10 +23,7 @@ use crate::discover::{DependencyKind, Package};
 /// Edits the manifest of every user.
 pub(super) fn all(merge: &mut Merge<'_, '_>, said: &Said) -> Result<(), Wrong> {
     for at in 0..merge.mapping.world.packages.len() {
-        let (Some(package), Some(path)) = (merge.package(at), manifest_of(merge.mapping.world, at))
-        else {
-            continue;
-        };
+        let (package, path) = (merge.package(at), merge.mapping.world.manifest_of(at));
         let gone = merge
             .mapping
             .libraries
@@ -35,7 +31,7 @@ pub(super) fn all(merge: &mut Merge<'_, '_>, said: &Said) -> Result<(), Wrong> {
             .any(|library| library.package == at);
         let names_it = package.dependencies.iter().any(|known| {
             let old = merge.package(merge.library.package);
-            known.directory.is_some() && known.directory.as_ref() == old.map(|old| &old.directory)
+            known.directory.as_ref() == Some(&old.directory)
         });
         if !names_it || gone {
             continue;
@@ -54,10 +50,10 @@ fn own(merge: &mut Merge<'_, '_>, package: &Package, path: &TreePath) -> Result<
     let text = merge.book.text(path)?;
     let all = entries::dependencies(&text).map_err(|why| (path.clone(), why.to_string()))?;
     let old = merge.package(merge.library.package);
-    let old = old.map(|old| old.directory.clone());
+    let old = old.directory.clone();
     let named = |entry: &Entry| {
         let leads = merge.leads_to(package, entry);
-        leads.is_some() && leads.map(|leads| &leads.directory) == old.as_ref()
+        leads.is_some_and(|leads| leads.directory == old)
     };
     Ok(all.into_iter().filter(|entry| named(entry)).collect())
 }
@@ -118,8 +114,8 @@ fn one(
         let target = merge.package(merge.library.target);
         let known = there.iter().find(|other| {
             let leads = merge.leads_to(package, other);
-            let same = leads.map(|leads| &leads.directory) == target.map(|new| &new.directory);
-            same && leads.is_some() && other.table == entry.table
+            let same = leads.is_some_and(|leads| leads.directory == target.directory);
+            same && other.table == entry.table
         });
         let known = known.or_else(|| {
             let mut made = there.iter();
@@ -282,16 +278,14 @@ pub(in super::super) fn shared_entry(
 impl Merge<'_, '_> {
     /// What the workspace of a package said of another one before anything was edited.
     fn shared_before(&self, user: usize, of: usize) -> Option<Entry> {
-        let (user, of) = (self.package(user)?, self.package(of)?);
+        let (user, of) = (self.package(user), self.package(of));
         let (path, root) = workspace::root(self.mapping.texts, &user.directory)?;
         workspace::shared(&self.mapping.texts.text(&path)?, &root, &of.directory).ok()?
     }
 
     /// What the workspace of a package says of another one.
     fn shared_entry(&mut self, user: usize, of: usize) -> Result<Option<Entry>, Wrong> {
-        let (Some(user), Some(of)) = (self.package(user), self.package(of)) else {
-            return Ok(None);
-        };
+        let (user, of) = (self.package(user), self.package(of));
         shared_entry(self.book, self.mapping.texts, user, of)
     }
 }
@@ -299,18 +293,16 @@ impl Merge<'_, '_> {
 /// The line of a package for the one that takes over: as the workspace says it, else by its path.
 pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong> {
     let table = ["dependencies".to_owned()];
-    let (Some(user), Some(target)) = (merge.package(at), merge.package(merge.library.target))
-    else {
-        return Ok(Entry::new(&table, ""));
-    };
+    let user = merge.package(at);
+    let target = merge.package(merge.library.target);
     let mut entry = Entry::new(&table, &target.name);
     if let Some(shared) = merge.shared_entry(at, merge.library.target)? {
         entry.key.clone_from(&shared.key);
         entry.put("workspace", Some("true".to_owned()));
         return Ok(entry);
     }
-    let manifest = target.directory.join("Cargo.toml").ok();
-    let version = manifest.and_then(|path| version(merge, &path, &target.directory));
+    let manifest = merge.mapping.world.manifest_of(merge.library.target);
+    let version = version(merge, &manifest, &target.directory);
     entry.put("version", version.map(|version| format!("\"{version}\"")));
     let path = target.directory.relative_to(&user.directory);
     entry.put("path", Some(format!("\"{path}\"")));

@@ -13,7 +13,7 @@ use coalesce_cargo::{
 use coalesce_model::TreePath;
 
 use super::{
-    super::{cargo::manifest_of, mapping::Mapping},
+    super::mapping::Mapping,
     book::{Book, Wrong},
 };
 use crate::discover::{DependencyKind, crate_name};
@@ -65,12 +65,8 @@ impl Wishes {
         (from, to): (usize, usize),
         name: &str,
     ) -> Result<(), Wrong> {
-        let (Some(old), Some(new)) = (
-            manifest_of(mapping.world, from),
-            manifest_of(mapping.world, to),
-        ) else {
-            return Ok(());
-        };
+        let world = mapping.world;
+        let (old, new) = (world.manifest_of(from), world.manifest_of(to));
         let text = book.text(&old)?;
         let wrong = |why: coalesce_cargo::Error| (old.clone(), why.to_string());
         let said = features::features(&text).map_err(wrong)?;
@@ -107,9 +103,7 @@ impl Wishes {
 /// Whether an entry of a package names another package of the tree.
 fn names(mapping: &Mapping<'_>, package: usize, of: usize, entry: &Entry) -> bool {
     let world = mapping.world;
-    let (Some(package), Some(of)) = (world.packages.get(package), world.packages.get(of)) else {
-        return false;
-    };
+    let (package, of) = (world.package(package), world.package(of));
     let name = crate_name(&entry.key);
     let known = package
         .dependencies
@@ -157,18 +151,13 @@ fn users(
     name: &str,
 ) -> Result<(), Wrong> {
     for at in 0..mapping.world.packages.len() {
-        let path = manifest_of(mapping.world, at).filter(|_| at != from && at != to);
-        let Some(path) = path else { continue };
-        let knows = mapping.world.packages.get(at).is_some_and(|package| {
-            let old = mapping.world.packages.get(from).map(|old| &old.directory);
-            package
-                .dependencies
-                .iter()
-                .any(|known| known.directory.is_some() && known.directory.as_ref() == old)
-        });
-        if !knows {
+        let old = &mapping.world.package(from).directory;
+        let mut known = mapping.world.package(at).dependencies.iter();
+        let knows = known.any(|known| known.directory.as_ref() == Some(old));
+        if at == from || at == to || !knows {
             continue;
         }
+        let path = mapping.world.manifest_of(at);
         book.change(&path, |text| {
             let all = entries::dependencies(text)?;
             let asks = all.iter().any(|entry| {
@@ -195,14 +184,8 @@ fn ask(text: &str, entry: &Entry, feature: &str) -> Result<String, String> {
 /// A feature of a package that moved code uses.
 fn grant(mapping: &Mapping<'_>, book: &mut Book<'_>, wish: &Ask) -> Result<(), Wrong> {
     let world = mapping.world;
-    let (Some(old), Some(new)) = (manifest_of(world, wish.from), manifest_of(world, wish.to))
-    else {
-        return Ok(());
-    };
-    let name = world
-        .packages
-        .get(wish.used)
-        .map_or("", |package| &*package.name);
+    let (old, new) = (world.manifest_of(wish.from), world.manifest_of(wish.to));
+    let name = &*world.package(wish.used).name;
     let text = book.text(&old)?;
     let asked = entries::dependencies(&text)
         .map_err(|why| (old.clone(), why.to_string()))?

@@ -141,9 +141,8 @@ impl<'a> Resolved<'a> {
     fn dereferenced(&self) -> &BTreeSet<ItemId> {
         self.dereferenced.get_or_init(|| {
             let mut found = BTreeSet::new();
-            for at in 0..self.world.files.len() {
-                let Ok(at) = u32::try_from(at) else { break };
-                let facts = self.world.facts(FileId(at));
+            for (file, _) in self.world.sources() {
+                let facts = self.world.facts(file);
                 let is_deref = |path: u32| {
                     let path = facts.path(path);
                     let last = facts.segments(path.segments).last();
@@ -152,7 +151,7 @@ impl<'a> Resolved<'a> {
                 let own = facts.impls.iter();
                 let own = own.filter(|found| found.trait_path.is_some_and(is_deref));
                 for path in own.filter_map(|found| found.self_path) {
-                    found.extend(self.paths_of(FileId(at)).targets(path));
+                    found.extend(self.paths_of(file).targets(path));
                 }
             }
             found

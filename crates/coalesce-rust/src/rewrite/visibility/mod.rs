@@ -9,7 +9,7 @@ mod members;
 mod types;
 mod widen;
 
-pub(super) use widen::{Piece, Relocation, widen};
+pub(super) use widen::widen;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,7 @@ use coalesce_model::{Edit, Finding, TreePath, finding::codes};
 use super::{
     conditions::{self, Arrival, conditions_of},
     mapping::{Mapping, refusal},
+    needs::{Needs, Subject, Width},
     place::Place,
     public::{
         is_declared_public, is_in_program, is_public, is_reachable_after, severity_of_widening,
@@ -25,119 +26,10 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Origin, Visibility, VisibilityKind},
-    resolve::{CrateId, FileId, ItemId, ModuleId, Sym},
+    resolve::{FileId, ItemId, ModuleId},
 };
 
-/// What has to be seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Subject {
-    /// The declaration of a module.
-    Module(ModuleId),
-    /// The definition of an item.
-    Item(ItemId),
-    /// A library of the tree, which the user's package has to depend on.
-    Crate(CrateId, Purpose),
-    /// A library from elsewhere, by the name that this crate has for it.
-    External(Sym, CrateId, Purpose),
-}
-
-/// What a package needs another one for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Purpose {
-    /// Its code.
-    Code,
-    /// The code in its documents, which is run as tests.
-    Documents,
-}
-
-/// That something has to be seen from a place.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Need {
-    pub subject: Subject,
-    /// The module after the changes that names it.
-    pub by: Place,
-    /// What there asks for it, for people.
-    pub because: Option<Because>,
-}
-
-impl Need {
-    pub fn new(subject: Subject, by: Place) -> Self {
-        let because = None;
-        Self {
-            subject,
-            by,
-            because,
-        }
-    }
-
-    /// The same with what asks for it.
-    pub fn because(self, because: Because) -> Self {
-        let because = Some(because);
-        Self { because, ..self }
-    }
-}
-
-/// What a module needs a library for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Because {
-    /// It names this there.
-    Names(String),
-    /// It keeps a shim of this.
-    Shim(String),
-}
-
-/// All needs, by what has to be seen.
-#[derive(Debug, Default)]
-pub(super) struct Needs {
-    by_subject: BTreeMap<Subject, BTreeSet<Place>>,
-    because: BTreeMap<(CrateId, Place), BTreeSet<Because>>,
-}
-
-/// How far a thing has to be seen.
-enum Width {
-    Public,
-    Within(Place),
-}
-
 impl Needs {
-    pub fn extend(&mut self, needs: Vec<Need>) {
-        for need in needs {
-            if let (Subject::Crate(of, _), Some(because)) = (need.subject, need.because) {
-                let known = self.because.entry((of, need.by.clone())).or_default();
-                known.insert(because);
-            }
-            let places = self.by_subject.entry(need.subject).or_default();
-            places.insert(need.by);
-        }
-    }
-
-    /// What packages have to depend on, and the modules that need it.
-    pub fn dependencies(&self) -> impl Iterator<Item = (Subject, &BTreeSet<Place>)> {
-        let all = self
-            .by_subject
-            .iter()
-            .map(|(subject, users)| (*subject, users));
-        all.filter(|(subject, _)| matches!(subject, Subject::Crate(..) | Subject::External(..)))
-    }
-
-    /// Why a module needs a library.
-    pub fn because(&self, of: CrateId, by: &Place) -> impl Iterator<Item = &Because> {
-        let found = self.because.get(&(of, by.clone()));
-        found.into_iter().flatten()
-    }
-
-    /// The least that all users of a subject defined at `home` need.
-    fn width(&self, subject: Subject, home: &Place) -> Width {
-        let mut reach = home.clone();
-        for user in self.by_subject.get(&subject).into_iter().flatten() {
-            match reach.common(user) {
-                Some(common) => reach = common,
-                None => return Width::Public,
-            }
-        }
-        Width::Within(reach)
-    }
-
     /// What a module made around a moved one says before `mod`, a space behind it.
     pub fn seen_from(&self, module: ModuleId, home: &Place) -> String {
         match self.width(Subject::Module(module), home) {
@@ -195,12 +87,7 @@ impl Needs {
                         users: users.into_iter().flatten().collect(),
                     },
                 )
-                .map(|message| {
-                    refusal(
-                        mapping.file_of(module).unwrap_or_else(TreePath::root),
-                        message,
-                    )
-                })
+                .map(|message| refusal(mapping.file_of(module), message))
             })
             .collect()
     }
@@ -344,11 +231,7 @@ impl Widenings {
         help: Option<&str>,
     ) {
         self.notes.push(
-            Finding::warning(
-                mapping.file_of(module).unwrap_or_else(TreePath::root),
-                message,
-            )
-            .with_help(help.map(str::to_owned)),
+            Finding::warning(mapping.file_of(module), message).with_help(help.map(str::to_owned)),
         );
     }
 

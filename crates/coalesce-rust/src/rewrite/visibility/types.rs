@@ -133,9 +133,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
     /// What the `impl`s of a type, or of a trait, take and give.
     fn read_impls(&mut self, item: ItemId, name: &str, found: &mut BTreeSet<ItemId>) {
         let world = self.tree.world;
-        for at in 0..world.files.len() {
-            let Ok(at) = u32::try_from(at) else { break };
-            let file = FileId(at);
+        for (file, _) in world.sources() {
             let facts = world.facts(file);
             if facts.impls.is_empty() || !facts.names.iter().any(|known| **known == *name) {
                 continue;

@@ -12,7 +12,6 @@ use std::{
 use coalesce_model::{ByteSpan, Edit, Finding, TreePath, finding::codes};
 
 use super::{
-    Need, Subject,
     code::{Code, Mention, Resolved},
     members::{Member, MemberKind, members_of},
     types::Reachable,
@@ -22,42 +21,12 @@ use crate::{
     resolve::{Body, FileId, ItemId, ModuleId, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
+        needs::{Need, Subject},
         place::Place,
         public::severity_of_widening,
+        relocation::{Piece, Relocation},
     },
 };
-
-/// A piece of code that gets another place.
-#[derive(Clone)]
-pub(in super::super) struct Piece {
-    pub file: FileId,
-    pub span: ByteSpan,
-    /// The module that it stands in.
-    pub from: ModuleId,
-    /// The module that it stands in after.
-    pub to: Place,
-    /// Whether its members get a visibility here; else somebody else writes them.
-    pub members: bool,
-}
-
-/// What goes where.
-pub(in super::super) struct Relocation<'a> {
-    pub mapping: &'a Mapping<'a>,
-    pub pieces: Vec<Piece>,
-    /// Items that give way, with those that their users name from now on.
-    pub replaced: BTreeMap<ItemId, ItemId>,
-    /// Code of modules that goes away.
-    pub gone: Vec<(ModuleId, FileId, ByteSpan)>,
-}
-
-impl Relocation<'_> {
-    fn is_gone(&self, module: ModuleId, file: FileId, at: u32) -> bool {
-        let mut gone = self.gone.iter();
-        gone.any(|(of, within, span)| {
-            *of == module && *within == file && span.start <= at && at < span.end
-        })
-    }
-}
 
 /// What the widenings of members take.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Import, Settler};
 use crate::{
     facts::{Namespaces, Origin},
-    resolve::{FileId, ModuleId, Res, UseSite},
+    resolve::{Binding, FileId, ModuleId, Res, UseSite},
     rewrite::{
         draft::untouchable,
         items::scan::Borrow,
@@ -54,13 +54,8 @@ impl<'a> Settler<'_, 'a> {
                     let trait_of = (&*name, binding.res);
                     let demand =
                         traits::demand(world, trait_of, &methods, self.set.mapping.texts, &looks);
-                    let source = match (binding.import, binding.glob, binding.res) {
-                        (Some(import), true, _) => Source::Glob(import),
-                        (Some(import), false, _) => Source::Import(import),
-                        (None, _, Res::Item(item)) => {
-                            self.set.of(item).map_or(Source::Item(item), Source::Moved)
-                        }
-                        _ => continue,
+                    let Some(source) = self.source_of(binding) else {
+                        continue;
                     };
                     if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
                         continue;
@@ -85,6 +80,18 @@ impl<'a> Settler<'_, 'a> {
             }
         }
         self.scan.borrows.extend(found);
+    }
+
+    /// Where a module has a name from.
+    fn source_of(&self, binding: &Binding) -> Option<Source> {
+        Some(match (binding.import, binding.glob, binding.res) {
+            (Some(import), true, _) => Source::Glob(import),
+            (Some(import), false, _) => Source::Import(import),
+            (None, _, Res::Item(item)) => {
+                self.set.of(item).map_or(Source::Item(item), Source::Moved)
+            }
+            _ => return None,
+        })
     }
 
     /// Whether what takes the place of something stands in the very module that it is needed in.

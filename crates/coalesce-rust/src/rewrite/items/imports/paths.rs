@@ -6,7 +6,7 @@ use crate::{
     resolve::{Binding, CrateId, FileId, Res},
     rewrite::{
         items::{moving::Set, scan::Borrow},
-        sight::Because,
+        needs::Because,
         spell::Speller,
         walk::Source,
     },

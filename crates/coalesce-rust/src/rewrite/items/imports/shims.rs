@@ -7,8 +7,8 @@ use crate::{
     resolve::{ModuleId, Res},
     rewrite::{
         items::shims::{Shims, has_module},
+        needs::Because,
         place::Place,
-        sight::Because,
     },
 };
 

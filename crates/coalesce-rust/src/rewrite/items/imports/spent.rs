@@ -70,7 +70,7 @@ impl<'a> Settler<'_, 'a> {
     ) -> bool {
         let world = self.world();
         let mut used = false;
-        for (file, source) in (0..).map(FileId).zip(&world.files) {
+        for (file, source) in world.sources() {
             let below = source.bodies.iter().any(|body| {
                 let body = &world[body];
                 is_within(world, body.module, home)

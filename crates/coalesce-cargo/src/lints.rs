@@ -1,0 +1,56 @@
+//! The levels that packages give to lints: `[lints]`, of themselves or of their workspace.
+
+use coalesce_model::{Texts, TreePath};
+use toml_edit::{Item, TableLike};
+
+use crate::{document::parse, workspace};
+
+/// A lint as attributes name it (`missing_docs`, `clippy::panic`), and its level.
+pub type LintLevel = (String, String);
+
+/// What the manifest in a directory says of lints, what it takes from its workspace included. A
+/// manifest that does not parse says nothing.
+#[must_use]
+pub fn lints(texts: &dyn Texts, directory: &TreePath) -> Vec<LintLevel> {
+    let text = directory
+        .join("Cargo.toml")
+        .ok()
+        .and_then(|path| texts.text(&path));
+    let Some(text) = text else {
+        return Vec::new();
+    };
+    let Ok(own) = parse(&text) else {
+        return Vec::new();
+    };
+    let Some(lints) = own.get("lints") else {
+        return Vec::new();
+    };
+    if lints.get("workspace").and_then(Item::as_bool) != Some(true) {
+        return levels(lints);
+    }
+    let root = workspace::root(texts, directory).and_then(|(path, _)| texts.text(&path));
+    let root = root.as_deref().and_then(|text| parse(text).ok());
+    let shared = root.as_ref().and_then(|root| root.get("workspace"));
+    shared
+        .and_then(|workspace| workspace.get("lints"))
+        .map(levels)
+        .unwrap_or_default()
+}
+
+/// The tables of all tools, a lint of rustc without its tool.
+fn levels(lints: &Item) -> Vec<LintLevel> {
+    let tools = lints.as_table_like().into_iter().flat_map(TableLike::iter);
+    let mut found = Vec::new();
+    for (tool, lints) in tools {
+        let lints = lints.as_table_like().into_iter().flat_map(TableLike::iter);
+        for (lint, said) in lints {
+            let level = said.as_str().or_else(|| said.get("level")?.as_str());
+            let name = match tool {
+                "rust" => lint.to_owned(),
+                _ => format!("{tool}::{lint}"),
+            };
+            found.extend(level.map(|level| (name, level.to_owned())));
+        }
+    }
+    found
+}

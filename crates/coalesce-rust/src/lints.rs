@@ -1,0 +1,163 @@
+//! Which lints are on where: by attributes of modules and items, and by what manifests say of packages.
+
+use std::collections::BTreeMap;
+
+use coalesce_cargo::lints::lints;
+use coalesce_model::{ByteSpan, Texts};
+
+use crate::{
+    lexer::{self, Token, TokenKind},
+    resolve::{Body, CrateId, World},
+};
+
+/// Lints by name, and whether they are on.
+pub(crate) type Levels = BTreeMap<String, bool>;
+
+/// Words of attributes that set a lint, and whether they turn it on.
+const LEVELS: &[(&str, bool)] = &[
+    ("allow", false),
+    ("expect", false),
+    ("warn", true),
+    ("deny", true),
+    ("forbid", true),
+];
+
+/// A lint that an attribute sets.
+pub(crate) struct Said {
+    pub lint: String,
+    pub level: &'static str,
+    pub is_on: bool,
+}
+
+/// What the attributes say that a text begins with, also those of `cfg_attr`.
+pub(crate) fn said(text: &str, span: ByteSpan) -> Vec<Said> {
+    let tokens = lexer::tokens(text, span);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(close) = attribute_end(&tokens, at) {
+        let attribute = tokens.get(at..close).unwrap_or_default();
+        for (start, word) in attribute.iter().enumerate() {
+            let word = word.span.of(text).unwrap_or_default();
+            let level = LEVELS.iter().find(|(level, _)| *level == word);
+            if let Some((level, is_on)) = level {
+                let list = attribute.get(start + 1..).unwrap_or_default();
+                let named = listed(text, list).into_iter();
+                found.extend(named.map(|lint| Said {
+                    lint,
+                    level,
+                    is_on: *is_on,
+                }));
+            }
+        }
+        at = close + 1;
+    }
+    found
+}
+
+/// The token that closes the attribute at `at`.
+fn attribute_end(tokens: &[Token], at: usize) -> Option<usize> {
+    let hash = tokens.get(at).filter(|token| token.is(b'#'))?;
+    let inner = tokens.get(at + 1)?.is(b'!');
+    let open = at + 1 + usize::from(inner);
+    let brackets = tokens.get(open)?.kind == TokenKind::Open(b'[');
+    (hash.is(b'#') && brackets)
+        .then(|| lexer::closing(tokens, open))
+        .flatten()
+}
+
+/// The paths of a list in parentheses, up to a `reason = "…"`.
+fn listed(text: &str, tokens: &[Token]) -> Vec<String> {
+    let (Some(open), Some(close)) = (tokens.first(), lexer::closing(tokens, 0)) else {
+        return Vec::new();
+    };
+    if open.kind != TokenKind::Open(b'(') {
+        return Vec::new();
+    }
+    let mut found = vec![String::new()];
+    for token in tokens.get(1..close).unwrap_or_default() {
+        let word = token.span.of(text).unwrap_or_default();
+        match (token.kind, found.last_mut()) {
+            (TokenKind::Punct(b','), _) => found.push(String::new()),
+            (_, Some(last)) => last.push_str(word),
+            (_, None) => {}
+        }
+    }
+    found.retain(|lint| !lint.is_empty() && !lint.contains('='));
+    found
+}
+
+/// What the head of a body says of lints: of a file, or between the braces of a module.
+pub(crate) fn of_head(world: &World, body: &Body, texts: &dyn Texts) -> Vec<Said> {
+    let scope = world.facts(body.file).scope(body.scope);
+    let Some(text) = texts.text(&world[body.file].path) else {
+        return Vec::new();
+    };
+    let start = scope.span.start + u32::from(body.scope.0 != 0);
+    said(&text, ByteSpan::new(start, scope.items_start.max(start)))
+}
+
+/// What is on in a body of a module: by its package, the modules around it, and itself.
+pub(crate) fn around(world: &World, body: &Body, texts: &dyn Texts) -> Levels {
+    let mut levels = match body.declared {
+        Some((outer, at)) => {
+            let outer = &world[outer];
+            let mut levels = around(world, outer, texts);
+            let declared = world.facts(outer.file).module(at);
+            let text = texts.text(&world[outer.file].path);
+            if let (Some(attributes), Some(text)) = (declared.attributes, text) {
+                set(&mut levels, said(&text, attributes));
+            }
+            levels
+        }
+        None => of_package(world, world[body.module].krate, texts),
+    };
+    set(&mut levels, of_head(world, body, texts));
+    levels
+}
+
+fn set(levels: &mut Levels, said: Vec<Said>) {
+    levels.extend(said.into_iter().map(|said| (said.lint, said.is_on)));
+}
+
+/// What the package of a crate says.
+fn of_package(world: &World, krate: CrateId, texts: &dyn Texts) -> Levels {
+    let levels = package_levels(world, krate, texts).into_iter();
+    levels
+        .map(|(lint, level)| (lint, level != "allow"))
+        .collect()
+}
+
+/// What the manifest of a crate's package says of lints, and that of its workspace where it is asked.
+pub(crate) fn package_levels(
+    world: &World,
+    krate: CrateId,
+    texts: &dyn Texts,
+) -> Vec<(String, String)> {
+    lints(texts, &world.package_of(krate).directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_attributes_of_a_head_are_read_and_no_others() {
+        let text = "//! Docs.\n#![deny(missing_docs, clippy::panic, reason = \"so\")]\n\
+                    #![cfg_attr(not(test), warn(unreachable_pub))]\n#[allow(dead_code)]\n\
+                    pub fn f() { #[warn(unused_results)] g() }\n";
+        let found = said(text, ByteSpan::from_range(0..text.len()));
+        let found: Vec<_> = found
+            .iter()
+            .map(|said| (said.lint.as_str(), said.level, said.is_on))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("missing_docs", "deny", true),
+                ("clippy::panic", "deny", true),
+                ("unreachable_pub", "warn", true),
+                ("dead_code", "allow", false),
+            ]
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! Lints that are on where a definition arrives, and were not where it came from: the compiler, or
+//! clippy, may come to warn.
+//!
+//! Which definitions arrived is read from both trees: those of a name that their module did not have.
+//! Where one came from is asked of those of its name that are gone. What a lint looks for is asked of the
+//! definition where that can be read; else the lint itself is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+
+use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module};
+use crate::{
+    facts::{Item, ItemKind, SourceFacts, VisibilityKind},
+    lexer,
+    lints::{self, Levels},
+    resolve::{BodyId, FileId, ImplSite, ItemId, ModuleId, World},
+    words,
+};
+
+/// A definition in a file that differs between the trees.
+struct Definition<'w> {
+    file: FileId,
+    body: BodyId,
+    kind: Kind<'w>,
+    /// What it is called, or the head of an `impl`.
+    name: String,
+    at: ByteSpan,
+    span: ByteSpan,
+    is_open: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Kind<'w> {
+    Item(&'w Item, Option<ItemId>),
+    Module(u32, Option<ModuleId>),
+    Impl,
+}
+
+/// What is told, once each: the file, the lint, and the definition where that has something to say.
+type Told = BTreeMap<(FileId, String, Option<String>), Unproven>;
+
+/// What may come to warn in the tree `after`.
+pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let mut now = Levelled::new(after);
+    let mut new = definitions(after, before.world);
+    if !new.iter().any(|one| now.asks(one.body)) {
+        return Vec::new();
+    }
+    let mut then = Levelled::new(before);
+    let old = definitions(before, after.world);
+    let (kept, still) = (keys(before, &old), keys(after, &new));
+    let gone = |one: &&Definition<'_>| !still.contains(&one.key(before.world));
+    let gone: Vec<&Definition<'_>> = old.iter().filter(gone).collect();
+    new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
+    let mut told = Told::new();
+    for one in &new {
+        let named = |old: &&&Definition<'_>| old.name == one.name;
+        let mut sources: Vec<&Definition<'_>> = gone.iter().filter(named).copied().collect();
+        if sources.is_empty() {
+            // A shim of its name is where it was.
+            sources = old.iter().filter(|old| old.name == one.name).collect();
+        }
+        for lint in now.on(one) {
+            let mut was_on = |old: &&Definition<'_>| {
+                let reach = !REACH.contains(&lint.as_str()) || old.is_open == one.is_open;
+                reach && then.on(old).contains(&lint)
+            };
+            if sources.is_empty() || !sources.iter().all(&mut was_on) {
+                tell(after, one, &lint, &mut told);
+            }
+        }
+    }
+    told.into_values().collect()
+}
+
+/// Lints that ask how far something is seen.
+const REACH: [&str; 4] = [
+    "missing_copy_implementations",
+    "missing_debug_implementations",
+    "missing_docs",
+    "unreachable_pub",
+];
+
+/// Whether a lint is off where nobody says anything of it.
+fn is_quiet(lint: &str) -> bool {
+    match lint.split_once("::") {
+        None => words::QUIET_LINTS.contains(lint),
+        Some(_) => !words::LOUD_TOOL_LINTS.contains(lint),
+    }
+}
+
+/// A tree with what is on where.
+struct Levelled<'a> {
+    tree: Tree<'a>,
+    conditions: Conditions<'a>,
+    levels: BTreeMap<BodyId, Levels>,
+}
+
+impl<'a> Levelled<'a> {
+    fn new(tree: Tree<'a>) -> Self {
+        Self {
+            tree,
+            conditions: Conditions::new(tree),
+            levels: BTreeMap::new(),
+        }
+    }
+
+    fn of(&mut self, body: BodyId) -> &Levels {
+        let (world, texts) = (self.tree.world, self.tree.texts);
+        let read = || lints::around(world, &world[body], texts);
+        self.levels.entry(body).or_insert_with(read)
+    }
+
+    /// Whether lints are on in a body that are off by themselves.
+    fn asks(&mut self, body: BodyId) -> bool {
+        let mut levels = self.of(body).iter();
+        levels.any(|(lint, is_on)| *is_on && is_quiet(lint))
+    }
+
+    /// The lints that are on in a definition and off by themselves.
+    fn on(&mut self, one: &Definition<'_>) -> BTreeSet<String> {
+        let mut levels = self.of(one.body).clone();
+        if let Some(text) = self.tree.texts.text(&self.tree.world[one.file].path) {
+            let said = lints::said(&text, one.span).into_iter();
+            levels.extend(said.map(|said| (said.lint, said.is_on)));
+        }
+        let on = levels.into_iter().filter(|(_, is_on)| *is_on);
+        on.map(|(lint, _)| lint)
+            .filter(|lint| is_quiet(lint))
+            .collect()
+    }
+
+    fn is_test(&mut self, one: &Definition<'_>) -> bool {
+        let conditions = self.conditions.at_place(one.file, one.body, one.at.start);
+        conditions.contains("test")
+    }
+}
+
+/// The module of a definition and its name.
+type Key = (String, String);
+
+fn keys(tree: Tree<'_>, all: &[Definition<'_>]) -> BTreeSet<Key> {
+    all.iter().map(|one| one.key(tree.world)).collect()
+}
+
+/// The definitions of files that the other tree has not, or not like this.
+fn definitions<'w>(tree: Tree<'w>, other: &World) -> Vec<Definition<'w>> {
+    let world = tree.world;
+    let mut found = Vec::new();
+    for (file, source) in world.sources() {
+        let text = tree.texts.text(&source.path);
+        let Some(text) = text.filter(|_| is_changed(world, other, file)) else {
+            continue;
+        };
+        for body in &source.bodies {
+            found.extend(items(world, (file, *body)));
+            found.extend(modules(world, (file, *body)));
+            found.extend(impls(world, (file, *body), &text));
+        }
+    }
+    found
+}
+
+fn items(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item = Definition<'_>> {
+    let (facts, scope) = (world.facts(file), world[body].scope);
+    let own = facts.items.iter().filter(move |item| item.scope == scope);
+    own.map(move |item| {
+        let name = facts.name(item.name.name);
+        let known = world.items_of(world[body].module, name);
+        let known = known.into_iter().find(|known| {
+            let mut definitions = world[*known].definitions.iter();
+            definitions.any(|(of, at)| *of == file && facts.item(*at).span == item.span)
+        });
+        let is_macro = item.kind == ItemKind::Macro;
+        Definition {
+            file,
+            body,
+            kind: Kind::Item(item, known),
+            name: name.to_owned(),
+            at: item.name.span,
+            span: item.span,
+            is_open: match is_macro {
+                true => item.exported,
+                false => known.is_none_or(|known| is_open(world, known)),
+            },
+        }
+    })
+}
+
+fn modules(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item = Definition<'_>> {
+    let (facts, scope) = (world.facts(file), world[body].scope);
+    let own = (0..).zip(&facts.modules);
+    let own = own.filter(move |(_, declared)| declared.scope == scope);
+    own.map(move |(at, declared)| {
+        let name = facts.name(declared.name.name);
+        let mut children = world[world[body].module].children.iter();
+        let child = children.find(|child| world[*child].name == name).copied();
+        Definition {
+            file,
+            body,
+            kind: Kind::Module(at, child),
+            name: format!("mod {name}"),
+            at: declared.name.span,
+            span: declared.span,
+            is_open: child.is_none_or(|child| is_open_module(world, child)),
+        }
+    })
+}
+
+fn impls<'w>(world: &'w World, (file, body): (FileId, BodyId), text: &str) -> Vec<Definition<'w>> {
+    let scope = world[body].scope;
+    let own = world.impls().iter();
+    let own = own.filter(|one| one.file == file && one.fact.scope == scope);
+    let made = own.map(|one| {
+        let tokens = lexer::tokens(text, one.span);
+        let mut tokens = tokens.iter().map(|token| token.span);
+        let keyword = tokens.find(|span| matches!(span.of(text), Some("impl" | "unsafe")));
+        let start = keyword.map_or(one.span.start, |span| span.start);
+        let said = ByteSpan::new(start, one.span.end).of(text);
+        let head = said.and_then(|said| said.split('{').next());
+        Definition {
+            file,
+            body,
+            kind: Kind::Impl,
+            name: head.map_or_else(String::new, one_line),
+            at: ByteSpan::empty(start),
+            span: one.span,
+            is_open: one.of.is_none_or(|of| is_open(world, of)),
+        }
+    });
+    made.collect()
+}
+
+/// A text with one space for each gap.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Tells what a lint may say of a definition that has come under it.
+fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
+    let source = &tree.world[one.file];
+    let Some(text) = tree.texts.text(&source.path) else {
+        return;
+    };
+    let own = one.span.of(&text).unwrap_or_default();
+    let (what, of) = match lint {
+        "missing_docs" if !one.is_open || is_documented(tree, one, own) => return,
+        "missing_docs" => ("not all of it is documented", Some(one.name.clone())),
+        "missing_debug_implementations" if !one.lacks(tree.world, own, "Debug") => return,
+        "missing_debug_implementations" => ("it has no `Debug`", Some(one.name.clone())),
+        "missing_copy_implementations" if !one.is_type() || !one.is_open => return,
+        "unreachable_pub" if one.is_open || !own.contains("pub ") => return,
+        _ if one.is_module() || says_nothing(lint, own) => return,
+        _ => ("whether it finds anything is not known", None),
+    };
+    let unproven = Unproven {
+        path: source.path.clone(),
+        span: Some(one.at),
+        kind: UnprovenKind::Lint,
+        name: one.name.clone(),
+        why: format!("`{lint}` is on here and was not where this comes from: {what}"),
+    };
+    told.entry((one.file, lint.to_owned(), of))
+        .or_insert(unproven);
+}
+
+/// Whether a lint looks for one of certain words, and a text has none of them.
+fn says_nothing(lint: &str, text: &str) -> bool {
+    let Some(mut sought) = words::words_of(words::LINTS_OF_WORDS, lint) else {
+        return false;
+    };
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let said: BTreeSet<&str> = tokens
+        .iter()
+        .filter_map(|token| token.span.of(text))
+        .collect();
+    !sought.any(|word| said.contains(word))
+}
+
+impl Definition<'_> {
+    fn key(&self, world: &World) -> Key {
+        let module = &world[world[self.body].module];
+        (module.canonical.clone(), self.name.clone())
+    }
+
+    /// A `mod` line; what stands between its braces are definitions themselves.
+    fn is_module(&self) -> bool {
+        matches!(self.kind, Kind::Module(..))
+    }
+
+    fn is_type(&self) -> bool {
+        let types = [ItemKind::Struct, ItemKind::Enum, ItemKind::Union];
+        matches!(self.kind, Kind::Item(item, _) if types.contains(&item.kind))
+    }
+
+    /// Whether it is a type that others see and that has no `impl` of a trait, by its name.
+    fn lacks(&self, world: &World, text: &str, name: &str) -> bool {
+        let Kind::Item(item, known) = self.kind else {
+            return false;
+        };
+        let head = ByteSpan::new(0, item.signature.start.saturating_sub(item.span.start));
+        let derived = lexer::tokens(text, head)
+            .iter()
+            .any(|token| token.span.of(text) == Some(name));
+        let implemented = world.impls().iter().any(|one| {
+            let facts = world.facts(one.file);
+            one.of.is_some() && one.of == known && trait_of(facts, one) == Some(name)
+        });
+        self.is_type() && self.is_open && !derived && !implemented
+    }
+}
+
+/// The last name of the trait that an `impl` is of.
+fn trait_of<'f>(facts: &'f SourceFacts, one: &ImplSite) -> Option<&'f str> {
+    let path = facts.path(one.fact.trait_path?);
+    let last = facts.segments(path.segments).last()?;
+    Some(facts.name(last.name))
+}
+
+/// Whether a definition has docs wherever rustc asks for them.
+fn is_documented(tree: Tree<'_>, one: &Definition<'_>, text: &str) -> bool {
+    match one.kind {
+        Kind::Module(at, child) => {
+            let facts = tree.world.facts(one.file);
+            let private = facts.module(at).visibility.kind != VisibilityKind::Public;
+            private
+                || syn::parse_str::<syn::ItemMod>(text).is_ok_and(|one| has_docs(&one.attrs))
+                || child.is_some_and(|child| has_inner_docs(tree, child))
+        }
+        Kind::Item(..) | Kind::Impl => {
+            syn::parse_str::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
+        }
+    }
+}
+
+/// Whether the text of a module begins with docs of its own.
+fn has_inner_docs(tree: Tree<'_>, module: ModuleId) -> bool {
+    let world = tree.world;
+    world.bodies_of(module).all(|body| {
+        let text = tree.texts.text(&world[body.file].path);
+        let scope = world.facts(body.file).scope(body.scope);
+        let head = ByteSpan::new(scope.span.start, scope.items_start);
+        let head = text.as_deref().and_then(|text| head.of(text));
+        head.is_some_and(|head| {
+            ["//!", "/*!", "#![doc"]
+                .iter()
+                .any(|word| head.contains(word))
+        })
+    })
+}
+
+fn has_docs(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|one| one.path().is_ident("doc"))
+}
+
+/// Whether an item, and what it shows of its members, has docs.
+fn is_item_documented(item: &syn::Item) -> bool {
+    let fields = |fields: &syn::Fields| {
+        fields.iter().all(|field| {
+            let shown = matches!(field.vis, syn::Visibility::Public(_));
+            field.ident.is_none() || !shown || has_docs(&field.attrs)
+        })
+    };
+    match item {
+        syn::Item::Struct(one) => has_docs(&one.attrs) && fields(&one.fields),
+        syn::Item::Union(one) => {
+            has_docs(&one.attrs) && fields(&syn::Fields::Named(one.fields.clone()))
+        }
+        syn::Item::Enum(one) => {
+            let mut variants = one.variants.iter();
+            let named = |of: &syn::Fields| {
+                let mut named = of.iter().filter(|field| field.ident.is_some());
+                named.all(|field| has_docs(&field.attrs))
+            };
+            has_docs(&one.attrs) && variants.all(|one| has_docs(&one.attrs) && named(&one.fields))
+        }
+        syn::Item::Trait(one) => {
+            let mut members = one.items.iter();
+            has_docs(&one.attrs) && members.all(is_trait_item_documented)
+        }
+        syn::Item::Impl(one) => one.trait_.is_some() || one.items.iter().all(is_method_documented),
+        syn::Item::Fn(syn::ItemFn { attrs, .. })
+        | syn::Item::Const(syn::ItemConst { attrs, .. })
+        | syn::Item::Static(syn::ItemStatic { attrs, .. })
+        | syn::Item::Type(syn::ItemType { attrs, .. })
+        | syn::Item::TraitAlias(syn::ItemTraitAlias { attrs, .. })
+        | syn::Item::Macro(syn::ItemMacro { attrs, .. }) => has_docs(attrs),
+        _ => false,
+    }
+}
+
+fn is_trait_item_documented(item: &syn::TraitItem) -> bool {
+    match item {
+        syn::TraitItem::Fn(one) => has_docs(&one.attrs),
+        syn::TraitItem::Const(one) => has_docs(&one.attrs),
+        syn::TraitItem::Type(one) => has_docs(&one.attrs),
+        _ => false,
+    }
+}
+
+fn is_method_documented(item: &syn::ImplItem) -> bool {
+    let (shown, attributes) = match item {
+        syn::ImplItem::Fn(one) => (&one.vis, &one.attrs),
+        syn::ImplItem::Const(one) => (&one.vis, &one.attrs),
+        syn::ImplItem::Type(one) => (&one.vis, &one.attrs),
+        _ => return false,
+    };
+    !matches!(shown, syn::Visibility::Public(_)) || has_docs(attributes)
+}

@@ -1,0 +1,40 @@
+//! What the tables of a world say of each other: packages of crates, files of modules.
+
+use coalesce_model::TreePath;
+
+use super::world::{CrateId, FileId, ModuleId, SourceFile, World};
+use crate::discover::Package;
+
+impl World {
+    /// The package of that number.
+    pub(crate) fn package(&self, at: usize) -> &Package {
+        let package = self.packages.get(at);
+        package.expect("invariant: packages are named by their place in the table")
+    }
+
+    /// The package that a crate is a target of.
+    pub(crate) fn package_of(&self, krate: CrateId) -> &Package {
+        self.package(self[krate].package)
+    }
+
+    /// The manifest of a package.
+    pub(crate) fn manifest_of(&self, package: usize) -> TreePath {
+        let path = self.package(package).directory.join("Cargo.toml");
+        path.expect("invariant: a plain name can be joined to any path")
+    }
+
+    /// The first file of a module; of one without a text, that of the nearest module around it.
+    pub(crate) fn file_of(&self, module: ModuleId) -> &TreePath {
+        let mut around = std::iter::successors(Some(module), |at| self[*at].parent);
+        let body = around.find_map(|at| self.bodies_of(at).next());
+        match body {
+            Some(body) => &self[body.file].path,
+            None => &self[self[module].krate].root_file,
+        }
+    }
+
+    /// Every source file.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (FileId, &SourceFile)> + Clone {
+        (0..).map(FileId).zip(&self.files)
+    }
+}
